@@ -125,7 +125,7 @@ fn a_source_sends_all_it_accounts_for() {
 }
 
 #[test]
-fn datagrams_are_echoed_sunk_and_sourced() {
+fn datagrams_are_echoed_and_sunk() {
     let server = Running::new(Limits::default());
     let mut session = server.session();
     for wait in Wait::ALL {
@@ -168,16 +168,6 @@ fn datagrams_are_echoed_sunk_and_sourced() {
         (190, 10, 190)
     );
     assert_eq!((account.checksum, account.wrong), (checksum, 0));
-    let service = Service::DatagramSource {
-        size: 100,
-        content: Content::Whole,
-        rate: Some(1000),
-    };
-    let socket = session.open(&service).unwrap().datagram().unwrap();
-    let mut is_over = |account: &syscost_net::Account| account.messages == 50;
-    let received = datagram::sink(&socket, &mut [0; 100], Content::Whole, &mut is_over).unwrap();
-    assert_eq!((received.wrong, received.order.unwrap().lost()), (0, 0));
-    assert!(session.finish(None).unwrap().messages >= 50);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use syscost_harness::prelude::*;
 use syscost_net::Content;
 use syscost_net::service::{Account, ServiceError};
 
-use crate::net::far_end::{Endpoint, Family};
+use crate::net::far_end::{Family, Route};
 use crate::net::tcp::bandwidth::{StreamSpec, measure};
 use crate::net::workers::IsOver;
 
@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (family, place) = (Family::Ipv4, Placement::SAME);
-    let partner = Endpoint::Loopback(place, family);
+    let partner = Route::Loopback(place, family);
     let spec = StreamSpec::plain(partner, family, 1, b)?.received_by(discard);
     measure(b, &spec)
 }

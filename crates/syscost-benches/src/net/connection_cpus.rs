@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use syscost_harness::prelude::*;
 use syscost_sys::topology::{Relation, Topology};
 
-use super::far_end::Endpoint;
+use super::far_end::Route;
 
 /// The CPUs on which the two tasks of a connection run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,20 +17,20 @@ pub(super) struct ConnectionCpus {
 }
 
 impl ConnectionCpus {
-    /// The CPUs of this many connections over this path.
+    /// The CPUs of this many connections over this route.
     ///
     /// # Errors
     /// When there are too few CPUs.
     pub(super) fn of(
-        path: &Endpoint,
+        route: &Route,
         connections: usize,
         b: &Bencher,
     ) -> Result<Vec<ConnectionCpus>, Failure> {
-        match path {
-            Endpoint::Loopback(placement, _) => {
+        match route {
+            Route::Loopback(placement, _) => {
                 Self::here(*placement, connections, b.cpu(), b.allowed())
             }
-            Endpoint::Remote(_) => Ok(Self::to_elsewhere(connections, b.cpu(), b.allowed())),
+            Route::Remote(_) => Ok(Self::to_elsewhere(connections, b.cpu(), b.allowed())),
         }
     }
 

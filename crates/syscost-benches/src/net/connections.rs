@@ -10,7 +10,7 @@ use syscost_net::{Account, Service, ServiceError};
 use syscost_sys::partner::Shared;
 
 use super::counters::Watch;
-use super::far_end::{Endpoint, Family, FarEnd, listen};
+use super::far_end::{Family, FarEnd, Route, listen};
 use super::tcp::ports::Budget;
 use crate::syscall::Bad;
 
@@ -64,15 +64,15 @@ impl Connections {
     /// A far end that accepts them: a partner that does so by `serve`, or a server that offers this
     /// `service`.
     pub(crate) fn accepted_by(
-        endpoint: &Endpoint,
+        route: &Route,
         cpus: &[u32],
         options: &Tcp,
         serve: impl FnOnce(&TcpListener, IsOver<'_>) -> Result<Account, ServiceError> + Send + 'static,
         service: &Service,
     ) -> Result<(FarEnd, Self), Failure> {
-        match endpoint {
-            Endpoint::Loopback(..) => {
-                let (listener, address) = listen(endpoint.address(), BACKLOG, options)?;
+        match route {
+            Route::Loopback(..) => {
+                let (listener, address) = listen(route.address(), BACKLOG, options)?;
                 let last = Shared::new(AtomicU64::new(u64::MAX))?;
                 let theirs = last.clone();
                 let serve = move |listener: &mut TcpListener, _: &Stop| {
@@ -84,7 +84,7 @@ impl Connections {
                 let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
                 Ok((far, Self::to(address, Some(last))?))
             }
-            Endpoint::Remote(given) => {
+            Route::Remote(given) => {
                 let (far, opened) = FarEnd::peer(given, service)?;
                 Ok((far, Self::to(opened.address(), None)?))
             }

@@ -105,10 +105,10 @@ impl Destination {
     }
 
     /// How it is reached; fails if no far end was given.
-    fn endpoint(self, targets: &Targets) -> Result<Endpoint, Failure> {
+    fn route(self, targets: &Targets) -> Result<Route, Failure> {
         Ok(match self.path {
-            Path::Loopback => Endpoint::Loopback(self.cpus.unwrap_or(Placement::SAME), self.family),
-            Path::Remote => Endpoint::Remote(targets.peer()?),
+            Path::Loopback => Route::Loopback(self.cpus.unwrap_or(Placement::SAME), self.family),
+            Path::Remote => Route::Remote(targets.peer()?),
         })
     }
 
@@ -144,8 +144,8 @@ pub(crate) trait Networked<By = ()>: Params {
         Ok(())
     }
 
-    /// Measures between this end and that endpoint.
-    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure>;
+    /// Measures over that route.
+    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure>;
 }
 
 /// Such a row as any other.
@@ -174,21 +174,21 @@ impl<R: Networked<By>, By> Measured<By> for OverNetwork<R> {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let endpoint = self.0.destination().endpoint(b.targets())?;
-        self.0.run(endpoint, b)
+        let route = self.0.destination().route(b.targets())?;
+        self.0.run(route, b)
     }
 }
 
 /// Where the far end is, with what it takes to reach it.
 #[derive(Debug, Clone)]
-pub(crate) enum Endpoint {
+pub(crate) enum Route {
     /// Through the kernel of this machine, to a partner there.
     Loopback(Placement, Family),
     /// To `syscost serve`, on whatever machine it runs.
     Remote(PeerAccess),
 }
 
-impl Endpoint {
+impl Route {
     /// Where the tasks of this machine are.
     pub(crate) fn placement(&self) -> Placement {
         match self {

@@ -28,7 +28,7 @@ use syscost_net::socket::Tcp;
 use syscost_net::{Account, Content, Service};
 
 use super::connections::{Connections, claim_accepted};
-use super::far_end::{Destination, Endpoint, Family, FarEnd, Networked, OverNetwork, Path};
+use super::far_end::{Destination, Family, FarEnd, Networked, OverNetwork, Path, Route};
 use super::interface::InterfaceCounters;
 use super::tcp::bandwidth::content;
 use super::tcp::connect::new_socket;
@@ -85,13 +85,13 @@ impl Networked for Row {
         }
     }
 
-    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
         let (connection, size) = (self.connection, self.size.get());
-        endpoint.announce(b, size)?;
-        expect(b, &endpoint, connection, size);
+        route.announce(b, size)?;
+        expect(b, &route, connection, size);
         let content = content(b);
-        let (client, account) = b.together(endpoint.placement(), |cpus| {
-            let (far, to) = responding(&endpoint, size, connection, cpus)?;
+        let (client, account) = b.together(route.placement(), |cpus| {
+            let (far, to) = responding(&route, size, connection, cpus)?;
             Ok(far.driven_by(Client::new(to, connection, size, content)?))
         })?;
         client.claim(b, connection, &account);
@@ -100,8 +100,8 @@ impl Networked for Row {
 }
 
 /// Expects the calls and switches of those ends that are tasks of this machine.
-fn expect(b: &mut Bencher, endpoint: &Endpoint, connection: Connection, size: usize) {
-    let there = endpoint.own_ends() - 1.0;
+fn expect(b: &mut Bencher, route: &Route, connection: Connection, size: usize) {
+    let there = route.own_ends() - 1.0;
     // A body arrives in parts as the network delivers them.
     let parts = size.div_ceil(1024) as f64;
     let fresh = match connection {
@@ -126,9 +126,9 @@ fn expect(b: &mut Bencher, endpoint: &Endpoint, connection: Connection, size: us
     let max = 1.05 * (1.0 + there) * fresh;
     b.expect(at_most(Counter::Syscall(Sysno::FCNTL), max));
     b.expect(at_most(Counter::MinorFaults, 0.01 * parts));
-    let max = (2.3 + 2.0 * fresh) * endpoint.own_ends() * parts;
-    let least = match endpoint.is_loopback() {
-        true => sleeps(endpoint.placement()),
+    let max = (2.3 + 2.0 * fresh) * route.own_ends() * parts;
+    let least = match route.is_loopback() {
+        true => sleeps(route.placement()),
         false => 0.5,
     };
     b.expect(within(Counter::Switches, least, max));
@@ -136,7 +136,7 @@ fn expect(b: &mut Bencher, endpoint: &Endpoint, connection: Connection, size: us
 
 /// A far end that answers requests.
 fn responding(
-    endpoint: &Endpoint,
+    route: &Route,
     size: usize,
     connection: Connection,
     cpus: &[u32],
@@ -150,7 +150,7 @@ fn responding(
         body: size as u32,
         keep_alive,
     };
-    Connections::accepted_by(endpoint, cpus, &Tcp::nodelay(), serve, &service)
+    Connections::accepted_by(route, cpus, &Tcp::nodelay(), serve, &service)
 }
 
 /// The measuring side.
@@ -410,8 +410,8 @@ mod tests {
     /// Thirty requests to a partner that answers with a body of this size; this end wants 1000 bytes.
     fn exchange(connection: Connection, body: usize) -> Result<bool, Failure> {
         let cpus = syscost_sys::cpu::allowed().unwrap();
-        let endpoint = Endpoint::Loopback(Placement::SAME, Family::Ipv4);
-        let (far, to) = responding(&endpoint, body, connection, &cpus).unwrap();
+        let route = Route::Loopback(Placement::SAME, Family::Ipv4);
+        let (far, to) = responding(&route, body, connection, &cpus).unwrap();
         let exchanged = Client::new(to, connection, 1000, Content::Whole)
             .and_then(|client| far.driven_by(client).perform([30]));
         exchanged.map(|(client, account)| {

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_to_an_address_of_this_machine_is_loopback() {
+    fn the_interface_of_an_address_of_this_machine_is_loopback() {
         let own = IpAddr::from([127, 0, 0, 1]);
         match InterfaceCounters::begin(own, own).name {
             Ok(name) => assert_eq!(name, "lo"),

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use syscost_harness::prelude::*;
 
 use super::connection_cpus::ConnectionCpus;
-use super::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
+use super::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use super::tcp::bandwidth::{self, StreamSpec, Streams};
 use super::workers::Until;
 use crate::implied::{Implied, Shares};
@@ -90,14 +90,14 @@ impl Networked for Row {
         Destination::new(self.path, self.family, self.cpus)
     }
 
-    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
         let load = self.streams;
-        let mut spec = StreamSpec::plain(endpoint, self.family, 1, b)?;
+        let mut spec = StreamSpec::plain(route, self.family, 1, b)?;
         let places = std::mem::take(&mut spec.places);
         spec.places = places.iter().cycle().take(load).cloned().collect();
-        let (endpoint, family, tcp) = (&spec.endpoint, self.family, &spec.tcp);
-        let start_echo = |seed| Echo::start(endpoint, family, tcp, &places[0], seed);
-        let ends = endpoint.own_ends();
+        let (route, family, tcp) = (&spec.route, self.family, &spec.tcp);
+        let start_echo = |seed| Echo::start(route, family, tcp, &places[0], seed);
+        let ends = route.own_ends();
         let calls = [
             together(Sysno::SENDTO, ends),
             together(Sysno::RECVFROM, ends),
@@ -152,7 +152,7 @@ impl Networked for Row {
         let claim = "streams that moved bytes in every sample, by the row's name";
         b.claim_equal(claim, load as u64, fewest as u64, "both ends");
         if let Some(streams) = streams {
-            if endpoint.is_loopback() {
+            if route.is_loopback() {
                 streams.workers().claim_cpus(b);
             }
             let outcome = streams.finish()?;

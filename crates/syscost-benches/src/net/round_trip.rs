@@ -5,7 +5,7 @@ use syscost_net::socket::Tcp;
 use syscost_net::{Account, Wait};
 
 use super::exchange::{Caller, Exchange, Link};
-use super::far_end::{Destination, Endpoint, Family, FarEnd, Networked, Path};
+use super::far_end::{Destination, Family, FarEnd, Networked, Path, Route};
 use super::interface::InterfaceCounters;
 use crate::ipc::spec::{same_and_nearest, sleeps};
 use crate::net::tcp::stream::options;
@@ -115,18 +115,18 @@ impl<L: Echoed> Networked<L> for Row {
         }
     }
 
-    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
         let spec = EchoSpec {
-            endpoint,
+            route,
             wait: self.wait,
             size: self.size.get(),
             tcp: options(b.targets()),
         };
-        spec.endpoint.announce(b, spec.size)?;
+        spec.route.announce(b, spec.size)?;
         spec.expect(b);
-        let is_lossless = L::IS_RELIABLE || spec.endpoint.is_loopback();
+        let is_lossless = L::IS_RELIABLE || spec.route.is_loopback();
         let exchange = Exchange::new(b, spec.size, is_lossless);
-        let (caller, account) = b.together(spec.endpoint.placement(), |cpus| {
+        let (caller, account) = b.together(spec.route.placement(), |cpus| {
             let (far, near, interface) = L::connected(&spec, cpus)?;
             Ok(far.driven_by(exchange.over(near, interface.named(self.family))))
         })?;
@@ -136,13 +136,13 @@ impl<L: Echoed> Networked<L> for Row {
     }
 }
 
-/// The far end, the near end, and the path between them.
+/// The far end, the near end, and what the interface between them counts.
 pub(super) type Ends<L> = (FarEnd, L, InterfaceCounters);
 
 /// What both ends of a round trip are made by.
 #[derive(Debug, Clone)]
 pub(super) struct EchoSpec {
-    pub(super) endpoint: Endpoint,
+    pub(super) route: Route,
     pub(super) wait: Wait,
     /// Bytes of a message.
     pub(super) size: usize,
@@ -160,7 +160,7 @@ impl EchoSpec {
     /// Each waits once, or once for each part of a message; one that spins never waits, but may be
     /// preempted.
     fn expect(&self, b: &mut Bencher) {
-        let ends = self.endpoint.own_ends();
+        let ends = self.route.own_ends();
         b.expect(together(Sysno::SENDTO, ends));
         let length = Argument {
             position: 2,
@@ -185,15 +185,11 @@ impl EchoSpec {
         b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
         // Over a slow path the acknowledgement comes before the answer and wakes the waiting end
         // once more.
-        let wakes = if self.endpoint.is_loopback() {
-            1.15
-        } else {
-            2.3
-        };
+        let wakes = if self.route.is_loopback() { 1.15 } else { 2.3 };
         let max = wakes * ends * self.parts();
-        let min = match (self.wait, self.endpoint.is_loopback()) {
+        let min = match (self.wait, self.route.is_loopback()) {
             (Wait::Spin, _) => 0.0,
-            (_, true) => sleeps(self.endpoint.placement()),
+            (_, true) => sleeps(self.route.placement()),
             // A nearby host may answer before this end has fallen asleep.
             (_, false) => 0.5,
         };

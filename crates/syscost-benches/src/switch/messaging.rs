@@ -18,18 +18,19 @@
 //! ## Source
 //! hackbench; the same work as `perf bench sched messaging --loop 50`.
 
-mod channel;
-mod shared;
-
 use std::collections::BTreeSet;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use rustix::fs::fstat;
-use rustix::io::Errno;
+use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::thread::futex;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
-
-use channel::{Inbox, OVER, Outbox, Via};
-use shared::SharedState;
 
 use crate::descriptor::claim_kind;
 
@@ -250,5 +251,164 @@ fn receive(inbox: Inbox, shared: &SharedState) -> Result<(), Errno> {
             shared.count_received(got - counted);
             counted = got;
         }
+    }
+}
+
+/// Bytes of a message, which begins with a number.
+const BYTES: usize = 100;
+
+/// The number that ends a receiver.
+const OVER: u64 = u64::MAX;
+
+/// The kind of channel.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Via {
+    Pipe,
+    Socket,
+}
+
+/// The end shared by all senders of a group.
+#[derive(Clone)]
+struct Outbox(Arc<OwnedFd>);
+
+/// The end of one receiver.
+struct Inbox(OwnedFd);
+
+impl Via {
+    fn open(self) -> Result<(Outbox, Inbox), Failure> {
+        let ends = match self {
+            Via::Pipe => pipe_with(PipeFlags::CLOEXEC),
+            Via::Socket => socketpair(
+                AddressFamily::UNIX,
+                SocketType::STREAM,
+                SocketFlags::CLOEXEC,
+                None,
+            ),
+        };
+        let (inbox, outbox) = ends.map_err(|error| Failure::of("make a pipe or socket", error))?;
+        Ok((Outbox(Arc::new(outbox)), Inbox(inbox)))
+    }
+}
+
+impl Outbox {
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    fn send(&self, number: u64) -> Result<(), Errno> {
+        let mut message = [0; BYTES];
+        message[..8].copy_from_slice(&number.to_ne_bytes());
+        match retry_on_intr(|| write(&self.0, &message))? {
+            BYTES => Ok(()),
+            _ => Err(Errno::MSGSIZE),
+        }
+    }
+}
+
+impl Inbox {
+    fn receive(&self) -> Result<u64, Errno> {
+        let mut message = [0; BYTES];
+        if retry_on_intr(|| read(&self.0, &mut message))? != BYTES {
+            return Err(Errno::MSGSIZE);
+        }
+        let (number, _) = message.split_at(8);
+        number
+            .try_into()
+            .map(u64::from_ne_bytes)
+            .map_err(|_| Errno::MSGSIZE)
+    }
+}
+
+/// What senders, receivers and the measuring task share, in memory.
+#[derive(Default)]
+struct SharedState {
+    /// Loops that senders were ordered to perform so far; [`ENDED`] at the end. Senders sleep on it.
+    ordered: AtomicU32,
+    /// Receivers that have not received everything. The measuring task sleeps on it.
+    waiting: AtomicU32,
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+const ENDED: u32 = u32::MAX;
+
+impl SharedState {
+    /// Lets every sender perform this many more loops, for this many receivers in total.
+    fn order(&self, loops: u32, receivers: u32) {
+        self.waiting.store(receivers, Relaxed);
+        self.ordered.fetch_add(loops, Release);
+        wake_word(&self.ordered, u32::MAX >> 1);
+    }
+
+    /// Ends every sender.
+    fn end(&self) {
+        self.ordered.store(ENDED, Release);
+        wake_word(&self.ordered, u32::MAX >> 1);
+    }
+
+    /// Sleeps until every receiver has received everything, or a task has failed.
+    fn wait_for_all(&self, stop: &Stop) -> Result<(), Failure> {
+        loop {
+            let waiting = self.waiting.load(Acquire);
+            stop.check()?;
+            if waiting == 0 {
+                return Ok(());
+            }
+            let slept = sleep_on(&self.waiting, waiting);
+            slept.map_err(|error| Failure::of("waiting for the receivers", error))?;
+        }
+    }
+
+    /// The total number of loops ordered, once it differs from `done`; `None` at the end.
+    fn wait_for_order(&self, done: u32) -> Result<Option<u32>, Errno> {
+        loop {
+            match self.ordered.load(Acquire) {
+                ENDED => return Ok(None),
+                ordered if ordered != done => return Ok(Some(ordered)),
+                _ => sleep_on(&self.ordered, done)?,
+            }
+        }
+    }
+
+    /// The total number of loops ordered. A task that has a message sees the order it was sent by.
+    fn ordered(&self) -> u32 {
+        self.ordered.load(Acquire)
+    }
+
+    /// Counts messages that a sender has sent.
+    fn count_sent(&self, messages: u64) {
+        self.sent.fetch_add(messages, Relaxed);
+    }
+
+    /// Counts the messages of a receiver that has received everything.
+    fn count_received(&self, messages: u64) {
+        self.received.fetch_add(messages, Relaxed);
+        if self.waiting.fetch_sub(1, AcqRel) == 1 {
+            wake_word(&self.waiting, 1);
+        }
+    }
+
+    /// Wakes the measuring task so that it notices that a task has failed.
+    fn wake_waiters(&self) {
+        // A different number, lest the measuring task falls asleep on the old one.
+        self.waiting.store(ENDED, Release);
+        wake_word(&self.waiting, 1);
+    }
+
+    /// How many messages were sent and received so far.
+    fn messages(&self) -> (u64, u64) {
+        (self.sent.load(Relaxed), self.received.load(Relaxed))
+    }
+}
+
+fn wake_word(word: &AtomicU32, tasks: u32) {
+    // It does not fail for a mapped address.
+    let _ = futex::wake(word, futex::Flags::empty(), tasks);
+}
+
+fn sleep_on(word: &AtomicU32, value: u32) -> Result<(), Errno> {
+    match futex::wait(word, futex::Flags::empty(), value, None) {
+        Ok(()) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
+        Err(error) => Err(error),
     }
 }

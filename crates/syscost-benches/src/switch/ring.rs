@@ -37,17 +37,15 @@
 //! lmbench `lat_ctx`; Li, Ding and Shen, "Quantifying the cost of context switch" (2007); the
 //! switch-costs experiment.
 
-mod hop;
-mod memory;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
 
-use rustix::io::Errno;
+use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
-use syscost_sys::memory::enough_for;
+use syscost_sys::memory::{Pages, enough_for};
 use syscost_sys::partner::{Between, Partner};
 use syscost_sys::process::Batch;
-
-use hop::{Inbox, OVER, Outbox, link};
-use memory::Memory;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.ring",
@@ -200,7 +198,7 @@ impl Driver for Round {
         for _ in 0..iterations {
             self.first.send(1 + self.memory.visit()).map_err(failed)?;
             let sum = self.last.receive().map_err(failed)?;
-            let read = memory::sum(0..self.tasks, self.bytes, self.rounds);
+            let read = sum_of_visits(0..self.tasks, self.bytes, self.rounds);
             expect_sum(sum, self.tasks + read)?;
             self.rounds += 1;
         }
@@ -234,7 +232,7 @@ fn alone<'t>(bytes: u64) -> Result<Team<'t>, Failure> {
     let mut rounds = 0;
     let visits = move |iterations| {
         for _ in 0..iterations {
-            expect_sum(memory.visit(), memory::sum(0..1, bytes, rounds))?;
+            expect_sum(memory.visit(), sum_of_visits(0..1, bytes, rounds))?;
             rounds += 1;
         }
         Ok(())
@@ -249,4 +247,112 @@ fn expect_sum(sum: u64, expected: u64) -> Result<(), Failure> {
     Err(Failure::Refuted(format!(
         "the token brought back {sum}, expected {expected}: not every task did its work"
     )))
+}
+
+/// The token that ends the ring.
+const OVER: u64 = u64::MAX;
+
+/// The end into which a task puts the token.
+struct Outbox(OwnedFd);
+
+/// The end from which a task takes the token.
+struct Inbox(OwnedFd);
+
+/// A pipe from one task to the next.
+fn link() -> Result<(Outbox, Inbox), Failure> {
+    let (reader, writer) =
+        pipe_with(PipeFlags::CLOEXEC).map_err(|error| Failure::of("make a pipe", error))?;
+    Ok((Outbox(writer), Inbox(reader)))
+}
+
+impl Outbox {
+    fn send(&self, token: u64) -> Result<(), Errno> {
+        match write(&self.0, &token.to_ne_bytes())? {
+            8 => Ok(()),
+            _ => Err(Errno::IO),
+        }
+    }
+}
+
+impl Inbox {
+    /// Sleeps until the token arrives. Fails if the task before has ended.
+    fn receive(&self) -> Result<u64, Errno> {
+        let mut token = [0; 8];
+        match retry_on_intr(|| read(&self.0, &mut token))? {
+            8 => Ok(u64::from_ne_bytes(token)),
+            _ => Err(Errno::PIPE),
+        }
+    }
+}
+
+/// What each visit touches once, in bytes: the cache line of most processors, half of some.
+const LINE: usize = 64;
+
+const WORDS: usize = LINE / size_of::<u64>();
+
+/// Memory of one task; `None` if the size is 0.
+struct Memory(Option<syscost_sys::memory::Memory>);
+
+impl Memory {
+    /// Reserves this many bytes, of which none is touched yet.
+    fn reserve(bytes: u64) -> Result<Self, Unsupported> {
+        let reserve = || syscost_sys::memory::Memory::reserve(bytes as usize, Pages::Small);
+        Ok(Memory((bytes > 0).then(reserve).transpose()?))
+    }
+
+    /// This memory after the calling task has filled it with its number.
+    fn fill(mut self, number: u64) -> Self {
+        self.words().fill(number);
+        self
+    }
+
+    /// Reads a word of each line and adds one to it; returns the sum of what was read.
+    ///
+    /// Not inlined, so that it is the same code at every call.
+    #[inline(never)]
+    fn visit(&mut self) -> u64 {
+        let mut sum = 0;
+        for line in self.words().chunks_exact_mut(WORDS) {
+            sum += line[0];
+            line[0] += 1;
+        }
+        sum
+    }
+
+    fn words(&mut self) -> &mut [u64] {
+        self.0
+            .as_mut()
+            .map_or(&mut [], syscost_sys::memory::Memory::words)
+    }
+}
+
+/// The sum that these tasks read together, after each has visited its memory `visits` times before.
+fn sum_of_visits(numbers: Range<u64>, bytes: u64, visits: u64) -> u64 {
+    let tasks = numbers.end - numbers.start;
+    lines(bytes) * (numbers.sum::<u64>() + tasks * visits)
+}
+
+fn lines(bytes: u64) -> u64 {
+    bytes / LINE as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visits_sum_up_to_what_they_must() {
+        let memory = |number, bytes| Memory::reserve(bytes).map(|memory| memory.fill(number));
+        let memories: Result<Vec<_>, _> = (0..3).map(|number| memory(number, 16 << 10)).collect();
+        let Ok(mut memories) = memories else {
+            println!("skipped: no memory of a known size here");
+            return;
+        };
+        for visits in 0..3 {
+            let seen: u64 = memories.iter_mut().map(Memory::visit).sum();
+            assert_eq!(seen, sum_of_visits(0..3, 16 << 10, visits));
+        }
+        assert_eq!(memory(7, 0).unwrap().visit(), 0);
+        assert_eq!(lines(16 << 10), 256);
+    }
 }

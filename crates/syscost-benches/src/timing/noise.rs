@@ -5,7 +5,7 @@
 //! interrupts, other tasks, firmware and, in a virtual machine, the host. Windows of 10 ms, from a
 //! thread pinned to the processor.
 //! ## Does not measure
-//! Slowness without gaps: for SMT interference see `timing.shared_core`; one that uses
+//! Slowness without gaps: for SMT interference see `timing.shared_core`; a guest that uses
 //! the memory is not detected.
 //! ## Interpretation
 //! An idle processor loses a few hundredths of a per cent to the timer's tick. `longest_gap_ns` is

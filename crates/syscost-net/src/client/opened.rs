@@ -71,7 +71,7 @@ impl Opened {
         }
     }
 
-    /// Connects a UDP socket and shows the cookie. A source sends from then on.
+    /// Connects a UDP socket and shows the cookie.
     ///
     /// # Errors
     /// When it does not answer in time.
@@ -88,8 +88,7 @@ impl Opened {
         Ok(socket)
     }
 
-    /// Sends the cookie until it is answered: with the same cookie, or with what a source sends, which
-    /// is left to be received.
+    /// Sends the cookie until it is answered.
     fn show(&self, socket: &UdpSocket) -> io::Result<()> {
         socket.connect(self.address)?;
         let deadline = Instant::now() + self.timeout;

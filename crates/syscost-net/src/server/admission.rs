@@ -166,13 +166,11 @@ pub(super) fn confirm(stream: &OwnedFd, cookie: Cookie) -> Result<(), String> {
 /// Connects the socket to the sender of the cookie at the client's address; false if the service is
 /// over before.
 ///
-/// If the client speaks first, each cookie is answered with the same one, since either may be lost,
-/// until something else arrives. The datagrams of a source are an answer themselves.
+/// Each cookie is answered with the same one, since either may be lost, until something else arrives.
 pub(super) fn datagram(
     socket: &UdpSocket,
     peer: IpAddr,
     cookie: Cookie,
-    client_speaks_first: bool,
     work: &Work,
 ) -> io::Result<bool> {
     let mut shown = [0; Cookie::BYTES + 1];
@@ -196,18 +194,16 @@ pub(super) fn datagram(
     socket.set_nonblocking(true)?;
     while socket.recv(&mut shown).is_ok() {}
     socket.set_nonblocking(false)?;
-    if client_speaks_first {
-        socket.send(&cookie.0)?;
-        loop {
-            match socket.peek(&mut shown) {
-                Ok(count) if is_cookie(&shown[..count]) => {
-                    socket.recv(&mut shown)?;
-                    socket.send(&cookie.0)?;
-                }
-                Ok(_) => break,
-                Err(cause) if is_pause(&cause) && !work.is_over() => {}
-                Err(_) => return Ok(false),
+    socket.send(&cookie.0)?;
+    loop {
+        match socket.peek(&mut shown) {
+            Ok(count) if is_cookie(&shown[..count]) => {
+                socket.recv(&mut shown)?;
+                socket.send(&cookie.0)?;
             }
+            Ok(_) => break,
+            Err(cause) if is_pause(&cause) && !work.is_over() => {}
+            Err(_) => return Ok(false),
         }
     }
     socket.set_read_timeout(None)?;

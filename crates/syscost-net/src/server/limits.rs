@@ -96,14 +96,6 @@ impl Limits {
             }
             Service::DatagramEcho { size, wait: _ } => within("size", *size, 1, MAX_DATAGRAM),
             Service::DatagramSink { size, content: _ } => numbered(*size),
-            Service::DatagramSource {
-                size,
-                content: _,
-                rate,
-            } => {
-                numbered(*size)?;
-                within("rate", rate.unwrap_or(1), 1, u32::MAX)
-            }
             Service::Accept {
                 close: _,
                 first_byte: _,

@@ -70,23 +70,14 @@ impl ServiceSockets {
             } => self.streams(streams, size, &tcp, move |socket, buffer, is_over| {
                 stream::source(socket, buffer, content, is_over)
             }),
-            Service::DatagramEcho { size, wait } => {
-                self.datagrams(size, true, move |socket, buffer, is_over| {
+            Service::DatagramEcho { size, wait } => self
+                .datagrams(size, move |socket, buffer, is_over| {
                     datagram::echo(socket, buffer, wait, is_over)
-                })
-            }
-            Service::DatagramSink { size, content } => {
-                self.datagrams(size, true, move |socket, buffer, is_over| {
+                }),
+            Service::DatagramSink { size, content } => self
+                .datagrams(size, move |socket, buffer, is_over| {
                     datagram::sink(socket, buffer, content, is_over)
-                })
-            }
-            Service::DatagramSource {
-                size,
-                content,
-                rate,
-            } => self.datagrams(size, false, move |socket, buffer, is_over| {
-                datagram::source(socket, buffer, content, rate, is_over)
-            }),
+                }),
             Service::Accept {
                 close,
                 first_byte,
@@ -147,7 +138,7 @@ impl ServiceSockets {
     }
 
     /// A service of datagrams, the first of which must show the cookie.
-    fn datagrams<F>(&self, size: u32, client_speaks_first: bool, serve: F) -> Result<Job, String>
+    fn datagrams<F>(&self, size: u32, serve: F) -> Result<Job, String>
     where
         F: Fn(&OwnedFd, &mut [u8], IsOver<'_>) -> Result<Account, ServiceError>,
         F: Send + 'static,
@@ -157,7 +148,7 @@ impl ServiceSockets {
         let port = port_of(socket.local_addr())?;
         let run = move |work: &Work| {
             let mut buffer = touched(size);
-            let is_in = admission::datagram(&socket, peer, cookie, client_speaks_first, work);
+            let is_in = admission::datagram(&socket, peer, cookie, work);
             if !is_in.map_err(|cause| format!("waiting for its first datagram: {cause}"))? {
                 return Ok(Account::default());
             }

@@ -143,7 +143,6 @@ impl<'scope> Task<'scope> {
             // The client already has all the answers and connections that it wants.
             Service::StreamEcho { .. }
             | Service::DatagramEcho { .. }
-            | Service::DatagramSource { .. }
             | Service::Accept { .. }
             | Service::Http { .. } => {}
             // Bytes may arrive after the request to finish.

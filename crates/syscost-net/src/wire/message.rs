@@ -234,15 +234,6 @@ pub enum Service {
         /// How much of the content is checked.
         content: Content,
     },
-    /// [`service::datagram::source`](crate::service::datagram::source) on a UDP socket.
-    DatagramSource {
-        /// Size of a datagram, in bytes: at least 8, for its number.
-        size: u32,
-        /// How much of the content is stamped.
-        content: Content,
-        /// Datagrams per second; as fast as possible if null.
-        rate: Option<u32>,
-    },
     /// [`service::connections::accept`](crate::service::connections::accept): no cookie, since only the
     /// connections themselves are measured.
     Accept {
@@ -272,7 +263,6 @@ impl Service {
             Service::StreamSink { .. }
             | Service::StreamSource { .. }
             | Service::DatagramSink { .. }
-            | Service::DatagramSource { .. }
             | Service::Accept { .. }
             | Service::Http { .. } => false,
         }

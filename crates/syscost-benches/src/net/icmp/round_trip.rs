@@ -21,7 +21,7 @@ use syscost_harness::prelude::*;
 
 use super::ping::{HEAD, Pinger, support as may_ping};
 use crate::net::exchange::{Exchange, LOST_AFTER};
-use crate::net::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
+use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use crate::net::round_trip::PLAIN;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -66,9 +66,9 @@ impl Networked for Row {
         may_ping(self.family)
     }
 
-    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
         let size = self.size.get();
-        endpoint.announce(b, size)?;
+        route.announce(b, size)?;
         let length = Argument {
             position: 2,
             name: "length",
@@ -88,17 +88,17 @@ impl Networked for Row {
                 Some(LOST_AFTER)
             }
         };
-        let exchange = Exchange::new(b, size, endpoint.is_loopback());
-        let pinger = b.together(endpoint.placement(), |_| {
-            let (pinger, interface) = Pinger::open(endpoint.address(), size, limit)?;
+        let exchange = Exchange::new(b, size, route.is_loopback());
+        let pinger = b.together(route.placement(), |_| {
+            let (pinger, interface) = Pinger::open(route.address(), size, limit)?;
             let caller = exchange.over(pinger, interface.named(self.family));
             Ok(Team::new(Vec::new(), caller))
         })?;
         pinger.claim_deliveries(b);
         pinger.claim_interface(b);
-        pinger.link.claim_address(b, endpoint.address());
+        pinger.link.claim_address(b, route.address());
         let answered = pinger.tally.answered;
-        pinger.link.claim(b, answered, endpoint.is_loopback());
+        pinger.link.claim(b, answered, route.is_loopback());
         Ok(())
     }
 }

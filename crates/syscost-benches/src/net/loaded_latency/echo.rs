@@ -10,7 +10,7 @@ use syscost_net::socket::Tcp;
 use syscost_net::{Account, Service, Session, socket};
 
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{Endpoint, Family, PATIENCE, listen};
+use crate::net::far_end::{Family, PATIENCE, Route, listen};
 use crate::net::interface::InterfaceCounters;
 use crate::net::workers::{IsOver, Tally, Until, Workers};
 
@@ -39,15 +39,15 @@ pub(super) struct Echo {
 impl Echo {
     /// Connects to a far end that answers, on its CPUs if it is on this machine.
     pub(super) fn start(
-        endpoint: &Endpoint,
+        route: &Route,
         family: Family,
         tcp: &Tcp,
         places: &ConnectionCpus,
         seed: u64,
     ) -> Result<Self, Failure> {
-        let (near, answers) = match endpoint {
-            Endpoint::Loopback(..) => Self::here(endpoint.address(), tcp, places)?,
-            Endpoint::Remote(given) => Self::there(given, tcp)?,
+        let (near, answers) = match route {
+            Route::Loopback(..) => Self::here(route.address(), tcp, places)?,
+            Route::Remote(given) => Self::there(given, tcp)?,
         };
         Ok(Self {
             interface: InterfaceCounters::of(&near)?.named(family),
@@ -180,8 +180,8 @@ mod tests {
         let allowed = syscost_sys::cpu::allowed().unwrap();
         let places = ConnectionCpus::here(Placement::Free, 1, allowed[0], &allowed).unwrap();
         let (family, tcp) = (Family::Ipv4, Tcp::nodelay());
-        let endpoint = Endpoint::Loopback(Placement::Free, family);
-        let mut echo = Echo::start(&endpoint, family, &tcp, &places[0], 7).unwrap();
+        let route = Route::Loopback(Placement::Free, family);
+        let mut echo = Echo::start(&route, family, &tcp, &places[0], 7).unwrap();
         for _ in 0..20 {
             echo.round_trip().unwrap();
         }

@@ -32,7 +32,6 @@
 //! iperf3, nuttcp, netperf's TCP_STREAM and TCP_SENDFILE; lmbench `bw_tcp`; Linux
 //! Documentation/networking/msg_zerocopy.rst.
 
-mod bottleneck;
 mod claims;
 mod ends;
 mod limiter;
@@ -56,7 +55,7 @@ pub(in crate::net) use streams::Streams;
 use super::stream::options;
 use crate::ipc::spec::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
+use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use crate::net::windows::Windows;
 use crate::net::workers::{IsOver, Until};
 
@@ -229,12 +228,12 @@ impl Networked for Row {
         }
     }
 
-    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
         let spec = StreamSpec {
             direction: self.direction,
             method: self.via,
             size: self.size.get(),
-            ..StreamSpec::plain(endpoint, self.family, self.streams, b)?
+            ..StreamSpec::plain(route, self.family, self.streams, b)?
         };
         let outcome = measured(b, &spec)?;
         claims::claim_named(b, &self, &outcome);
@@ -250,7 +249,7 @@ pub(crate) type Sink =
 /// What streams are made by.
 #[derive(Debug, Clone)]
 pub(crate) struct StreamSpec {
-    pub(in crate::net) endpoint: Endpoint,
+    pub(in crate::net) route: Route,
     pub(in crate::net) family: Family,
     direction: Direction,
     method: Method,
@@ -267,14 +266,14 @@ pub(crate) struct StreamSpec {
 impl StreamSpec {
     /// This many streams of large messages that this end writes.
     pub(crate) fn plain(
-        endpoint: Endpoint,
+        route: Route,
         family: Family,
         streams: usize,
         b: &Bencher,
     ) -> Result<StreamSpec, Failure> {
         Ok(StreamSpec {
-            places: ConnectionCpus::of(&endpoint, streams, b)?,
-            endpoint,
+            places: ConnectionCpus::of(&route, streams, b)?,
+            route,
             family,
             direction: Direction::Send,
             method: Method::Write,
@@ -293,12 +292,12 @@ impl StreamSpec {
 
     /// Whether a task on this machine sends.
     fn sends_here(&self) -> bool {
-        self.direction == Direction::Send || self.endpoint.is_loopback()
+        self.direction == Direction::Send || self.route.is_loopback()
     }
 
     /// Whether a task on this machine receives.
     fn receives_here(&self) -> bool {
-        self.direction == Direction::Receive || self.endpoint.is_loopback()
+        self.direction == Direction::Receive || self.route.is_loopback()
     }
 }
 
@@ -321,7 +320,7 @@ fn measured(b: &mut Bencher, spec: &StreamSpec) -> Result<Outcome, Failure> {
     let window = warm_up(&mut streams, b.case_ns(), spec)?;
     let mut windows = Windows::default();
     b.observe(|| windows.add(window, || streams.window(window)))?;
-    if spec.endpoint.is_loopback() {
+    if spec.route.is_loopback() {
         streams.workers().claim_cpus(b);
     }
     let outcome = streams.finish()?;
@@ -337,7 +336,7 @@ fn audit(b: &mut Bencher, spec: &StreamSpec) -> Result<(), Failure> {
     let mut one = spec.clone();
     one.places.truncate(1);
     let calls = one.method.calls(one.sends_here(), one.receives_here());
-    let audited = match one.endpoint.is_loopback() {
+    let audited = match one.route.is_loopback() {
         true => AUDITED,
         false => (AUDITED_BYTES_REMOTE / one.size as u64).clamp(MIN_AUDITED, AUDITED),
     };
@@ -354,7 +353,7 @@ pub(in crate::net) fn warm_up(
     spec: &StreamSpec,
 ) -> Result<Duration, Failure> {
     let window = Duration::from_nanos(case_ns as u64).clamp(MIN_WINDOW, MAX_WINDOW);
-    let limit = match spec.endpoint.is_loopback() {
+    let limit = match spec.route.is_loopback() {
         true => WARM_UP,
         false => WARM_UP_REMOTE,
     };

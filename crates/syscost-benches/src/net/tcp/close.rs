@@ -29,7 +29,7 @@ use syscost_sys::process::Batch;
 
 use super::connect::{accepting, new_socket, next_byte};
 use crate::net::connections::Connections;
-use crate::net::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
+use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use crate::syscall::{Bad, must};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -80,23 +80,23 @@ impl Networked for Row {
         }
     }
 
-    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
-        endpoint.announce(b, 0)?;
+    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
+        route.announce(b, 0)?;
         // What both ends do without closing is subtracted.
         b.expect(together(Sysno::SHUTDOWN, 1.0));
         b.expect(together(Sysno::RECVFROM, 1.0));
         b.expect(at_most(Counter::Syscall(Sysno::CONNECT), 0.05));
         b.expect(at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES));
         // On one CPU this end waits for the far end's FIN, and the far end for this one's.
-        b.expect(match endpoint.is_loopback() {
+        b.expect(match route.is_loopback() {
             true => within(Counter::Switches, 1.9, 4.2),
             false => within(Counter::Switches, 0.5, 2.3),
         });
         // Else the byte that the far end sends preempts it, and it waits for the end later.
         let _no_preemption =
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-        let (closer, account) = b.single_together(endpoint.placement(), |cpus| {
-            let (far, to) = accepting(RULE, &endpoint, cpus)?;
+        let (closer, account) = b.single_together(route.placement(), |cpus| {
+            let (far, to) = accepting(RULE, &route, cpus)?;
             Ok(far.driven_by(Closer { to, open: None }))
         })?;
         closer.to.claim(b, self.family, Some(&account));
@@ -169,8 +169,8 @@ mod tests {
     /// What closing twenty connections leads to, with a far end that follows this rule.
     fn closed(rule: Accept) -> Result<(u64, u64), Failure> {
         let cpus = syscost_sys::cpu::allowed().unwrap();
-        let endpoint = Endpoint::Loopback(Placement::SAME, Family::Ipv4);
-        let (far, to) = accepting(rule, &endpoint, &cpus).unwrap();
+        let route = Route::Loopback(Placement::SAME, Family::Ipv4);
+        let (far, to) = accepting(rule, &route, &cpus).unwrap();
         let done = far.driven_by(Closer { to, open: None }).perform([1; 20]);
         done.map(|(closer, account)| (closer.to.budget.made(), account.connections))
     }

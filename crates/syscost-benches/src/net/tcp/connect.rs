@@ -40,7 +40,7 @@ use syscost_net::wire::Close;
 
 use crate::ipc::spec::sleeps;
 use crate::net::connections::{BACKLOG, Connections};
-use crate::net::far_end::{Destination, Endpoint, Family, FarEnd, Networked, OverNetwork, Path};
+use crate::net::far_end::{Destination, Family, FarEnd, Networked, OverNetwork, Path, Route};
 use crate::syscall::{Bad, must};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -98,22 +98,22 @@ impl Networked for Row {
         }
     }
 
-    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
         let step = self.step;
-        endpoint.announce(b, 0)?;
-        step.expect(b, &endpoint);
+        route.announce(b, 0)?;
+        step.expect(b, &route);
         let (connector, account) = match step {
             Step::Refused => {
                 let make = |_: &[u32]| {
-                    let (address, closed_port) = closed_port(&endpoint)?;
+                    let (address, closed_port) = closed_port(&route)?;
                     let to = Connections::refused(address)?;
                     Ok(Team::new(Vec::new(), Connector::new(step, to, closed_port)))
                 };
-                (b.together(endpoint.placement(), make)?, None)
+                (b.together(route.placement(), make)?, None)
             }
             Step::Connect | Step::FirstByte | Step::Reset => {
-                let (connector, account) = b.together(endpoint.placement(), |cpus| {
-                    let (far, to) = accepting(step.rule(), &endpoint, cpus)?;
+                let (connector, account) = b.together(route.placement(), |cpus| {
+                    let (far, to) = accepting(step.rule(), &route, cpus)?;
                     Ok(far.driven_by(Connector::new(step, to, None)))
                 })?;
                 (connector, Some(account))
@@ -140,11 +140,11 @@ impl Step {
     }
 
     /// Expects the calls and switches of those ends that are tasks of this machine.
-    fn expect(self, b: &mut Bencher, endpoint: &Endpoint) {
+    fn expect(self, b: &mut Bencher, route: &Route) {
         // What a far end on this machine adds.
         let there = match self {
             Step::Refused => 0.0,
-            Step::Connect | Step::FirstByte | Step::Reset => endpoint.own_ends() - 1.0,
+            Step::Connect | Step::FirstByte | Step::Reset => route.own_ends() - 1.0,
         };
         let is_first_byte = f64::from(u8::from(self == Step::FirstByte));
         let is_reset = f64::from(u8::from(self == Step::Reset));
@@ -174,9 +174,9 @@ impl Step {
             Counter::Syscall(Sysno::FCNTL),
             1.05 * (1.0 + there),
         ));
-        match (self, endpoint.is_loopback()) {
+        match (self, route.is_loopback()) {
             (Step::Refused, true) => {}
-            (_, true) => b.expect(within(Counter::Switches, sleeps(endpoint.placement()), 4.2)),
+            (_, true) => b.expect(within(Counter::Switches, sleeps(route.placement()), 4.2)),
             // None where the far end is this kernel, or another network namespace of it.
             (Step::Refused, false) => b.expect(at_most(Counter::Switches, 2.3)),
             // One wait for the handshake, one for what follows.
@@ -188,7 +188,7 @@ impl Step {
 /// A far end that accepts connections and ends them by this rule.
 pub(super) fn accepting(
     rule: Accept,
-    endpoint: &Endpoint,
+    route: &Route,
     cpus: &[u32],
 ) -> Result<(FarEnd, Connections), Failure> {
     let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
@@ -199,15 +199,15 @@ pub(super) fn accepting(
         first_byte: rule.first_byte,
         backlog: BACKLOG,
     };
-    Connections::accepted_by(endpoint, cpus, &Tcp::default(), serve, &service)
+    Connections::accepted_by(route, cpus, &Tcp::default(), serve, &service)
 }
 
 /// A port without a listener, and what keeps other programs of this machine from listening on it.
-fn closed_port(endpoint: &Endpoint) -> Result<(SocketAddr, Option<OwnedFd>), Failure> {
-    match endpoint {
-        Endpoint::Loopback(..) => {
+fn closed_port(route: &Route) -> Result<(SocketAddr, Option<OwnedFd>), Failure> {
+    match route {
+        Route::Loopback(..) => {
             let take = || {
-                let any = SocketAddr::new(endpoint.address(), 0);
+                let any = SocketAddr::new(route.address(), 0);
                 let taken = new_socket(any)?;
                 bind(&taken, &any)?;
                 Ok((SocketAddr::try_from(getsockname(&taken)?)?, Some(taken)))
@@ -215,7 +215,7 @@ fn closed_port(endpoint: &Endpoint) -> Result<(SocketAddr, Option<OwnedFd>), Fai
             take().map_err(|errno: Errno| Failure::of("take a port that nobody listens on", errno))
         }
         // A port of the far end that has just been closed.
-        Endpoint::Remote(given) => {
+        Route::Remote(given) => {
             let service = Service::Accept {
                 close: Close::Fin,
                 first_byte: false,
@@ -308,15 +308,15 @@ pub(crate) fn new_socket(address: SocketAddr) -> Result<OwnedFd, Errno> {
 mod tests {
     use super::*;
 
-    fn endpoint(family: Family) -> Endpoint {
-        Endpoint::Loopback(Placement::SAME, family)
+    fn route(family: Family) -> Route {
+        Route::Loopback(Placement::SAME, family)
     }
 
     #[test]
     fn each_step_ends_as_it_should_and_none_is_missed() {
         let cpus = syscost_sys::cpu::allowed().unwrap();
         for step in [Step::Connect, Step::FirstByte, Step::Reset] {
-            let (far, to) = accepting(step.rule(), &endpoint(Family::Ipv4), &cpus).unwrap();
+            let (far, to) = accepting(step.rule(), &route(Family::Ipv4), &cpus).unwrap();
             let connector = Connector::new(step, to, None);
             let (connector, account) = far.driven_by(connector).perform([50]).unwrap();
             // And the last one.
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn a_port_without_a_listener_refuses() {
         for family in Family::ALL {
-            let Ok((address, _taken)) = closed_port(&endpoint(family)) else {
+            let Ok((address, _taken)) = closed_port(&route(family)) else {
                 println!("skipped: no {} here", family.name());
                 continue;
             };
@@ -342,8 +342,7 @@ mod tests {
         let cpus = syscost_sys::cpu::allowed().unwrap();
         // The far end closes by FIN where the step waits for a reset, or a byte.
         for step in [Step::Reset, Step::FirstByte, Step::Refused] {
-            let (far, to) =
-                accepting(Step::Connect.rule(), &endpoint(Family::Ipv4), &cpus).unwrap();
+            let (far, to) = accepting(Step::Connect.rule(), &route(Family::Ipv4), &cpus).unwrap();
             let connector = Connector::new(step, to, None);
             let failure = far.driven_by(connector).perform([1]).map(drop);
             assert!(

@@ -37,7 +37,7 @@ use syscost_net::{Account, Service, Wait};
 
 use super::stream::Stream;
 use crate::net::exchange::Caller;
-use crate::net::far_end::{Endpoint, FarEnd, OverNetwork, PATIENCE, listen};
+use crate::net::far_end::{FarEnd, OverNetwork, PATIENCE, Route, listen};
 use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -81,15 +81,15 @@ impl Echoed for Stream {
 
     fn connected(spec: &EchoSpec, cpus: &[u32]) -> Result<Ends<Self>, Failure> {
         let (wait, size, tcp) = (spec.wait, spec.size, &spec.tcp);
-        let (far, socket) = match &spec.endpoint {
-            Endpoint::Loopback(..) => {
-                let (listener, address) = listen(spec.endpoint.address(), 1, tcp)?;
+        let (far, socket) = match &spec.route {
+            Route::Loopback(..) => {
+                let (listener, address) = listen(spec.route.address(), 1, tcp)?;
                 let serve = move |listener: &mut TcpListener, _: &Stop| echo(listener, size, wait);
                 // The kernel notifies a connected end when its partner is gone.
                 let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
                 (far, syscost_net::socket::connect(address, tcp, PATIENCE)?)
             }
-            Endpoint::Remote(given) => {
+            Route::Remote(given) => {
                 let service = Service::StreamEcho {
                     size: size as u32,
                     wait,

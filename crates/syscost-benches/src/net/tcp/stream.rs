@@ -37,7 +37,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// The near end of an established connection, and its path.
+    /// The near end of an established connection, and what its interface counts.
     pub(crate) fn over(
         socket: TcpStream,
         wait: Wait,

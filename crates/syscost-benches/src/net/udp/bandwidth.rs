@@ -30,7 +30,7 @@ use syscost_results::Verdict;
 
 use crate::ipc::spec::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
+use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use crate::net::tcp::bandwidth::content;
 use crate::net::windows::Windows;
 use crate::net::workers::{Tally, Until};
@@ -141,10 +141,10 @@ impl Networked for Row {
         }
     }
 
-    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
         let spec = FlowSpec {
-            places: ConnectionCpus::of(&endpoint, 1, b)?.remove(0),
-            endpoint,
+            places: ConnectionCpus::of(&route, 1, b)?.remove(0),
+            route,
             family: self.family,
             size: self.size.get(),
             rate: self.rate.per_s(),
@@ -156,7 +156,7 @@ impl Networked for Row {
         flow.warm_up(window)?;
         let mut windows = Windows::default();
         b.observe(|| windows.add(window, || flow.window(window)))?;
-        if spec.endpoint.is_loopback() {
+        if spec.route.is_loopback() {
             flow.workers().claim_cpus(b);
         }
         let outcome = flow.finish()?;
@@ -181,7 +181,7 @@ fn audit(b: &mut Bencher, spec: &FlowSpec) -> Result<(), Failure> {
         at_most(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), waits),
         at_most(Counter::OtherSyscalls, 0.05),
     ];
-    if spec.endpoint.is_loopback() {
+    if spec.route.is_loopback() {
         // Datagrams that find no room never reach the receiver: how few it takes is a result.
         calls.push(at_most(Counter::Syscall(Sysno::RECVFROM), 1.05));
     }

@@ -28,7 +28,7 @@ use syscost_net::service::datagram;
 
 use crate::ipc::message::Message;
 use crate::net::exchange::{LOST_AFTER, Link};
-use crate::net::far_end::{Endpoint, FarEnd, OverNetwork};
+use crate::net::far_end::{FarEnd, OverNetwork, Route};
 use crate::net::interface::InterfaceCounters;
 use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
 use crate::net::waiting::Waiting;
@@ -71,9 +71,9 @@ impl Echoed for Datagrams {
 
     fn connected(spec: &EchoSpec, cpus: &[u32]) -> Result<Ends<Self>, Failure> {
         let (wait, size) = (spec.wait, spec.size);
-        let (far, socket, limit) = match &spec.endpoint {
-            Endpoint::Loopback(..) => {
-                let (theirs, socket) = pair(&spec.endpoint)?;
+        let (far, socket, limit) = match &spec.route {
+            Route::Loopback(..) => {
+                let (theirs, socket) = pair(&spec.route)?;
                 let serve = move |theirs: &mut UdpSocket, _: &Stop| {
                     let mut buffer = vec![0; size];
                     Ok(datagram::echo(&*theirs, &mut buffer, wait, &mut |_| false)?)
@@ -84,7 +84,7 @@ impl Echoed for Datagrams {
                 let far = FarEnd::partner(cpus, theirs, serve, wake_waiters)?;
                 (far, socket, None)
             }
-            Endpoint::Remote(given) => {
+            Route::Remote(given) => {
                 let size = size as u32;
                 let (far, opened) = FarEnd::peer(given, &Service::DatagramEcho { size, wait })?;
                 (far, opened.datagram()?, Some(LOST_AFTER))
@@ -100,9 +100,9 @@ impl Echoed for Datagrams {
 }
 
 /// Two sockets of this machine that are connected to each other.
-fn pair(path: &Endpoint) -> Result<(UdpSocket, UdpSocket), Failure> {
+fn pair(route: &Route) -> Result<(UdpSocket, UdpSocket), Failure> {
     let make = || -> std::io::Result<(UdpSocket, UdpSocket)> {
-        let any = SocketAddr::new(path.address(), 0);
+        let any = SocketAddr::new(route.address(), 0);
         let (one, other) = (UdpSocket::bind(any)?, UdpSocket::bind(any)?);
         one.connect(other.local_addr()?)?;
         other.connect(one.local_addr()?)?;

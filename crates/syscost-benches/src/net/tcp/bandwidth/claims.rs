@@ -6,8 +6,7 @@ use syscost_harness::prelude::*;
 use syscost_net::service::TcpSide;
 use syscost_sys::tcp::TcpInfo;
 
-use super::bottleneck::Bottleneck;
-use super::limiter::{Limiter, Shares};
+use super::limiter::{Bottleneck, Limiter, Shares};
 use super::method::Method;
 use super::streams::Outcome;
 use super::{Direction, Row, StreamSpec};
@@ -218,7 +217,7 @@ fn claim_sender(b: &mut Bencher, spec: &StreamSpec, outcome: &Outcome, sender: &
 /// What limits the streams; for a network between two machines, what limits the network.
 fn limiter(spec: &StreamSpec, outcome: &Outcome, shares: &Shares) -> String {
     let limiter = shares.limiter();
-    let is_path = limiter == Limiter::Network && !spec.endpoint.is_loopback();
+    let is_path = limiter == Limiter::Network && !spec.route.is_loopback();
     // This end's interface holds back only what this end sends.
     let shaper = || match spec.direction {
         Direction::Send => outcome.interface.shaper(),

@@ -11,7 +11,7 @@ use syscost_sys::tcp::TcpInfo;
 
 use super::sender::{Consumed, Sender};
 use super::{Direction, StreamSpec};
-use crate::net::far_end::{self, Endpoint, PATIENCE};
+use crate::net::far_end::{self, PATIENCE, Route};
 use crate::net::interface::InterfaceCounters;
 use crate::net::workers::{IsOver, Meter, Tally, Until, Workers, again};
 
@@ -32,15 +32,15 @@ pub(super) struct Ends {
 impl Ends {
     /// Connects and starts both ends; each continues as long as `until` says.
     pub(super) fn start(spec: &StreamSpec, until: Until) -> Result<Self, Failure> {
-        match &spec.endpoint {
-            Endpoint::Loopback(..) => Self::here(spec, until),
-            Endpoint::Remote(given) => Self::there(given, spec, until),
+        match &spec.route {
+            Route::Loopback(..) => Self::here(spec, until),
+            Route::Remote(given) => Self::there(given, spec, until),
         }
     }
 
     fn here(spec: &StreamSpec, until: Until) -> Result<Self, Failure> {
         let streams = spec.places.len() as u32;
-        let own = spec.endpoint.address();
+        let own = spec.route.address();
         let interface = InterfaceCounters::begin(own, own).named(spec.family);
         let (listener, address) = far_end::listen(own, streams, &spec.tcp)?;
         let mut pairs = Vec::new();

@@ -8,8 +8,8 @@ use syscost_harness::prelude::*;
 use syscost_net::service::{Reading, TcpSide};
 use syscost_sys::process::pause;
 
-use super::bottleneck::RoundTrips;
 use super::ends::Ends;
+use super::limiter::RoundTrips;
 use super::{Direction, StreamSpec};
 use crate::net::far_end::PATIENCE;
 use crate::net::interface::InterfaceCounters;

@@ -15,7 +15,7 @@ use syscost_sys::partner::Shared;
 use syscost_sys::process::pause;
 
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{Endpoint, Family, PATIENCE};
+use crate::net::far_end::{Family, PATIENCE, Route};
 use crate::net::interface::InterfaceCounters;
 use crate::net::windows::{Received, Usage, Used};
 use crate::net::workers::{IsOver, Tally, Until, Workers, again};
@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The parameters of a flow.
 #[derive(Debug, Clone)]
 pub(super) struct FlowSpec {
-    pub(super) endpoint: Endpoint,
+    pub(super) route: Route,
     pub(super) family: Family,
     /// Bytes of a datagram.
     pub(super) size: usize,
@@ -83,15 +83,15 @@ pub(super) struct Flow {
 impl Flow {
     /// Starts the flow, which continues as long as `until` says.
     pub(super) fn start(spec: &FlowSpec, until: Until) -> Result<Self, Failure> {
-        match &spec.endpoint {
-            Endpoint::Loopback(..) => Self::here(spec, until),
-            Endpoint::Remote(given) => Self::there(given, spec, until),
+        match &spec.route {
+            Route::Loopback(..) => Self::here(spec, until),
+            Route::Remote(given) => Self::there(given, spec, until),
         }
     }
 
     fn here(spec: &FlowSpec, until: Until) -> Result<Self, Failure> {
         let tried = |what: &'static str| move |cause: io::Error| Failure::of(what, cause);
-        let own = spec.endpoint.address();
+        let own = spec.route.address();
         let interface = InterfaceCounters::begin(own, own).named(spec.family);
         let near = socket::datagram(SocketAddr::new(own, 0))?;
         let far = socket::datagram(SocketAddr::new(own, 0))?;
@@ -304,7 +304,7 @@ mod tests {
     fn flow(messages: u64, content: Content) -> Outcome {
         let allowed = cpu::allowed().unwrap();
         let spec = FlowSpec {
-            endpoint: Endpoint::Loopback(Placement::Free, Family::Ipv4),
+            route: Route::Loopback(Placement::Free, Family::Ipv4),
             family: Family::Ipv4,
             size: 100,
             rate: Some(20_000),
