@@ -194,16 +194,9 @@ impl Measured for Row {
             // Where blocks come from depends on what this process did before, so the timed calls are
             // checked as well.
             let each = (after - before).minor_faults as f64 / b.operations() as f64;
-            let (least, most) = (0.9 * pages, 1.2 * pages + 0.1);
-            let expected = format!("{least} to {most}");
-            let holds = (least..=most).contains(&each);
-            b.claim(
-                "minor page faults per timed operation",
-                expected,
-                each,
-                "getrusage",
-                holds,
-            );
+            let bound = Bound::Within(0.9 * pages, 1.2 * pages + 0.1);
+            let claim = Claim::by_most("minor page faults per timed operation");
+            b.claim_within(claim, bound, each, "getrusage");
         }
         if !b.is_timed() {
             // The next block is where the last one was.

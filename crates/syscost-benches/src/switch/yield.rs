@@ -98,7 +98,7 @@ impl Measured for Row {
                 }
             };
             b.claim_verdict(
-                "switches of all its tasks per timed operation",
+                Claim::by_most("switches of all its tasks per timed operation"),
                 format!("at least {least:.3}"),
                 switches,
                 "/proc",

@@ -33,7 +33,10 @@ pub(super) fn claim(b: &mut Bencher, named: Named, source: Source) {
             beside_bare(|| source.read().unwrap_or_default())
         }
     };
-    let (what, seen) = ("its time over that of a bare reading", own / bare);
+    let (what, seen) = (
+        Claim::by_most("its time over that of a bare reading"),
+        own / bare,
+    );
     let clock = "fenced readings of the counter";
     match is_fenced {
         false => b.claim_within(what, Bound::AtMost(MAX_BARE), seen, clock),
