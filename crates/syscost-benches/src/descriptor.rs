@@ -25,7 +25,7 @@ pub(crate) fn claim_kind<'f>(
             kinds.dedup();
             b.claim_equal(claim, expected.to_owned(), kinds.join(", "), SOURCE);
         }
-        Err(reason) => b.claim_unverified(claim, expected, "unknown", SOURCE, &reason.to_string()),
+        Err(reason) => b.claim_unobserved(claim, expected, SOURCE, reason),
     }
 }
 

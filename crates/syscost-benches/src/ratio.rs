@@ -6,23 +6,20 @@ use syscost_harness::Row;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
-/// One row: its benchmark's id, and its parameters.
-pub(crate) type Named<R> = (&'static str, R);
-
 /// Whether it is either of these rows.
-pub(crate) fn takes<A, B>(of: &Named<A>, over: &Named<B>, row: &Row) -> bool
+pub(crate) fn takes<A, B>(of: &A, over: &B, row: &Row) -> bool
 where
     A: Params + PartialEq,
     B: Params + PartialEq,
 {
-    row.of(of.0).as_ref() == Some(&of.1) || row.of(over.0).as_ref() == Some(&over.1)
+    row.case.row() == Some(of) || row.case.row() == Some(over)
 }
 
 /// How many times `over` fits into a `share` of `of`, which by what both operations do is `least`
 /// at the minimum.
 pub(crate) fn compute<A, B>(
-    of: &Named<A>,
-    over: &Named<B>,
+    of: &A,
+    over: &B,
     share: f64,
     least: f64,
     sources: &[Source<'_>],
@@ -31,13 +28,13 @@ where
     A: Params + PartialEq,
     B: Params + PartialEq,
 {
-    let (long, short) = (share * median(of, sources)?, median(over, sources)?);
+    let (long, (short, over)) = (share * median(of, sources)?.0, median(over, sources)?);
     let value = long / short;
     let holds = value >= least;
     Ok(Derived {
         value,
         evidence: vec![Evidence::new(
-            format!("times that {} takes", over.0),
+            format!("times that {over} takes"),
             Bound::AtLeast(least).fact(),
             value,
             "what both operations do",
@@ -48,27 +45,30 @@ where
     })
 }
 
+/// The median of this row, and its benchmark's id.
 fn median<R: Params + PartialEq>(
-    (id, row): &Named<R>,
+    row: &R,
     sources: &[Source<'_>],
-) -> Result<f64, Failure> {
+) -> Result<(f64, &'static str), Failure> {
     let mut sources = sources.iter();
-    let source = sources.find(|source| source.of(id).as_ref() == Some(row));
-    let missing = || Failure::Unsupported(format!("it takes a row of {id}"));
-    source.map(|source| source.median).ok_or_else(missing)
+    let source = sources.find(|source| source.case.row() == Some(row));
+    let missing = || Failure::Unsupported("one of the two rows that it takes is missing".into());
+    source
+        .map(|source| (source.median, source.id))
+        .ok_or_else(missing)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[derive(Params, PartialEq)]
+    #[derive(Params, Clone, PartialEq)]
     struct Switch {
         /// Whether it is between processes.
         processes: bool,
     }
 
-    #[derive(Params, PartialEq)]
+    #[derive(Params, Clone, PartialEq)]
     struct Syscall {
         /// Its arguments.
         arguments: u32,
@@ -76,26 +76,24 @@ mod tests {
         times: Option<u32>,
     }
 
-    const OF: Named<Switch> = ("some.switch", Switch { processes: true });
-    const OVER: Named<Syscall> = (
-        "some.syscall",
-        Syscall {
-            arguments: 0,
-            times: None,
-        },
-    );
+    const OF: Switch = Switch { processes: true };
+    const OVER: Syscall = Syscall {
+        arguments: 0,
+        times: None,
+    };
 
     fn ratio(of_ns: f64, over_ns: f64) -> Result<Derived, Failure> {
-        let of = rows!(Switch { processes: [true] });
+        let of = rows!(Switch { processes: [true] }).remove(0).erased();
         let over = rows!(Syscall {
             arguments: [0],
             times: [Some(2), None]
         });
+        let over = [0, 1].map(|index: usize| over[index].clone().erased());
         let source = |id, case, median| Source { id, case, median };
         let sources = [
-            source(OVER.0, &over[0], 1.0),
-            source(OVER.0, &over[1], over_ns),
-            source(OF.0, &of[0], of_ns),
+            source("some.syscall", &over[0], 1.0),
+            source("some.syscall", &over[1], over_ns),
+            source("some.switch", &of, of_ns),
         ];
         compute(&OF, &OVER, 0.5, 2.0, &sources)
     }

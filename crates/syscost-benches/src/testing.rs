@@ -75,5 +75,5 @@ pub(crate) fn found_of(
 pub(crate) fn claims(findings: &Findings, verdict: Verdict) -> Vec<&str> {
     let judged = findings.evidence.iter();
     let judged = judged.filter(|evidence| evidence.verdict == verdict);
-    judged.map(|evidence| &*evidence.claim).collect()
+    judged.map(|evidence| &*evidence.claim.sentence).collect()
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use syscost_results::{Claim, Evidence, Fact, Verdict};
+use syscost_results::{Bound, Claim, Evidence};
 use syscost_sys::audit::Arguments;
 use syscost_sys::raw::Sysno;
 
@@ -52,6 +52,9 @@ pub struct ArgumentClaim {
     pub given: ArgumentValue,
 }
 
+/// The share of the calls in which the argument must be as claimed.
+const ALL: Bound = Bound::Exactly(1.0);
+
 impl ArgumentClaim {
     /// The claim, e.g. `share of munmap calls whose length is 4096`; its id has no values.
     fn claim(&self) -> Claim {
@@ -83,36 +86,26 @@ impl ArgumentClaim {
             .map(|given| given[self.argument.position])
             .collect();
         let wrong = self.wrong(&values);
-        let right = values.len() - wrong.len();
-        let holds = right > 0 && wrong.is_empty();
-        let (verdict, reason) = match wrong.first() {
-            _ if holds => (Verdict::Confirmed, None),
-            Some((number, value)) => (
-                Verdict::Refuted,
-                Some(format!("in call {} it is {value}", number + 1)),
-            ),
-            None => (Verdict::Refuted, Some("there was no such call".to_owned())),
-        };
-        Evidence {
-            observed: Some(Fact::Number(right as f64 / values.len().max(1) as f64)),
-            verdict,
-            reason,
-            ..self.unverified(source, "")
+        let right = (values.len() - wrong.len()) as f64 / values.len().max(1) as f64;
+        let evidence = Evidence::judged(self.claim(), ALL, right, source);
+        match wrong.first() {
+            Some((number, value)) => {
+                evidence.because(format!("in call {} it is {value}", number + 1))
+            }
+            None if values.is_empty() => evidence.because("there was no such call"),
+            None => evidence,
         }
     }
 
     /// The evidence when the preparation of single operations made this many such calls.
     pub(crate) fn anticipated(&self, calls: usize, source: &str) -> Evidence {
-        Evidence {
-            observed: Some(Fact::Number(0.0)),
-            verdict: Verdict::Refuted,
-            ..self.unverified(source, format!("{calls} such calls prepare operations"))
-        }
+        Evidence::judged(self.claim(), ALL, 0.0, source)
+            .because(format!("{calls} such calls prepare operations"))
     }
 
     /// The evidence where auditing is not supported.
     pub(crate) fn unverified(&self, source: &str, reason: impl Into<String>) -> Evidence {
-        Evidence::unobserved(self.claim(), 1.0, source).because(reason)
+        Evidence::unobserved(self.claim(), ALL.fact(), source).because(reason)
     }
 
     /// The calls that break the claim, by their number from 0, with the argument's value.
@@ -144,6 +137,8 @@ impl ArgumentClaim {
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::{Fact, Verdict};
+
     use super::*;
 
     const LENGTH: Argument = Argument {
@@ -173,7 +168,10 @@ mod tests {
         let evidence = judge(ArgumentValue::Always(4096), &[4096; 4]);
         assert_eq!(evidence.verdict, Verdict::Confirmed);
         assert_eq!(evidence.reason, None);
-        assert_eq!(evidence.claim, "share of munmap calls whose length is 4096");
+        assert_eq!(
+            evidence.claim.sentence,
+            "share of munmap calls whose length is 4096"
+        );
         let evidence = judge(ArgumentValue::Always(4096), &[4096, 4096, 4096, 2048]);
         assert_eq!(evidence.verdict, Verdict::Refuted);
         assert_eq!(evidence.observed, Some(Fact::Number(0.75)));

@@ -90,7 +90,7 @@ impl Benchmark {
 
     /// Whether a case's samples are taken as they come, even on a shared core.
     pub(crate) fn disregards(&self, case: &Case) -> bool {
-        self.ignores_interference || case.ignores_interference
+        self.ignores_interference || case.facts.ignores_interference
     }
 
     /// The group: the id up to its first dot.

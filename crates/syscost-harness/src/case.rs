@@ -1,44 +1,149 @@
 //! The variants of a benchmark: sizes, placements, cold and warm.
 
+use std::any::{Any, type_name};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use syscost_params::{Params, Role, Value};
 
 use crate::benchmark::Setup;
 use crate::expect::Expect;
 use crate::session::Profile;
 
-/// One variant.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Case {
-    params: Vec<(Cow<'static, str>, Cow<'static, str>)>,
-    expect: Vec<Expect>,
+/// A row of any benchmark.
+pub(crate) type Erased = dyn Any + Send + Sync;
+
+/// One variant: a row with its name, and what follows from the row.
+#[derive(Debug)]
+pub struct Case<R: ?Sized = Erased> {
+    /// The row.
+    pub row: Arc<R>,
+    pub(crate) facts: Facts,
+}
+
+/// What is known of a case whatever its row's type.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    parameters: Vec<(&'static str, Cow<'static, str>)>,
+    /// What its values say of its tasks and CPUs.
+    pub(crate) roles: Vec<Role>,
+    pub(crate) expect: Vec<Expect>,
     pub(crate) setup: Option<Setup>,
-    /// Whether it belongs on the CPU that measures the others.
-    pub(crate) binds_cpus: bool,
     /// The shortest profile that measures it, if that differs from its benchmark's.
     pub(crate) profile: Option<Profile>,
     /// Whether its samples are taken as they come, even on a shared core.
     pub(crate) ignores_interference: bool,
 }
 
-impl Case {
-    /// A case with these parameters.
-    pub fn new<V: Into<Cow<'static, str>>>(
-        params: impl IntoIterator<Item = (&'static str, V)>,
-    ) -> Self {
+/// A parameter with its value, for [`rows`](crate::rows).
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Parameter {
+    key: &'static str,
+    text: Cow<'static, str>,
+    role: Role,
+}
+
+impl Parameter {
+    /// The parameter of this field with this value.
+    pub fn new(field: &'static str, value: &impl Value) -> Self {
         Self {
-            params: params
-                .into_iter()
-                .map(|(key, value)| (Cow::Borrowed(key), value.into()))
-                .collect(),
-            ..Self::default()
+            key: field.trim_start_matches("r#"),
+            text: value.text(),
+            role: value.role(),
+        }
+    }
+}
+
+impl<R: ?Sized> Clone for Case<R> {
+    fn clone(&self) -> Self {
+        Self {
+            facts: self.facts.clone(),
+            row: Arc::clone(&self.row),
+        }
+    }
+}
+
+/// The only case of its benchmark.
+impl Default for Case {
+    fn default() -> Self {
+        Case::only(()).erased()
+    }
+}
+
+impl<R: Send + Sync + 'static> Case<R> {
+    /// The only case of its benchmark.
+    pub fn only(row: R) -> Self {
+        Self {
+            facts: Facts::default(),
+            row: Arc::new(row),
         }
     }
 
+    /// The same as a row of any benchmark.
+    pub fn erased(self) -> Case {
+        Case {
+            facts: self.facts,
+            row: self.row,
+        }
+    }
+}
+
+impl<R: Params> Case<R> {
+    /// The same case as one of a row that is made of this one.
+    pub fn map<S>(self, make: impl FnOnce(R) -> S) -> Case<S> {
+        Case {
+            facts: self.facts,
+            row: Arc::new(make(Arc::unwrap_or_clone(self.row))),
+        }
+    }
+
+    /// The case of these parameters. One without a value is left out of the name.
+    #[doc(hidden)] // of the macro `rows`
+    pub fn of(row: R, parameters: &[Parameter]) -> Self {
+        let of = |(key, _): &(&'static str, _)| parameters.iter().find(|one| one.key == *key);
+        let in_order = || R::MEANINGS.iter().filter_map(of);
+        let named = in_order().filter(|one| !one.text.is_empty());
+        Self {
+            facts: Facts {
+                parameters: named.map(|one| (one.key, one.text.clone())).collect(),
+                roles: in_order().map(|one| one.role).collect(),
+                ..Facts::default()
+            },
+            row: Arc::new(row),
+        }
+    }
+}
+
+impl Case {
+    /// The row, if it is one of this type.
+    pub fn row<R: Params>(&self) -> Option<&R> {
+        self.row.downcast_ref()
+    }
+
+    /// The row of a benchmark whose rows are of this type.
+    ///
+    /// # Panics
+    /// When it is another benchmark's.
+    pub(crate) fn own_row<R: Params>(&self) -> &R {
+        let other = || panic!("{} is no {}", self.suffix(), type_name::<R>());
+        self.row().unwrap_or_else(other)
+    }
+}
+
+impl<R: ?Sized> Case<R> {
     /// Returns the case with its own expectations.
     #[must_use]
     pub fn expecting(mut self, expect: impl IntoIterator<Item = Expect>) -> Self {
-        self.expect.extend(expect);
+        self.facts.expect.extend(expect);
+        self
+    }
+
+    /// Returns the case as one that the profiles from this one on measure, whatever its row says.
+    #[must_use]
+    pub fn in_profile(mut self, profile: Profile) -> Self {
+        self.facts.profile = Some(profile);
         self
     }
 
@@ -52,42 +157,40 @@ impl Case {
 
     /// Whether it has no parameters: the only case of its benchmark.
     pub fn is_empty(&self) -> bool {
-        self.params.is_empty()
+        self.facts.parameters.is_empty()
     }
 
     /// The case's own expectations.
     pub fn expect(&self) -> &[Expect] {
-        &self.expect
+        &self.facts.expect
     }
 
     /// How expensive its set-up is, if that differs from its benchmark's.
     pub fn setup(&self) -> Option<Setup> {
-        self.setup
+        self.facts.setup
     }
 
     /// `{key=value,…}`, or nothing for the only case.
     pub fn suffix(&self) -> String {
-        if self.params.is_empty() {
+        if self.is_empty() {
             return String::new();
         }
-        let list: Vec<String> = self
-            .params
-            .iter()
-            .map(|(k, v)| format!("{k}={v}"))
-            .collect();
+        let parameters = self.parameters();
+        let list: Vec<String> = parameters.map(|(k, v)| format!("{k}={v}")).collect();
         format!("{{{}}}", list.join(","))
     }
 
     /// The parameters and their values, in order.
-    pub fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.params.iter().map(|(key, value)| (&**key, &**value))
+    pub fn parameters(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.facts
+            .parameters
+            .iter()
+            .map(|(key, value)| (*key, &**value))
     }
 
     /// The parameters as a map.
     pub fn to_map(&self) -> BTreeMap<String, String> {
-        self.params
-            .iter()
-            .map(|(k, v)| (k.to_string(), v.to_string()))
-            .collect()
+        let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        self.parameters().map(owned).collect()
     }
 }

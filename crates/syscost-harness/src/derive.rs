@@ -11,7 +11,6 @@ use crate::case::Case;
 use crate::catalogue::Row;
 use crate::failure::Failure;
 use crate::here::Here;
-use crate::measured::listed;
 use crate::session::Profile;
 
 /// How the rows of a benchmark are computed.
@@ -29,7 +28,7 @@ pub struct Derive {
 }
 
 /// A row from which another is computed.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     /// Id of its benchmark.
     pub id: &'static str,
@@ -39,20 +38,9 @@ pub struct Source<'a> {
     pub median: f64,
 }
 
-impl Source<'_> {
-    /// Its parameters, if it is a row of the benchmark of this id.
-    pub fn of<R: Params>(&self, id: &str) -> Option<R> {
-        (self.id == id).then(|| listed(self.case))
-    }
-}
-
-/// The medians of the rows of one benchmark by the size that each has, from small to large.
-pub fn points<R: Params>(
-    sources: &[Source<'_>],
-    id: &str,
-    size: impl Fn(R) -> u64,
-) -> Vec<(f64, f64)> {
-    let point = |source: &Source<'_>| Some((size(source.of(id)?) as f64, source.median));
+/// The medians of the rows of this type by the size that each has, from small to large.
+pub fn points<R: Params>(sources: &[Source<'_>], size: impl Fn(&R) -> u64) -> Vec<(f64, f64)> {
+    let point = |source: &Source<'_>| Some((size(source.case.row()?) as f64, source.median));
     let mut points: Vec<_> = sources.iter().filter_map(point).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
@@ -83,14 +71,11 @@ pub trait Computed: Params {
     /// Whether it depends on the machine which rows there are.
     const DEPENDS_ON_MACHINE: bool = false;
 
-    /// The rows that there are here, in order; see [`rows`](crate::rows). By default the only one.
-    fn rows(_: &Here) -> Vec<Case> {
-        const { assert!(Self::KEYS.is_empty(), "rows with parameters are listed") };
-        vec![Case::default()]
-    }
+    /// The rows that there are here, in order; see [`rows`](crate::rows).
+    fn rows(here: &Here) -> Vec<Case<Self>>;
 
-    /// Which profiles show it.
-    fn profile(&self) -> Profile {
+    /// The shortest profile that measures it when nothing is selected by name; longer ones do, too.
+    fn profile(&self, _: &Here) -> Profile {
         Profile::Standard
     }
 
@@ -119,19 +104,21 @@ impl Benchmark {
     pub const fn computed<R: Computed>() -> Benchmark {
         Benchmark {
             cases: |here| {
-                let complete = |mut case: Case| {
-                    case.profile = Some(listed::<R>(&case).profile());
+                let complete = |case: Case<R>| {
+                    let profile = case.row.profile(here);
+                    let mut case = case.erased();
+                    case.facts.profile = Some(profile);
                     case
                 };
                 R::rows(here).into_iter().map(complete).collect()
             },
             depends_on_machine: R::DEPENDS_ON_MACHINE,
             parameters: R::MEANINGS,
-            support: |case, here| listed::<R>(case).support(here),
+            support: |case, here| case.own_row::<R>().support(here),
             derive: Some(Derive {
                 from: R::FROM,
-                takes: |case, other| listed::<R>(case).takes(other),
-                compute: |case, sources, here| case.row::<R>()?.compute(sources, here),
+                takes: |case, other| case.own_row::<R>().takes(other),
+                compute: |case, sources, here| case.own_row::<R>().compute(sources, here),
             }),
             ..Benchmark::DEFAULT
         }
@@ -139,11 +126,6 @@ impl Benchmark {
 }
 
 impl Row {
-    /// Its parameters, if it is a row of the benchmark of this id.
-    pub fn of<R: Params>(&self, id: &str) -> Option<R> {
-        (self.benchmark.id == id).then(|| listed(&self.case))
-    }
-
     /// Whether this row is computed from that one.
     pub fn is_computed_from(&self, other: &Row) -> bool {
         self.benchmark.derive.as_ref().is_some_and(|derive| {

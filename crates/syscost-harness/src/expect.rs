@@ -1,7 +1,7 @@
 //! What a benchmark claims, and what a count says about it.
 
 pub use syscost_results::Bound;
-use syscost_results::{Evidence, Verdict};
+use syscost_results::{Claim, Evidence};
 use syscost_sys::raw::Sysno;
 
 /// What is counted, always per operation unless said otherwise.
@@ -121,21 +121,24 @@ pub const fn either(counter: Counter, one: f64, other: f64) -> Expect {
 }
 
 impl Expect {
-    /// Judges a count.
+    /// Its claim: other programs can break it at times.
+    fn claim(&self) -> Claim {
+        Claim::by_most(self.counter.claim())
+    }
+
+    /// Judges a count per operation.
     pub fn judge(&self, observed: f64, source: &str) -> Evidence {
-        let verdict = Verdict::of(self.bound.holds(observed));
-        Evidence::new(
-            self.counter.claim(),
-            self.bound.fact(),
-            observed,
-            source,
-            verdict,
-        )
+        Evidence::judged(self.claim(), self.bound, observed, source)
+    }
+
+    /// Judges so many in so many operations.
+    pub(crate) fn judge_count(&self, count: u64, operations: u64, source: &str) -> Evidence {
+        Evidence::counted(self.claim(), self.bound, (count, operations), source)
     }
 
     /// The evidence where the counter is not available.
     pub fn unverified(&self, source: &str, reason: impl Into<String>) -> Evidence {
-        Evidence::unobserved(self.counter.claim(), self.bound.fact(), source).because(reason)
+        Evidence::unobserved(self.claim(), self.bound.fact(), source).because(reason)
     }
 }
 
@@ -233,7 +236,7 @@ pub fn complete(declared: &[Expect], manner: Manner, cpus: usize) -> Vec<Expect>
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::Fact;
+    use syscost_results::{Fact, Verdict};
 
     use super::*;
 
@@ -297,7 +300,10 @@ mod tests {
     #[test]
     fn evidence_shows_what_was_expected_and_seen() {
         let evidence = calls(Sysno::GETPPID).judge(0.0, "seccomp audit");
-        assert_eq!(evidence.claim, "getppid system calls per operation");
+        assert_eq!(
+            evidence.claim.sentence,
+            "getppid system calls per operation"
+        );
         assert_eq!(evidence.expected, Some(Fact::Number(1.0)));
         assert_eq!(evidence.observed, Some(Fact::Number(0.0)));
         assert_eq!(evidence.verdict, Verdict::Refuted);

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use syscost_net::{ClientError, ServiceError};
-use syscost_params::WrongValue;
 use syscost_results::compare::CORE_SHARED;
 use syscost_sys::partner::PartnerError;
 use syscost_sys::{SystemError, Unsupported};
@@ -36,12 +35,6 @@ impl Failure {
     /// The last error of the C library, with what was tried.
     pub fn last_os_error(tried: &str) -> Self {
         Self::of(tried, std::io::Error::last_os_error())
-    }
-}
-
-impl From<WrongValue> for Failure {
-    fn from(wrong: WrongValue) -> Self {
-        Failure::Broken(wrong.to_string())
     }
 }
 

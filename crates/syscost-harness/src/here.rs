@@ -20,7 +20,7 @@ impl Here {
     /// This machine as this process sees it, with these targets.
     pub fn with(targets: Targets) -> Self {
         Self {
-            allowed: cpu::allowed().unwrap_or_default(),
+            allowed: cpu::allowed().unwrap_or_else(|_| vec![0]),
             targets,
             programs: Vec::new(),
         }

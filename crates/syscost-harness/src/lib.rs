@@ -70,8 +70,10 @@ pub mod prelude {
     pub use crate::rows;
     pub use crate::session::Profile;
     pub use crate::targets::Targets;
-    pub use syscost_params::{Bytes, Copies, Cpu, Nanoseconds, Params, Value, size_name};
-    pub use syscost_results::{Better, Unit};
+    pub use syscost_params::{
+        Bytes, Copies, Cpu, Nanoseconds, Params, Role, TaskCount, Value, size_name,
+    };
+    pub use syscost_results::{Better, Claim, Unit};
     pub use syscost_sys::Unsupported;
     pub use syscost_sys::raw::Sysno;
 }

@@ -1,8 +1,8 @@
 //! Benchmarks whose rows are typed: a struct with a field for each parameter.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use syscost_params::{Params, Value, WrongValue};
+use syscost_params::Params;
 use syscost_sys::Unsupported;
 
 use crate::bencher::Bencher;
@@ -13,13 +13,14 @@ use crate::failure::Failure;
 use crate::here::Here;
 use crate::session::Profile;
 
-/// A row of a benchmark that has parameters.
-pub trait Measured: Params {
+/// A row of a benchmark that has parameters. Where several benchmarks have the same parameters, `By` is what they
+/// measure by ([`Benchmark::by`]).
+pub trait Measured<By = ()>: Params {
     /// Whether it depends on the machine which rows there are.
     const DEPENDS_ON_MACHINE: bool = false;
 
     /// The rows that there are here, in order; see [`rows`](crate::rows).
-    fn rows(here: &Here) -> Vec<Case>;
+    fn rows(here: &Here) -> Vec<Case<Self>>;
 
     /// Sets up, measures through the [`Bencher`], tears down by `Drop`.
     ///
@@ -28,7 +29,7 @@ pub trait Measured: Params {
     fn run(self, b: &mut Bencher) -> Result<(), Failure>;
 
     /// The shortest profile that measures it when nothing is selected by name; longer ones do, too.
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         Profile::Standard
     }
 
@@ -60,74 +61,28 @@ pub trait Measured: Params {
 impl Benchmark {
     /// What a benchmark of such rows has in common with others, and its rows.
     pub const fn of<R: Measured>() -> Benchmark {
+        Self::by::<R, ()>()
+    }
+
+    /// What a benchmark of such rows has in common with others, and its rows, which are measured by this.
+    pub const fn by<R: Measured<By>, By>() -> Benchmark {
         Benchmark {
-            cases: cases::<R>,
+            cases: |here| {
+                let complete = |case: Case<R>| {
+                    let (row, mut case) = (Arc::clone(&case.row), case.erased());
+                    case.facts.setup = row.setup();
+                    case.facts.profile.get_or_insert_with(|| row.profile(here));
+                    case.facts.ignores_interference = row.ignores_interference();
+                    case.expecting(row.expect())
+                };
+                R::rows(here).into_iter().map(complete).collect()
+            },
             depends_on_machine: R::DEPENDS_ON_MACHINE,
             parameters: R::MEANINGS,
-            support: |case, here| listed::<R>(case).support(here),
-            run: |b| b.case().row::<R>()?.run(b),
+            support: |case, here| case.own_row::<R>().support(here),
+            run: |b| b.case().own_row::<R>().clone().run(b),
             ..Benchmark::DEFAULT
         }
-    }
-}
-
-/// The cases of these rows.
-fn cases<R: Measured>(here: &Here) -> Vec<Case> {
-    let complete = |mut case: Case| {
-        let row = listed::<R>(&case);
-        case.setup = row.setup();
-        case.profile = Some(row.profile());
-        case.ignores_interference = row.ignores_interference();
-        case.expecting(row.expect())
-    };
-    R::rows(here).into_iter().map(complete).collect()
-}
-
-/// The row of a case that [`Measured::rows`] has listed.
-pub(crate) fn listed<R: Params>(case: &Case) -> R {
-    let row = case.row();
-    row.unwrap_or_else(|wrong| panic!("{}: {wrong}", case.suffix()))
-}
-
-/// A parameter with its value, for [`rows`](crate::rows).
-#[doc(hidden)]
-#[derive(Debug, Clone)]
-pub struct Parameter {
-    key: &'static str,
-    text: Cow<'static, str>,
-    binds_cpus: bool,
-}
-
-impl Parameter {
-    /// The parameter of this field with this value.
-    pub fn new(field: &'static str, value: &impl Value) -> Self {
-        Self {
-            key: field.trim_start_matches("r#"),
-            text: value.text(),
-            binds_cpus: value.binds_cpus(),
-        }
-    }
-}
-
-impl Case {
-    /// The case of these parameters, in the order of the row's. A parameter without a value is left out.
-    #[doc(hidden)] // of the macro `rows`
-    pub fn of<R: Params>(parameters: &[Parameter]) -> Self {
-        let of = |key: &&'static str| {
-            let one = parameters.iter().find(|one| one.key == *key)?;
-            (!one.text.is_empty()).then(|| (*key, one.text.clone()))
-        };
-        let mut case = Case::new(R::KEYS.iter().filter_map(of));
-        case.binds_cpus = parameters.iter().any(|one| one.binds_cpus);
-        case
-    }
-
-    /// The parameters as the row that they are.
-    ///
-    /// # Errors
-    /// The first parameter that has no such value.
-    pub fn row<R: Params>(&self) -> Result<R, WrongValue> {
-        R::read(&|key| self.find(key).map(str::to_owned))
     }
 }
 
@@ -137,7 +92,7 @@ impl Case {
 /// ```
 /// use syscost_harness::prelude::*;
 ///
-/// #[derive(Params)]
+/// #[derive(Params, Clone)]
 /// struct Row {
 ///     /// Descriptors that are waited for.
 ///     fds: u32,
@@ -146,13 +101,13 @@ impl Case {
 /// }
 ///
 /// let rows = rows!(Row { fds: [10, 500], size: [Bytes(64), Bytes::kib(4)] });
-/// let names: Vec<String> = rows.iter().map(Case::suffix).collect();
+/// let names: Vec<String> = rows.iter().map(|row| row.suffix()).collect();
 /// assert_eq!(names, ["{fds=10,size=64}", "{fds=10,size=4K}", "{fds=500,size=64}", "{fds=500,size=4K}"]);
 /// ```
 #[macro_export]
 macro_rules! rows {
     ($row:ident { $($field:ident $(: $values:expr)?),+ $(,)? }) => {{
-        let mut rows: Vec<$crate::Case> = Vec::new();
+        let mut rows: Vec<$crate::Case<$row>> = Vec::new();
         $crate::rows!(@each rows $row [] $($field $(: $values)?,)+);
         rows
     }};
@@ -166,9 +121,7 @@ macro_rules! rows {
         }
     };
     (@each $rows:ident $row:ident [$($done:ident)+]) => {
-        let parameters = [$($crate::measured::Parameter::new(stringify!($done), &$done)),+];
-        $rows.push($crate::Case::of::<$row>(&parameters));
-        // All parameters, and each of its type.
-        let _ = || $row { $($done: $done.clone()),+ };
+        let parameters = [$($crate::case::Parameter::new(stringify!($done), &$done)),+];
+        $rows.push($crate::Case::of($row { $($done: $done.clone()),+ }, &parameters));
     };
 }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use syscost_params::Value;
+use syscost_params::{Role, Value};
+use syscost_sys::Unsupported;
 use syscost_sys::topology::{Relation, Topology};
-use syscost_sys::{Unsupported, cpu};
 
 /// Where a partner runs, relative to the measuring task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +21,6 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// The key of the case parameter that names it.
-    pub const KEY: &str = "cpus";
-
     /// On the measuring task's own CPU, which there always is.
     pub const SAME: Placement = Placement::At(Relation::SameCpu);
 
@@ -36,18 +33,6 @@ impl Placement {
             Placement::Pair(..) => "pair",
             Placement::Free => "free",
         }
-    }
-
-    /// The placement of this name.
-    fn named(name: &str) -> Option<Placement> {
-        let all = Relation::ALL.into_iter().map(Placement::At);
-        let mut all = all.chain([Placement::Distinct, Placement::Free]);
-        all.find(|placement| placement.name() == name)
-    }
-
-    /// The placements of a pair that are possible on the CPUs this process may use, the nearest first.
-    pub fn here() -> Vec<Placement> {
-        Self::among(&cpu::allowed().unwrap_or_default())
     }
 
     /// The placements of a pair that are possible on these CPUs, the nearest first.
@@ -113,12 +98,11 @@ impl Value for Placement {
         Cow::Borrowed(self.name())
     }
 
-    fn parse(text: &str) -> Option<Self> {
-        Self::named(text)
-    }
-
-    fn binds_cpus(&self) -> bool {
-        *self != Self::SAME
+    fn role(&self) -> Role {
+        match *self == Self::SAME {
+            true => Role::Plain,
+            false => Role::BindsCpus,
+        }
     }
 }
 
@@ -132,16 +116,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_placement_is_found_by_its_name() {
-        for placement in Placement::here().into_iter().chain([Placement::Distinct]) {
-            assert_eq!(Placement::parse(&placement.text()), Some(placement));
-        }
-        assert_eq!(Placement::parse("pair"), None, "it has numbers");
-    }
-
-    #[test]
     fn the_same_cpu_is_always_there_and_partners_stand_where_they_are_named() {
-        let Ok(allowed) = cpu::allowed() else {
+        let Ok(allowed) = syscost_sys::cpu::allowed() else {
             println!("skipped: no affinity here");
             return;
         };
@@ -162,7 +138,7 @@ mod tests {
         );
         let reason = Placement::Pair(own, 9_999).cpus(own, &allowed).unwrap_err();
         assert!(reason.to_string().contains("9999"), "{reason}");
-        let placements = Placement::here();
+        let placements = Placement::among(&allowed);
         assert_eq!(placements[0].name(), "same");
         for placement in placements {
             match placement {

@@ -1,17 +1,18 @@
 //! The derives of `syscost-params`, which says what they are for.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Lit, LitStr, Meta, Result,
-    Variant, parse_macro_input,
+    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Ident, Lit, LitStr, Meta,
+    Result, Variant, parse_macro_input,
 };
 
 /// Implements `Value` for an enum without fields. A variant is written in lower case with underscores, or as
 /// `#[value("...")]` says. Adds `ALL`, in the order of the declaration, and `name`. The first paragraph of the
-/// enum's doc comment is the meaning of a parameter of this type.
+/// enum's doc comment is the meaning of a parameter of this type. `#[value(role = TaskKind)]` on the enum says what
+/// its values say of a row's tasks, besides their names.
 #[proc_macro_derive(Value, attributes(value))]
 pub fn value(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -22,8 +23,7 @@ pub fn value(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 
 /// Implements `Params` for a struct with named fields, each of which implements `Value`, or without fields. A
 /// field's name is the parameter's, and the first paragraph of its doc comment the parameter's meaning; without
-/// one it is that of its type. A struct whose fields have no names has the parameters of the first, a row; the
-/// others, markers of types, are their `Default`.
+/// one it is that of its type.
 #[proc_macro_derive(Params)]
 pub fn params(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -51,6 +51,7 @@ fn of_enum(input: &DeriveInput) -> Result<TokenStream> {
     let names: Vec<LitStr> = data.variants.iter().map(name).collect::<Result<_>>()?;
     let count = variants.len();
     let meaning = meaning(&input.attrs)?;
+    let role = role(&input.attrs)?;
     Ok(quote! {
         #[allow(dead_code)]
         impl #ident {
@@ -72,11 +73,30 @@ fn of_enum(input: &DeriveInput) -> Result<TokenStream> {
                 ::std::borrow::Cow::Borrowed((*self).name())
             }
 
-            fn parse(text: &str) -> ::std::option::Option<Self> {
-                Self::ALL.into_iter().find(|one| one.name() == text)
-            }
+            #role
         }
     })
+}
+
+/// The role of an enum's values, where they have one.
+fn role(attributes: &[Attribute]) -> Result<Option<TokenStream>> {
+    let mut role = None;
+    for attribute in attributes.iter().filter(|one| one.path().is_ident("value")) {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("role") {
+                return Err(meta.error("knows only a role"));
+            }
+            role = Some(meta.value()?.parse::<Ident>()?);
+            Ok(())
+        })?;
+    }
+    Ok(role.map(|role| {
+        quote! {
+            fn role(&self) -> ::syscost_params::Role {
+                ::syscost_params::Role::#role((*self).name())
+            }
+        }
+    }))
 }
 
 /// The first paragraph of a doc comment in one line; nothing without one.
@@ -148,48 +168,29 @@ fn snake(camel: &str) -> String {
 }
 
 fn of_struct(input: &DeriveInput) -> Result<TokenStream> {
+    let wrong = || {
+        Error::new(
+            Span::call_site(),
+            "only structs are parameters, and their fields have names",
+        )
+    };
     let Data::Struct(data) = &input.data else {
-        return Err(Error::new(input.span(), "only structs are parameters"));
+        return Err(wrong());
     };
-    let fields = &data.fields;
-    let mut checks = Vec::new();
-    let (keys, meanings, row) = match fields.iter().next() {
-        Some(first) if first.ident.is_none() => {
-            let (of_row, others) = (&first.ty, fields.iter().skip(1));
-            let of_row = quote!(<#of_row as ::syscost_params::Params>);
-            let others = others.map(|_| quote!(::std::default::Default::default()));
-            let row = quote!(Self(#of_row::read(of)?, #(#others),*));
-            (quote!(#of_row::KEYS), quote!(#of_row::MEANINGS), row)
-        }
-        _ => {
-            let of_fields = fields.iter().map(meaning_of).collect::<Result<Vec<_>>>()?;
-            let meanings;
-            (meanings, checks) = of_fields.into_iter().unzip::<_, _, Vec<_>, _>();
-            let fields: Vec<_> = fields.iter().filter_map(|one| one.ident.as_ref()).collect();
-            let keys: Vec<String> = fields.iter().map(|one| one.unraw().to_string()).collect();
-            let row = quote!(Self { #(#fields: ::syscost_params::value(of, #keys)?,)* });
-            (
-                quote!(&[#(#keys),*]),
-                quote!(&[#((#keys, #meanings)),*]),
-                row,
-            )
-        }
-    };
-    let (generics, arguments, bounds) = input.generics.split_for_impl();
+    if let Fields::Unnamed(_) = &data.fields {
+        return Err(wrong());
+    }
     let ident = &input.ident;
+    let fields = data.fields.iter().filter_map(|one| one.ident.as_ref());
+    let keys: Vec<String> = fields.map(|one| one.unraw().to_string()).collect();
+    let meanings = data.fields.iter().map(meaning_of);
+    let (meanings, checks): (Vec<_>, Vec<_>) =
+        meanings.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     Ok(quote! {
         #(#checks)*
 
-        impl #generics ::syscost_params::Params for #ident #arguments #bounds {
-            const KEYS: &'static [&'static str] = #keys;
-
-            const MEANINGS: &'static [(&'static str, &'static str)] = #meanings;
-
-            fn read(
-                of: &dyn Fn(&str) -> ::std::option::Option<::std::string::String>,
-            ) -> ::std::result::Result<Self, ::syscost_params::WrongValue> {
-                ::std::result::Result::Ok(#row)
-            }
+        impl ::syscost_params::Params for #ident {
+            const MEANINGS: &'static [(&'static str, &'static str)] = &[#((#keys, #meanings)),*];
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::Value;
+use crate::{Role, Value};
 
 /// A number of bytes, written as rows' names do: `64`, `384K`, `1G`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +19,10 @@ pub struct Cpu(pub u32);
 /// On how many CPUs the same runs at once, from the measuring one on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Copies(pub u32);
+
+/// How many tasks an operation has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskCount(pub u64);
 
 impl Bytes {
     /// As an index or a length in memory.
@@ -49,10 +53,6 @@ impl Value for Bytes {
     fn text(&self) -> Cow<'static, str> {
         Cow::Owned(size_name(self.get()))
     }
-
-    fn parse(text: &str) -> Option<Self> {
-        size(text).map(Self)
-    }
 }
 
 impl Value for Nanoseconds {
@@ -64,10 +64,6 @@ impl Value for Nanoseconds {
             None => Cow::Borrowed("0"),
         }
     }
-
-    fn parse(text: &str) -> Option<Self> {
-        nanoseconds(text).map(Self)
-    }
 }
 
 macro_rules! counts {
@@ -76,10 +72,6 @@ macro_rules! counts {
         impl Value for $number {
             fn text(&self) -> Cow<'static, str> {
                 Cow::Owned(self.to_string())
-            }
-
-            fn parse(text: &str) -> Option<Self> {
-                text.parse().ok()
             }
         }
     )*};
@@ -92,10 +84,6 @@ impl Value for bool {
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(if *self { "yes" } else { "no" })
     }
-
-    fn parse(text: &str) -> Option<Self> {
-        [true, false].into_iter().find(|value| value.text() == text)
-    }
 }
 
 macro_rules! of_cpus {
@@ -107,12 +95,8 @@ macro_rules! of_cpus {
                 self.0.text()
             }
 
-            fn parse(text: &str) -> Option<Self> {
-                Value::parse(text).map(Self)
-            }
-
-            fn binds_cpus(&self) -> bool {
-                true
+            fn role(&self) -> Role {
+                Role::BindsCpus
             }
         }
     )*};
@@ -121,6 +105,16 @@ macro_rules! of_cpus {
 of_cpus! {
     Cpu: "The number of the CPU.";
     Copies: "How many copies run at once, each on a separate CPU.";
+}
+
+impl Value for TaskCount {
+    fn text(&self) -> Cow<'static, str> {
+        self.0.text()
+    }
+
+    fn role(&self) -> Role {
+        Role::TaskCount(self.0)
+    }
 }
 
 /// Writes a number of bytes as rows' names do: `384K`, `12M`, `1G`, `100`.
@@ -185,10 +179,8 @@ mod tests {
             (3 << 19, "1536K"),
             (1 << 30, "1G"),
         ] {
-            assert_eq!(
-                (Bytes(bytes).text().as_ref(), Bytes::parse(name)),
-                (name, Some(Bytes(bytes)))
-            );
+            assert_eq!(Bytes(bytes).text(), name);
+            assert_eq!(size(name), Some(bytes));
         }
         for (ns, name) in [
             (0, "0"),
@@ -197,15 +189,8 @@ mod tests {
             (2_000_000_000, "2s"),
             (7, "7ns"),
         ] {
-            let time = Nanoseconds(ns);
-            assert_eq!(
-                (time.text().as_ref(), Nanoseconds::parse(name)),
-                (name, Some(time))
-            );
+            assert_eq!(Nanoseconds(ns).text(), name);
+            assert_eq!(nanoseconds(name), Some(ns));
         }
-        assert_eq!(
-            (500_u32.text().as_ref(), u32::parse("500"), u32::parse("-1")),
-            ("500", Some(500), None)
-        );
     }
 }

@@ -1,5 +1,5 @@
-//! Typed parameters of rows. A row's name, `id{via=pipe,size=64K}`, is text on the command line, in jobs,
-//! journals and documents only; everything between works with a struct of values.
+//! Typed parameters of rows. A row is a struct of values; its name, `id{via=pipe,size=64K}`, is written from them
+//! when rows are listed, and never parsed: a row is found by its name in the list.
 //!
 //! ```
 //! use syscost_params::{Bytes, Params, Value};
@@ -11,15 +11,15 @@
 //!     UnixStream,
 //! }
 //!
-//! #[derive(Params)]
+//! #[derive(Params, Clone)]
 //! struct Row {
 //!     via: Via,
 //!     /// Bytes of a message.
 //!     size: Bytes,
 //! }
 //!
-//! let row = Row::read(&|key| Some(if key == "via" { "unix_stream" } else { "64K" }.to_owned())).unwrap();
-//! assert_eq!((row.via, row.size), (Via::UnixStream, Bytes(65536)));
+//! let row = Row { via: Via::UnixStream, size: Bytes::kib(64) };
+//! assert_eq!((&*row.via.text(), &*row.size.text()), ("unix_stream", "64K"));
 //! assert_eq!(Row::MEANINGS, [("via", "What carries the bytes."), ("size", "Bytes of a message.")]);
 //! ```
 
@@ -31,71 +31,49 @@ mod amount;
 
 use std::borrow::Cow;
 
-pub use amount::{Bytes, Copies, Cpu, Nanoseconds, nanoseconds, size, size_name};
+pub use amount::{Bytes, Copies, Cpu, Nanoseconds, TaskCount, nanoseconds, size, size_name};
 pub use syscost_params_derive::{Params, Value};
 
 /// A value of a parameter.
-pub trait Value: Sized {
+pub trait Value {
     /// What a parameter of this type means, as a phrase or sentence; nothing if that depends on the row.
     const MEANING: &'static str = "";
 
     /// As it is written in the names of rows; nothing where the row has no such parameter.
     fn text(&self) -> Cow<'static, str>;
 
-    /// The value that is written so; `None` if there is none. Nothing is written where a row has no such
-    /// parameter.
-    fn parse(text: &str) -> Option<Self>;
-
-    /// Whether a row with it belongs on the CPU that measures the others: it names CPUs by what they are to
-    /// that one, or takes one after another from there.
-    fn binds_cpus(&self) -> bool {
-        false
+    /// What it says of a row's tasks and CPUs, whichever parameter has it.
+    fn role(&self) -> Role {
+        Role::Plain
     }
+}
+
+/// What a value says of a row's tasks and CPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing.
+    Plain,
+    /// The row belongs on the CPU that measures the others: it names CPUs by what they are to that one, or takes
+    /// one after another from there.
+    BindsCpus,
+    /// How many tasks it has.
+    TaskCount(u64),
+    /// What its tasks are to each other.
+    TaskKind(&'static str),
 }
 
 /// The parameters of a row: a struct with a field for each. A field's doc comment says what the parameter means;
 /// without one its type must:
 ///
 /// ```compile_fail
-/// #[derive(syscost_params::Params)]
+/// #[derive(syscost_params::Params, Clone)]
 /// struct Row {
 ///     size: syscost_params::Bytes,
 /// }
 /// ```
-pub trait Params: Sized {
-    /// Their names, in the order in which a row's name has them.
-    const KEYS: &'static [&'static str];
-
-    /// Each of them with its meaning.
+pub trait Params: Clone + Send + Sync + 'static {
+    /// Each of them with its meaning, in the order in which a row's name has them.
     const MEANINGS: &'static [(&'static str, &'static str)];
-
-    /// The row whose parameters are written as `of` says, by their names.
-    ///
-    /// # Errors
-    /// Names the first that has no such value.
-    fn read(of: &dyn Fn(&str) -> Option<String>) -> Result<Self, WrongValue>;
-}
-
-/// A parameter has a value that does not exist.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("knows no {key}={value}")]
-pub struct WrongValue {
-    /// The parameter's name.
-    pub key: &'static str,
-    /// What is written there; nothing where the row has no such parameter.
-    pub value: String,
-}
-
-/// The value of the parameter of this name.
-///
-/// # Errors
-/// When it has no such value.
-pub fn value<V: Value>(
-    of: &dyn Fn(&str) -> Option<String>,
-    key: &'static str,
-) -> Result<V, WrongValue> {
-    let value = of(key).unwrap_or_default();
-    V::parse(&value).ok_or(WrongValue { key, value })
 }
 
 /// A parameter that only some rows have.
@@ -106,15 +84,8 @@ impl<V: Value> Value for Option<V> {
         self.as_ref().map_or(Cow::Borrowed(""), V::text)
     }
 
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "" => Some(None),
-            text => V::parse(text).map(Some),
-        }
-    }
-
-    fn binds_cpus(&self) -> bool {
-        self.as_ref().is_some_and(V::binds_cpus)
+    fn role(&self) -> Role {
+        self.as_ref().map_or(Role::Plain, V::role)
     }
 }
 
@@ -122,10 +93,6 @@ impl<V: Value> Value for Option<V> {
 impl Value for String {
     fn text(&self) -> Cow<'static, str> {
         Cow::Owned(self.clone())
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        (!text.is_empty()).then(|| text.to_owned())
     }
 }
 
@@ -137,7 +104,7 @@ mod tests {
     /// of page.
     ///
     /// Others are refused.
-    #[derive(Value, Clone, Copy, Debug, PartialEq)]
+    #[derive(Value, Clone, Copy)]
     enum Kind {
         Plain,
         CopyOnWrite,
@@ -145,44 +112,38 @@ mod tests {
         Direct,
     }
 
-    #[derive(Params, Debug, PartialEq)]
+    /// What the copies are.
+    #[derive(Value, Clone, Copy)]
+    #[value(role = TaskKind)]
+    enum Copied {
+        Threads,
+    }
+
+    #[derive(Params, Clone)]
+    #[expect(dead_code)] // only its declaration is tested
     struct Row {
         kind: Kind,
         /// Bytes of a page.
         size: Bytes,
-        /// What the copies are.
-        r#as: Option<String>,
+        r#as: Option<Copied>,
         again: Option<Kind>,
     }
 
-    fn row(pairs: &[(&str, &str)]) -> Result<Row, WrongValue> {
-        Row::read(&|key| {
-            let (_, value) = pairs.iter().find(|(known, _)| *known == key)?;
-            Some((*value).to_owned())
-        })
+    #[test]
+    fn values_are_written_as_declared() {
+        let names = ["plain", "copy_on_write", "O_DIRECT"];
+        assert_eq!(Kind::ALL.map(Kind::name), names);
+        assert_eq!(Some(Kind::Direct).text(), "O_DIRECT");
+        assert_eq!(None::<Kind>.text(), "");
     }
 
     #[test]
-    fn a_row_is_read_as_it_is_written() {
-        assert_eq!(Row::KEYS, ["kind", "size", "as", "again"]);
-        assert_eq!(
-            Kind::ALL.map(Kind::name),
-            ["plain", "copy_on_write", "O_DIRECT"]
-        );
-        for kind in Kind::ALL {
-            let read = row(&[("kind", &kind.text()), ("size", "4K")]);
-            assert_eq!(
-                read,
-                Ok(Row {
-                    kind,
-                    size: Bytes(4096),
-                    r#as: None,
-                    again: None,
-                })
-            );
-        }
-        let named = row(&[("as", "thread"), ("size", "7"), ("kind", "plain")]).unwrap();
-        assert_eq!(named.r#as.as_deref(), Some("thread"));
+    fn a_role_is_the_type_s() {
+        assert_eq!(Kind::Plain.role(), Role::Plain);
+        let threads = Copied::ALL.map(|one| Some(one).role());
+        assert_eq!(threads, [Role::TaskKind("threads")]);
+        assert_eq!(None::<Cpu>.role(), Role::Plain);
+        assert_eq!(TaskCount(8).role(), Role::TaskCount(8));
     }
 
     #[test]
@@ -194,13 +155,5 @@ mod tests {
             ("again", "The kind of page."),
         ];
         assert_eq!(Row::MEANINGS, meanings);
-    }
-
-    #[test]
-    fn a_value_that_does_not_exist_is_named() {
-        let wrong = row(&[("kind", "direct"), ("size", "4K")]).unwrap_err();
-        assert_eq!(wrong.to_string(), "knows no kind=direct");
-        let missing = row(&[("kind", "plain")]).unwrap_err();
-        assert_eq!((missing.key, &*missing.value), ("size", ""));
     }
 }

@@ -160,7 +160,7 @@ pub(crate) fn notes(row: &Measurement) -> Vec<String> {
     notes.extend(sentence::states(row));
     for evidence in &row.evidence {
         let sign = Mark::of(std::slice::from_ref(evidence)).sign();
-        notes.push(format!("{sign} {}", sentence::evidence(evidence)));
+        notes.push(format!("{sign} {evidence}"));
     }
     notes.extend(row.flags.iter().map(|flag| {
         let (short, meaning) = sentence::flag(*flag);

@@ -6,7 +6,7 @@ mod shared;
 mod summary;
 
 use serde::{Deserialize, Serialize};
-use syscost_results::{Evidence, Fact, Flag, Measurement, Run, Verdict};
+use syscost_results::{Evidence, Flag, Measurement, Run, Verdict};
 
 use crate::units::quantity;
 pub use directory::directory;
@@ -127,32 +127,8 @@ pub fn reason(measurement: &Measurement) -> Option<String> {
             .evidence
             .iter()
             .find(|evidence| evidence.verdict == Verdict::Refuted)
-            .map(evidence)
+            .map(Evidence::to_string)
     })
-}
-
-/// A piece of evidence: `getppid calls per operation: expected 1, observed 0 (seccomp audit)`. Of a
-/// note nothing is expected.
-pub fn evidence(evidence: &Evidence) -> String {
-    let Evidence {
-        claim,
-        expected,
-        observed,
-        source,
-        reason,
-        ..
-    } = evidence;
-    let observed = match observed {
-        Some(Fact::Text(text)) if text.is_empty() => "not observed".to_owned(),
-        Some(observed) => format!("observed {observed}"),
-        None => "not observed".to_owned(),
-    };
-    let reason = reason
-        .as_ref()
-        .map_or_else(String::new, |reason| format!(": {reason}"));
-    let expected = expected.as_ref();
-    let expected = expected.map_or_else(String::new, |fact| format!("expected {fact}, "));
-    format!("{claim}: {expected}{observed} ({source}){reason}")
 }
 
 /// `1 row`, `2 rows`.
@@ -293,7 +269,7 @@ mod tests {
     fn an_uncounted_claim_says_so() {
         let run = fixture::run();
         assert_eq!(
-            evidence(&fixture::row(&run, "signal.catch").evidence[1]),
+            fixture::row(&run, "signal.catch").evidence[1].to_string(),
             "signals per operation: expected 1, not observed (rusage): the kernel does not count them"
         );
     }

@@ -75,7 +75,7 @@ fn names_in(run: &Run) -> Names {
     run.config.program.iter().for_each(|program| add(program));
     let rows = run.measurements.iter();
     let of_rows = rows.flat_map(|row| {
-        let claims = row.evidence.iter().map(|one| one.claim_id.as_str());
+        let claims = row.evidence.iter().map(|one| one.claim.id.as_str());
         claims.chain([row.title.as_str()])
     });
     let advice = run.warnings.iter().map(|warning| warning.advice.as_str());
@@ -177,10 +177,11 @@ fn anonymize_row(
     }
     row.reason.iter_mut().for_each(&clean);
     for evidence in &mut row.evidence {
-        let is_by_words = evidence.claim_id == ClaimId::of(&evidence.claim);
-        clean(&mut evidence.claim);
+        let claim = &mut evidence.claim;
+        let is_by_words = claim.id == ClaimId::of(&claim.sentence);
+        clean(&mut claim.sentence);
         if is_by_words {
-            evidence.claim_id = ClaimId::of(&evidence.claim);
+            claim.id = ClaimId::of(&claim.sentence);
         }
         clean(&mut evidence.source);
         evidence.reason.iter_mut().for_each(&clean);

@@ -1,6 +1,6 @@
 //! What a count must be for a claim to hold, how evidence shows it, and how it is read again.
 
-use crate::Fact;
+use crate::{Fact, Verdict};
 
 /// The condition that a count must satisfy for the claim to hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +29,21 @@ impl Bound {
             Bound::AtLeast(value) => observed >= value,
             Bound::Within(low, high) => (low..=high).contains(&observed),
         }
+    }
+
+    /// The verdict on a claim of this bound where this was observed.
+    pub fn judge(&self, observed: f64) -> Verdict {
+        Verdict::of(self.holds(observed))
+    }
+
+    /// The verdict on a claim of this bound per operation where so many were counted in so many
+    /// operations, and the reason for which it may hold all the same: one alone shows no rate.
+    pub fn judge_count(&self, count: u64, operations: u64) -> (Verdict, Option<String>) {
+        if matches!(self, Bound::AtMost(_)) && count == 1 && operations > 1 {
+            let reason = format!("a single one in {operations} operations");
+            return (Verdict::Confirmed, Some(reason));
+        }
+        (self.judge(count as f64 / operations as f64), None)
     }
 
     /// The upper limit; `None` if there is none.
@@ -91,10 +106,13 @@ impl Bound {
     }
 }
 
-/// The reason for which a claim is confirmed though its bound does not hold: what is counted
-/// happened once, in so many operations.
-pub fn a_single_one_in(operations: u64) -> String {
-    format!("a single one in {operations} operations")
+/// The number of operations of which this is one, per operation; `None` if it is another share.
+pub(crate) fn single_of(share: f64) -> Option<u64> {
+    // Some documents were rounded to seven digits.
+    const ROUNDING: f64 = 1e-6;
+    let operations = (1.0 / share).round();
+    let is_one = operations > 1.0 && (share * operations - 1.0).abs() < ROUNDING;
+    is_one.then_some(operations as u64)
 }
 
 #[cfg(test)]

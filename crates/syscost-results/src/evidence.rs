@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bound::{Bound, single_of};
+use crate::stats::staircase::{REPORTED_SIZE, agree};
+
 /// Identifies a claim in all documents, whatever its sentence says: words in lower case, joined by
 /// `_`. Unless its program gives another one, a claim is identified by the words of its own
 /// sentence, e.g. `getppid_system_calls_per_operation`; so are claims of documents
@@ -22,11 +25,6 @@ impl ClaimId {
         Self(words.join("_"))
     }
 
-    /// Whether it is about a count per operation: the ids of these end so.
-    pub fn is_per_operation(&self) -> bool {
-        self.0.ends_with("_per_operation")
-    }
-
     /// The id as a document has it.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -39,13 +37,29 @@ impl From<String> for ClaimId {
     }
 }
 
-/// A claim or a note: which one, and how people read it.
+/// How many of the processes that judge a claim must refute it for its row to be withheld.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RefutedBy {
+    /// One: only the operation itself can have broken it.
+    One,
+    /// Most: other programs can break it at times, as what is judged by times, or by counts per
+    /// operation, in which a wait or a switch of others' making is counted as well. What is claimed
+    /// wrongly is wrong in every process.
+    #[default]
+    Most,
+}
+
+/// A claim or a note: which one, how people read it, and what it takes to refute it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// Which claim.
     pub id: ClaimId,
     /// The sentence, e.g. `getppid system calls per operation`.
     pub sentence: String,
+    /// How many processes refute it.
+    pub refuted_by: RefutedBy,
 }
 
 impl Claim {
@@ -55,18 +69,25 @@ impl Claim {
         Self {
             id: ClaimId::of(id),
             sentence: sentence.into(),
+            refuted_by: RefutedBy::One,
+        }
+    }
+
+    /// A claim identified by its own words that other programs can break at times: see
+    /// [`RefutedBy::Most`].
+    pub fn by_most(sentence: impl Into<String>) -> Self {
+        Self {
+            refuted_by: RefutedBy::Most,
+            ..Self::from(sentence)
         }
     }
 }
 
-/// A claim that is identified by its own words.
+/// A claim that is identified by its own words, and refuted by one process.
 impl<S: Into<String>> From<S> for Claim {
     fn from(sentence: S) -> Self {
         let sentence = sentence.into();
-        Self {
-            id: ClaimId::of(&sentence),
-            sentence,
-        }
+        Self::new(&sentence.clone(), sentence)
     }
 }
 
@@ -133,10 +154,8 @@ impl std::fmt::Display for Fact {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Written", into = "Written")]
 pub struct Evidence {
-    /// Which claim it is about.
-    pub claim_id: ClaimId,
-    /// What is claimed, for people.
-    pub claim: String,
+    /// What is claimed, or noted.
+    pub claim: Claim,
     /// What the claim expects to be counted; `None` for a note.
     pub expected: Option<Fact>,
     /// What was counted; `None` if nothing could be.
@@ -150,7 +169,33 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// A claim that was judged.
+    /// A claim judged by the bound that this must lie in.
+    pub fn judged(
+        claim: impl Into<Claim>,
+        bound: Bound,
+        observed: f64,
+        source: impl Into<String>,
+    ) -> Self {
+        let verdict = bound.judge(observed);
+        Self::new(claim, bound.fact(), observed, source, verdict)
+    }
+
+    /// A claim judged by the bound that so many in so many operations must lie in, per operation.
+    pub fn counted(
+        claim: impl Into<Claim>,
+        bound: Bound,
+        (count, operations): (u64, u64),
+        source: impl Into<String>,
+    ) -> Self {
+        let (verdict, reason) = bound.judge_count(count, operations);
+        let observed = count as f64 / operations as f64;
+        Self {
+            reason,
+            ..Self::new(claim, bound.fact(), observed, source, verdict)
+        }
+    }
+
+    /// A claim whose verdict no bound of a number gives.
     pub fn new(
         claim: impl Into<Claim>,
         expected: impl Into<Fact>,
@@ -171,10 +216,8 @@ impl Evidence {
         expected: impl Into<Fact>,
         source: impl Into<String>,
     ) -> Self {
-        let Claim { id, sentence } = claim.into();
         Self {
-            claim_id: id,
-            claim: sentence,
+            claim: claim.into(),
             expected: Some(expected.into()),
             observed: None,
             source: source.into(),
@@ -189,6 +232,11 @@ impl Evidence {
         observed: impl Into<Fact>,
         source: impl Into<String>,
     ) -> Self {
+        let what = Claim {
+            // Nothing can, and documents need not say so.
+            refuted_by: RefutedBy::default(),
+            ..what.into()
+        };
         Self {
             expected: None,
             ..Self::new(what, ANY, observed, source, Verdict::Confirmed)
@@ -223,9 +271,56 @@ impl Evidence {
         }
     }
 
+    /// Whether it is marked as confirmed though what was observed is not what was expected: judged
+    /// again, by the same functions, from what documents contain. What is said in words is for
+    /// people to judge.
+    pub fn contradicts_itself(&self) -> bool {
+        let (Verdict::Confirmed, Some(expected)) = (self.verdict, &self.expected) else {
+            return false;
+        };
+        let judged = match (&self.observed, expected, Bound::read(expected)) {
+            (None, ..) | (Some(Fact::Text(_)), Fact::Number(_), _) => return true,
+            (Some(Fact::Number(_)), _, None) | (Some(Fact::Text(_)), Fact::Text(_), _) => {
+                return false;
+            }
+            (Some(Fact::Number(observed)), Fact::Number(reported), _)
+                if self.claim.id == ClaimId::of(REPORTED_SIZE) =>
+            {
+                Verdict::of(agree(*reported, *observed))
+            }
+            (Some(Fact::Number(observed)), _, Some(bound)) => {
+                let as_single = |operations| bound.judge_count(1, operations);
+                let single = single_of(*observed).map(as_single);
+                match single.filter(|(_, reason)| self.reason.is_some() && *reason == self.reason) {
+                    Some((verdict, _)) => verdict,
+                    None => bound.judge(*observed),
+                }
+            }
+        };
+        judged != Verdict::Confirmed
+    }
+
     /// Whether it is a note, which claims nothing.
     pub fn is_note(&self) -> bool {
         self.expected.is_none()
+    }
+}
+
+/// `getppid calls per operation: expected 1, observed 0 (seccomp audit)`. Of a note nothing is
+/// expected.
+impl std::fmt::Display for Evidence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: ", self.claim.sentence)?;
+        if let Some(expected) = &self.expected {
+            write!(f, "expected {expected}, ")?;
+        }
+        match &self.observed {
+            Some(observed) => write!(f, "observed {observed}")?,
+            None => f.write_str("not observed")?,
+        }
+        write!(f, " ({})", self.source)?;
+        let reason = self.reason.as_ref();
+        reason.map_or(Ok(()), |reason| write!(f, ": {reason}"))
     }
 }
 
@@ -243,6 +338,10 @@ struct Written {
     claim_id: Option<ClaimId>,
     /// What is claimed, for people, e.g. `getppid system calls per operation`.
     claim: String,
+    /// How many of a row's processes must refute it for the number to be withheld. Absent for most
+    /// of them, and in older documents.
+    #[serde(default, skip_serializing_if = "is_most")]
+    refuted_by: RefutedBy,
     /// Absent for a claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<Kind>,
@@ -259,6 +358,10 @@ struct Written {
     reason: Option<String>,
 }
 
+fn is_most(by: &RefutedBy) -> bool {
+    *by == RefutedBy::Most
+}
+
 /// A kind of evidence that is no claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -271,13 +374,18 @@ enum Kind {
 impl From<Written> for Evidence {
     fn from(written: Written) -> Self {
         let is_note = written.kind.is_some() || written.expected == Fact::from(ANY);
+        // Older documents have an empty text where nothing was observed.
+        let is_nothing = written.verdict == Verdict::Unverified
+            && written.observed == Some(Fact::Text(String::new()));
+        let id = written.claim_id;
         Self {
-            claim_id: written
-                .claim_id
-                .unwrap_or_else(|| ClaimId::of(&written.claim)),
-            claim: written.claim,
+            claim: Claim {
+                id: id.unwrap_or_else(|| ClaimId::of(&written.claim)),
+                sentence: written.claim,
+                refuted_by: written.refuted_by,
+            },
             expected: (!is_note).then_some(written.expected),
-            observed: written.observed,
+            observed: written.observed.filter(|_| !is_nothing),
             source: written.source,
             verdict: written.verdict,
             reason: written.reason,
@@ -288,8 +396,9 @@ impl From<Written> for Evidence {
 impl From<Evidence> for Written {
     fn from(evidence: Evidence) -> Self {
         Self {
-            claim_id: Some(evidence.claim_id),
-            claim: evidence.claim,
+            claim_id: Some(evidence.claim.id),
+            claim: evidence.claim.sentence,
+            refuted_by: evidence.claim.refuted_by,
             kind: evidence.expected.is_none().then_some(Kind::Note),
             expected: evidence.expected.unwrap_or_else(|| ANY.into()),
             observed: evidence.observed,
@@ -357,9 +466,32 @@ mod tests {
         let read = |value| serde_json::from_value::<Evidence>(value).expect("evidence");
         let note = Evidence::note("clock source", "tsc", "sysfs");
         assert_eq!(read(written("any")), note);
-        let claim = Evidence::new("clock source", "tsc", "tsc", "sysfs", Verdict::Confirmed);
+        let claim = Claim::by_most("clock source");
+        let claim = Evidence::new(claim, "tsc", "tsc", "sysfs", Verdict::Confirmed);
         assert_eq!(read(written("tsc")), claim);
         assert!(note.is_note() && !claim.is_note());
+        let nothing = json!({
+            "claim": "switches", "expected": 0.0, "observed": "", "source": "/proc",
+            "verdict": "Unverified", "reason": "not here",
+        });
+        let nothing = read(nothing);
+        assert_eq!(nothing.observed, None);
+        let said = "switches: expected 0, not observed (/proc): not here";
+        assert_eq!(nothing.to_string(), said);
+    }
+
+    #[test]
+    fn who_refutes_a_claim_is_sent_and_older_programs_say_most() {
+        let sent = |claim: Claim| {
+            let evidence = Evidence::judged(claim, Bound::Exactly(1.0), 2.0, "/proc");
+            let value = serde_json::to_value(&evidence).expect("written");
+            let read: Evidence = serde_json::from_value(value.clone()).expect("read");
+            assert_eq!(read, evidence);
+            value.get("refuted_by").cloned()
+        };
+        let words = "switches per operation";
+        assert_eq!(sent(words.into()), Some(json!("one")));
+        assert_eq!(sent(Claim::by_most(words)), None);
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub use bound::Bound;
 pub use directory::Directory;
 pub use machine::Machine;
 pub use measurement::{
-    Better, Claim, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, RoundSamples, Status,
-    Unit, Verdict,
+    Better, Claim, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, RefutedBy, RoundSamples,
+    Status, Unit, Verdict,
 };
 pub use run::{Run, SCHEMA_VERSION};

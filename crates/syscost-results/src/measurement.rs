@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 mod across;
 
-pub use crate::evidence::{Claim, ClaimId, Evidence, Fact, Verdict};
+pub use crate::evidence::{Claim, ClaimId, Evidence, Fact, RefutedBy, Verdict};
 pub use crate::unit::Unit;
 pub use across::{BetweenRuns, CoreShare};
 

@@ -120,7 +120,7 @@ fn situations(topology: &Topology) -> Vec<(Topology, Vec<u32>)> {
 
 /// Lists everything that depends on CPUs, as all commands do.
 fn list_everything(allowed: &[u32]) {
-    let placements = Placement::here();
+    let placements = Placement::among(allowed);
     assert_eq!(placements[0], Placement::SAME);
     for own in allowed.iter().copied().take(3) {
         let mut spread = spread_from(own, allowed);

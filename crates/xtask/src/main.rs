@@ -33,8 +33,6 @@ enum Chore {
     Versus(cmd::versus::Arguments),
     /// Check how often the 95 % intervals hold the truth, simulated or on this machine
     Coverage(cmd::coverage::Arguments),
-    /// Repeat a quick run and report the spread of its medians
-    Spread(cmd::spread::Arguments),
     /// Measure rows in two ways in turn, and report the rows whose numbers depend on the way
     Steady(cmd::steady::Arguments),
     /// Compare a machine with itself: rows called changed that are not, and changes put in that are found
@@ -64,7 +62,6 @@ fn main() -> ExitCode {
         Chore::Validate(arguments) => cmd::validate::run(&arguments),
         Chore::Versus(arguments) => cmd::versus::run(&arguments),
         Chore::Coverage(arguments) => cmd::coverage::run(&arguments),
-        Chore::Spread(arguments) => cmd::spread::run(&arguments),
         Chore::Steady(arguments) => cmd::steady::run(&arguments),
         Chore::Aa(arguments) => cmd::aa::run(&arguments),
         Chore::Stream(arguments) => cmd::stream::run(&arguments),

@@ -33,8 +33,6 @@ pub(crate) struct Peer {
     pub(crate) differs: &'static str,
     /// Options for our run to match the peer.
     pub(crate) options: &'static [&'static str],
-    /// The Debian package that has it.
-    pub(crate) package: &'static str,
 }
 
 impl Peer {
@@ -43,6 +41,18 @@ impl Peer {
         self.name
             .split_once(' ')
             .map_or(self.name, |(program, _)| program)
+    }
+
+    /// The Debian package that has it; empty for this program itself.
+    pub(crate) fn package(&self) -> &'static str {
+        match self.program() {
+            OWN_PROGRAM => "",
+            "cyclictest" | "hackbench" => "rt-tests",
+            "likwid-bench" => "likwid",
+            "perf" => "linux-perf",
+            "ping" => "iputils-ping",
+            named_alike => named_alike,
+        }
     }
 }
 
@@ -85,7 +95,6 @@ const CALLS: &[Peer] = &[
                   the bare instruction. perf's figure is the median over 15 processes of the mean over 20,000 calls, ours \
                   that over 6 processes of medians of short batches.",
         options: &[],
-        package: "linux-perf",
     },
     Peer {
         row: "syscall.null{call=getppid,via=libc}",
@@ -98,7 +107,6 @@ const CALLS: &[Peer] = &[
                   is the median over 15 processes of the mean over 20,000 calls, ours that over 6 processes of medians \
                   of short batches.",
         options: &[],
-        package: "linux-perf",
     },
     Peer {
         row: "timing.sleep{via=clock_nanosleep,delay=1ms,slack=default}",
@@ -111,7 +119,6 @@ const CALLS: &[Peer] = &[
                   cyclictest's. Both are medians of overshoots, with the timer slack that programs get. cyclictest needs \
                   the privilege to set a real-time class, even to run without one.",
         options: &[],
-        package: "rt-tests",
     },
     Peer {
         row: "timing.sleep{via=clock_nanosleep,delay=1ms,slack=1ns}",
@@ -124,7 +131,6 @@ const CALLS: &[Peer] = &[
                   cyclictest's. Both are medians of overshoots, with a timer slack of 1 ns; cyclictest has it from the \
                   shell that starts it. It needs the privilege to set a real-time class, even to run without one.",
         options: &[],
-        package: "rt-tests",
     },
 ];
 
@@ -180,7 +186,6 @@ mod tests {
             let is_own = peer.program() == OWN_PROGRAM;
             let program = if is_own { OWN } else { peer.program() };
             assert!(peer.command.contains(program), "{key:?}");
-            assert_eq!(peer.package.is_empty(), is_own, "{key:?}");
             assert!(peer.invocations > 0 && !peer.differs.is_empty(), "{key:?}");
         }
     }

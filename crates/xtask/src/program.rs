@@ -31,15 +31,8 @@ impl Program {
     pub(crate) fn build_with(arguments: &[&str], rustflags: Option<&str>) -> Result<Self> {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo
-            .args([
-                "build",
-                "--quiet",
-                "--release",
-                "--package",
-                "syscost",
-                "--bin",
-                "syscost",
-            ])
+            .args(["build", "--quiet", "--release"])
+            .args(["--package", "syscost", "--bin", "syscost"])
             .args(["--message-format", "json-render-diagnostics"])
             .args(arguments)
             .current_dir(workspace::root())
@@ -64,43 +57,28 @@ impl Program {
         })
     }
 
-    /// A quick run of these selectors without samples, pinned if a CPU is given.
-    pub(crate) fn quick_run(&self, selectors: &[&str], cpu: Option<u32>) -> Result<Run> {
-        self.quick_run_with(&[], selectors, cpu)
-    }
-
-    /// A quick run with additional options.
-    pub(crate) fn quick_run_with(
+    /// A run of these selectors with these options.
+    pub(crate) fn run(
         &self,
+        profile: Profile,
         options: &[&str],
         selectors: &[&str],
-        cpu: Option<u32>,
     ) -> Result<Run> {
-        let cpu = cpu.map(|cpu| cpu.to_string());
-        let mut options = [options, &["--no-samples"]].concat();
-        if let Some(cpu) = &cpu {
-            options.extend(["--cpus", cpu]);
-        }
-        self.run(&options, selectors)
+        document(Command::new(&self.path), profile, options, selectors)
     }
 
-    /// A quick run restricted to these CPUs.
-    pub(crate) fn quick_run_within(
+    /// The same, restricted to these CPUs.
+    pub(crate) fn run_within(
         &self,
+        cpus: &[u32],
+        profile: Profile,
         options: &[&str],
         selectors: &[&str],
-        cpus: &[u32],
     ) -> Result<Run> {
         let mut command = Command::new("taskset");
-        command
-            .args(["-c", &cpu::format_list(cpus)])
-            .arg(&self.path);
-        quick(command, &[options, &["--no-samples"]].concat(), selectors)
-    }
-
-    /// A quick run of its rows, with their samples.
-    pub(crate) fn quick_run_with_samples(&self) -> Result<Run> {
-        self.run(&[], &[])
+        let cpus = cpu::format_list(cpus);
+        command.args(["-c", &cpus]).arg(&self.path);
+        document(command, profile, options, selectors)
     }
 
     /// Two runs of these selectors, measured in turn with their samples, each with its side's
@@ -137,19 +115,6 @@ impl Program {
         let read = |file| read_run(file).with_context(|| format!("syscost ab ended with {status}"));
         Ok([read(&files[0])?, read(&files[1])?])
     }
-
-    /// A run of these selectors with this profile, with samples.
-    pub(crate) fn run_of(&self, profile: Profile, selectors: &[&str]) -> Result<Run> {
-        document(
-            Command::new(&self.path),
-            &["--profile", profile.name()],
-            selectors,
-        )
-    }
-
-    fn run(&self, options: &[&str], selectors: &[&str]) -> Result<Run> {
-        quick(Command::new(&self.path), options, selectors)
-    }
 }
 
 /// Reads the run document in this file.
@@ -158,16 +123,16 @@ pub(crate) fn read_run(path: &Path) -> Result<Run> {
     document::read(&bytes).map_err(|error| anyhow!("{}{error}", path.display()))
 }
 
-/// Executes a quick run and returns its document.
-fn quick(command: Command, options: &[&str], selectors: &[&str]) -> Result<Run> {
-    let options = [&["--profile", "quick"], options].concat();
-    document(command, &options, selectors)
-}
-
 /// Executes a run and returns its document.
-fn document(mut command: Command, options: &[&str], selectors: &[&str]) -> Result<Run> {
+fn document(
+    mut command: Command,
+    profile: Profile,
+    options: &[&str],
+    selectors: &[&str],
+) -> Result<Run> {
     let output = command
         .args(["run", "--no-save", "--format", "json"])
+        .args(["--profile", profile.name()])
         .args(options)
         .arg("--")
         .args(selectors)

@@ -32,19 +32,19 @@ enum Arguments {
     Eight,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     arguments: Arguments,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             arguments: Arguments::ALL
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.arguments {
             Arguments::One => Profile::Full,
             Arguments::Eight => Profile::Standard,

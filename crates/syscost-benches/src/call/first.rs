@@ -65,13 +65,13 @@ enum State {
     Warm,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     state: State,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { state: State::ALL })
     }
 

@@ -51,14 +51,14 @@ enum Target {
     Unpredicted,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Via,
     target: Target,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let predicted = rows!(Row {
             via: Via::ALL,
             target: [Target::Predicted]
@@ -70,7 +70,7 @@ impl Measured for Row {
         [predicted, unpredicted].concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.via {
             Via::Virtual => Profile::Quick,
             Via::Pointer | Via::Plt | Via::Table => Profile::Standard,

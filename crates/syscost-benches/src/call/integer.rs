@@ -33,18 +33,18 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params, PartialEq)]
+#[derive(Params, Clone, PartialEq)]
 pub(crate) struct Row {
     /// Arguments of the procedure.
     pub(crate) arguments: u64,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { arguments: 0..=8 })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.arguments {
             0 => Profile::Quick,
             6 | 8 => Profile::Standard,

@@ -42,7 +42,7 @@ enum Origin {
     TwoPlaces,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// How many levels the procedure goes down.
     depth: u64,
@@ -50,7 +50,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let one = rows!(Row {
             depth: [8, 16, 64, 256],
             from: [Origin::OnePlace]
@@ -62,7 +62,7 @@ impl Measured for Row {
         [one, two].concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.from {
             Origin::OnePlace if self.depth < 256 => Profile::Standard,
             Origin::OnePlace | Origin::TwoPlaces => Profile::Full,

@@ -67,7 +67,7 @@ const PASSES: f64 = 3.0;
 /// Minimum share of a file's pages in the cache for its size to count as kept.
 const KEPT: f64 = 0.99;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
@@ -76,11 +76,11 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row { dir: labels(here) })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         // Up to a second in each round, for one row.
         Profile::Full
     }
@@ -205,7 +205,7 @@ fn claim_kept(b: &mut Bencher, space: &Space, reread: &Reread) {
         Some(cached) => b.claim_within(what, bound, share(cached), "cachestat"),
         None => {
             let reason = "the kernel has no such call";
-            b.claim_unverified(what, bound.fact(), "nothing", "cachestat", reason);
+            b.claim_unobserved(what, bound.fact(), "cachestat", reason);
         }
     }
 }
@@ -244,7 +244,7 @@ fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread:
         (Ok(source), None) => (source, "it could not be read".to_owned()),
         (Err(reason), _) => ("/sys/dev/block".to_owned(), reason.to_string()),
     };
-    b.claim_unverified(what, bound.fact(), "nothing", &source, &reason);
+    b.claim_unobserved(what, bound.fact(), &source, reason);
 }
 
 /// Adds details: the curve, and what limits memory here.

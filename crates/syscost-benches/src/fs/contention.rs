@@ -78,7 +78,7 @@ const MIN_DELIVERED_OF_FEW: f64 = 0.6;
 /// one in forty.
 const MAX_NEAR: f64 = 0.25;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     /// The directory's label.
     pub(super) dir: String,
@@ -97,7 +97,7 @@ pub(super) enum Whose {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
             file: Whose::ALL,
@@ -105,7 +105,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.file, self.processes) {
             (Whose::Own | Whose::Shared, count) if CAREFUL.contains(&count) => Profile::Careful,
             (Whose::Own, 1 | 8) => Profile::Standard,
@@ -182,7 +182,7 @@ fn measure(b: &mut Bencher, space: &Space, file: Whose, count: usize) -> Result<
         Err(reason) => {
             let expected = Bound::AtLeast(MIN_DELIVERED).fact();
             let (source, reason) = ("/sys/dev/block", reason.to_string());
-            b.claim_unverified(claim, expected, "nothing", source, &reason);
+            b.claim_unobserved(claim, expected, source, reason);
         }
     }
     describe(b, &windows, &accounts);

@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Maximum typical distance of a law from points left out of the fit, relative to them.
 const MAX_ERROR: f64 = 0.25;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
@@ -60,19 +60,19 @@ impl Computed for Row {
     const FROM: &'static [&'static str] = &[contention::BENCHMARK.id];
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
             file: Whose::ALL
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         Profile::Full
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {
-        let row = other.of::<contention::Row>(contention::BENCHMARK.id);
+        let row = other.case.row::<contention::Row>();
         row.is_some_and(|row| (&self.dir, self.file) == (&row.dir, row.file))
     }
 
@@ -83,11 +83,11 @@ impl Computed for Row {
 
 /// The law that fits the times of these rows.
 fn fitted(sources: &[Source<'_>]) -> Result<Derived, Failure> {
-    let time = |source: &Source<'_>| -> Result<(f64, f64), Failure> {
+    let time = |source: &Source<'_>| {
         let processes = source.case.row::<contention::Row>()?.processes as f64;
-        Ok((processes, processes * 1e9 / source.median))
+        Some((processes, processes * 1e9 / source.median))
     };
-    let times: Vec<(f64, f64)> = sources.iter().map(time).collect::<Result<_, _>>()?;
+    let times: Vec<(f64, f64)> = sources.iter().filter_map(time).collect();
     let choice = growth::choose(&times).ok_or_else(|| {
         Failure::Unsupported(format!(
             "no law can be fitted to {} numbers of processes; it takes at least {MIN_POINTS}",
@@ -162,6 +162,7 @@ mod tests {
                 processes: COUNTS
             })
         };
+        let cases: Vec<Case> = cases.into_iter().map(Case::erased).collect();
         let sources = cases.iter().zip(COUNTS).map(|(case, count)| Source {
             id: contention::BENCHMARK.id,
             case,

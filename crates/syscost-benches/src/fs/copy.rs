@@ -59,7 +59,7 @@ const MIN_ALL: f64 = 0.95;
 /// Name of the file that is copied to.
 const TARGET: &str = "target";
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
@@ -71,7 +71,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
             via: By::ALL,
@@ -79,7 +79,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.via {
             By::Splice => Profile::Full,
             By::ReadWrite | By::CopyFileRange | By::Sendfile | By::Reflink => Profile::Standard,
@@ -229,7 +229,7 @@ fn claim_outcome(
         None => {
             let kind = &space.filesystem().kind;
             let reason = format!("{kind} does not say where a file's blocks are");
-            b.claim_unverified(WHAT, expected, "", source, &reason);
+            b.claim_unobserved(WHAT, expected, source, reason);
         }
     }
     Ok(())

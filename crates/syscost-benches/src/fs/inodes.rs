@@ -117,7 +117,7 @@ pub(super) fn claim_no_search(
     match passed_over(directory, newest, aside) {
         Ok(0) => b.claim_equal(WHAT, 0_u64, 0, SOURCE),
         Ok(count) => b.claim_unverified(WHAT, 0_u64, count, SOURCE, reason),
-        Err(cause) => b.claim_unverified(WHAT, 0_u64, "", SOURCE, &cause.to_string()),
+        Err(cause) => b.claim_unobserved(WHAT, 0_u64, SOURCE, cause),
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) enum Step {
     Read,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     pub(super) op: Step,
     /// Bytes of a read.
@@ -78,7 +78,7 @@ pub(super) struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let sizes = |op| match op {
             Step::Read => SIZES.map(Some).to_vec(),
             Step::Icmp | Step::Connect | Step::Null | Step::Getattr | Step::Lookup => vec![None],

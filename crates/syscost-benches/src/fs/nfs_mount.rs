@@ -47,7 +47,7 @@ enum Op {
     Read,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
@@ -61,7 +61,7 @@ impl Measured for Row {
 
     /// The rows in those directories that are on NFS; if there are none, those in the first
     /// directory, so that the benchmark is listed with the reason.
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         let mut mounted: Vec<String> = labels(here)
             .filter(|dir| is_mounted(here, dir).is_ok())
             .collect();

@@ -63,7 +63,7 @@ pub(super) const FILE: u64 = 8 << 20;
 /// device's queue.
 const MAX_WAITS: f64 = 3.0;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     /// The directory's label.
     pub(super) dir: String,
@@ -76,7 +76,7 @@ pub(super) struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 4] = [Bytes(512), Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         rows!(Row {
             dir: labels(here),
@@ -90,7 +90,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         if self.cache == State::Cold && self.size == Bytes::kib(4) {
             Profile::Quick
         } else if [Bytes(512), Bytes::kib(64)].contains(&self.size) {

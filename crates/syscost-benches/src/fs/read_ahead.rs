@@ -65,7 +65,7 @@ enum Advised {
     Sequential,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
@@ -77,7 +77,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
             advice: Advised::ALL,
@@ -85,7 +85,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.advice {
             Advised::None => Profile::Standard,
             Advised::Random | Advised::Sequential => Profile::Full,

@@ -46,7 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const LARGE: Bytes = Bytes::mib(1);
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
@@ -59,7 +59,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
             access: [Access::Sequential],
@@ -72,7 +72,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.cache, self.size == LARGE) {
             (State::Warm, true) => Profile::Quick,
             (State::Cold | State::Direct, true) => Profile::Standard,

@@ -61,7 +61,7 @@ enum Cached {
     Warm,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
@@ -75,7 +75,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
             cache: Cached::ALL,
@@ -84,7 +84,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match [1, 16].contains(&self.depth) {
             true => Profile::Standard,
             false => Profile::Full,

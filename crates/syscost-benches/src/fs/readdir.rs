@@ -53,7 +53,7 @@ const LARGEST: usize = 10_000;
 /// How expensive it is to create and remove as many entries as the largest directory has.
 const EXPENSIVE: Setup = Setup::Expensive { seconds: 0.25 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
@@ -72,7 +72,7 @@ enum Each {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
             per_entry: Each::ALL,
@@ -80,7 +80,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.entries, self.per_entry) {
             (USUAL, Each::None | Each::Stat) => Profile::Standard,
             (LARGEST, Each::Stat) => Profile::Careful,

@@ -88,57 +88,46 @@ impl Op {
         Op::Create,
     ];
 
-    /// Where a row of these benchmarks measures the operation: the label of a directory, or [`NFS`];
-    /// `None` if it measures another one.
-    fn place(self, id: &str, case: &Case) -> Option<String> {
+    /// Where a row measures the operation: the label of a directory, or [`NFS`]; `None` if it measures another one.
+    fn place(self, case: &Case) -> Option<&str> {
         const SMALL: Bytes = Bytes::kib(4);
         const LARGE: Bytes = Bytes::mib(1);
-        let (place, is_it) = match id {
-            OF_SERVER => {
-                let nfs::Row { op, size } = case.row().ok()?;
-                let is = [
-                    (Op::Read4K, Step::Read, Some(SMALL)),
-                    (Op::Read1M, Step::Read, Some(LARGE)),
-                    (Op::Stat, Step::Getattr, None),
-                ];
-                (NFS.to_owned(), is.contains(&(self, op, size)))
-            }
-            READ => {
-                let row: read::Row = case.row().ok()?;
-                let is = [
-                    (Op::Read4K, State::Warm, SMALL),
-                    (Op::Read1M, State::Warm, LARGE),
-                    (Op::ReadWarm4K, State::Warm, SMALL),
-                    (Op::ReadCold4K, State::Cold, SMALL),
-                ];
-                let is_it = is.contains(&(self, row.cache, row.size));
-                (row.dir, is_it && row.access == Access::Random)
-            }
-            WRITE => {
-                let row: write::Row = case.row().ok()?;
-                let is = (Op::WriteBuffered4K, Access::Random, Target::Buffered, SMALL);
-                (row.dir, is == (self, row.access, row.cache, row.size))
-            }
-            SYNC => {
-                let sync::Row { dir, via, size } = case.row().ok()?;
-                (dir, (self, via, size) == (Op::Fsync4K, Call::Fsync, SMALL))
-            }
-            METADATA => {
-                let metadata::Row { dir, op, sync } = case.row().ok()?;
-                let is = [
-                    (Op::Open, metadata::Op::Keep(Kept::Open), Sync::None),
-                    (Op::Stat, metadata::Op::Keep(Kept::Stat), Sync::None),
-                    (Op::Create, metadata::Op::CREATE, Sync::None),
-                ];
-                (dir, is.contains(&(self, op, sync)))
-            }
-            _ => return None,
+        let (place, is_it) = if let Some(&nfs::Row { op, size }) = case.row() {
+            let is = [
+                (Op::Read4K, Step::Read, Some(SMALL)),
+                (Op::Read1M, Step::Read, Some(LARGE)),
+                (Op::Stat, Step::Getattr, None),
+            ];
+            (NFS, is.contains(&(self, op, size)))
+        } else if let Some(row) = case.row::<read::Row>() {
+            let is = [
+                (Op::Read4K, State::Warm, SMALL),
+                (Op::Read1M, State::Warm, LARGE),
+                (Op::ReadWarm4K, State::Warm, SMALL),
+                (Op::ReadCold4K, State::Cold, SMALL),
+            ];
+            let is_it = is.contains(&(self, row.cache, row.size));
+            (&*row.dir, is_it && row.access == Access::Random)
+        } else if let Some(row) = case.row::<write::Row>() {
+            let is = (Op::WriteBuffered4K, Access::Random, Target::Buffered, SMALL);
+            (&*row.dir, is == (self, row.access, row.cache, row.size))
+        } else if let Some(sync::Row { dir, via, size }) = case.row() {
+            let is = (Op::Fsync4K, Call::Fsync, SMALL);
+            (&**dir, is == (self, *via, *size))
+        } else {
+            let metadata::Row { dir, op, sync } = case.row()?;
+            let is = [
+                (Op::Open, metadata::Op::Keep(Kept::Open), Sync::None),
+                (Op::Stat, metadata::Op::Keep(Kept::Stat), Sync::None),
+                (Op::Create, metadata::Op::CREATE, Sync::None),
+            ];
+            (&**dir, is.contains(&(self, *op, *sync)))
         };
         is_it.then_some(place)
     }
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The remote directory's label.
     dir: String,
@@ -161,7 +150,7 @@ impl Computed for Row {
     const FROM: &'static [&'static str] = &[OF_SERVER, READ, WRITE, SYNC, METADATA];
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         let is_remote =
             |label: &String| filesystem(here, label).is_some_and(|found| found.is_remote());
         let (remote, local): (Vec<String>, Vec<String>) = labels(here).partition(is_remote);
@@ -190,16 +179,15 @@ impl Computed for Row {
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {
         self.sides().is_ok_and(|sides| {
-            let place = sides.op.place(other.benchmark.id, &other.case);
-            place.is_some_and(|at| [sides.remote, sides.local].contains(&&*at))
+            let place = sides.op.place(&other.case);
+            place.is_some_and(|at| [sides.remote, sides.local].contains(&at))
         })
     }
 
     fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
         let Sides { op, remote, local } = self.sides()?;
         let median = |label: &str| {
-            let is =
-                |source: &&Source<'_>| op.place(source.id, source.case).as_deref() == Some(label);
+            let is = |source: &&Source<'_>| op.place(source.case) == Some(label);
             sources.iter().find(is).map(|source| source.median)
         };
         let (Some(far), Some(near)) = (median(remote), median(local)) else {
@@ -260,24 +248,16 @@ fn of_directories(remote: &str, local: &str, here: &Here) -> Evidence {
 
 /// Whether the first of two file systems is on another machine and the second is not.
 fn are_far_and_near(remote: Option<Filesystem>, local: Option<Filesystem>) -> Evidence {
-    let verdict = match (&remote, &local) {
-        (Some(remote), Some(local)) if remote.is_remote() && !local.is_remote() => {
-            Verdict::Confirmed
+    let (claim, expected) = ("file systems of both sides", "a remote one and a local one");
+    let source = "/proc/self/mountinfo";
+    match remote.zip(local) {
+        Some((remote, local)) => {
+            let seen = format!("{} and {}", remote.kind, local.kind);
+            let verdict = Verdict::of(remote.is_remote() && !local.is_remote());
+            Evidence::new(claim, expected, seen, source, verdict)
         }
-        (Some(_), Some(_)) => Verdict::Refuted,
-        (_, _) => Verdict::Unverified,
-    };
-    let kind = |found: Option<Filesystem>| found.map_or("unknown".to_owned(), |found| found.kind);
-    Evidence {
-        reason: (verdict == Verdict::Unverified)
-            .then(|| "not both of the directories can be looked up".to_owned()),
-        ..Evidence::new(
-            "file systems of both sides",
-            "a remote one and a local one",
-            format!("{} and {}", kind(remote), kind(local)),
-            "/proc/self/mountinfo",
-            verdict,
-        )
+        None => Evidence::unobserved(claim, expected, source)
+            .because("not both of the directories can be looked up"),
     }
 }
 
@@ -299,7 +279,7 @@ mod tests {
 
     use super::*;
 
-    fn case(remote: &str, op: Op) -> Case {
+    fn case(remote: &str, op: Op) -> Case<Row> {
         let mut rows = rows!(Row {
             dir: [remote.to_owned()],
             local: [Some("ssd".to_owned())],
@@ -316,15 +296,15 @@ mod tests {
             cache: [cache],
             size: [Bytes::kib(4)]
         });
-        rows.remove(0)
+        rows.remove(0).erased()
     }
 
     fn source<'c>(id: &'static str, case: &'c Case, median: f64) -> Source<'c> {
         Source { id, case, median }
     }
 
-    fn computed(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
-        case.row::<Row>()?.compute(sources, &Here::plain())
+    fn computed(case: &Case<Row>, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+        case.row.compute(sources, &Here::plain())
     }
 
     #[test]
@@ -353,12 +333,11 @@ mod tests {
                 op: [Step::Read],
                 size: [Some(Bytes::kib(4))]
             })
+            .remove(0)
+            .erased()
         };
         let warm = read("ssd", State::Warm);
-        let rows = [
-            source(OF_SERVER, &remote[0], 90e3),
-            source(READ, &warm, 400.0),
-        ];
+        let rows = [source(OF_SERVER, &remote, 90e3), source(READ, &warm, 400.0)];
         let derived = computed(&case(NFS, Op::Read4K), &rows).unwrap();
         assert_eq!(derived.value, 89_600.0);
     }
@@ -392,16 +371,17 @@ mod tests {
                 op: [metadata::Op::CREATE],
                 sync: Sync::ALL
             })
+            .into_iter()
+            .map(Case::erased)
+            .collect::<Vec<_>>()
         };
-        let place = |op: Op, id, case: &Case| op.place(id, case);
-        let ssd = Some("ssd".to_owned());
-        assert_eq!(place(Op::Create, METADATA, &metadata[0]), ssd);
-        assert_eq!(place(Op::Create, METADATA, &metadata[1]), None, "fsync");
-        assert_eq!(place(Op::Stat, METADATA, &metadata[0]), None);
+        let ssd = Some("ssd");
+        assert_eq!(Op::Create.place(&metadata[0]), ssd);
+        assert_eq!(Op::Create.place(&metadata[1]), None, "fsync");
+        assert_eq!(Op::Stat.place(&metadata[0]), None);
         let cold = read("ssd", State::Cold);
-        assert_eq!(place(Op::ReadCold4K, READ, &cold), ssd);
-        assert_eq!(place(Op::ReadWarm4K, READ, &cold), None);
-        assert_eq!(place(Op::ReadCold4K, WRITE, &cold), None);
+        assert_eq!(Op::ReadCold4K.place(&cold), ssd);
+        assert_eq!(Op::ReadWarm4K.place(&cold), None);
     }
 
     #[test]
@@ -414,7 +394,7 @@ mod tests {
         }];
         let names = Row::rows(&here)
             .iter()
-            .map(Case::suffix)
+            .map(|case| case.suffix())
             .collect::<Vec<_>>();
         let expected = ["read_4K", "read_1M", "stat"];
         assert_eq!(
@@ -426,13 +406,7 @@ mod tests {
     #[test]
     fn where_nothing_is_remote_the_row_says_what_is_missing() {
         let nothing = Row::rows(&Here::plain()).remove(0);
-        let reason = nothing
-            .row::<Row>()
-            .unwrap()
-            .sides()
-            .map(drop)
-            .unwrap_err()
-            .to_string();
+        let reason = nothing.row.sides().map(drop).unwrap_err().to_string();
         assert!(
             reason.contains("--nfs") && reason.contains("--dir"),
             "{reason}"

@@ -49,7 +49,7 @@ const SIZES: [Bytes; 4] = [EMPTY, Bytes::kib(1), Bytes::kib(4), LARGEST];
 const EMPTY: Bytes = Bytes(0);
 const LARGEST: Bytes = Bytes::kib(10);
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
@@ -62,7 +62,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
             sync: Sync::ALL,
@@ -71,7 +71,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.sync, self.size) {
             (Sync::None | Sync::Fsync, LARGEST) | (Sync::None, EMPTY) => Profile::Standard,
             (Sync::None, _) | (Sync::Fsync, EMPTY) => Profile::Full,
@@ -176,7 +176,7 @@ impl Files {
         match unwritten {
             Ok(pages) => b.claim_equal(WHAT, 0, pages, "cachestat"),
             Err(reason) => {
-                b.claim_unverified(WHAT, 0_u64, "", "cachestat", &reason.to_string());
+                b.claim_unobserved(WHAT, 0_u64, "cachestat", reason);
             }
         }
         Ok(())

@@ -163,16 +163,14 @@ impl Source {
         let left = "pages that direct reads left in the page cache";
         self.cache.claim(b, left, 0)?;
         let (claim, source) = ("alignment of direct I/O, in bytes", "statx STATX_DIOALIGN");
+        let least = Bound::AtLeast(1.0);
         match files::direct_alignment(file) {
-            Ok(Some(alignment)) => b.note(claim, alignment.offset, source),
+            Ok(Some(alignment)) => b.claim_within(claim, least, alignment.offset as f64, source),
             Ok(None) => {
                 let reason = "the kernel does not say that this file system has direct I/O";
-                b.note_unverified(claim, "none", source, reason);
+                b.claim_unobserved(claim, least.fact(), source, reason);
             }
-            Err(reason) => {
-                let reason = reason.to_string();
-                b.note_unverified(claim, "unknown", source, &reason);
-            }
+            Err(reason) => b.claim_unobserved(claim, least.fact(), source, reason),
         }
         Ok(())
     }

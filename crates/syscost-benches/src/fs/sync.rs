@@ -63,7 +63,7 @@ const MIN_BLOCKS: u64 = 8;
 /// The C library's value: rustix 1.1 has that of O_SYNC, of which it is a part.
 const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     /// The directory's label.
     pub(super) dir: String,
@@ -75,7 +75,7 @@ pub(super) struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         rows!(Row {
             dir: labels(here),
@@ -87,7 +87,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.via == Call::Fsync, self.size) {
             (true, size) if size == Bytes::kib(4) => Profile::Quick,
             (true, size) if size == Bytes::kib(64) => Profile::Full,
@@ -193,7 +193,7 @@ fn measure(
     let what = "pages of the file that are not written back after an operation, at most";
     match unwritten {
         Ok(left) => b.claim_equal(what, 0, left, "cachestat"),
-        Err(reason) => b.claim_unverified(what, 0_u64, "", "cachestat", &reason.to_string()),
+        Err(reason) => b.claim_unobserved(what, 0_u64, "cachestat", reason),
     }
     let moved = waits.end(b);
     waits::claim_written(b, size.0, &moved);
@@ -211,12 +211,12 @@ fn measure(
 /// A device with a cache of its own receives a request to flush it after each write. Other programs
 /// may send such requests, too, but each operation waits for a request that began after it did.
 fn claim_flushed(b: &mut Bencher, options: &str, moved: &PerOperation) {
-    let what = "requests to flush the device's own cache per operation";
+    let what = Claim::by_most("requests to flush the device's own cache per operation");
     let expected = Bound::AtLeast(1.0);
     let asks_for_none = ["nobarrier", "barrier=0"];
     let Some(flushes) = moved.flushes else {
         let reason = "the kernel has counted none of this device so far, or never does";
-        return b.claim_unverified(what, expected.fact(), "nothing", &moved.source, reason);
+        return b.claim_unobserved(what, expected.fact(), &moved.source, reason);
     };
     let mut options = options.split(',');
     match options.find(|option| asks_for_none.contains(option)) {

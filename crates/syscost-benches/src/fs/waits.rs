@@ -241,7 +241,7 @@ pub(super) fn claim_written(
     bytes: u64,
     moved: &Result<PerOperation, Unsupported>,
 ) {
-    let what = "bytes that the device was given per operation";
+    let what = Claim::by_most("bytes that the device was given per operation");
     match moved {
         Ok(moved) => {
             b.claim_within(
@@ -251,7 +251,7 @@ pub(super) fn claim_written(
                 &moved.source,
             );
         }
-        Err(reason) => b.claim_unverified(what, bytes, "", "/sys/dev/block", &reason.to_string()),
+        Err(reason) => b.claim_unobserved(what, bytes, "/sys/dev/block", reason),
     }
 }
 

@@ -89,7 +89,7 @@ pub(super) enum Target {
     Direct,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     /// The directory's label.
     pub(super) dir: String,
@@ -102,7 +102,7 @@ pub(super) struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 4] = [Bytes(512), Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         rows!(Row {
             dir: labels(here),
@@ -115,7 +115,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         // With large blocks the order hardly matters.
         if self.access == Access::Random && self.size > Bytes::kib(64) {
             Profile::Careful
@@ -185,7 +185,7 @@ fn buffered(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Re
             Ok(dirty) => b.claim_within(what, all, dirty as f64, "cachestat"),
             Err(reason) => {
                 let reason = reason.to_string();
-                b.claim_unverified(what, all.fact(), "", "cachestat", &reason);
+                b.claim_unobserved(what, all.fact(), "cachestat", reason);
             }
         }
     }
@@ -209,9 +209,7 @@ fn buffered(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Re
 fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
     let expected = Bound::AtMost(MAX_DIRTIED).fact();
     match share {
-        Err(reason) => {
-            b.claim_unverified(DIRTIED, expected, "", Charged::SOURCE, &reason.to_string())
-        }
+        Err(reason) => b.claim_unobserved(DIRTIED, expected, Charged::SOURCE, reason),
         Ok(share) => {
             let verdict = match share {
                 ..=MAX_DIRTIED => Verdict::Confirmed,
@@ -236,7 +234,7 @@ fn direct(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
     let (writer, waits) = writer.measure(b, |_| {}, |_| Ok(()))?;
     let moved = waits.end(b);
     waits::claim_written(b, size, &moved);
-    let what = "bytes that this thread sent to storage per operation";
+    let what = Claim::by_most("bytes that this thread sent to storage per operation");
     match charged.bytes() {
         Ok(0) if moved.is_err() => {
             let reason = "the kernel may not count what this file system sends";
@@ -248,7 +246,7 @@ fn direct(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
             let bound = Bound::Within(size, 1.02 * size + MAX_METADATA + metadata);
             b.claim_within(what, bound, sent as f64 / written, Charged::SOURCE);
         }
-        Err(reason) => b.claim_unverified(what, size, "", Charged::SOURCE, &reason.to_string()),
+        Err(reason) => b.claim_unobserved(what, size, Charged::SOURCE, reason),
     }
     claim_flag(b, writer.file())?;
     let left = files::resident_pages(writer.file())?;
@@ -281,7 +279,7 @@ fn claim_not_buffered(
         }
         (None, _) => {
             let reason = "the kernel does not say whether this file system has direct I/O";
-            b.claim_unverified(WHAT, "yes", "", SOURCE, reason);
+            b.claim_unobserved(WHAT, "yes", SOURCE, reason);
         }
     }
 }

@@ -26,7 +26,7 @@ use syscost_sys::partner::Shared;
 use super::channel::{self, Channel, Mechanism, Rows, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::spec::{MessageSpec, Over, Traffic};
+use super::spec::{MessageSpec, Row, Traffic};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -51,7 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     source: include_str!("bandwidth.rs"),
-    ..Benchmark::of::<Over<OneWay>>()
+    ..Benchmark::by::<Row, OneWay>()
 };
 
 /// Maximum number of messages per iteration.

@@ -146,9 +146,9 @@ pub(super) fn claim_equal(
 ) {
     let per_message = |tally: &Tally| tally.bytes as f64 / gave.messages.max(1) as f64;
     // The divisor of the time, and the size in the row's name.
-    let claim = format!("messages {what} per operation");
+    let claim = Claim::by_most(format!("messages {what} per operation"));
     let each = got.messages as f64 / b.operations().max(1) as f64;
-    b.claim_equal(&claim, 1.0, each, "both sides");
+    b.claim_equal(claim, 1.0, each, "both sides");
     if spec.via.is_some() {
         let named = spec.size.0 as f64;
         let claim = format!("bytes {what} per message, by the row's name");

@@ -28,7 +28,7 @@ use syscost_sys::partner::Shared;
 use super::channel::{self, Channel, Mechanism, Rows, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::spec::{MessageSpec, Over, Traffic, sleeps};
+use super::spec::{MessageSpec, Row, Traffic, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -53,7 +53,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 3,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::of::<Over<RoundTrips>>()
+    ..Benchmark::by::<Row, RoundTrips>()
 };
 
 /// Messages that the partner sends back.

@@ -1,17 +1,15 @@
 //! Shared: the rows of benchmarks of messages, what their two tasks are, and the partner that takes the messages.
 
-use std::marker::PhantomData;
-
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::channel::{self, Channel, Job, Mechanism, Rows, Via, named};
+use super::channel::{self, Channel, Mechanism, Rows, Via, named};
 use super::ledger::{Ledger, Tally};
 use crate::syscall::Bad;
 
 /// A row of a benchmark of messages.
 #[derive(Params, Debug, Clone, Copy)]
-struct Row {
+pub(super) struct Row {
     via: Via,
     between: Between,
     cpus: Placement,
@@ -28,14 +26,10 @@ pub(crate) trait Traffic: 'static {
     fn measure<C: Channel>(b: &mut Bencher, spec: MessageSpec) -> Result<(), Failure>;
 }
 
-/// The row of such traffic.
-#[derive(Params)]
-pub(super) struct Over<T>(Row, PhantomData<T>);
-
-impl<T: Traffic> Measured for Over<T> {
+impl<T: Traffic> Measured<T> for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         let placements = Placement::among(&here.allowed);
         let of = |via: Via| {
             let places = T::rows(via.mechanism()).by_place(&placements).into_iter();
@@ -52,36 +46,30 @@ impl<T: Traffic> Measured for Over<T> {
         Via::ALL.into_iter().flat_map(of).collect()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, here: &Here) -> Profile {
         let Row {
             via,
             between,
             cpus,
             size,
-        } = self.0;
-        let is_first = is_plain(via.mechanism().mark.spins(), between, cpus);
+        } = *self;
+        let is_first = is_plain(here, via.mechanism().mark.spins(), between, cpus);
         T::rows(via.mechanism()).profile_of(size, between, cpus, is_first)
     }
 
     fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        self.0.via.carries(self.0.size)
+        self.via.carries(self.size)
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        channel::with(self.0.via, b, self)
-    }
-}
-
-impl<T: Traffic> Job for Over<T> {
-    fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure> {
         let spec = MessageSpec {
-            via: Some(self.0.via),
-            between: self.0.between,
-            placement: self.0.cpus,
-            size: self.0.size,
+            via: Some(self.via),
+            between: self.between,
+            placement: self.cpus,
+            size: self.size,
             whole: !b.is_timed(),
         };
-        T::measure::<C>(b, spec)
+        channel::measure::<T>(self.via, b, spec)
     }
 }
 
@@ -154,9 +142,9 @@ impl MessageSpec {
 }
 
 /// The placements of the partner in most rows: the same CPU, and the nearest other one if there is any.
-pub(crate) fn same_and_nearest() -> Vec<Placement> {
+pub(crate) fn same_and_nearest(here: &Here) -> Vec<Placement> {
     let pinned = |placement: &Placement| *placement != Placement::Free;
-    Placement::here()
+    Placement::among(&here.allowed)
         .into_iter()
         .filter(pinned)
         .take(2)
@@ -176,8 +164,8 @@ pub(crate) fn sleeps(placement: Placement) -> f64 {
 
 /// Whether people look at such a row first: between processes, on the same CPU, or the nearest other
 /// one for tasks that spin.
-pub(super) fn is_plain(spins: bool, between: Between, cpus: Placement) -> bool {
-    let near = same_and_nearest();
+pub(super) fn is_plain(here: &Here, spins: bool, between: Between, cpus: Placement) -> bool {
+    let near = same_and_nearest(here);
     let place = match spins {
         true => near.last(),
         false => near.first(),

@@ -55,7 +55,7 @@ enum Name {
     Abstract,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     name: Name,
     /// What the partners are: only processes, since threads would share the descriptors that are closed.
@@ -66,27 +66,27 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
-        let here = Placement::here();
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let placements = Placement::among(&here.allowed);
         let between = [Between::Processes];
         let with_path = rows!(Row {
             name: [Name::Path],
             between,
-            cpus: here.clone()
+            cpus: placements.clone()
         });
         let others = rows!(Row {
             name: [Name::Abstract],
             between,
-            cpus: [here[0]]
+            cpus: [placements[0]]
         });
         [with_path, others].concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, here: &Here) -> Profile {
         match self.name {
             Name::Abstract => Profile::Full,
             Name::Path if self.cpus == Placement::Free => Profile::Full,
-            Name::Path if is_plain(false, self.between, self.cpus) => Profile::Quick,
+            Name::Path if is_plain(here, false, self.between, self.cpus) => Profile::Quick,
             Name::Path => Profile::Standard,
         }
     }

@@ -75,12 +75,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
-        cases::rows()
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        cases::rows(here)
     }
 
-    fn profile(&self) -> Profile {
-        cases::profile(self)
+    fn profile(&self, here: &Here) -> Profile {
+        cases::profile(self, here)
     }
 
     fn setup(&self) -> Option<Setup> {

@@ -55,7 +55,7 @@ enum Level {
     Memory,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     level: Level,
 }
@@ -63,7 +63,7 @@ struct Row {
 impl Computed for Row {
     const FROM: &'static [&'static str] = hierarchy::CACHES;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { level: Level::ALL })
     }
 

@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::computed::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The level of the cache, 1 being the nearest.
     level: u32,
@@ -50,7 +50,7 @@ struct Row {
 impl Computed for Row {
     const FROM: &'static [&'static str] = hierarchy::CACHES;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { level: 1..=4 })
     }
 

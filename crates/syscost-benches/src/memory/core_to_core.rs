@@ -58,7 +58,7 @@ const ROUND_TRIP: f64 = 10.0;
 /// Maximum number of CPUs that send messages, so as not to measure each pair twice.
 const MAX_MESSENGERS: usize = 8;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Method,
     /// The CPU of the first thread.
@@ -67,18 +67,11 @@ struct Row {
     to: Cpu,
 }
 
-impl Row {
-    /// Whether people look at it first.
-    fn is_first(&self) -> bool {
-        self.via == Method::Exchange && cpus::first_pair() == Some((self.from.0, self.to.0))
-    }
-}
-
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
-        let cpus = cpus::measured();
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let cpus = cpus::measured(here);
         let of = |methods: &[Method], cpus: &[u32]| {
             rows!(Row {
                 via: methods.iter().copied(),
@@ -91,20 +84,24 @@ impl Measured for Row {
                     .filter(|to| *to != from || cpus.len() == 1)
             })
         };
-        let messengers = crate::timing::spread(cpus, MAX_MESSENGERS);
+        let messengers = crate::timing::spread(&cpus, MAX_MESSENGERS);
         let mut rows = [
-            of(&[Method::Exchange], cpus),
+            of(&[Method::Exchange], &cpus),
             of(&[Method::Message, Method::MessageOneLine], &messengers),
         ]
         .concat();
         // The summary shows the first row that exists.
-        rows.sort_by_key(|case| !case.row::<Row>().is_ok_and(|row| row.is_first()));
+        let pair = cpus::first_pair(&cpus);
+        let is_first = |row: &Row| pair == Some((row.from.0, row.to.0));
+        if let Some(first) = rows.iter().position(|case| is_first(&case.row)) {
+            let first = rows.remove(first).in_profile(Profile::Quick);
+            rows.insert(0, first);
+        }
         rows
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.via {
-            Method::Exchange if self.is_first() => Profile::Quick,
             Method::Exchange => Profile::Standard,
             Method::Message | Method::MessageOneLine => Profile::Full,
         }

@@ -82,7 +82,7 @@ enum Op {
     Plain,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     op: Op,
     cpus: Placement,
@@ -93,11 +93,11 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
-        rows_at(Placement::here())
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        rows_at(Placement::among(&here.allowed))
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.op, self.distance) {
             (_, Bytes(65..)) => Profile::Full,
             (Op::FetchAdd, _) => Profile::Quick,
@@ -130,7 +130,7 @@ impl Measured for Row {
     }
 }
 
-fn rows_at(mut placements: Vec<Placement>) -> Vec<Case> {
+fn rows_at(mut placements: Vec<Placement>) -> Vec<Case<Row>> {
     placements.retain(|placement| matches!(placement, Placement::At(_)) && *placement != NOWHERE);
     if placements.is_empty() {
         // A placeholder row shows why there are none.
@@ -331,12 +331,9 @@ mod tests {
     #[test]
     fn without_a_second_cpu_one_case_says_so() {
         let distant = Placement::At(Relation::ALL[Relation::ALL.len() - 1]);
-        let reasons = |cases: Vec<Case>| -> Vec<bool> {
-            let support = BENCHMARK.support;
-            cases
-                .iter()
-                .map(|case| support(case, &Here::plain()).is_err())
-                .collect()
+        let reasons = |cases: Vec<Case<Row>>| -> Vec<bool> {
+            let support = |case: &Case<Row>| case.row.support(&Here::plain());
+            cases.iter().map(|case| support(case).is_err()).collect()
         };
         assert_eq!(reasons(rows_at(vec![NOWHERE])), [true]);
         let placements = vec![NOWHERE, distant, Placement::Free];

@@ -25,17 +25,17 @@ pub(super) const TRANSLATION: &[&str] = &[APART, DENSE];
 
 /// The latency of dense lines, by the bytes of their memory.
 pub(super) fn dense(sources: &[Source<'_>]) -> Vec<(f64, f64)> {
-    points(sources, DENSE, |row: latency::Row| row.size.0)
+    points(sources, |row: &latency::Row| row.size.0)
 }
 
 /// The latency of one line per page, by the number of pages.
 pub(super) fn of_pages(sources: &[Source<'_>]) -> Vec<(f64, f64)> {
-    points(sources, APART, |row: tlb::Row| row.count)
+    points(sources, |row: &tlb::Row| row.count)
 }
 
 /// Whether caches are derived from this row.
 pub(super) fn is_of_caches(row: &Row) -> bool {
-    let row = row.of::<latency::Row>(DENSE);
+    let row = row.case.row::<latency::Row>();
     row.is_some_and(|row| row.is_of_caches())
 }
 
@@ -213,7 +213,7 @@ pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Result<Evidence, Fa
 pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
     let mut rows = sources
         .iter()
-        .filter_map(|source| source.of::<latency::Row>(DENSE));
+        .filter_map(|source| source.case.row::<latency::Row>());
     rows.any(|row| row.pages == Pages::Small).then(|| {
         Evidence::new(
             "pages in which translation takes no part",

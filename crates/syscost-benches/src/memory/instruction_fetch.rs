@@ -49,7 +49,7 @@ const FAR: Bytes = Bytes::mib(16);
 /// Number of passes beforehand: a cache that receives what another one evicts has the code only then.
 const LAPS: u64 = 3;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     op: Filler,
     /// Bytes of code.
@@ -59,14 +59,14 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             op: Filler::ALL,
             size: SIZES
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.op {
             Filler::Nop if self.size != FAR => Profile::Standard,
             Filler::Nop | Filler::Add => Profile::Full,

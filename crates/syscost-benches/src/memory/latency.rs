@@ -91,7 +91,7 @@ pub(super) enum Access {
     Stride,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     pub(super) pages: Pages,
     pub(super) access: Access,
@@ -140,7 +140,7 @@ impl Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         // Pages of 1 GiB only where some are set aside.
         let here = Pages::here();
         let gigantic = here.into_iter().filter(|pages| *pages == Pages::Gigantic);
@@ -162,7 +162,7 @@ impl Measured for Row {
         .concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match () {
             () if !self.is_common() => Profile::Careful,
             () if !self.is_read_first() => Profile::Full,

@@ -34,18 +34,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::computed::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row;
 
 impl Computed for Row {
     const FROM: &'static [&'static str] = &[line::BENCHMARK.id];
 
+    fn rows(_: &Here) -> Vec<Case<Self>> {
+        vec![Case::only(Row)]
+    }
+
     fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
-        let distance = |row: line::Row| row.distance.0;
-        size(
-            &points(sources, line::BENCHMARK.id, distance),
-            &here.allowed,
-        )
+        let distance = |row: &line::Row| row.distance.0;
+        size(&points(sources, distance), &here.allowed)
     }
 }
 

@@ -65,13 +65,6 @@ impl Value for Delay {
             Delay::Of(time) => time.text(),
         }
     }
-
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "idle" => Some(Delay::Idle),
-            time => Value::parse(time).map(Delay::Of),
-        }
-    }
 }
 
 /// The pauses, from the longest to none. They are shorter than a batch, so that something is read during each.
@@ -103,7 +96,7 @@ fn enough(cpus: usize) -> Result<(), Unsupported> {
     }
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     delay: Delay,
 }
@@ -111,14 +104,14 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let pauses = PAUSES_NS.map(|ns| Delay::Of(Nanoseconds(ns)));
         rows!(Row {
             delay: [Delay::Idle].into_iter().chain(pauses)
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.delay {
             Delay::Idle | Delay::Of(Nanoseconds(0)) => Profile::Standard,
             Delay::Of(_) => Profile::Full,

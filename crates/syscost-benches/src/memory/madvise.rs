@@ -51,7 +51,7 @@ enum Advice {
     Free,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     advice: Advice,
     /// Bytes of the range.
@@ -61,7 +61,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let [page, some, many] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         [
             rows!(Row {
@@ -83,7 +83,7 @@ impl Measured for Row {
         .concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.touched && self.size != Bytes::kib(64) {
             true => Profile::Standard,
             false => Profile::Full,

@@ -90,7 +90,7 @@ enum Origin {
     Mmap,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// Bytes of the block.
     size: Bytes,
@@ -100,7 +100,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         use Origin::{Heap, Mmap};
         let [some, many] = [Bytes::kib(256), Bytes::mib(1)];
         let small = [Bytes(16), Bytes(64), Bytes::kib(1), some];
@@ -129,7 +129,7 @@ impl Measured for Row {
         .concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.from, self.size) {
             (_, Bytes(64)) => Profile::Quick,
             (Origin::Mmap, _) | (Origin::Heap, Bytes(1024)) => Profile::Standard,

@@ -49,14 +49,14 @@ const IN_TURN: [ProtFlags; 2] = [ProtFlags::READ.union(ProtFlags::WRITE), ProtFl
 /// Maximum number of mappings that are counted.
 const COUNTED: usize = 50;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// Bytes of the mapping.
     size: Bytes,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             size: [Bytes::kib(4), Bytes::mib(16)]
         })

@@ -32,7 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const PAGE: Bytes = Bytes::kib(4);
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// Bytes of the mapping.
     size: Bytes,
@@ -41,7 +41,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let sizes = [PAGE, Bytes::kib(64), Bytes::mib(1), Bytes::mib(64)];
         [
             rows!(Row {
@@ -56,7 +56,7 @@ impl Measured for Row {
         .concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.size {
             PAGE => Profile::Standard,
             Bytes(_) => Profile::Full,

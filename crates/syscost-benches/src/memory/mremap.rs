@@ -50,7 +50,7 @@ enum Op {
     Move,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     op: Op,
     /// Bytes of the mapping.
@@ -58,7 +58,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let sizes = [Bytes::kib(4), Bytes::mib(1), Bytes::mib(64)];
         [
             rows!(Row {
@@ -73,7 +73,7 @@ impl Measured for Row {
         .concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.size == Bytes::mib(1) {
             true => Profile::Full,
             false => Profile::Standard,

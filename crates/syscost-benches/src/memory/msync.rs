@@ -55,14 +55,14 @@ enum State {
     Dirty,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     op: Op,
     state: State,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         [
             rows!(Row {
                 op: [Op::Async],
@@ -76,7 +76,7 @@ impl Measured for Row {
         .concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.state {
             State::Clean => Profile::Full,
             State::Dirty => Profile::Standard,
@@ -142,7 +142,7 @@ fn to_the_device(b: &mut Bencher, file: &FilePages, is_dirty: bool) -> Result<()
         let written = device.moved()?.written - written_before;
         let per_call = written as f64 / b.operations() as f64;
         b.claim_within(
-            "bytes that the device was given per operation",
+            Claim::by_most("bytes that the device was given per operation"),
             Bound::AtLeast(page as f64),
             per_call,
             &device.source(),
@@ -170,7 +170,7 @@ fn on_a_dirty_page(b: &mut Bencher, file: &FilePages) -> Result<(), Failure> {
         }
         (Ok(_), Ok(after)) => b.claim_equal(claim, page, after, source),
         (Err(reason), _) | (_, Err(reason)) => {
-            b.claim_unverified(claim, page, "", source, &reason.to_string());
+            b.claim_unobserved(claim, page, source, reason);
         }
     }
     Ok(())

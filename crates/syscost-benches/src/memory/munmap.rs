@@ -49,7 +49,7 @@ const MAX_TOUCHED: usize = 32 << 20;
 const MAX_BYTES: usize = 256 << 20;
 const MAX_MAPPINGS: usize = 512;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// Bytes of the mapping.
     size: Bytes,
@@ -60,7 +60,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         [
             rows!(Row {
                 size: [PAGE, MOST],
@@ -74,7 +74,7 @@ impl Measured for Row {
         .concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.touched, self.size) {
             (true, PAGE | MANY) => Profile::Standard,
             (true | false, Bytes(_)) => Profile::Full,

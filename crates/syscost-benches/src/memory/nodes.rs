@@ -11,9 +11,9 @@ use syscost_sys::topology::Topology;
 /// The measuring thread sleeps while another one does the work.
 pub(super) const SLEEPS: Expect = at_least(Counter::VoluntarySwitches, 0.5);
 
-/// Every node with a CPU that this process may use.
-pub(super) fn with_cpus() -> Vec<u32> {
-    let from = cpus_of_nodes(&cpu::allowed().unwrap_or_default());
+/// Every node with a CPU that may be used.
+pub(super) fn with_cpus(here: &Here) -> Vec<u32> {
+    let from = cpus_of_nodes(&here.allowed);
     from.into_iter().map(|(node, _)| node).collect()
 }
 

@@ -43,7 +43,7 @@ const BYTES: usize = 128 << 20;
 /// Iterations of the chase per observation.
 const TURNS: u64 = 64;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The NUMA node of the CPU.
     cpu_node: u32,
@@ -54,9 +54,9 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
-            cpu_node: nodes::with_cpus(),
+            cpu_node: nodes::with_cpus(here),
             memory_node: memory::nodes()
         })
     }

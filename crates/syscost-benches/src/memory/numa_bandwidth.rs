@@ -44,7 +44,7 @@ const BYTES: usize = 512 << 20;
 /// Bytes per observation.
 const PART: usize = 4 << 20;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The NUMA node of the CPU.
     cpu_node: u32,
@@ -55,9 +55,9 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
-            cpu_node: nodes::with_cpus(),
+            cpu_node: nodes::with_cpus(here),
             memory_node: memory::nodes()
         })
     }

@@ -102,21 +102,21 @@ const fn minor_faults(count: f64) -> Expect {
     within(Counter::MinorFaults, 0.99 * count, 1.01 * count)
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     kind: Kind,
     state: Option<State>,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             kind: Kind::ALL,
             state: kind.states()
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.kind {
             Kind::AnonymousWrite | Kind::CopyOnWrite | Kind::FileWarm => Profile::Quick,
             Kind::ZeroPageRead

@@ -65,7 +65,7 @@ thread_local! {
     static CHASES: RefCell<Vec<Chase>> = const { RefCell::new(Vec::new()) };
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     pages: Pages,
     /// Bytes of the memory that is walked.
@@ -77,7 +77,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let counts = |first: usize| {
             let mut counts = COUNTS[..first].to_vec();
             counts.sort_unstable();
@@ -94,7 +94,7 @@ impl Measured for Row {
     }
 
     /// A default run has some points of the curves in the second-level cache and in memory.
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.chains {
             1 | 4 | 16 if self.size != MIDDLE => Profile::Standard,
             0.. => Profile::Full,

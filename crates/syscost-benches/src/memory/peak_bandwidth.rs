@@ -18,7 +18,7 @@
 mod place;
 
 use syscost_harness::prelude::*;
-use syscost_results::{Claim, Evidence};
+use syscost_results::Evidence;
 use syscost_sys::topology::Topology;
 
 use super::bandwidth::{self, Level, most_threads};
@@ -43,7 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::computed::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     level: Level,
     /// How many threads stream at once, each on a separate CPU.
@@ -54,8 +54,8 @@ impl Computed for Row {
     const FROM: &'static [&'static str] = &[bandwidth::BENCHMARK.id];
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
-        let most = most_threads();
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let most = most_threads(here);
         let threads = [1, most].map(Copies).into_iter().take(most.min(2) as usize);
         rows!(Row {
             level: Level::ALL,
@@ -64,13 +64,13 @@ impl Computed for Row {
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {
-        let row = other.of::<bandwidth::Row>(bandwidth::BENCHMARK.id);
+        let row = other.case.row::<bandwidth::Row>();
         row.is_some_and(|row| row.level() == Some(self.level) && row.threads == self.threads)
     }
 
     fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
         let rows = sources.iter().filter_map(|source| {
-            let row = source.of::<bandwidth::Row>(bandwidth::BENCHMARK.id)?;
+            let row = source.case.row::<bandwidth::Row>()?;
             Some((row, source.median))
         });
         let (fastest, value) = rows
@@ -80,7 +80,7 @@ impl Computed for Row {
             value,
             evidence: vec![
                 lies_in(self.level, self.threads.0, Topology::here(), &here.allowed),
-                is_largest(&fastest, sources.len()),
+                is_largest(fastest, sources.len()),
             ],
             ..Derived::default()
         })
@@ -107,7 +107,7 @@ mod tests {
             level: Level::First,
             threads: Copies(1),
         };
-        let rows = bandwidth::Row::rows(&Here::plain());
+        let rows = (bandwidth::BENCHMARK.cases)(&Here::plain());
         let source = |(case, median)| Source {
             id: bandwidth::BENCHMARK.id,
             case,

@@ -39,7 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     pub(super) pages: Pages,
     /// Pages that are visited in turn, one line of each.
@@ -49,7 +49,7 @@ pub(super) struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let halves = (0..10).flat_map(|doubling| (2..4).map(move |part| (4 << doubling) * part));
         let counts = halves.chain([8192, 16_384, 65_536]);
         rows!(Row {
@@ -58,7 +58,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.count {
             512 | 4096 => Profile::Quick,
             count if !count.is_power_of_two() || count > 8192 => Profile::Full,

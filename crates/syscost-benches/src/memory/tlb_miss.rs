@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::computed::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The level of the TLB that is missed, 1 being the nearest.
     level: usize,
@@ -44,7 +44,7 @@ struct Row {
 impl Computed for Row {
     const FROM: &'static [&'static str] = hierarchy::TRANSLATION;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { level: 1..=2 })
     }
 

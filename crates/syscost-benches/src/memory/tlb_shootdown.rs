@@ -20,7 +20,6 @@ mod stage;
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_sys::cpu;
 
 use self::interrupts::interrupts;
 use self::stage::{Call, MAX_CALLS, Stage, Tally};
@@ -61,7 +60,7 @@ fn counts_to(others: u32) -> Vec<u32> {
     counts
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Call,
     /// How many other threads run meanwhile, each on a separate CPU.
@@ -71,8 +70,8 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
-        let others = cpu::allowed().map_or(0, |cpus| cpus.len().saturating_sub(1));
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let others = here.allowed.len().saturating_sub(1);
         let counts = counts_to(others as u32);
         rows!(Row {
             via: Call::ALL,
@@ -80,7 +79,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.via, self.threads) {
             (Call::Madvise, Copies(1)) => Profile::Quick,
             (Call::Madvise, _) => Profile::Standard,
@@ -155,7 +154,7 @@ fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure
     if cpus.is_empty() {
         return Ok(());
     }
-    let claim = "TLB shootdown interrupts of all CPUs per operation";
+    let claim = Claim::by_most("TLB shootdown interrupts of all CPUs per operation");
     let bound = Bound::AtLeast(0.9 * cpus.len() as f64);
     let source = "/proc/interrupts";
     match (before, after) {
@@ -169,7 +168,7 @@ fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure
             }
         }
         (Err(reason), _) | (_, Err(reason)) => {
-            b.claim_unverified(claim, bound.fact(), "", source, &reason.to_string());
+            b.claim_unobserved(claim, bound.fact(), source, reason);
         }
     }
     Ok(())

@@ -146,8 +146,11 @@ mod tests {
 
     #[test]
     fn the_relation_of_its_cpus_is_read_from_the_topology() {
-        let allowed = syscost_sys::cpu::allowed().unwrap();
-        for placement in Placement::here() {
+        let Ok(allowed) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        for placement in Placement::among(&allowed) {
             let Ok(places) = ConnectionCpus::here(placement, 1, allowed[0], &allowed) else {
                 continue;
             };

@@ -137,6 +137,6 @@ fn claim_none(
             b.claim_unverified(what, 0.0, risen as f64, source, reason);
         }
         Ok(risen) => b.claim_equal(what, 0.0, risen as f64, source),
-        Err(reason) => b.claim_unverified(what, 0.0, "unknown", source, &reason.to_string()),
+        Err(reason) => b.claim_unobserved(what, 0.0, source, reason),
     }
 }

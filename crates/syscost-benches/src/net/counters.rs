@@ -77,7 +77,7 @@ impl Watch {
         match self.risen(name) {
             Ok(risen) => b.claim_within(name, bound, risen as f64, SOURCE),
             Err(reason) => {
-                b.claim_unverified(name, bound.fact(), "unknown", SOURCE, &reason.to_string());
+                b.claim_unobserved(name, bound.fact(), SOURCE, reason);
             }
         }
     }

@@ -126,10 +126,10 @@ impl Destination {
     }
 }
 
-/// A row that is measured between this end and a far end; see [`Measured`].
-pub(crate) trait Networked: Params {
+/// A row that is measured between this end and a far end; see [`Measured`] for all of it and for `By`.
+pub(crate) trait Networked<By = ()>: Params {
     /// The rows that there are here, in order.
-    fn rows(here: &Here) -> Vec<Case>;
+    fn rows(here: &Here) -> Vec<Case<Self>>;
 
     /// The far end that it names.
     fn destination(&self) -> Destination;
@@ -149,17 +149,22 @@ pub(crate) trait Networked: Params {
 }
 
 /// Such a row as any other.
-#[derive(Params)]
-pub(crate) struct OverNetwork<R: Params>(R);
+#[derive(Clone)]
+pub(crate) struct OverNetwork<R>(pub(crate) R);
 
-impl<R: Networked> Measured for OverNetwork<R> {
+impl<R: Params> Params for OverNetwork<R> {
+    const MEANINGS: &'static [(&'static str, &'static str)] = R::MEANINGS;
+}
+
+impl<R: Networked<By>, By> Measured<By> for OverNetwork<R> {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
-        R::rows(here)
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let rows = R::rows(here).into_iter();
+        rows.map(|case| case.map(OverNetwork)).collect()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         self.0.profile()
     }
 

@@ -57,7 +57,7 @@ enum Connection {
     Fresh,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     connection: Connection,
@@ -66,7 +66,7 @@ struct Row {
 }
 
 impl Networked for Row {
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             path: Path::each(here),
             connection: Connection::ALL,

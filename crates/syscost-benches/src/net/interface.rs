@@ -145,7 +145,7 @@ impl InterfaceCounters {
                 || "it was created in the meantime".to_owned(),
                 Unsupported::to_string,
             );
-            b.claim_unverified(CLAIM, expected("?"), "unknown", TABLE, &reason);
+            b.claim_unobserved(CLAIM, expected("?"), TABLE, reason);
             return;
         };
         let (verdict, seen) = judge(name, &changes, sent, received);
@@ -171,7 +171,7 @@ impl InterfaceCounters {
             }
             (Err(reason), _) | (_, [Err(reason), _] | [_, Err(reason)]) => {
                 let reason = reason.to_string();
-                b.claim_unverified(CLAIM, "the same", "unknown", ETHTOOL, &reason);
+                b.claim_unobserved(CLAIM, "the same", ETHTOOL, reason);
             }
         }
     }

@@ -66,7 +66,7 @@ fn is_enough(passed: Duration, round_trips: usize) -> bool {
     passed >= MIN_WINDOW && (round_trips >= MIN_ROUND_TRIPS || passed >= LONG_WINDOW)
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     family: Family,
@@ -76,8 +76,8 @@ struct Row {
 }
 
 impl Networked for Row {
-    fn rows(here: &Here) -> Vec<Case> {
-        let near = same_and_nearest();
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let near = same_and_nearest(here);
         rows!(Row {
             path: Path::each(here),
             family: path.families(here).into_iter().take(1),

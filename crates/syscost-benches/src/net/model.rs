@@ -32,7 +32,7 @@ use syscost_net::Wait;
 use syscost_results::stats::hockney::{self, MIN_POINTS, Model};
 use syscost_results::{Evidence, Verdict};
 
-use super::far_end::{Destination, Family, Networked, Path};
+use super::far_end::{Destination, Family, Networked, OverNetwork, Path};
 use super::round_trip::Row as RoundTrip;
 use super::tcp::{self, bandwidth};
 use crate::ipc::spec::same_and_nearest;
@@ -74,7 +74,7 @@ enum Term {
     Byte,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     family: Family,
@@ -93,12 +93,12 @@ impl Computed for Row {
     const FROM: &'static [&'static str] = &[ROUND_TRIP, bandwidth::BENCHMARK.id];
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         // The placements and ways to wait for which round trips of many sizes are measured.
         rows!(Row {
             path: Path::each(here),
             family: path.families(here).into_iter().take(1),
-            cpus: path.cpus(&same_and_nearest()),
+            cpus: path.cpus(&same_and_nearest(here)),
             wait: match cpus {
                 None | Some(Placement::SAME) => [Wait::Block],
                 Some(_) => [Wait::Spin],
@@ -107,7 +107,7 @@ impl Computed for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.path {
             Path::Loopback => Profile::Full,
             Path::Remote => Profile::Standard,
@@ -120,12 +120,12 @@ impl Computed for Row {
 
     /// Its path's round trips of all sizes, and its plain stream.
     fn takes(&self, other: &syscost_harness::Row) -> bool {
-        let trip = other.of::<RoundTrip>(ROUND_TRIP);
-        let stream = other.of::<bandwidth::Row>(bandwidth::BENCHMARK.id);
-        trip.is_some_and(|trip| trip.destination() == self.destination() && trip.wait == self.wait)
-            || stream.is_some_and(|stream| {
-                stream.destination() == self.destination() && stream.is_plain()
-            })
+        let to = self.destination();
+        let trip = other.case.row::<OverNetwork<RoundTrip>>();
+        let stream = other.case.row::<OverNetwork<bandwidth::Row>>();
+        trip.is_some_and(|OverNetwork(trip)| trip.destination() == to && trip.wait == self.wait)
+            || stream
+                .is_some_and(|OverNetwork(stream)| stream.destination() == to && stream.is_plain())
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
@@ -145,10 +145,9 @@ fn modelled(row: &Row, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     }
     let point = |source: &&Source| {
         let row = source.case.row::<RoundTrip>()?;
-        Ok((row.size.0 as f64, source.median))
+        Some((row.size.0 as f64, source.median))
     };
-    let points = round_trips.iter().map(point);
-    let points = points.collect::<Result<Vec<_>, Failure>>()?;
+    let points: Vec<_> = round_trips.iter().filter_map(point).collect();
     let model = hockney::fit(&points)
         .ok_or_else(|| Failure::Failed("no model can be fitted to these times".to_owned()))?;
     // There and back.
@@ -231,16 +230,15 @@ fn beside_stream(bandwidth: f64, stream: f64, path: Path) -> Evidence {
 mod tests {
     use super::*;
 
-    /// The rows of a model on this machine.
-    fn of_model(term: Term) -> Case {
-        rows!(Row {
-            path: [Path::Loopback],
-            family: [Family::Ipv4],
-            cpus: [Some(Placement::SAME)],
-            wait: [Wait::Block],
-            term: [term]
-        })
-        .remove(0)
+    /// The row of a model on this machine.
+    fn of_model(term: Term) -> Row {
+        Row {
+            path: Path::Loopback,
+            family: Family::Ipv4,
+            cpus: Some(Placement::SAME),
+            wait: Wait::Block,
+            term,
+        }
     }
 
     /// The model of round trips with these times, and of a stream with this bandwidth.
@@ -260,6 +258,7 @@ mod tests {
             wait: [Wait::Block],
             size: sizes
         });
+        let cases: Vec<Case> = cases.into_iter().map(Case::erased).collect();
         let trips = cases.iter().zip(sizes).map(|(case, size)| Source {
             id: ROUND_TRIP,
             case,
@@ -271,7 +270,7 @@ mod tests {
             median: stream,
         };
         let sources: Vec<Source> = trips.chain([stream]).collect();
-        modelled(&of_model(term).row()?, &sources)
+        modelled(&of_model(term), &sources)
     }
 
     fn verdicts(derived: &Derived) -> Vec<Verdict> {
@@ -328,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_few_sizes_have_no_model() {
-        let few = modelled(&of_model(Term::Latency).row().unwrap(), &[]);
+        let few = modelled(&of_model(Term::Latency), &[]);
         assert!(matches!(few, Err(Failure::Unsupported(_))));
     }
 }

@@ -1,7 +1,5 @@
 //! Shared: round trips of messages over TCP or UDP: their rows, and what is measured and expected.
 
-use std::marker::PhantomData;
-
 use syscost_harness::prelude::*;
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Wait};
@@ -59,16 +57,12 @@ impl Row {
     }
 }
 
-/// The row of a round trip over links of this kind.
-#[derive(Params)]
-pub(super) struct Over<L>(Row, PhantomData<L>);
-
-impl<L: Echoed> Networked for Over<L> {
+impl<L: Echoed> Networked<L> for Row {
     /// All sizes over IPv4, the plain size over IPv6 and with epoll as well.
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         use Family::{Ipv4, Ipv6};
         use Wait::{Block, Epoll, Spin};
-        let near = same_and_nearest();
+        let near = same_and_nearest(here);
         let (same, other) = near.split_at(1);
         let mut elsewhere = Placement::among(&here.allowed);
         elsewhere.retain(|place| !near.contains(place) && *place != Placement::Free);
@@ -104,16 +98,16 @@ impl<L: Echoed> Networked for Over<L> {
     }
 
     fn destination(&self) -> Destination {
-        self.0.destination()
+        self.destination()
     }
 
     /// Other sizes on loopback are for the full profile, and so are all of IPv6 but one.
     fn profile(&self) -> Profile {
         let Row {
             path, wait, size, ..
-        } = self.0;
+        } = *self;
         let (is_usual, is_plain) = (self.destination().is_usual(), size == PLAIN);
-        let is_first = wait == Wait::Block && self.0.cpus.is_none_or(|at| at == Placement::SAME);
+        let is_first = wait == Wait::Block && self.cpus.is_none_or(|at| at == Placement::SAME);
         match path {
             _ if is_usual && is_plain && is_first => Profile::Quick,
             Path::Loopback if !is_plain || !(is_usual || is_first) => Profile::Full,
@@ -124,8 +118,8 @@ impl<L: Echoed> Networked for Over<L> {
     fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
         let spec = EchoSpec {
             route,
-            wait: self.0.wait,
-            size: self.0.size.get(),
+            wait: self.wait,
+            size: self.size.get(),
             tcp: options(b.targets()),
         };
         spec.route.announce(b, spec.size)?;
@@ -134,7 +128,7 @@ impl<L: Echoed> Networked for Over<L> {
         let exchange = Exchange::new(b, spec.size, is_lossless);
         let (caller, account) = b.together(spec.route.placement(), |cpus| {
             let (far, near, interface) = L::connected(&spec, cpus)?;
-            Ok(far.driven_by(exchange.over(near, interface.named(self.0.family))))
+            Ok(far.driven_by(exchange.over(near, interface.named(self.family))))
         })?;
         caller.claim(b, &account);
         L::claim(&caller, b, &account);

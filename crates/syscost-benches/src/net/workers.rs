@@ -207,7 +207,7 @@ impl Workers {
                 b.claim(claim, expected, seen, source, holds);
             }
             Err(reason) => {
-                b.claim_unverified(claim, expected, "unknown", source, &reason.to_string());
+                b.claim_unobserved(claim, expected, source, reason);
             }
         }
     }

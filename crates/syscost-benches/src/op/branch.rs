@@ -35,13 +35,13 @@ enum Direction {
     Random,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     direction: Direction,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             direction: Direction::ALL
         })

@@ -60,17 +60,17 @@ enum Kind {
     Indirect,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     branch: Kind,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { branch: Kind::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         Profile::Quick
     }
 
@@ -145,7 +145,7 @@ fn claim_guessed(b: &mut Bencher, alternating: &Kernel, kind: fn(Directions) -> 
     let slowdown = alternating / taken.max(not_taken);
     let (verdict, reason) = times.verdict(guessed(slowdown));
     b.claim_verdict(
-        "time of alternating over constant directions",
+        Claim::by_most("time of alternating over constant directions"),
         format!("at most {GUESSED}"),
         slowdown,
         "clock",

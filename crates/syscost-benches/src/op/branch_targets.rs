@@ -29,7 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     code: Path,
     /// How many blocks of code stand in a row.
@@ -37,14 +37,14 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             code: Path::ALL,
             branches: (7..=14).map(|power| 1 << power)
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.code {
             Path::Jumps if [128, 512, 2048, 8192].contains(&self.branches) => Profile::Standard,
             Path::Jumps | Path::Straight => Profile::Full,

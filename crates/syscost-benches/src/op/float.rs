@@ -38,7 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     op: Operation,
     r#type: OperandType,
@@ -46,7 +46,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         use Operation::{Add, Divide, FusedMultiplyAdd, Multiply, SquareRoot};
         rows!(Row {
             op: [Add, Multiply, FusedMultiplyAdd, Divide, SquareRoot],
@@ -55,7 +55,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         if self.r#type != OperandType::F64 || self.op == Operation::Multiply {
             return Profile::Full;
         }

@@ -57,7 +57,7 @@ const MAX_THREADS: u32 = 512;
 /// entering and leaving it negligible.
 const TURNS: u64 = 64;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     bits: Bits,
     /// How many threads compute at once, each on a separate CPU.
@@ -67,7 +67,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         let all = here.allowed.len().max(1) as u32;
         let mut threads = vec![Copies(1), Copies(all.min(MAX_THREADS))];
         threads.dedup();
@@ -77,7 +77,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.bits, self.threads) {
             (Bits::B256 | Bits::B512, Copies(1)) => Profile::Quick,
             (Bits::B64, Copies(1)) | (Bits::B256 | Bits::B512, _) => Profile::Standard,

@@ -40,13 +40,13 @@ enum Target {
     TableRandom,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     target: Target,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             target: Target::ALL
         })

@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     op: Operation,
     r#type: OperandType,
@@ -48,7 +48,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         use Operation::{Add, Divide, DivideLong, Multiply, Remainder, Shift, Xor};
         rows!(Row {
             op: [Add, Xor, Shift, Multiply, Divide, DivideLong, Remainder],
@@ -57,7 +57,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         let is_common = matches!(
             self.op,
             Operation::Add | Operation::Multiply | Operation::Divide

@@ -107,17 +107,19 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let chains = chains.into_inner();
     let nearest = chains.iter().map(|(faster, _)| faster.abs());
     let nearest = nearest.reduce(f64::min);
-    let (verdict, reason) = agree(nearest, moved(&chains));
-    b.claim_verdict(
-        "difference of the bursts and of the two chains",
-        format!("at most {:.0} %", 100.0 * APART),
-        nearest.map_or("unknown".to_owned(), |apart| {
-            format!("{:.2} %", 100.0 * apart)
-        }),
-        "both chains",
-        verdict,
-        reason,
-    );
+    let claim = "difference of the bursts and of the two chains";
+    let (most, source) = (format!("at most {:.0} %", 100.0 * APART), "both chains");
+    match nearest {
+        Some(apart) => {
+            let (verdict, reason) = agree(apart, moved(&chains));
+            let seen = format!("{:.2} %", 100.0 * apart);
+            b.claim_verdict(claim, most, seen, source, verdict, reason);
+        }
+        None => {
+            let reason = "the two chains never agreed with each other: the frequency moved, or others used the core";
+            b.claim_unobserved(claim, most, source, reason);
+        }
+    }
     let of = |value: fn(&Ramp) -> f64| median(&ramps.iter().map(value).collect::<Vec<_>>());
     b.detail(
         "initial_percent",
@@ -127,7 +129,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let bursts = min_ns / of(|ramp| ramp.burst_ns).unwrap_or(f64::NAN);
     let verdict = few(bursts);
     b.claim_verdict(
-        "shortest ramp that can be told, in bursts",
+        Claim::by_most("shortest ramp that can be told, in bursts"),
         format!("at most {FEW}"),
         bursts,
         "clock",
@@ -174,21 +176,17 @@ fn moved(chains: &[(f64, f64)]) -> f64 {
     (fastest / slowest - 1.0).max(max - min)
 }
 
-/// Judges whether bursts and chains agree, by how close they were at best (`None` where the chains
-/// never agreed with each other) and by how far the frequency moved meanwhile: the chains run after
-/// the bursts, so that a wandering frequency makes them differ.
-fn agree(nearest: Option<f64>, moved: f64) -> (Verdict, Option<&'static str>) {
-    match nearest {
-        Some(apart) if apart <= APART => (Verdict::Confirmed, None),
-        Some(_) if moved > APART / 2.0 => {
-            let reason = "the core's frequency moved from one course to the next, or within them";
-            (Verdict::Unverified, Some(reason))
-        }
-        Some(_) => (Verdict::Refuted, None),
-        None => {
-            let reason = "the two chains never agreed with each other: the frequency moved, or others used the core";
-            (Verdict::Unverified, Some(reason))
-        }
+/// Judges whether bursts and chains agree, by how close they were at best and by how far the
+/// frequency moved meanwhile: the chains run after the bursts, so that a wandering frequency makes
+/// them differ.
+fn agree(apart: f64, moved: f64) -> (Verdict, Option<&'static str>) {
+    if apart <= APART {
+        (Verdict::Confirmed, None)
+    } else if moved > APART / 2.0 {
+        let reason = "the core's frequency moved from one course to the next, or within them";
+        (Verdict::Unverified, Some(reason))
+    } else {
+        (Verdict::Refuted, None)
     }
 }
 
@@ -302,9 +300,8 @@ mod tests {
 
     #[test]
     fn chains_that_never_agreed_refute_nothing() {
-        assert_eq!(agree(Some(0.01), 0.0).0, Verdict::Confirmed);
-        assert_eq!(agree(Some(0.5), 0.0).0, Verdict::Refuted);
-        assert!(matches!(agree(None, 0.0), (Verdict::Unverified, Some(_))));
+        assert_eq!(agree(0.01, 0.0).0, Verdict::Confirmed);
+        assert_eq!(agree(0.5, 0.0).0, Verdict::Refuted);
     }
 
     #[test]
@@ -313,9 +310,9 @@ mod tests {
         let wandering = [(0.06, 3.0), (0.07, 3.2), (0.06, 3.7)];
         let within = [(0.06, 3.0), (0.12, 3.0), (-0.07, 3.0)];
         assert!(moved(&steady) < 0.02 && moved(&wandering) > 0.2);
-        assert_eq!(agree(Some(0.06), moved(&steady)).0, Verdict::Refuted);
+        assert_eq!(agree(0.06, moved(&steady)).0, Verdict::Refuted);
         for chains in [wandering, within] {
-            let (verdict, reason) = agree(Some(0.06), moved(&chains));
+            let (verdict, reason) = agree(0.06, moved(&chains));
             assert_eq!((verdict, reason.is_some()), (Verdict::Unverified, true));
         }
     }

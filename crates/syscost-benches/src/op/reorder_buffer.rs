@@ -73,14 +73,14 @@ thread_local! {
     static WALKS: OnceCell<Rc<Walks>> = const { OnceCell::new() };
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     /// Instructions between two loads.
     pub(super) instructions: usize,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             instructions: [
                 64, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544, 640, 768,
@@ -88,7 +88,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.instructions.is_multiple_of(64) {
             true => Profile::Standard,
             false => Profile::Full,
@@ -176,7 +176,7 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     let [whole, half] = cycles;
     let least = (fillers + 1) as f64 / MAX_PER_CYCLE;
     b.claim_within(
-        "core cycles of a step within the first cache",
+        Claim::by_most("core cycles of a step within the first cache"),
         Bound::AtLeast(least),
         whole,
         "clock",
@@ -185,7 +185,9 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     let (verdict, reason) = times.verdict(slope);
     let reason = reason.or((slope == Verdict::Unverified).then_some(DISTURBED));
     b.claim_verdict(
-        "time of a step within the first cache over one with half as many instructions",
+        Claim::by_most(
+            "time of a step within the first cache over one with half as many instructions",
+        ),
         format!("at least {MIN_SLOPE}"),
         whole / half,
         "clock",

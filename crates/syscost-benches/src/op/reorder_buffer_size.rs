@@ -48,15 +48,19 @@ const MIN_SHARE: f64 = 0.5;
 /// Minimum number of rows on either side of a step.
 const ASIDE: usize = 2;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row;
 
 impl Computed for Row {
     const FROM: &'static [&'static str] = &[reorder_buffer::BENCHMARK.id];
 
+    fn rows(_: &Here) -> Vec<Case<Self>> {
+        vec![Case::only(Row)]
+    }
+
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-        let instructions = |row: reorder_buffer::Row| row.instructions as u64;
-        size(&points(sources, reorder_buffer::BENCHMARK.id, instructions))
+        let instructions = |row: &reorder_buffer::Row| row.instructions as u64;
+        size(&points(sources, instructions))
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     bits: Bits,
     op: VectorOperation,
@@ -45,7 +45,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             bits: [Bits::B128, Bits::B256, Bits::B512],
             op: VectorOperation::ALL,
@@ -53,7 +53,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.op {
             VectorOperation::Add => Profile::Full,
             VectorOperation::FusedMultiplyAdd => Profile::Standard,

@@ -35,17 +35,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     load: Forward,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { load: Forward::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.load {
             Forward::Same => Profile::Quick,
             Forward::Narrower | Forward::Wider | Forward::Halves | Forward::AcrossLines => {

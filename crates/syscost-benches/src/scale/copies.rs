@@ -3,15 +3,14 @@
 use std::fmt::Display;
 
 use syscost_harness::prelude::*;
-use syscost_sys::cpu;
 use syscost_sys::partner::Between;
 
 /// Maximum number of copies that is measured.
 const MAX_COPIES: usize = 512;
 
-/// 1, 2, 3, 4, then powers of two, and the number of CPUs that this process may use.
-pub(crate) fn counts() -> Vec<usize> {
-    counts_to(cpu::allowed().map_or(1, |cpus| cpus.len()))
+/// 1, 2, 3, 4, then powers of two, and the number of CPUs that may be used.
+pub(crate) fn counts(here: &Here) -> Vec<usize> {
+    counts_to(here.allowed.len())
 }
 
 fn counts_to(cpus: usize) -> Vec<usize> {
@@ -27,8 +26,8 @@ fn counts_to(cpus: usize) -> Vec<usize> {
 }
 
 /// These numbers of copies.
-pub(super) fn copies() -> impl Iterator<Item = Copies> {
-    counts().into_iter().map(|count| Copies(count as u32))
+pub(super) fn copies(here: &Here) -> impl Iterator<Item = Copies> + use<> {
+    counts(here).into_iter().map(|count| Copies(count as u32))
 }
 
 /// Measures these copies, each of which performs one operation per iteration.

@@ -53,7 +53,7 @@ pub(super) enum Op {
     Wait,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     pub(super) op: Op,
     /// What the copies are: processes or threads.
@@ -64,15 +64,15 @@ pub(super) struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             op: Op::ALL,
             r#as: Between::ALL,
-            copies: copies::copies()
+            copies: copies::copies(here)
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.op, self.r#as) {
             (Op::Wake, Between::Processes) => Profile::Standard,
             (Op::Wait, _) | (_, Between::Threads) => Profile::Full,

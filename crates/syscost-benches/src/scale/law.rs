@@ -75,7 +75,7 @@ enum Term {
     Coherence,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     of: Of,
     /// What the copies are: processes or threads.
@@ -86,7 +86,7 @@ struct Row {
 impl Computed for Row {
     const FROM: &'static [&'static str] = &[SYSCALL, FAULT, FUTEX, PIPE, OPEN];
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             of: Of::ALL,
             r#as: Between::ALL,
@@ -94,7 +94,7 @@ impl Computed for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.of, self.r#as) {
             (Of::FutexWait, _) => Profile::Full,
             (Of::Fault, _) | (_, Between::Processes) => Profile::Standard,
@@ -102,8 +102,8 @@ impl Computed for Row {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        match copies::counts().len() {
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        match copies::counts(here).len() {
             MIN_POINTS.. => Ok(()),
             // So few that each number of copies up to them is measured.
             cpus => Err(Unsupported::new(format!(
@@ -113,7 +113,7 @@ impl Computed for Row {
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {
-        let copies = copies_of(other.benchmark.id, &other.case);
+        let copies = copies_of(&other.case);
         copies.is_some_and(|(of, r#as, _)| (of, r#as) == (self.of, self.r#as))
     }
 
@@ -125,7 +125,7 @@ impl Computed for Row {
             )));
         }
         let point = |source: &Source<'_>| {
-            let (_, _, Copies(count)) = copies_of(source.id, source.case)?;
+            let (_, _, Copies(count)) = copies_of(source.case)?;
             Some((f64::from(count), source.median))
         };
         let points: Vec<(f64, f64)> = sources.iter().filter_map(point).collect();
@@ -162,38 +162,29 @@ impl Computed for Row {
 }
 
 /// What the copies of a row of the group do, what they are, and their number.
-fn copies_of(benchmark: &str, case: &Case) -> Option<(Of, Between, Copies)> {
-    match benchmark {
-        SYSCALL => {
-            let syscall::Row { r#as, copies } = case.row().ok()?;
-            Some((Of::Syscall, r#as, copies))
-        }
-        FAULT => {
-            let fault::Row { r#as, copies } = case.row().ok()?;
-            Some((Of::Fault, r#as, copies))
-        }
-        FUTEX => {
-            let futex::Row { op, r#as, copies } = case.row().ok()?;
-            let of = match op {
-                futex::Op::Wake => Of::FutexWake,
-                futex::Op::Wait => Of::FutexWait,
-            };
-            Some((of, r#as, copies))
-        }
-        PIPE => {
-            let pipe::Row { r#as, copies } = case.row().ok()?;
-            Some((Of::Pipe, r#as, copies))
-        }
-        OPEN => {
-            let open::Row { of, r#as, copies } = case.row().ok()?;
-            let of = match of {
-                open::Of::Same => Of::OpenSame,
-                open::Of::Different => Of::OpenDifferent,
-            };
-            Some((of, r#as, copies))
-        }
-        _ => None,
+fn copies_of(case: &Case) -> Option<(Of, Between, Copies)> {
+    if let Some(&syscall::Row { r#as, copies }) = case.row() {
+        return Some((Of::Syscall, r#as, copies));
     }
+    if let Some(&fault::Row { r#as, copies }) = case.row() {
+        return Some((Of::Fault, r#as, copies));
+    }
+    if let Some(&pipe::Row { r#as, copies }) = case.row() {
+        return Some((Of::Pipe, r#as, copies));
+    }
+    if let Some(&futex::Row { op, r#as, copies }) = case.row() {
+        let of = match op {
+            futex::Op::Wake => Of::FutexWake,
+            futex::Op::Wait => Of::FutexWait,
+        };
+        return Some((of, r#as, copies));
+    }
+    let &open::Row { of, r#as, copies } = case.row()?;
+    let of = match of {
+        open::Of::Same => Of::OpenSame,
+        open::Of::Different => Of::OpenDifferent,
+    };
+    Some((of, r#as, copies))
 }
 
 #[cfg(test)]

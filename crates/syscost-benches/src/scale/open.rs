@@ -56,7 +56,7 @@ pub(super) enum Of {
     Different,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     pub(super) of: Of,
     /// What the copies are: processes or threads.
@@ -67,15 +67,15 @@ pub(super) struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             of: Of::ALL,
             r#as: Between::ALL,
-            copies: copies::copies()
+            copies: copies::copies(here)
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.r#as {
             Between::Processes => Profile::Standard,
             Between::Threads => Profile::Full,

@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     /// What the copies are: processes or threads.
     pub(super) r#as: Between,
@@ -41,14 +41,14 @@ pub(super) struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             r#as: Between::ALL,
-            copies: copies::copies()
+            copies: copies::copies(here)
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.r#as {
             Between::Processes => Profile::Standard,
             Between::Threads => Profile::Full,

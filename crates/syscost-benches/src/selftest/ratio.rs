@@ -24,14 +24,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::computed::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row;
 
 impl Computed for Row {
     const FROM: &'static [&'static str] = &[spin::BENCHMARK.id];
 
+    fn rows(_: &Here) -> Vec<Case<Self>> {
+        vec![Case::only(Row)]
+    }
+
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-        let spins = points(sources, spin::BENCHMARK.id, |row: spin::Row| row.delay.0);
+        let spins = points(sources, |row: &spin::Row| row.delay.0);
         let of = |delay_ns: f64| spins.iter().find(|(delay, _)| *delay == delay_ns);
         let (Some((_, long)), Some((_, short))) = (of(50_000.0), of(5_000.0)) else {
             return Err(Failure::Unsupported("it takes both spins".to_owned()));

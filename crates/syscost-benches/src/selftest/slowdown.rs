@@ -39,13 +39,13 @@ enum Of {
     Fstat,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     of: Of,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { of: Of::ALL })
     }
 

@@ -19,14 +19,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     /// How long it spins.
     pub(super) delay: Nanoseconds,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             delay: [Nanoseconds(5_000), Nanoseconds(50_000)]
         })

@@ -57,17 +57,17 @@ enum Via {
     Tgkill,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Via,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { via: Via::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.via {
             Via::Kill => Profile::Standard,
             Via::Tgkill => Profile::Quick,

@@ -28,7 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The study's name.
     study: String,
@@ -39,7 +39,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         let ids = here.programs.iter().map(|one| &one.id);
         ids.flat_map(|id| {
             rows!(Row {

@@ -199,7 +199,7 @@ pub(super) fn results_of(
             "what the program does",
             "the study's own program claims nothing",
         );
-        b.claim_unverified(what, "as the study says", "not known", "program", reason);
+        b.claim_unobserved(what, "as the study says", "program", reason);
     }
     seen.tell(b)
 }

@@ -27,7 +27,7 @@ use libc::{c_int, pthread_cond_t, pthread_mutex_t};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::ping_pong::{self, Mechanism, Pair, Row, Side, Tasks, Wake, share};
+use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.condvar",
@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 8.4),
     ],
     source: include_str!("condvar.rs"),
-    ..Benchmark::of::<Row<Turns>>()
+    ..Benchmark::by::<Tasks, Turns>()
 };
 
 impl Mechanism for Turns {

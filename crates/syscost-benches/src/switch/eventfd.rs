@@ -18,7 +18,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, read, retry_on_intr, write};
 use syscost_harness::prelude::*;
 
-use super::ping_pong::{self, Mechanism, Pair, Row, Side, Tasks, Wake};
+use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.eventfd",
@@ -36,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::WRITE, 2.0),
     ],
     source: include_str!("eventfd.rs"),
-    ..Benchmark::of::<Row<Events>>()
+    ..Benchmark::by::<Tasks, Events>()
 };
 
 impl Mechanism for Events {

@@ -22,7 +22,7 @@ use rustix::thread::futex::{self, Flags};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::ping_pong::{self, Mechanism, Pair, Row, Side, Tasks, Wake, share};
+use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.futex",
@@ -43,7 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 6.3),
     ],
     source: include_str!("futex.rs"),
-    ..Benchmark::of::<Row<Words>>()
+    ..Benchmark::by::<Tasks, Words>()
 };
 
 const NOT_YET: u32 = 0;
@@ -54,7 +54,7 @@ impl Mechanism for Words {
     fn profile(tasks: Tasks) -> Profile {
         match tasks.between {
             Between::Processes if tasks.cpus == Placement::SAME => Profile::Quick,
-            Between::Processes | Between::Threads => tasks.profile(),
+            Between::Processes | Between::Threads => tasks.usual_profile(),
         }
     }
 

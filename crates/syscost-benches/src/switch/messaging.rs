@@ -64,7 +64,7 @@ const LOOPS: u32 = 50;
 /// The number of loops where calls are counted: under an audit each call is reported to another process.
 const COUNTED_LOOPS: u32 = 10;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Via,
     between: Between,
@@ -73,7 +73,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             via: Via::ALL,
             between: Between::ALL,
@@ -81,7 +81,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.via, self.between) {
             (Via::Pipe, Between::Processes) => Profile::Standard,
             (Via::Socket, _) | (_, Between::Threads) => Profile::Full,

@@ -17,7 +17,7 @@ use syscost_sys::partner::Between;
 
 use super::ping_pong::Tasks;
 use super::pipe;
-use crate::ratio::{self, Named};
+use crate::ratio;
 use crate::syscall::null;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -29,26 +29,25 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::computed::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     between: Between,
 }
 
 impl Row {
     /// The round trip that it is computed from.
-    fn round_trip(&self) -> Named<Tasks> {
-        let tasks = Tasks {
+    fn round_trip(&self) -> Tasks {
+        Tasks {
             between: self.between,
             cpus: Placement::SAME,
-        };
-        (pipe::BENCHMARK.id, tasks)
+        }
     }
 }
 
 impl Computed for Row {
     const FROM: &'static [&'static str] = &[pipe::BENCHMARK.id, null::BENCHMARK.id];
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             between: Between::ALL
         })

@@ -1,7 +1,6 @@
 //! Shared: two tasks that wake each other in turn.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use syscost_harness::prelude::*;
@@ -70,7 +69,7 @@ pub(super) struct Tasks {
 impl Tasks {
     /// Tasks that go where the scheduler puts them, and threads on two CPUs, which wake each other as
     /// processes do, are in the full profile only.
-    pub(super) fn profile(self) -> Profile {
+    pub(super) fn usual_profile(self) -> Profile {
         let is_on_one = self.cpus == Placement::SAME;
         match self.between {
             Between::Processes if self.cpus != Placement::Free => Profile::Standard,
@@ -84,33 +83,29 @@ impl Tasks {
 pub(super) trait Mechanism {
     /// Which profiles measure it between these tasks.
     fn profile(tasks: Tasks) -> Profile {
-        tasks.profile()
+        tasks.usual_profile()
     }
 
     /// Measures its round trips.
     fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure>;
 }
 
-/// The row of a mechanism.
-#[derive(Params)]
-pub(super) struct Row<M>(Tasks, PhantomData<M>);
-
-impl<M: Mechanism> Measured for Row<M> {
+impl<M: Mechanism> Measured<M> for Tasks {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Tasks {
             between: Between::ALL,
-            cpus: Placement::here()
+            cpus: Placement::among(&here.allowed)
         })
     }
 
-    fn profile(&self) -> Profile {
-        M::profile(self.0)
+    fn profile(&self, _: &Here) -> Profile {
+        M::profile(*self)
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        M::run(self.0, b)
+        M::run(self, b)
     }
 }
 

@@ -26,7 +26,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
-use super::ping_pong::{self, Mechanism, Pair, Row, Side, Tasks, Wake};
+use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.pipe",
@@ -49,14 +49,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::WRITE, 2.0),
     ],
     source: include_str!("pipe.rs"),
-    ..Benchmark::of::<Row<Pipes>>()
+    ..Benchmark::by::<Tasks, Pipes>()
 };
 
 impl Mechanism for Pipes {
     fn profile(tasks: Tasks) -> Profile {
         match tasks.between {
             Between::Processes if tasks.cpus != Placement::Free => Profile::Quick,
-            Between::Processes | Between::Threads => tasks.profile(),
+            Between::Processes | Between::Threads => tasks.usual_profile(),
         }
     }
 

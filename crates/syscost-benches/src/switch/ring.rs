@@ -83,11 +83,11 @@ enum Cost {
     Refill,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     cost: Cost,
     /// How many tasks form the ring.
-    tasks: u64,
+    tasks: TaskCount,
     /// Bytes that each task works on.
     size: Bytes,
 }
@@ -96,23 +96,23 @@ impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
     /// All sizes for the switch; fewer for the refill, which is expensive: those with a distinguishable cost.
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let (middle, largest) = (Bytes::kib(64), Bytes::mib(1));
         let switch = rows!(Row {
             cost: [Cost::Switch],
-            tasks: [2, 8, 32, 96],
+            tasks: [2, 8, 32, 96].map(TaskCount),
             size: [Bytes(0), Bytes::kib(16), middle, Bytes::kib(256), largest]
         });
         let refill = rows!(Row {
             cost: [Cost::Refill],
-            tasks: [2, 8, 32],
+            tasks: [2, 8, 32].map(TaskCount),
             size: [middle, largest]
         });
         [switch, refill].concat()
     }
 
-    fn profile(&self) -> Profile {
-        match (self.cost, self.tasks, self.size) {
+    fn profile(&self, _: &Here) -> Profile {
+        match (self.cost, self.tasks.0, self.size) {
             (Cost::Switch, 2, Bytes(0)) => Profile::Quick,
             (Cost::Switch, 8, size) if size == Bytes::kib(64) => Profile::Quick,
             (Cost::Switch, ..=8, size) if size <= Bytes::kib(64) => Profile::Standard,
@@ -122,12 +122,12 @@ impl Measured for Row {
 
     /// Creating a process and its memory takes about a millisecond.
     fn setup(&self) -> Option<Setup> {
-        let seconds = 0.005 + 0.001 * self.tasks as f64;
+        let seconds = 0.005 + 0.001 * self.tasks.0 as f64;
         Some(Setup::Expensive { seconds })
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let (tasks, bytes) = (self.tasks, self.size.0);
+        let (tasks, bytes) = (self.tasks.0, self.size.0);
         b.operations_per_iteration(tasks);
         // Else a woken task preempts the one that woke it, which is switched on once more only to sleep.
         let _no_preemption =

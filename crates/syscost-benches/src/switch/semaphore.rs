@@ -24,7 +24,7 @@ use libc::sem_t;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::ping_pong::{self, Mechanism, Pair, Row, Side, Tasks, Wake, share};
+use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.semaphore",
@@ -44,7 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 4.2),
     ],
     source: include_str!("semaphore.rs"),
-    ..Benchmark::of::<Row<Semaphores>>()
+    ..Benchmark::by::<Tasks, Semaphores>()
 };
 
 impl Mechanism for Semaphores {

@@ -23,7 +23,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskId;
 use syscost_sys::raw::{syscall3, syscall4};
 
-use super::ping_pong::{self, Mechanism, Row, Side, Tasks, Wake};
+use super::ping_pong::{self, Mechanism, Side, Tasks, Wake};
 use crate::signal::own::{Blocked, SET_BYTES, set_of};
 use crate::syscall::{Bad, checked, must};
 
@@ -45,7 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::RT_SIGTIMEDWAIT, 2.0),
     ],
     source: include_str!("signal.rs"),
-    ..Benchmark::of::<Row<Signals>>()
+    ..Benchmark::by::<Tasks, Signals>()
 };
 
 /// Ignored unless waited for, so one that is left over after a failure does no harm.

@@ -21,7 +21,7 @@ use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use syscost_harness::prelude::*;
 
-use super::ping_pong::{self, Mechanism, Row, Side, Tasks, Wake};
+use super::ping_pong::{self, Mechanism, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.socketpair",
@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::WRITE, 2.0),
     ],
     source: include_str!("socketpair.rs"),
-    ..Benchmark::of::<Row<Sockets>>()
+    ..Benchmark::by::<Tasks, Sockets>()
 };
 
 impl Mechanism for Sockets {

@@ -20,7 +20,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::raw::syscall3;
 use syscost_sys::scratch;
 
-use super::ping_pong::{self, Mechanism, Row, Side, Tasks, Wake};
+use super::ping_pong::{self, Mechanism, Side, Tasks, Wake};
 use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -38,7 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 3,
     expect: &[switches(2.0), together(Sysno::SEMOP, 4.0)],
     source: include_str!("sysv_semaphore.rs"),
-    ..Benchmark::of::<Row<Set>>()
+    ..Benchmark::by::<Tasks, Set>()
 };
 
 impl Mechanism for Set {

@@ -94,7 +94,7 @@ enum State {
     Loaded,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Via,
     class: Class,
@@ -106,19 +106,19 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             via: Via::ALL,
             class: Class::ALL,
             cpu: State::ALL,
             cpus: [match via {
                 Via::Timer => None,
-                Via::Futex => Some(waker_placement()),
+                Via::Futex => Some(waker_placement(here)),
             }]
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.class, self.cpu) {
             (Class::Normal, State::Idle) => Profile::Quick,
             (Class::Normal | Class::Fifo, _) => Profile::Standard,
@@ -181,8 +181,8 @@ impl Measured for Row {
 }
 
 /// The nearest CPU that shares no core with the sleeping task's; a nearer one if there is no such CPU.
-fn waker_placement() -> Placement {
-    let here = Placement::here();
+fn waker_placement(here: &Here) -> Placement {
+    let placements = Placement::among(&here.allowed);
     [
         Relation::SameLastLevelCache,
         Relation::OtherCache,
@@ -191,7 +191,7 @@ fn waker_placement() -> Placement {
     ]
     .into_iter()
     .map(Placement::At)
-    .find(|placement| here.contains(placement))
+    .find(|placement| placements.contains(placement))
     .unwrap_or(Placement::SAME)
 }
 

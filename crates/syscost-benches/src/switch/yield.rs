@@ -51,39 +51,39 @@ const NO_OTHER_TASK: &str =
 /// Minimum number of switches per timed yield.
 const MIN_SWITCHES: f64 = 0.95;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     between: Between,
     cpus: Placement,
     /// How many tasks share a CPU, or run side by side.
-    tasks: u64,
+    tasks: TaskCount,
 }
 
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let of = |between: Between, tasks: &[u64]| {
             rows!(Row {
                 between: [between],
                 cpus: [Placement::SAME],
-                tasks: tasks.iter().copied()
+                tasks: tasks.iter().copied().map(TaskCount)
             })
         };
         let processes = of(Between::Processes, &[2, 4, 8]);
         [processes, of(Between::Threads, &[2])].concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.between {
-            Between::Processes | Between::Threads if self.tasks != 2 => Profile::Full,
+            Between::Processes | Between::Threads if self.tasks.0 != 2 => Profile::Full,
             Between::Processes => Profile::Quick,
             Between::Threads => Profile::Standard,
         }
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let tasks = self.tasks;
+        let tasks = self.tasks.0;
         b.operations_per_iteration(tasks);
         b.together(self.cpus, |cpus| yielders(self.between, cpus, tasks))?;
         if let Some(switches) = b.timed_switches() {

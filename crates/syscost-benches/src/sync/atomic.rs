@@ -52,7 +52,7 @@ enum Op {
     Exchange,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     op: Op,
     cpus: Placement,
@@ -63,15 +63,15 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             op: Op::ALL,
-            cpus: contention::placements(),
-            threads: contention::threads(cpus)
+            cpus: contention::placements(here),
+            threads: contention::threads(cpus, here)
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.op {
             Op::FetchAdd => Profile::Quick,
             Op::CompareExchange | Op::Exchange => Profile::Standard,

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Shared};
 
 use super::{Padded, hand_over};
@@ -33,14 +32,14 @@ const MIN_SHARE_PERCENT: f64 = 2.0;
 pub(super) const KEEP_RUNNING: Expect = at_most(Counter::Switches, 0.01);
 
 /// Where the threads are: in every relation of two CPUs that this machine has, and distinct.
-pub(super) fn placements() -> impl Iterator<Item = Placement> {
-    let pairs = hand_over::placements().filter(|at| *at != Placement::SAME);
+pub(super) fn placements(here: &Here) -> impl Iterator<Item = Placement> + use<> {
+    let pairs = hand_over::placements(here).filter(|at| *at != Placement::SAME);
     pairs.chain([Placement::Distinct])
 }
 
 /// How many threads there are so placed: two in a relation, else 4, 8, 16… if there are that many CPUs.
-pub(super) fn threads(at: Placement) -> Vec<Copies> {
-    let cpus = cpu::allowed().map_or(1, |allowed| allowed.len());
+pub(super) fn threads(at: Placement, here: &Here) -> Vec<Copies> {
+    let cpus = here.allowed.len();
     let larger = (2..7).map(|power| 1 << power).filter(|n| *n <= cpus);
     match at {
         Placement::Distinct => larger.map(|threads| Copies(threads as u32)).collect(),
@@ -259,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_all_threads_added_comes_back() {
-        let Ok(cpus) = cpu::allowed() else {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
             return println!("skipped: no affinity here");
         };
         let team = team(&cpus, Leaky::default(), 1).unwrap();

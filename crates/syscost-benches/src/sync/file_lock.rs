@@ -45,7 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Via,
     state: State,
@@ -56,12 +56,12 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         let of_state = |state| match state {
             State::Free => (None, vec![None]),
             State::Contended => (
                 Some(Between::Processes),
-                hand_over::placements().map(Some).collect(),
+                hand_over::placements(here).map(Some).collect(),
             ),
         };
         rows!(Row {
@@ -72,7 +72,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.state, self.via) {
             (State::Free, _) | (State::Contended, Via::Fcntl) => Profile::Standard,
             (State::Contended, Via::Ofd | Via::Flock) => Profile::Full,

@@ -43,7 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     state: State,
     cpus: Option<Placement>,
@@ -52,12 +52,12 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             state: State::ALL,
             cpus: match state {
                 State::Free => vec![None],
-                State::Contended => hand_over::placements().map(Some).collect(),
+                State::Contended => hand_over::placements(here).map(Some).collect(),
             }
         })
     }

@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     cpus: Placement,
     /// How many threads sleep on the futex.
@@ -43,14 +43,14 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             cpus: [Placement::SAME],
             waiters: [1, 8, 64]
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.waiters {
             8 => Profile::Standard,
             ..8 | 9.. => Profile::Full,

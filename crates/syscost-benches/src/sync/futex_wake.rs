@@ -37,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// Where the waiters are.
     cpus: Option<Placement>,
@@ -48,9 +48,11 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
-            cpus: [None].into_iter().chain(hand_over::placements().map(Some)),
+            cpus: [None]
+                .into_iter()
+                .chain(hand_over::placements(here).map(Some)),
             waiters: match cpus {
                 None => vec![0],
                 // The second thread woken on the waker's own CPU may preempt it.
@@ -60,7 +62,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.cpus {
             Some(Placement::SAME) if self.waiters == 1 => Profile::Quick,
             Some(_) | None => Profile::Standard,

@@ -164,8 +164,8 @@ pub(super) fn measure<C: Chain>(
 }
 
 /// The possible placements of the two tasks of a chain.
-pub(super) fn placements() -> impl Iterator<Item = Placement> {
-    Placement::here()
+pub(super) fn placements(here: &Here) -> impl Iterator<Item = Placement> + use<> {
+    Placement::among(&here.allowed)
         .into_iter()
         .filter(|placement| *placement != Placement::Free)
 }

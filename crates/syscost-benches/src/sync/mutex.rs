@@ -57,7 +57,7 @@ enum State {
     HandedOver,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     state: State,
     cpus: Option<Placement>,
@@ -68,7 +68,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         let row = |state: State, cpus: Option<Placement>, threads: Vec<Option<Copies>>| {
             rows!(Row {
                 state: [state],
@@ -76,17 +76,17 @@ impl Measured for Row {
                 threads: threads.clone()
             })
         };
-        let contended = contention::placements().flat_map(|at| {
-            let threads = contention::threads(at).into_iter().map(Some);
+        let contended = contention::placements(here).flat_map(|at| {
+            let threads = contention::threads(at, here).into_iter().map(Some);
             row(State::Contended, Some(at), threads.collect())
         });
         let handed_over =
-            hand_over::placements().flat_map(|at| row(State::HandedOver, Some(at), vec![None]));
+            hand_over::placements(here).flat_map(|at| row(State::HandedOver, Some(at), vec![None]));
         let free = row(State::Free, None, vec![None]).into_iter();
         free.chain(contended).chain(handed_over).collect()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.state {
             State::Free | State::Contended => Profile::Quick,
             State::HandedOver => Profile::Standard,

@@ -38,7 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     state: State,
     cpus: Option<Placement>,
@@ -49,7 +49,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         let free = rows!(Row {
             state: [State::Free],
             cpus: [None],
@@ -59,10 +59,10 @@ impl Measured for Row {
             rows!(Row {
                 state: [State::Contended],
                 cpus: [Some(at)],
-                threads: contention::threads(at).into_iter().map(Some)
+                threads: contention::threads(at, here).into_iter().map(Some)
             })
         };
-        let contended = contention::placements().flat_map(contended);
+        let contended = contention::placements(here).flat_map(contended);
         free.into_iter().chain(contended).collect()
     }
 

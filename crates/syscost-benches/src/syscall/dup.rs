@@ -35,17 +35,17 @@ enum Call {
     Dup3,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     call: Call,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { call: Call::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.call {
             Call::DupClose => Profile::Standard,
             Call::Dup3 => Profile::Full,

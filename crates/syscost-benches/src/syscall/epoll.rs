@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     of: Kind,
     ready: Ready,
@@ -44,7 +44,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             of: Kind::ALL,
             ready: Ready::ALL,
@@ -52,7 +52,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         profile(self.of, self.ready, self.fds)
     }
 
@@ -88,12 +88,12 @@ fn claim_registered(b: &mut Bencher, set: &OwnedFd, named: u64) {
         Ok(text) => match registered(&text) {
             0 => {
                 let reason = "the kernel lists none of an epoll set";
-                b.claim_unverified(claim, named, "unknown", source, reason);
+                b.claim_unobserved(claim, named, source, reason);
             }
             count => b.claim_equal(claim, named, count, source),
         },
         Err(cause) => {
-            b.claim_unverified(claim, named, "unknown", source, &cause.to_string());
+            b.claim_unobserved(claim, named, source, cause);
         }
     }
 }

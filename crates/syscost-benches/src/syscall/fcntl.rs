@@ -31,17 +31,17 @@ enum Op {
     Getfl,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     op: Op,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { op: Op::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.op {
             Op::Getfd => Profile::Full,
             Op::Getfl => Profile::Standard,

@@ -44,21 +44,21 @@ enum Call {
     Newfstatat,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     of: Of,
     call: Option<Call>,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             call: [None, Some(Call::Newfstatat)],
             of: Of::ALL
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.of, self.call) {
             (Of::File, None) => Profile::Standard,
             (Of::Pipe, None) | (_, Some(Call::Newfstatat)) => Profile::Full,

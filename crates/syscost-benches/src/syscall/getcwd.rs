@@ -39,17 +39,17 @@ enum Depth {
     Three,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     depth: Depth,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { depth: Depth::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.depth {
             Depth::Root => Profile::Full,
             Depth::Three => Profile::Standard,

@@ -34,17 +34,17 @@ enum Of {
     Process,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     of: Of,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { of: Of::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.of {
             Of::Thread => Profile::Full,
             Of::Process => Profile::Standard,

@@ -32,18 +32,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const COMPLETIONS: &str = "successful completions";
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// Operations that one call submits.
     batch: u64,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { batch: [1, 8, 64] })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.batch {
             ..=1 => Profile::Quick,
             2..=8 => Profile::Full,

@@ -21,7 +21,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::raw::syscall0;
 
 use super::{Bad, checked, must};
-use crate::ratio::Named;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.null",
@@ -71,23 +70,20 @@ enum Via {
     Libc,
 }
 
-#[derive(Params, PartialEq)]
+#[derive(Params, Clone, PartialEq)]
 pub(crate) struct Row {
     call: Call,
     via: Option<Via>,
 }
 
 /// The row that other operations are compared with.
-pub(crate) const GETPPID: Named<Row> = (
-    BENCHMARK.id,
-    Row {
-        call: Call::Getppid,
-        via: None,
-    },
-);
+pub(crate) const GETPPID: Row = Row {
+    call: Call::Getppid,
+    via: None,
+};
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let raw = rows!(Row {
             call: Call::ALL,
             via: [None]
@@ -105,7 +101,7 @@ impl Measured for Row {
         .concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.via, self.call) {
             (None, Call::Getppid | Call::Getuid) => Profile::Quick,
             (None, _) | (Some(Via::Libc), Call::Getppid) => Profile::Standard,

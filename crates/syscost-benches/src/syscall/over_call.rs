@@ -18,7 +18,7 @@ use syscost_harness::prelude::*;
 
 use super::null;
 use crate::call::integer;
-use crate::ratio::{self, Named};
+use crate::ratio;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.over_call",
@@ -29,13 +29,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::computed::<Row>()
 };
 
-const CALL: Named<integer::Row> = (integer::BENCHMARK.id, integer::Row { arguments: 0 });
+const CALL: integer::Row = integer::Row { arguments: 0 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row;
 
 impl Computed for Row {
     const FROM: &'static [&'static str] = &[null::BENCHMARK.id, integer::BENCHMARK.id];
+
+    fn rows(_: &Here) -> Vec<Case<Self>> {
+        vec![Case::only(Row)]
+    }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {
         ratio::takes(&null::GETPPID, &CALL, other)

@@ -33,7 +33,7 @@ const COUNT: Argument = Argument {
     name: "number of descriptors",
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     of: Kind,
     ready: Ready,
@@ -42,7 +42,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             of: Kind::ALL,
             ready: Ready::ALL,
@@ -50,7 +50,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         profile(self.of, self.ready, self.fds)
     }
 

@@ -36,17 +36,17 @@ enum Of {
     File,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     of: Of,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { of: Of::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.of {
             Of::Zero => Profile::Full,
             Of::Pipe | Of::File => Profile::Standard,

@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     of: Kind,
     ready: Ready,
@@ -39,7 +39,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             of: Kind::ALL,
             ready: Ready::ALL,
@@ -47,7 +47,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.of, self.ready) {
             (Kind::Tcp, Ready::Last) => Profile::Standard,
             (Kind::Pipe, _) | (_, Ready::First) => Profile::Full,

@@ -43,14 +43,14 @@ enum Via {
     Syscall,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     call: Call,
     via: Via,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             call: Call::ALL,
             via: Via::ALL

@@ -41,17 +41,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// the signal that announces the child's end.
 const ARGUMENTS: [u64; 8] = [0, 0, 0, 0, libc::SIGCHLD as u64, 0, 0, 0];
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     until: Until,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { until: Until::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.until {
             Until::Created => Profile::Full,
             Until::Reaped => Profile::Standard,

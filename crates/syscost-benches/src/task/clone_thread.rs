@@ -49,17 +49,17 @@ static RUNS: AtomicU64 = AtomicU64::new(0);
 /// The thread's id while it exists. Written by the kernel.
 static THREAD: AtomicI32 = AtomicI32::new(0);
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     until: Until,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { until: Until::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.until {
             Until::Created => Profile::Full,
             Until::Reaped => Profile::Standard,

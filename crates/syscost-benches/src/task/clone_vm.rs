@@ -55,17 +55,17 @@ pub(super) fn iteration() -> Iteration {
     }
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     until: Until,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { until: Until::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.until {
             Until::Created => Profile::Full,
             Until::Reaped => Profile::Standard,

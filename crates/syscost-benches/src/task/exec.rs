@@ -58,17 +58,17 @@ enum Via {
     Vfork,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Via,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { via: Via::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.via {
             Via::Fork => Profile::Quick,
             Via::Vfork => Profile::Standard,

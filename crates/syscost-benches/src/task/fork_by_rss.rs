@@ -70,7 +70,7 @@ enum Term {
     Page,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// Bytes of private memory that the process has in addition.
     size: Option<Bytes>,
@@ -81,7 +81,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let none = rows!(Row {
             size: [Some(Bytes(0))],
             term: [None],
@@ -100,7 +100,7 @@ impl Measured for Row {
         [none, sizes, fits].concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.pages {
             Pages::Small if self.size != Some(GIGABYTE) => Profile::Standard,
             Pages::Small | Pages::Huge => Profile::Full,
@@ -243,14 +243,14 @@ fn per_page(b: &mut Bencher, pages: Pages) -> Result<(), Failure> {
             (false, false) => (Verdict::Refuted, None),
         };
         let (straight, reason) = verdict(percent <= 25.0, percent <= 100.0);
-        let claim = "deviation from the line in percent";
+        let claim = Claim::by_most("deviation from the line in percent");
         b.claim_verdict(claim, "at most 25", percent, "clock", straight, reason);
         if pages == Pages::Small {
             // Eight times the pages: forks of the same memory each time give a level line, which
             // fits as well.
             let rise = shortest[shortest.len() - 1].1 / shortest[0].1;
             let (rises, reason) = verdict(rise >= 1.5, rise >= 1.2);
-            let claim = "time of the largest fork over that of the smallest";
+            let claim = Claim::by_most("time of the largest fork over that of the smallest");
             b.claim_verdict(claim, "at least 1.5", rise, "clock", rises, reason);
         }
     }

@@ -201,9 +201,7 @@ impl Parent {
                 b.claim_within(claim, most, memory.own_bytes as f64, "/proc");
                 b.detail("resident_bytes", memory.resident_bytes as f64);
             }
-            Err(reason) => {
-                b.note_unverified(claim, "unknown", "/proc", &reason.to_string());
-            }
+            Err(reason) => b.claim_unobserved(claim, most.fact(), "/proc", reason),
         }
         Ok(())
     }

@@ -53,21 +53,21 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const CHANGED: &str = "children that were in the namespace afterwards";
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     op: Call,
     kind: Kind,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             op: Call::ALL,
             kind: Kind::ALL
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.op {
             Call::Setns if self.kind != Kind::Net => Profile::Full,
             Call::Setns | Call::Unshare => Profile::Standard,

@@ -61,17 +61,17 @@ const STACK_BYTES: u64 = 36 << 10;
 /// Length of a set of signals, in bytes.
 const SET_BYTES: u64 = 8;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     until: Until,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { until: Until::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.until {
             Until::Created => Profile::Full,
             Until::Reaped => Profile::Quick,

@@ -44,17 +44,17 @@ const RAN: &str = "threads that ran";
 
 static RUNS: AtomicU64 = AtomicU64::new(0);
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     until: Until,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { until: Until::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.until {
             Until::Created => Profile::Standard,
             Until::Reaped => Profile::Quick,

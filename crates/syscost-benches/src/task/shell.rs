@@ -61,19 +61,19 @@ enum Command {
     Program,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     command: Command,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             command: Command::ALL
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.command {
             Command::Exit => Profile::Quick,
             Command::Program => Profile::Standard,

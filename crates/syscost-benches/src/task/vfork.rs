@@ -54,17 +54,17 @@ enum Moment {
     Reaped,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     until: Moment,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { until: Moment::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.until {
             Moment::Executed => Profile::Full,
             Moment::Reaped => Profile::Quick,

@@ -52,17 +52,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Readings in the audit that determines whether the vDSO or the kernel serves them.
 const AUDITED: u64 = 64;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     source: Named,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { source: Named::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.source {
             Named::Tsc | Named::Monotonic => Profile::Quick,
             Named::Rdtscp

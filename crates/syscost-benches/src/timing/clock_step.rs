@@ -47,13 +47,13 @@ const BACKWARDS: Counter = Counter::Reported("readings earlier than their predec
 /// Maximum length of an observation, in ns, by the clock observed, if it steps at all.
 const OBSERVED_NS: f64 = 100_000.0;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     source: Named,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         // An alarm clock is the clock it is named after, and `time` takes seconds to step.
         let same = [Named::RealtimeAlarm, Named::BoottimeAlarm, Named::Time];
         rows!(Row {
@@ -61,7 +61,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.source {
             Named::Monotonic => Profile::Quick,
             Named::Tsc | Named::MonotonicCoarse => Profile::Standard,

@@ -81,19 +81,19 @@ impl Seen {
     }
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     source: Named,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             source: [Named::Gettimeofday, Named::Monotonic]
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.source == Named::Gettimeofday {
             true => Profile::Standard,
             false => Profile::Full,

@@ -11,7 +11,6 @@ mod sleep;
 mod tsc_skew;
 
 use syscost_harness::prelude::*;
-use syscost_sys::cpu;
 
 pub(crate) const GROUP: Group = Group {
     name: "timing",
@@ -32,11 +31,6 @@ pub(crate) const GROUP: Group = Group {
 
 /// Maximum number of processors with rows of their own.
 const MAX_CPUS: usize = 8;
-
-/// The processors that may have rows of their own: those this process may use.
-fn cpus() -> Vec<u32> {
-    cpu::allowed().unwrap_or_else(|_| vec![0])
-}
 
 /// At most `most` of these, evenly spread, including the first and the last. Siblings, cores and
 /// sockets are numbered in blocks, so that a spread includes them all.

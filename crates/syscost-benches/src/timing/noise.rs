@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     cpu: Cpu,
 }
@@ -57,15 +57,15 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
-            cpu: super::spread(&super::cpus(), super::MAX_CPUS)
+            cpu: super::spread(&here.allowed, super::MAX_CPUS)
                 .into_iter()
                 .map(Cpu)
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         Profile::Quick
     }
 

@@ -65,7 +65,7 @@ const MIN_PROBING_PERCENT: f64 = 80.0;
 /// one: the SMT sibling takes the front end, not the frequency.
 const SAME_CHAIN: f64 = 0.05;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     cpu: Cpu,
 }
@@ -73,9 +73,9 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
-            cpu: super::spread(&super::cpus(), super::MAX_CPUS)
+            cpu: super::spread(&here.allowed, super::MAX_CPUS)
                 .into_iter()
                 .map(Cpu)
         })

@@ -70,7 +70,7 @@ enum Slack {
     Least,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Via,
     /// How long the sleep is to be.
@@ -79,7 +79,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             via: Via::ALL,
             delay: [SHORT, Nanoseconds(1_000_000)],
@@ -87,7 +87,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.via, self.slack) {
             (Via::ClockNanosleep, Slack::Default) if self.delay == SHORT => Profile::Quick,
             (Via::ClockNanosleep, Slack::Default | Slack::Least) => Profile::Standard,

@@ -54,7 +54,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Maximum number of pairs that are measured.
 const MAX_PAIRS: usize = 8;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The number of the CPU that it is compared with.
     against: Cpu,
@@ -64,9 +64,8 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
-        let cpus = super::cpus();
-        let (first, others) = match cpus[..] {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let (first, others) = match here.allowed[..] {
             [only] => (only, vec![only]),
             [first, ref others @ ..] => (first, super::spread(others, MAX_PAIRS)),
             [] => return Vec::new(),

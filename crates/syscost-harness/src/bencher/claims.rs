@@ -1,5 +1,7 @@
 //! What a benchmark itself contributes: claims that it judged, and numbers beside the main one.
 
+use std::fmt::Display;
+
 use syscost_results::{Claim, Evidence, Fact, Verdict};
 use syscost_sys::memory::Memory;
 use syscost_sys::raw::Sysno;
@@ -47,8 +49,7 @@ impl Bencher<'_> {
         observed: f64,
         source: &str,
     ) {
-        let holds = bound.holds(observed);
-        self.claim(claim, bound.fact(), observed, source, holds);
+        self.add_evidence(Evidence::judged(claim, bound, observed, source));
     }
 
     /// As [`Bencher::claim`] with a choice of verdict. What a busy machine may have caused, as anything that is
@@ -74,23 +75,24 @@ impl Bencher<'_> {
         self.add_evidence(Evidence::note(what, observed, source));
     }
 
-    /// Adds that what a note would say could not be had here, and why.
-    pub fn note_unverified(
-        &mut self,
-        what: impl Into<Claim>,
-        observed: impl Into<Fact>,
-        source: &str,
-        reason: &str,
-    ) {
-        self.add_evidence(Evidence::note(what, observed, source).unless(Some(reason)));
-    }
-
     /// Adds evidence that was judged elsewhere.
     pub fn add_evidence(&mut self, evidence: Evidence) {
         self.findings.evidence.push(evidence);
     }
 
-    /// Adds a claim that could be neither confirmed nor refuted here, and says why.
+    /// Adds a claim about which nothing could be observed here, and says why.
+    pub fn claim_unobserved(
+        &mut self,
+        claim: impl Into<Claim>,
+        expected: impl Into<Fact>,
+        source: &str,
+        reason: impl Display,
+    ) {
+        let reason = reason.to_string();
+        self.add_evidence(Evidence::unobserved(claim, expected, source).because(reason));
+    }
+
+    /// Adds a claim that what was observed could neither confirm nor refute here, and says why.
     pub fn claim_unverified(
         &mut self,
         claim: impl Into<Claim>,

@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use syscost_results::measurement::Cause;
 use syscost_results::stats::order::median;
-use syscost_results::{Evidence, Fact, Verdict};
+use syscost_results::{Claim, Evidence, Fact, Verdict};
 use syscost_sys::Unsupported;
 use syscost_sys::audit::uncounted;
 use syscost_sys::counters::{TaskReading, TaskStat};
@@ -312,7 +312,7 @@ impl Bencher<'_> {
         };
         let reason = "other tasks of the machine kept the copies apart";
         self.claim_verdict(
-            "share of a window in which all copies worked",
+            Claim::by_most("share of a window in which all copies worked"),
             format!("at least {OVERLAP}"),
             share,
             "clock",
@@ -357,10 +357,7 @@ fn worst(evidence: Vec<Evidence>) -> Vec<Evidence> {
     };
     let mut worst: Vec<Evidence> = Vec::new();
     for one in evidence {
-        match worst
-            .iter_mut()
-            .find(|known| known.claim_id == one.claim_id)
-        {
+        match worst.iter_mut().find(|known| known.claim == one.claim) {
             Some(known) if badness(&one) > badness(known) => *known = one,
             Some(_) => {}
             None => worst.push(one),

@@ -1,7 +1,5 @@
 //! Judging what the kernel counted for the tasks of an operation.
 
-use syscost_results::Verdict;
-use syscost_results::bound::a_single_one_in;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskReading, Usage};
 
@@ -241,14 +239,9 @@ impl Bencher<'_> {
                 Err(reason) => (RUSAGE, Err(reason.to_string())),
             };
             let evidence = match seen {
-                Ok(count) => {
-                    let mut evidence = expect.judge(count as f64 / operations as f64, source);
-                    if count == 1 && operations > 1 && matches!(expect.bound, Bound::AtMost(_)) {
-                        evidence.verdict = Verdict::Confirmed;
-                        evidence.reason = Some(a_single_one_in(operations));
-                    }
-                    evidence.tolerated(|| counted.as_ref().ok()?.excuse(expect, operations))
-                }
+                Ok(count) => expect
+                    .judge_count(count, operations, source)
+                    .tolerated(|| counted.as_ref().ok()?.excuse(expect, operations)),
                 Err(reason) => expect.unverified(source, reason),
             };
             self.findings.evidence.push(evidence);

@@ -6,6 +6,7 @@ mod scaling;
 
 use std::time::{Duration, Instant};
 
+use syscost_results::Claim;
 use syscost_sys::Unsupported;
 use syscost_sys::audit::uncounted;
 use syscost_sys::counters::Usage;
@@ -226,7 +227,7 @@ impl Bencher<'_> {
         // An interrupt's signal or a timer may add a call: one in a thousand is not a lie.
         let holds = (observed - expected).abs() <= 0.001 * expected;
         self.claim(
-            "system calls per operation",
+            Claim::by_most("system calls per operation"),
             expected,
             observed,
             "raw_syscalls tracepoint",

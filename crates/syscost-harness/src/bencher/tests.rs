@@ -230,7 +230,7 @@ fn a_reported_count_is_judged_per_operation() {
         bencher.report("handler runs", total);
         let evidence = bencher.finish().expect("finished").evidence;
         assert_eq!(evidence[0].verdict, verdict, "{evidence:?}");
-        assert_eq!(evidence[0].claim, "handler runs per operation");
+        assert_eq!(evidence[0].claim.sentence, "handler runs per operation");
     }
 }
 

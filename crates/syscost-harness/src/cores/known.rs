@@ -59,7 +59,7 @@ pub(crate) fn replace(file: &Path, content: &impl Serialize) {
 }
 
 /// Raised when modes are determined differently than before: stored ones may then be wrong.
-const METHOD: u32 = 3;
+const METHOD: u32 = 4;
 
 /// The key of a mode. Another build may have other probes, and a clock with another grain certainly has.
 fn key(machine: &Machine, version: &str, grain: u32) -> String {
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(recall(&file, &machine, "2", 1), None, "another build");
         fs::write(
             &file,
-            "{\"Model, , clock of 1, syscost 1, method 3\": {\"ratio\": -1, \"limit\": 2}}",
+            "{\"Model, , clock of 1, syscost 1, method 4\": {\"ratio\": -1, \"limit\": 2}}",
         )
         .expect("written");
         assert_eq!(recall(&file, &machine, "1", 1), None, "that is no mode");

@@ -233,18 +233,11 @@ fn proof_of(sources: &[&(&Row, &Measurement)]) -> Evidence {
     let unproved = sources
         .iter()
         .find(|(_, row)| row.evidence.iter().any(|e| e.verdict != Verdict::Confirmed));
-    let evidence = Evidence::unobserved(
-        "evidence of the rows it is computed from",
-        "confirmed",
-        "this run",
-    );
+    let (claim, all) = ("evidence of the rows it is computed from", "confirmed");
     match unproved {
-        Some((_, row)) => evidence.because(format!("that of {} is not complete", row.name)),
-        None => Evidence {
-            observed: Some("confirmed".into()),
-            verdict: Verdict::Confirmed,
-            ..evidence
-        },
+        Some((_, row)) => Evidence::unobserved(claim, all, "this run")
+            .because(format!("that of {} is not complete", row.name)),
+        None => Evidence::new(claim, all, all, "this run", Verdict::Confirmed),
     }
 }
 

@@ -95,7 +95,8 @@ fn arranged<T>(benchmarks: Vec<(T, bool)>, round: u32) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Case;
+    use crate::rows;
+    use syscost_params::Params;
 
     #[test]
     fn expensive_ones_are_adjacent_within_a_round_and_from_even_to_odd_ones() {
@@ -105,21 +106,11 @@ mod tests {
         assert_eq!(arranged(shuffled, 2), ["a", "c", "b", "d"]);
     }
 
-    #[test]
-    fn the_first_round_begins_with_what_comes_first() {
-        static ANY: Benchmark = Benchmark::DEFAULT;
-        static FIRST: Benchmark = Benchmark {
-            id: "first",
-            comes_first: true,
-            ..Benchmark::DEFAULT
-        };
-        let ids = |round| {
-            led(vec![&ANY, &FIRST, &ANY], round, |_| None)
-                .into_iter()
-                .map(|one| one.id)
-        };
-        assert_eq!(ids(0).collect::<Vec<_>>(), ["first", "", ""]);
-        assert_eq!(ids(1).collect::<Vec<_>>(), ["", "first", ""]);
+    #[derive(Params, Clone)]
+    #[expect(dead_code)] // only its name is read
+    struct Sized {
+        /// What tells rows apart.
+        size: u32,
     }
 
     #[test]
@@ -133,11 +124,11 @@ mod tests {
             id: "named",
             ..Benchmark::DEFAULT
         };
-        let row = |benchmark: &'static Benchmark, size: &'static str| Row {
+        let row = |benchmark: &'static Benchmark, size: u32| Row {
             benchmark,
-            case: Case::new([("size", size)]),
+            case: rows!(Sized { size: [size] }).remove(0).erased(),
         };
-        let rows = vec![row(&ANY, "1"), row(&NAMED, "1"), row(&NAMED, "2")];
+        let rows = vec![row(&ANY, 1), row(&NAMED, 1), row(&NAMED, 2)];
         let tiers = ["named{size=2}", "named{size=*}"].map(|name| vec![name.to_owned()]);
         let found: Vec<usize> = tiered(rows, &tiers).iter().map(|(_, tier)| *tier).collect();
         assert_eq!(found, [2, 1, 0]);

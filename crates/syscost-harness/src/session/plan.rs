@@ -149,7 +149,7 @@ impl Session<'_> {
             .filter(|state| pass == Pass::Timed || round == 0 || state.is_doubtful())
             .map(|state| JobCase {
                 suffix: state.row.case.suffix(),
-                iterations: state.iterations,
+                iterations: state.iterations(),
                 // Rows that are sources of derived rows need rounds that all of them have.
                 may_defer: self.may_defer && state.may_defer() && !is_source(&state.row),
             })

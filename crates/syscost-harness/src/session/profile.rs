@@ -59,7 +59,7 @@ impl Profile {
     /// The shortest profile that measures this case when nothing is selected by name; the longer
     /// ones do, too.
     pub fn first_with(benchmark: &Benchmark, case: &Case) -> Self {
-        case.profile.unwrap_or(benchmark.profile)
+        case.facts.profile.unwrap_or(benchmark.profile)
     }
 
     /// Whether this profile measures a row when nothing is selected by name.

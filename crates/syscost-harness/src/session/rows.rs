@@ -37,7 +37,6 @@ pub(crate) struct RowState {
     pub(crate) row: Row,
     pub(crate) target_half_width: f64,
     pub(crate) rounds: Vec<RoundSamples>,
-    pub(crate) iterations: Option<u64>,
     pub(crate) failure: Option<Failure>,
     /// Why it is left out of the plan, if it is.
     pub(crate) skipped: Option<String>,
@@ -58,7 +57,6 @@ pub(crate) struct RowState {
     pub(crate) deferred: u32,
     /// The time that it takes of the run.
     pub(crate) takes: Takes,
-    histogram: Vec<(f64, u64)>,
 }
 
 impl RowState {
@@ -69,7 +67,6 @@ impl RowState {
             row,
             target_half_width,
             rounds: Vec::new(),
-            iterations: None,
             failure: None,
             skipped: None,
             settled: false,
@@ -81,13 +78,29 @@ impl RowState {
             timed: Vec::new(),
             deferred: 0,
             takes: Takes::default(),
-            histogram: Vec::new(),
         }
     }
 
     /// The same row without any results.
     pub(crate) fn reset(&self) -> Self {
         Self::new(self.row.clone(), self.target_half_width)
+    }
+
+    /// Operations in each sample, which all rounds take alike, once a round has found out.
+    pub(crate) fn iterations(&self) -> Option<u64> {
+        self.rounds.first().map(|round| round.iterations)
+    }
+
+    /// The operations that its processes timed individually.
+    fn histogram(&self) -> Vec<(f64, u64)> {
+        let mut all: Vec<(f64, u64)> = Vec::new();
+        for &(bound, count) in self.timed.iter().flat_map(|one| &one.histogram) {
+            match all.binary_search_by(|(known, _)| known.total_cmp(&bound)) {
+                Ok(index) => all[index].1 += count,
+                Err(index) => all.insert(index, (bound, count)),
+            }
+        }
+        all
     }
 
     /// Whether it needs more rounds.
@@ -125,10 +138,8 @@ impl RowState {
         self.takes.work_s = (findings.took_ns - findings.waited_ns).max(0.0) / 1e9;
         self.takes.longest_s = self.takes.longest_s.max(self.takes.work_s);
         self.takes.waited_s = findings.waited_ns / 1e9;
-        merge_histogram(&mut self.histogram, &mem::take(&mut findings.histogram));
         let samples = mem::take(&mut findings.samples);
         if !samples.values.is_empty() {
-            self.iterations.get_or_insert(samples.iterations);
             self.rounds.push(samples);
         }
         self.timed.push(findings);
@@ -267,7 +278,7 @@ impl RowState {
                 discrete: self.row.benchmark.quantity == Quantity::Choice,
                 limits: self.limits(),
                 grain: of_all(self.timed.iter().map(|findings| findings.grain)),
-                histogram: &self.histogram,
+                histogram: &self.histogram(),
                 kept,
             },
         )
@@ -347,22 +358,12 @@ impl RowState {
             flags,
             evidence,
             details: all_details,
-            histogram: self.histogram.clone(),
+            histogram: self.histogram(),
             samples: keep_samples.then_some(rounds),
         };
         if !is_shown {
             measurement.drop_figures();
         }
         measurement
-    }
-}
-
-/// Adds the operations of another process.
-fn merge_histogram(into: &mut Vec<(f64, u64)>, other: &[(f64, u64)]) {
-    for &(bound, count) in other {
-        match into.binary_search_by(|(known, _)| known.total_cmp(&bound)) {
-            Ok(index) => into[index].1 += count,
-            Err(index) => into.insert(index, (bound, count)),
-        }
     }
 }

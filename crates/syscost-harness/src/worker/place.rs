@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use syscost_params::Role;
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::Probe;
 use syscost_sys::cpu;
@@ -29,7 +30,7 @@ pub(super) struct Place {
 /// Whether a case may be measured on another CPU than its worker was sent to: not if it names CPUs,
 /// which are relative to that one, or if cases reuse memory, which is allocated near it.
 pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
-    !benchmark.stays && !case.binds_cpus
+    !benchmark.stays && !case.facts.roles.contains(&Role::BindsCpus)
 }
 
 /// Moves this process to the worker's own CPU or, if it `may_move`, to the first CPU whose core

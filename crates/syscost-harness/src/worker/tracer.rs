@@ -16,5 +16,5 @@ pub(super) fn evidence() -> Option<Evidence> {
 
 /// Whether this is what [`evidence`] says.
 pub(crate) fn is_of_tracer(evidence: &Evidence) -> bool {
-    evidence.claim_id == ClaimId::of(CLAIM) && evidence.source == SOURCE
+    evidence.claim.id == ClaimId::of(CLAIM) && evidence.source == SOURCE
 }

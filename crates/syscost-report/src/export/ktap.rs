@@ -100,12 +100,7 @@ fn claims(row: &Measurement) -> String {
     row.evidence
         .iter()
         .filter(|evidence| evidence.verdict == Verdict::Refuted)
-        .map(|evidence| {
-            format!(
-                "    # refuted: {}\n",
-                on_one_line(&sentence::evidence(evidence))
-            )
-        })
+        .map(|evidence| format!("    # refuted: {}\n", on_one_line(&evidence.to_string())))
         .collect()
 }
 

@@ -93,8 +93,8 @@ pub struct Claim {
 impl Claim {
     fn new(evidence: &Evidence) -> Self {
         Claim {
-            claim_id: evidence.claim_id.clone(),
-            claim: evidence.claim.clone(),
+            claim_id: evidence.claim.id.clone(),
+            claim: evidence.claim.sentence.clone(),
             expected: evidence.expected.clone(),
             observed: evidence.observed.clone(),
             source: evidence.source.clone(),

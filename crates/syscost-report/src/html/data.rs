@@ -163,7 +163,7 @@ fn evidence(row: &Measurement, claims: &mut Texts) -> Value {
         let mark = Mark::of(std::slice::from_ref(one));
         let claim = json!([
             words::class(mark),
-            one.claim,
+            one.claim.sentence,
             one.expected.as_ref().map(Fact::to_string),
             one.source,
             one.reason.as_deref().unwrap_or_default()

@@ -144,7 +144,7 @@ fn fitted(law: &Measurement) -> Vec<(f64, f64)> {
 fn contention_caption(run: &Run) -> String {
     let name = |law: &Measurement| -> Option<String> {
         let id = ClaimId::of(CHOSEN_LAW);
-        let chosen = law.evidence.iter().find(|one| one.claim_id == id)?;
+        let chosen = law.evidence.iter().find(|one| one.claim.id == id)?;
         match &chosen.observed {
             Some(Fact::Text(name)) => Some(format!("{}: {name}", label(law))),
             Some(Fact::Number(_)) | None => None,

@@ -152,7 +152,7 @@ fn a_hostile_document_stays_text() {
             .insert(HOSTILE.to_owned(), format!("{index}{HOSTILE}"));
         row.reason = Some(HOSTILE.to_owned());
         for evidence in &mut row.evidence {
-            evidence.claim = HOSTILE.to_owned();
+            evidence.claim.sentence = HOSTILE.to_owned();
             evidence.source = HOSTILE.to_owned();
             evidence.observed = Some(Fact::Text(HOSTILE.to_owned()));
         }

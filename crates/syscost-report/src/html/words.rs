@@ -12,7 +12,7 @@ pub(super) fn mark(evidence: &[Evidence]) -> Markup {
     let worst: Vec<String> = evidence
         .iter()
         .filter(|one| Mark::of(std::slice::from_ref(one)) == mark)
-        .map(sentence::evidence)
+        .map(Evidence::to_string)
         .collect();
     let title = match mark {
         Mark::Confirmed => format!("confirmed: {} claims counted", evidence.len()),

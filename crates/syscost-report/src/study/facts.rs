@@ -179,7 +179,7 @@ fn programs(studies: &[Repeated], run: &Run) -> String {
 fn made(row: &Measurement) -> Option<&str> {
     let by = ["program compiled by", "program"].map(ClaimId::of);
     let mut evidence = row.evidence.iter();
-    match &evidence.find(|one| by.contains(&one.claim_id))?.observed {
+    match &evidence.find(|one| by.contains(&one.claim.id))?.observed {
         Some(Fact::Text(text)) => Some(text),
         Some(Fact::Number(_)) | None => None,
     }

@@ -248,7 +248,7 @@ fn of(
         ];
         for (whose, evidence) in all {
             for one in evidence {
-                let text = format!("{whose}: {}", crate::sentence::evidence(one));
+                let text = format!("{whose}: {one}");
                 page.paragraph(6, paint::DIM, &text);
             }
         }

@@ -183,9 +183,9 @@ fn a_claim_that_names_something_is_cleaned_and_keeps_an_id_that_does_not() {
     let [given, by_words] = &run.measurements[0].evidence[..] else {
         panic!("two claims");
     };
-    assert_eq!(given.claim, "bytes of (unnamed) in (unnamed)");
-    assert_eq!(given.claim_id.as_str(), "bytes_of_the_host");
-    assert_eq!(by_words.claim_id.as_str(), "bytes_of_unnamed_in_unnamed");
+    assert_eq!(given.claim.sentence, "bytes of (unnamed) in (unnamed)");
+    assert_eq!(given.claim.id.as_str(), "bytes_of_the_host");
+    assert_eq!(by_words.claim.id.as_str(), "bytes_of_unnamed_in_unnamed");
 }
 
 #[test]

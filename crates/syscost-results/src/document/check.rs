@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{DocumentError, ErrorPlace, TAKE_ANOTHER_COPY};
-use crate::bound::{Bound, a_single_one_in};
 use crate::estimate::retraced::Retraced;
-use crate::measurement::{ClaimId, Estimate, Evidence, Fact, Measurement, Status, Unit, Verdict};
+use crate::measurement::{Estimate, Evidence, Measurement, Status, Unit, Verdict};
 use crate::run::{Noise, Run};
-use crate::stats::staircase::{REPORTED_SIZE, agree};
 use crate::{row_name, run};
 
 /// Maximum relative difference between a figure and the same computed again: rounding errors, and
@@ -103,52 +101,16 @@ fn check_name(row: &Measurement) -> Result<(), String> {
     Err(format!("its case is another one: {{{}}}", case.join(",")))
 }
 
-/// Checks that the verdict on a claim follows from what was expected and observed.
+/// Checks that the verdict on a claim follows from what was expected and observed, and the status
+/// from the verdict.
 fn check_claim(status: Status, claim: &Evidence) -> Result<(), String> {
-    let says = |problem: &str| Err(format!("{problem}: {}", claim.claim));
-    match claim.verdict {
-        Verdict::Refuted if status.has_figures() => {
-            return says("has a number that this evidence refutes");
-        }
-        Verdict::Refuted | Verdict::Unverified => return Ok(()),
-        Verdict::Confirmed => {}
+    if claim.verdict == Verdict::Refuted && status.has_figures() {
+        return Err(format!("has a number that this evidence refutes: {claim}"));
     }
-    let Some(expected) = &claim.expected else {
-        return Ok(());
-    };
-    let bound = Bound::read(expected);
-    let does_hold = match (&claim.observed, expected, bound) {
-        (None, ..) => false,
-        (Some(Fact::Number(observed)), Fact::Number(reported), _)
-            if claim.claim_id == ClaimId::of(REPORTED_SIZE) =>
-        {
-            agree(*reported, *observed)
-        }
-        (Some(Fact::Number(observed)), _, Some(bound)) => {
-            bound.holds(*observed) || is_single(bound, *observed, claim.reason.as_deref())
-        }
-        (Some(Fact::Text(_)), Fact::Number(_), _) => false,
-        // What is said in words is for people to judge.
-        (Some(Fact::Number(_)), _, None) | (Some(Fact::Text(_)), Fact::Text(_), _) => true,
-    };
-    if does_hold {
-        return Ok(());
+    match claim.contradicts_itself() {
+        true => Err(format!("marked confirmed: {claim}")),
+        false => Ok(()),
     }
-    let observed = claim.observed.as_ref();
-    let observed = observed.map_or_else(|| "nothing".to_owned(), Fact::to_string);
-    Err(format!(
-        "`{}` is marked confirmed, with {expected} expected and {observed} observed",
-        claim.claim
-    ))
-}
-
-/// Whether more than allowed was observed because it happened once, in so few operations.
-fn is_single(bound: Bound, observed: f64, reason: Option<&str>) -> bool {
-    let operations = (1.0 / observed).round();
-    let is_one = operations > 1.0 && (observed * operations - 1.0).abs() < ROUNDING;
-    matches!(bound, Bound::AtMost(_))
-        && is_one
-        && reason == Some(&a_single_one_in(operations as u64))
 }
 
 /// Whether two figures are equal but for rounding errors.

@@ -38,10 +38,7 @@ impl Floor {
         rounds: &[RoundSamples],
     ) -> Option<Evidence> {
         let bound = Bound::AtLeast(self.cycles);
-        let judged = |cycles: f64, source: &str| {
-            let verdict = Verdict::of(bound.holds(cycles));
-            Evidence::new(CLAIM, bound.fact(), cycles, source, verdict)
-        };
+        let judged = |cycles: f64, source: &str| Evidence::judged(CLAIM, bound, cycles, source);
         // The time of an operation within each copy.
         let copies = f64::from(self.copies);
         let median = figure.estimate.median?;

@@ -96,7 +96,7 @@ impl<'r> Facts<'r> {
 /// What was counted for a row: a claim's observation, or a detail.
 fn counted(row: &Measurement, name: &str) -> Option<Fact> {
     let id = ClaimId::of(name);
-    let evidence = row.evidence.iter().find(|one| one.claim_id == id);
+    let evidence = row.evidence.iter().find(|one| one.claim.id == id);
     let observed = evidence.and_then(|one| one.observed.clone());
     observed.or_else(|| row.details.get(name).map(|value| Fact::Number(*value)))
 }

@@ -96,7 +96,7 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
     None
 }
 
-/// 240 instructions per iteration that depend on nothing and need no execution unit.
+/// [`super::INDEPENDENT`] instructions per iteration that depend on nothing and need no execution unit.
 pub(crate) fn independent() -> fn(u32) {
     fn run(iterations: u32) {
         // SAFETY: instructions that do nothing, and a counter that is declared.
@@ -104,11 +104,12 @@ pub(crate) fn independent() -> fn(u32) {
             asm!(
                 ".p2align 6",
                 "2:",
-                ".rept 240",
+                ".rept {instructions}",
                 "nop",
                 ".endr",
                 "subs {iterations:w}, {iterations:w}, #1",
                 "b.ne 2b",
+                instructions = const super::INDEPENDENT,
                 iterations = inout(reg) iterations.max(1) => _,
                 options(nomem, nostack),
             );

@@ -29,6 +29,13 @@ pub(crate) struct Chain {
     pub(crate) cycles_per_iteration: u32,
 }
 
+/// Instructions of one iteration of [`independent`]. Many, since what the branch at an iteration's end
+/// costs depends on where the loop and its caller lie in memory: with 240, the ratio of half of the
+/// probes of an idle core lay elsewhere than that of the others, and 6 % apart in two builds of one
+/// program; with 1200, nine of ten lie within 1.5 % in any of twelve layouts (Sapphire Rapids,
+/// 2026-11-27). A tenth of the first-level instruction cache of a common core.
+pub(crate) const INDEPENDENT: u32 = 1200;
+
 #[cfg(test)]
 mod tests {
     use super::*;

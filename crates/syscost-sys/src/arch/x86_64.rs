@@ -138,7 +138,7 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
     })
 }
 
-/// 240 instructions per iteration that depend on nothing and need no execution unit: they pass as
+/// [`super::INDEPENDENT`] instructions per iteration that depend on nothing and need no execution unit: they pass as
 /// fast as the core fetches and renames. Adds would be held up by their ports now and then, even on
 /// an undisturbed core (1.00 or 1.21 of the time, for hundreds of bursts in a row, seen on a Xeon).
 pub(crate) fn independent() -> fn(u32) {
@@ -148,11 +148,12 @@ pub(crate) fn independent() -> fn(u32) {
             asm!(
                 ".p2align 6",
                 "2:",
-                ".rept 240",
+                ".rept {instructions}",
                 ".byte 0x0f, 0x1f, 0x00", // nop of three bytes
                 ".endr",
                 "dec {iterations:e}",
                 "jnz 2b",
+                instructions = const super::INDEPENDENT,
                 iterations = inout(reg) iterations.max(1) => _,
                 options(nomem, nostack),
             );

@@ -18,9 +18,8 @@ pub use alone::{Alone, SAME_STATE, alone};
 use crate::arch::{self, Chain};
 use crate::clock::Clock;
 
-/// Iterations of the burst of independent instructions, 240 instructions each: a quarter of a
-/// microsecond at 4 GHz.
-const TURNS: u32 = 25;
+/// Iterations of the burst of independent instructions, a quarter of a microsecond at 4 GHz.
+const BURST_ITERATIONS: u32 = 6000 / arch::INDEPENDENT;
 
 /// Core cycles of the dependent chain, approximately.
 const CHAIN_CYCLES: u32 = 1200;
@@ -94,7 +93,7 @@ impl Probe {
             clock,
             independent: arch::independent(),
             chain,
-            iterations: scale * TURNS,
+            iterations: scale * BURST_ITERATIONS,
             chain_iterations: scale * CHAIN_CYCLES.div_ceil(chain.cycles_per_iteration),
             slowdown: 1,
             grain,
@@ -120,7 +119,7 @@ impl Probe {
 
     /// By what factor its bursts are longer than the shortest possible, because of the clock.
     pub fn scale(&self) -> u32 {
-        self.iterations / TURNS
+        self.iterations / BURST_ITERATIONS
     }
 
     /// Takes a probe with both bursts, 0.6 us with a fine clock. The chain comes first: while it

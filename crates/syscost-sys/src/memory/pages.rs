@@ -78,10 +78,6 @@ impl Value for Pages {
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(self.name())
     }
-
-    fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|pages| pages.name() == text)
-    }
 }
 
 /// The size of a transparent huge page in bytes; `None` where they are compiled out or switched off.
@@ -109,13 +105,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_size_here_is_found_by_its_name() {
+    fn every_kind_here_has_a_size() {
         let here = Pages::here();
         assert_eq!(here[0], Pages::Small);
         for pages in here {
-            assert_eq!(Pages::parse(pages.name()), Some(pages));
             assert!(pages.bytes().unwrap().is_power_of_two());
         }
-        assert_eq!(Pages::parse("3k"), None);
     }
 }

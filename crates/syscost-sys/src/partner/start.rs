@@ -13,6 +13,7 @@ use crate::{cpu, os, process};
 
 /// What the partners are: processes or threads.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[value(role = TaskKind)]
 pub enum Between {
     /// Two processes, each with memory of its own.
     Processes,

@@ -112,7 +112,7 @@ fn measure(count: u32) -> Result<Vec<Run>> {
     (1..=count)
         .map(|number| {
             eprintln!("run {number} of {count}");
-            program.quick_run_with_samples()
+            program.run(Profile::Quick, &[], &[])
         })
         .collect()
 }

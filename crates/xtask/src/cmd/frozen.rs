@@ -5,20 +5,23 @@
 //! - `jobs.txt`: the jobs of a run of all rows with a fixed seed, whose workers are simulated.
 //! - `evidence.txt`: of a run of all rows, each claim, what it expects, its source and its verdict. A busy
 //!   machine leaves some unverified, so two runs of one program may differ, too.
-//! - `loops.txt`: a hash of the machine code of every function that times or is timed, addresses taken out.
+//! - `loops.txt`: the machine code of the innermost loops of functions that time or are timed, without
+//!   addresses, and with registers numbered as they appear (x86-64).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs::OpenOptions;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use regex::{Captures, Regex};
+use serde_json::Value;
 use syscost_benches::CATALOGUE;
 use syscost_harness::Catalogue;
 use syscost_harness::Here;
@@ -51,13 +54,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let write = |name: &str, text: &str| workspace::write(&arguments.folder.join(name), text);
     std::fs::create_dir_all(&arguments.folder).context("making the folder")?;
-    write(
-        "list.json",
-        &printed(&program, &["list", "--format", "json"])?,
-    )?;
+    let list = printed(&program, &["list", "--format", "json"])?;
+    write("list.json", &list)?;
+    // Of the benchmarks that this program has: it may be older than the workspace.
+    let list: Vec<Value> = serde_json::from_str(&list).context("reading the list")?;
     let mut explained = String::new();
-    for benchmark in CATALOGUE.groups().iter().flat_map(|group| group.benchmarks) {
-        explained += &printed(&program, &["explain", benchmark.id])?;
+    for benchmark in list.iter().filter_map(|one| one["id"].as_str()) {
+        explained += &printed(&program, &["explain", benchmark])?;
     }
     write("explain.txt", &explained)?;
     write("jobs.txt", &jobs()?)?;
@@ -180,7 +183,11 @@ pub(crate) fn work() -> Result<()> {
 
 /// What a run of all rows proves, a line a claim.
 fn evidence(program: &Program) -> Result<String> {
-    let run = program.quick_run_with(&["--budget", "900", "--dir", "/tmp"], &["*"], None)?;
+    let run = program.run(
+        Profile::Quick,
+        &["--no-samples", "--budget", "900", "--dir", "/tmp"],
+        &["*"],
+    )?;
     let said = |fact: &Fact| match fact {
         Fact::Number(number) => number.to_string(),
         Fact::Text(text) => text.clone(),
@@ -193,7 +200,7 @@ fn evidence(program: &Program) -> Result<String> {
             let verdict = one.verdict;
             lines.insert(format!(
                 "{}\t{}\t{expected}\t{}\t{verdict:?}",
-                row.name, one.claim, one.source
+                row.name, one.claim.sentence, one.source
             ));
         }
     }
@@ -207,16 +214,14 @@ const TIMED: [&str; 3] = [
     "syscost_sys::kernel::",
 ];
 
-/// A line for each such function: its name without the compiler's hash, and a hash of its code. Functions that
-/// differ only by their type arguments have one name, so names may stand more than once.
+/// Instructions of the longest loop that is written down.
+const LONGEST: usize = 64;
+
+/// The innermost loops of such functions, one a line with its number: the straight ones, which are left only
+/// at their end or by a jump out of it, as loops around a timed operation are.
 fn loops(binary: &Path) -> Result<String> {
     let output = Command::new("objdump")
-        .args([
-            "--disassemble",
-            "--no-show-raw-insn",
-            "--demangle",
-            "--no-addresses",
-        ])
+        .args(["--disassemble", "--no-show-raw-insn", "--demangle"])
         .arg(binary)
         .output()
         .context("starting objdump, which is in the package binutils")?;
@@ -224,99 +229,138 @@ fn loops(binary: &Path) -> Result<String> {
         bail!("objdump ended with {}", output.status);
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    let mut functions: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    for part in text.split("\n\n") {
-        let Some((head, code)) = part.trim_start().split_once('\n') else {
-            continue;
-        };
-        let Some(name) = head
-            .trim()
-            .strip_prefix('<')
-            .and_then(|name| name.strip_suffix(">:"))
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for function in text.split("\n\n") {
+        if let Some((head, code)) = function.trim_start().split_once('\n')
+            && TIMED.iter().any(|from| head.contains(from))
+        {
+            for one in straight_loops(code) {
+                *found.entry(one).or_default() += 1;
+            }
+        }
+    }
+    let line = |(one, times): (String, usize)| format!("{times} x {one}\n");
+    Ok(found.into_iter().map(line).collect())
+}
+
+/// The straight loops of a function that `objdump` took apart.
+fn straight_loops(code: &str) -> Vec<String> {
+    let instruction = |line: &str| {
+        let (address, text) = line.split_once(':')?;
+        let address = u64::from_str_radix(address.trim(), 16).ok()?;
+        Some((address, text.trim().to_owned()))
+    };
+    let code: Vec<(u64, String)> = code.lines().filter_map(instruction).collect();
+    // Where an instruction jumps to, if that is within the function.
+    let target = |text: &str| {
+        let (jump, to) = text.split_once(' ')?;
+        let to = jump.starts_with('j').then_some(to)?;
+        let to = u64::from_str_radix(to.split_whitespace().next()?, 16).ok()?;
+        code.binary_search_by_key(&to, |(address, _)| *address).ok()
+    };
+    let mut loops = Vec::new();
+    for (end, (_, last)) in code.iter().enumerate() {
+        let Some(start) = target(last).filter(|start| *start <= end && !last.starts_with("jmp"))
         else {
             continue;
         };
-        if TIMED.iter().any(|from| name.contains(from)) {
-            let mut hasher = DefaultHasher::new();
-            for line in code.lines() {
-                placeless(line).hash(&mut hasher);
-            }
-            functions
-                .entry(nameless(name))
-                .or_default()
-                .push(hasher.finish());
+        let is_straight = code[start..end].iter().all(|(_, text)| {
+            let leaves = ["jmp", "ret", "ud2"];
+            !leaves.iter().any(|word| text.starts_with(word))
+                && !target(text).is_some_and(|to| (start..=end).contains(&to))
+        });
+        if is_straight && end - start < LONGEST {
+            loops.push(placeless(code[start..=end].iter().map(|(_, text)| text)));
         }
     }
+    loops
+}
+
+/// A jump, a call, and an operand on the stack or beside the code, as `objdump` writes them.
+static JUMP: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(j\w+)\s.*"));
+static CALL: LazyLock<Regex> = LazyLock::new(|| pattern(r"^call\s+[0-9a-f]+ <(.*?)(::h\w{16})?>"));
+static PLACE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(-?0x[0-9a-f]+)?\((%r[si]p)"));
+/// A register that the compiler was free to take.
+static REGISTER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"%([re]?(?:[abcd]x|[sd]i|bp)|[abcd][lh]|[sd]il|bpl|r\d+[dwb]?|[xyz]mm\d+)\b")
+});
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant")
+}
+
+/// Instructions without what moves with them: addresses, hashes in names, and which registers were free.
+fn placeless<'a>(instructions: impl Iterator<Item = &'a String>) -> String {
+    let mut registers: Vec<String> = Vec::new();
     let mut lines = Vec::new();
-    for (name, mut hashes) in functions {
-        hashes.sort_unstable();
-        lines.extend(hashes.iter().map(|hash| format!("{name} {hash:016x}\n")));
+    for text in instructions {
+        let text = text.split('#').next().unwrap_or_default();
+        let padding = ["nop", "data16", "cs nop", "xchg   %ax,%ax"];
+        if padding.iter().any(|padding| text.starts_with(padding)) {
+            continue;
+        }
+        let text = JUMP.replace(text, "$1");
+        let text = CALL.replace(&text, "call <$1>");
+        let text = PLACE.replace_all(&text, "($2");
+        let text = REGISTER.replace_all(&text, |found: &Captures<'_>| {
+            let whole = whole_register(&found[1]);
+            let known = registers.iter().position(|other| *other == whole);
+            let number = known.unwrap_or(registers.len());
+            if known.is_none() {
+                registers.push(whole);
+            }
+            format!("%{number}")
+        });
+        lines.push(text.split_whitespace().collect::<Vec<_>>().join(" "));
     }
-    Ok(lines.concat())
+    lines.join("; ")
 }
 
-/// A symbol without the hash at its end, which changes with each change of its crate.
-fn nameless(symbol: &str) -> String {
-    match symbol.rsplit_once("::h") {
-        Some((name, hash)) if hash.len() == 16 => name.to_owned(),
-        _ => symbol.to_owned(),
+/// The register of which this is the whole or a part: `a` of `rax`, `eax` and `al`.
+fn whole_register(name: &str) -> String {
+    if name.ends_with(|last: char| last.is_ascii_digit()) {
+        return name.to_owned();
     }
-}
-
-/// An instruction without what moves with it: addresses, and the hashes of the names in its comment.
-fn placeless(line: &str) -> String {
-    let line = line.trim();
-    // `call 12ab <name+0x3>`, `lea 0x123(%rip),%rax  # 45cd <name>`
-    let (instruction, target) = line.split_once('<').unwrap_or((line, ""));
-    let (instruction, comment) = instruction.split_once('#').unwrap_or((instruction, ""));
-    let mut words: Vec<&str> = instruction.split_whitespace().collect();
-    if comment.is_empty() && !target.is_empty() {
-        words.pop();
+    match name.strip_prefix('r') {
+        Some(numbered) if numbered.starts_with(|first: char| first.is_ascii_digit()) => {
+            format!("r{}", numbered.trim_end_matches(['d', 'w', 'b']))
+        }
+        _ => {
+            let short = name.trim_start_matches(['r', 'e']);
+            short.trim_end_matches(['x', 'l', 'h']).to_owned()
+        }
     }
-    let plain = words.iter().map(|word| match word.split_once("(%rip)") {
-        Some((_, rest)) => format!("(%rip){rest}"),
-        None => (*word).to_owned(),
-    });
-    let (symbol, offset) = match target.trim_end_matches('>').rsplit_once('+') {
-        Some((symbol, offset)) if offset.starts_with("0x") => (symbol, offset),
-        _ => (target.trim_end_matches('>'), ""),
-    };
-    let symbol = match comment.is_empty() {
-        // Data has no name of its own: what stands next to it moves.
-        false => String::new(),
-        true => nameless(symbol),
-    };
-    let mut words: Vec<String> = plain.collect();
-    words.extend([symbol, offset.to_owned()]);
-    words.join(" ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A loop around a system call, as `objdump` writes it, of a build with other addresses and registers.
+    fn taken_apart(at: u64, counter: &str, number: &str, call: &str) -> String {
+        [
+            format!("  {at:x}:\tmov    0x18(%rsp),%rdi        # {at:x} <x>"),
+            format!("  {:x}:\tmov    ${call},%e{number}", at + 4),
+            format!("  {:x}:\tsyscall", at + 9),
+            format!("  {:x}:\ttest   %r{number},%r{number}", at + 11),
+            format!("  {:x}:\tjs     {:x} <f+0x99>", at + 14, at + 0x900),
+            format!("  {:x}:\tdec    %{counter}", at + 16),
+            format!("  {:x}:\tjne    {at:x} <f+0x10>", at + 19),
+            format!("  {:x}:\tret", at + 21),
+        ]
+        .join("\n")
+    }
+
     #[test]
-    fn code_that_only_moved_is_the_same() {
-        let before = [
-            "call   1234 <alloc::vec::push::h0123456789abcdef>",
-            "lea    0x10(%rip),%rax        # 99 <anon.1>",
-            "jne    77 <alloc::vec::push::h0123456789abcdef+0x1c>",
-        ];
-        let after = [
-            "call   2234 <alloc::vec::push::hfedcba9876543210>",
-            "lea    0x20(%rip),%rax        # 88 <anon.2>",
-            "jne    78 <alloc::vec::push::hfedcba9876543210+0x1c>",
-        ];
-        assert_eq!(before.map(placeless), after.map(placeless));
-        for other in [
-            "call   1234 <other>",
-            "jne    77 <alloc::vec::push+0x1d>",
-            "lea    0x10(%rip),%rcx  # 9 <x>",
-        ] {
-            assert!(
-                !before.map(placeless).contains(&placeless(other)),
-                "{other}"
-            );
-        }
+    fn a_loop_that_moved_and_took_other_registers_is_the_same() {
+        let before = straight_loops(&taken_apart(0x1000, "rbx", "ax", "0x6e"));
+        assert_eq!(
+            before,
+            ["mov (%rsp),%0; mov $0x6e,%1; syscall; test %1,%1; js; dec %2; jne"]
+        );
+        let moved = straight_loops(&taken_apart(0x2340, "r12", "dx", "0x6e"));
+        assert_eq!(before, moved);
+        let other = straight_loops(&taken_apart(0x1000, "rbx", "ax", "0x27"));
+        assert_ne!(before, other);
     }
 }

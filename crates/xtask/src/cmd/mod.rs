@@ -9,7 +9,6 @@ pub(crate) mod lint;
 pub(crate) mod new_bench;
 pub(crate) mod pictures;
 pub(crate) mod reference;
-pub(crate) mod spread;
 pub(crate) mod steady;
 pub(crate) mod stream;
 pub(crate) mod torture;

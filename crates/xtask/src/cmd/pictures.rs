@@ -92,15 +92,8 @@ fn rounded(value: f64) -> f64 {
 /// Runs the program as built by `cargo run`; the build profile does not affect the pictures.
 fn syscost(arguments: &[&str]) -> Result<()> {
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args([
-            "run",
-            "--quiet",
-            "--package",
-            "syscost",
-            "--bin",
-            "syscost",
-            "--",
-        ])
+        .args(["run", "--quiet", "--package", "syscost"])
+        .args(["--bin", "syscost", "--"])
         .args(arguments)
         .current_dir(workspace::root())
         .status()
@@ -126,13 +119,8 @@ fn screenshot(page: &str, scheme: &str, file: &Path) -> Result<()> {
         );
     };
     let output = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--hide-scrollbars",
-            "--window-size=1240,1180",
-        ])
+        .args(["--headless", "--no-sandbox", "--disable-gpu"])
+        .args(["--hide-scrollbars", "--window-size=1240,1180"])
         .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
         .arg(format!("--screenshot={}", file.display()))
         .arg(format!("file://{page}"))

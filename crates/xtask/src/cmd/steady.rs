@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn judged_profiles(program: &Program, selectors: &[&str]) -> Result<String> {
     let run = |profile: Profile| -> Result<Run> {
         eprintln!("a {} run", profile.name());
-        program.run_of(profile, selectors)
+        program.run(profile, &[], selectors)
     };
     let mut text = String::new();
     for [left, right] in PROFILES {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::Value;
 use syscost_benches::CATALOGUE;
-use syscost_results::Run;
+use syscost_results::document;
 
 use super::generate::schema;
 use crate::{invariants, workspace};
@@ -62,15 +62,10 @@ fn complaints(text: &str) -> Result<Vec<String>> {
     if !complaints.is_empty() {
         return Ok(complaints);
     }
-    let run: Run = match serde_json::from_value(document) {
-        Ok(run) => run,
-        Err(error) => {
-            return Ok(vec![format!(
-                "satisfies the schema but cannot be read: {error}"
-            )]);
-        }
-    };
-    Ok(invariants::violations(&run, &CATALOGUE))
+    Ok(match document::read(text.as_bytes()) {
+        Ok(run) => invariants::violations(&run, &CATALOGUE),
+        Err(error) => vec![format!("satisfies the schema but cannot be read{error}")],
+    })
 }
 
 fn place(pointer: &str) -> &str {
@@ -86,7 +81,7 @@ mod tests {
     use super::*;
     use crate::invariants::tests::{row, run};
 
-    fn document() -> Value {
+    fn valid() -> Value {
         serde_json::to_value(run(vec![row("1"), row("10")])).unwrap()
     }
 
@@ -96,12 +91,12 @@ mod tests {
 
     #[test]
     fn a_sound_document_is_valid() {
-        assert_eq!(complaints_of(&document()), [""; 0]);
+        assert_eq!(complaints_of(&valid()), [""; 0]);
     }
 
     #[test]
     fn the_schema_names_the_place() {
-        let mut wrong = document();
+        let mut wrong = valid();
         wrong["measurements"][1]["status"] = "fine".into();
         let found = complaints_of(&wrong);
         assert_eq!(found.len(), 1, "{found:?}");
@@ -109,22 +104,22 @@ mod tests {
             found[0].starts_with("at /measurements/1/status: "),
             "{found:?}"
         );
-        let mut missing = document();
+        let mut missing = valid();
         missing.as_object_mut().unwrap().remove("clock");
         assert!(complaints_of(&missing)[0].starts_with("at the top: "));
         assert!(complaints("{").unwrap()[0].starts_with("is no JSON"));
     }
 
     #[test]
-    fn the_invariants_are_asked_where_the_schema_is_content() {
-        let mut wrong = document();
-        wrong["measurements"][0]["estimate"]["median"] = (-1.0).into();
-        let found = complaints_of(&wrong);
-        assert!(
-            found
-                .iter()
-                .any(|what| what.contains("no cost is zero or less")),
-            "{found:?}"
-        );
+    fn readers_and_the_invariants_are_asked_where_the_schema_is_content() {
+        for (field, value, expected) in [
+            ("min", -1.0, "min is -1, and no cost is zero or less"),
+            ("ci95_high", 1.0, "the median is not within its interval"),
+        ] {
+            let mut wrong = valid();
+            wrong["measurements"][0]["estimate"][field] = value.into();
+            let found = complaints_of(&wrong).concat();
+            assert!(found.contains(expected), "{found}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use syscost_benches::CATALOGUE;
 use syscost_results::run::{Clock, Config, Tool};
-use syscost_results::{Better, Evidence, Machine, Unit};
+use syscost_results::{Better, Estimate, Machine, Unit};
 
 /// A run of rows of the self-test, which every version of the catalogue has.
 pub(crate) fn run(rows: Vec<Measurement>) -> Run {
@@ -102,13 +102,6 @@ fn withheld() -> Measurement {
         core_cycles: None,
         core_share: None,
         between_runs: None,
-        evidence: vec![Evidence::new(
-            "getppid system calls per operation",
-            1.0,
-            0.0,
-            "seccomp audit",
-            Verdict::Refuted,
-        )],
         ..row("10")
     }
 }
@@ -179,14 +172,6 @@ fn a_sound_document_passes() {
 fn every_contradiction_of_a_number_is_found() {
     let ok = row("10");
     let cases: &[Change] = &[
-        (
-            |row| row.estimate.ci95_low = Some(10.1),
-            "not within its interval 10.1 to 12",
-        ),
-        (
-            |row| row.estimate.ci95_high = Some(9.9),
-            "not within its interval 9 to 9.9",
-        ),
         (|row| row.estimate.ci95_high = None, "one end only"),
         (|row| row.estimate.rounds = 2, "an interval after 2 rounds"),
         (
@@ -204,7 +189,6 @@ fn every_contradiction_of_a_number_is_found() {
             "100.1 % of its samples are undisturbed",
         ),
         (|row| row.estimate.median = None, "no median"),
-        (|row| row.evidence = withheld().evidence, "not withheld"),
     ];
     for &(change, expected) in cases {
         let found = complaint(&ok, change);
@@ -254,14 +238,12 @@ fn a_level_may_be_zero_or_negative() {
 }
 
 #[test]
-fn names_are_unique_known_and_in_order() {
+fn benchmarks_are_known_and_rows_in_order() {
     let found = violations(&run(vec![row("100"), row("10")]), &CATALOGUE);
     assert_eq!(
         found,
         ["selftest.chain{adds=100} stands before selftest.chain{adds=10}, unlike in the catalogue"]
     );
-    let found = violations(&run(vec![row("10"), row("10")]), &CATALOGUE);
-    assert_eq!(found, ["selftest.chain{adds=10} stands there twice"]);
     let spin = Measurement {
         name: "selftest.spin{delay=9us}".into(),
         id: "selftest.spin".into(),
@@ -281,6 +263,4 @@ fn names_are_unique_known_and_in_order() {
         found.ends_with("the catalogue has no benchmark `selftest.nobody`"),
         "{found}"
     );
-    let found = complaint(&row("1"), |row| row.name = "selftest.chain".into());
-    assert!(found.contains("not made of its id and its case"), "{found}");
 }

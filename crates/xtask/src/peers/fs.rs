@@ -30,7 +30,6 @@ pub(super) const FS: &[Peer] = &[
                   figure is the median over 3 processes of the median of a second of reads, by clock_gettime around \
                   each; ours is by the processor's counter, and the clock's own cost is taken off.",
         options: &[],
-        package: "fio",
     },
     Peer {
         row: "fs.read{dir=default,access=random,cache=direct,size=4K}",
@@ -43,7 +42,6 @@ pub(super) const FS: &[Peer] = &[
                   figure is the median over 3 processes of means over 5000 reads, slow ones included; ours is a median of \
                   single reads.",
         options: &[],
-        package: "ioping",
     },
     Peer {
         row: "fs.read_bandwidth{dir=default,access=sequential,cache=cold,size=1M}",
@@ -59,7 +57,6 @@ pub(super) const FS: &[Peer] = &[
                   of 20 passes without looking whether they are gone, and its figure is a mean with the waits between the \
                   passes; ours makes sure by cachestat and mincore, untimed.",
         options: &[],
-        package: "fio",
     },
     Peer {
         row: "fs.contention{dir=default,file=own,processes=8}",
@@ -75,6 +72,5 @@ pub(super) const FS: &[Peer] = &[
                   fio's figure is the sum of each process's mean rate, over the time that each of them ran; ours counts \
                   windows in which all of them read.",
         options: &[],
-        package: "fio",
     },
 ];

@@ -4,19 +4,26 @@
 use super::read::{likwid, mbw, stream, sysbench_memory};
 use super::{Cpus, Peer};
 
-/// A kernel of likwid-bench, compared with the same kernel of ours.
-const fn likwid_bench(row: &'static str, command: &'static str, differs: &'static str) -> Peer {
-    Peer {
-        row,
-        name: "likwid-bench",
-        command,
-        placement: Cpus::One,
-        invocations: 1,
-        read: likwid,
-        differs,
-        options: &[],
-        package: "likwid",
-    }
+/// A kernel of likwid-bench over a working set, compared with the same kernel of ours.
+macro_rules! likwid_bench {
+    ($op:literal, $size:literal, $kernel:literal, $set:literal) => {
+        Peer {
+            row: concat!(
+                "memory.bandwidth{op=",
+                $op,
+                ",simd=avx512,size=",
+                $size,
+                ",threads=1}"
+            ),
+            name: "likwid-bench",
+            command: concat!("likwid-bench -t ", $kernel, "_avx512 -w S0:", $set, ":1"),
+            placement: Cpus::One,
+            invocations: 1,
+            read: likwid,
+            differs: LIKWID,
+            options: &[],
+        }
+    };
 }
 
 /// One kernel of STREAM, with arrays as long as ours.
@@ -30,62 +37,21 @@ const fn own_stream(row: &'static str, command: &'static str, placement: Cpus) -
         read: stream,
         differs: STREAM,
         options: &[],
-        package: "",
     }
 }
 
 /// The peers, in the order of their rows.
 pub(super) const MEMORY: &[Peer] = &[
-    likwid_bench(
-        "memory.bandwidth{op=read,simd=avx512,size=24K,threads=1}",
-        "likwid-bench -t load_avx512 -w S0:24kB:1",
-        LIKWID,
-    ),
-    likwid_bench(
-        "memory.bandwidth{op=write,simd=avx512,size=24K,threads=1}",
-        "likwid-bench -t store_avx512 -w S0:24kB:1",
-        LIKWID,
-    ),
-    likwid_bench(
-        "memory.bandwidth{op=copy,simd=avx512,size=24K,threads=1}",
-        "likwid-bench -t copy_avx512 -w S0:24kB:1",
-        LIKWID,
-    ),
-    likwid_bench(
-        "memory.bandwidth{op=triad,simd=avx512,size=24K,threads=1}",
-        "likwid-bench -t stream_avx512 -w S0:24kB:1",
-        LIKWID,
-    ),
-    likwid_bench(
-        "memory.bandwidth{op=read,simd=avx512,size=384K,threads=1}",
-        "likwid-bench -t load_avx512 -w S0:384kB:1",
-        LIKWID,
-    ),
-    likwid_bench(
-        "memory.bandwidth{op=copy,simd=avx512,size=384K,threads=1}",
-        "likwid-bench -t copy_avx512 -w S0:384kB:1",
-        LIKWID,
-    ),
-    likwid_bench(
-        "memory.bandwidth{op=read,simd=avx512,size=12M,threads=1}",
-        "likwid-bench -t load_avx512 -w S0:12MB:1",
-        LIKWID,
-    ),
-    likwid_bench(
-        "memory.bandwidth{op=read,simd=avx512,size=512M,threads=1}",
-        "likwid-bench -t load_avx512 -w S0:512MB:1",
-        LIKWID,
-    ),
-    likwid_bench(
-        "memory.bandwidth{op=copy_nontemporal,simd=avx512,size=512M,threads=1}",
-        "likwid-bench -t copy_mem_avx512 -w S0:512MB:1",
-        LIKWID,
-    ),
-    likwid_bench(
-        "memory.bandwidth{op=triad,simd=avx512,size=512M,threads=1}",
-        "likwid-bench -t stream_avx512 -w S0:512MB:1",
-        LIKWID,
-    ),
+    likwid_bench!("read", "24K", "load", "24kB"),
+    likwid_bench!("write", "24K", "store", "24kB"),
+    likwid_bench!("copy", "24K", "copy", "24kB"),
+    likwid_bench!("triad", "24K", "stream", "24kB"),
+    likwid_bench!("read", "384K", "load", "384kB"),
+    likwid_bench!("copy", "384K", "copy", "384kB"),
+    likwid_bench!("read", "12M", "load", "12MB"),
+    likwid_bench!("read", "512M", "load", "512MB"),
+    likwid_bench!("copy_nontemporal", "512M", "copy_mem", "512MB"),
+    likwid_bench!("triad", "512M", "stream", "512MB"),
     own_stream(
         "memory.bandwidth{op=copy,simd=avx512,size=512M,threads=1}",
         "\"$XTASK\" stream --kernel copy --mib 256",
@@ -111,7 +77,6 @@ pub(super) const MEMORY: &[Peer] = &[
         differs: "mbw calls memcpy from one array of 256 MiB to another and counts what is copied once; its figure here is twice that, \
                   for what is read and what is written. Its arrays are in pages of 4 KiB, ours in huge ones where there are any.",
         options: &[],
-        package: "mbw",
     },
     Peer {
         row: "memory.bandwidth{op=read,simd=avx512,size=384K,threads=1}",
@@ -122,7 +87,6 @@ pub(super) const MEMORY: &[Peer] = &[
         read: sysbench_memory,
         differs: "sysbench adds up words of 8 bytes in a loop of C, so it measures that loop more than the cache. Its blocks are powers of two: 256 KiB.",
         options: &[],
-        package: "sysbench",
     },
 ];
 

@@ -28,7 +28,6 @@ pub(super) const NET: &[Peer] = &[
         read: sockperf,
         differs: SOCKPERF,
         options: &[],
-        package: "sockperf",
     },
     Peer {
         row: "net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}",
@@ -42,7 +41,6 @@ pub(super) const NET: &[Peer] = &[
         read: qperf_round_trip,
         differs: QPERF,
         options: &[],
-        package: "qperf",
     },
     Peer {
         row: "net.udp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}",
@@ -56,7 +54,6 @@ pub(super) const NET: &[Peer] = &[
         read: sockperf,
         differs: SOCKPERF,
         options: &[],
-        package: "sockperf",
     },
     Peer {
         row: "net.udp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}",
@@ -70,7 +67,6 @@ pub(super) const NET: &[Peer] = &[
         read: qperf_round_trip,
         differs: QPERF,
         options: &[],
-        package: "qperf",
     },
     Peer {
         row: "net.icmp.round_trip{path=loopback,family=ipv4,size=64}",
@@ -84,7 +80,6 @@ pub(super) const NET: &[Peer] = &[
                   the kernel's time of arrival, which ping takes otherwise, a third less. -A sends when the answer is there, \
                   but two milliseconds apart at least unless root runs it.",
         options: &[],
-        package: "iputils-ping",
     },
     Peer {
         row: "net.tcp.bandwidth{path=loopback,family=ipv4,cpus=same,streams=1,size=64K,direction=send,via=write}",
@@ -101,7 +96,6 @@ pub(super) const NET: &[Peer] = &[
                   doubles: as large as ours grow by themselves. With growing buffers, iperf3's receiver, which also waits in select, \
                   keeps a window of some 0.3 MB, and its figure is half of this one.",
         options: &["--congestion", "cubic"],
-        package: "iperf3",
     },
 ];
 

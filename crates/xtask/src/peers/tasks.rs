@@ -19,7 +19,6 @@ pub(super) const TASKS: &[Peer] = &[
                   larger process (some 2.5 MB resident, with shared libraries): fork copies more page tables, and parent \
                   and child take some 64 page faults for each. So its figure is the dearer one.",
         options: &[],
-        package: "stress-ng",
     },
     Peer {
         row: "switch.pipe{between=processes,cpus=same}",
@@ -30,7 +29,6 @@ pub(super) const TASKS: &[Peer] = &[
         read: perf_bench,
         differs: PERF_PIPE,
         options: &[],
-        package: "linux-perf",
     },
     Peer {
         row: "switch.pipe{between=processes,cpus=free}",
@@ -42,7 +40,6 @@ pub(super) const TASKS: &[Peer] = &[
         differs: "perf counts round trips and passes 4 bytes each way. Where the tasks run is the kernel's choice, which \
                   may differ between the two and from run to run.",
         options: &[],
-        package: "linux-perf",
     },
     Peer {
         row: "switch.pipe{between=threads,cpus=same}",
@@ -53,7 +50,6 @@ pub(super) const TASKS: &[Peer] = &[
         read: perf_bench,
         differs: PERF_PIPE,
         options: &[],
-        package: "linux-perf",
     },
     Peer {
         row: "switch.messaging{via=pipe,between=processes,groups=1}",
@@ -64,7 +60,6 @@ pub(super) const TASKS: &[Peer] = &[
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
         options: &[],
-        package: "rt-tests",
     },
     Peer {
         row: "switch.messaging{via=pipe,between=processes,groups=1}",
@@ -76,7 +71,6 @@ pub(super) const TASKS: &[Peer] = &[
         differs: "The same work; perf's time has the end of its 40 tasks in it and reaps them, which are copies of a larger \
                   process: some 12 ms of 250.",
         options: &[],
-        package: "linux-perf",
     },
     Peer {
         row: "switch.messaging{via=pipe,between=threads,groups=1}",
@@ -87,7 +81,6 @@ pub(super) const TASKS: &[Peer] = &[
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
         options: &[],
-        package: "rt-tests",
     },
     Peer {
         row: "switch.messaging{via=socket,between=processes,groups=1}",
@@ -98,7 +91,6 @@ pub(super) const TASKS: &[Peer] = &[
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
         options: &[],
-        package: "rt-tests",
     },
     Peer {
         row: "switch.messaging{via=socket,between=threads,groups=1}",
@@ -109,7 +101,6 @@ pub(super) const TASKS: &[Peer] = &[
         read: hackbench_message,
         differs: HACKBENCH_MESSAGES,
         options: &[],
-        package: "rt-tests",
     },
     Peer {
         row: "switch.wakeup{via=timer,class=normal,cpu=idle}",
@@ -122,7 +113,6 @@ pub(super) const TASKS: &[Peer] = &[
                   have a timer slack of 1 ns, cyclictest from the shell that starts it. It needs the privilege to set a \
                   real-time class, even to run without one.",
         options: &[],
-        package: "rt-tests",
     },
     Peer {
         row: "ipc.bandwidth{via=pipe,between=processes,cpus=same,size=4K}",
@@ -133,7 +123,6 @@ pub(super) const TASKS: &[Peer] = &[
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
         options: &[],
-        package: "rt-tests",
     },
     Peer {
         row: "ipc.bandwidth{via=pipe,between=processes,cpus=same,size=64K}",
@@ -144,7 +133,6 @@ pub(super) const TASKS: &[Peer] = &[
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
         options: &[],
-        package: "rt-tests",
     },
     Peer {
         row: "ipc.bandwidth{via=unix_stream,between=processes,cpus=same,size=4K}",
@@ -155,7 +143,6 @@ pub(super) const TASKS: &[Peer] = &[
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
         options: &[],
-        package: "rt-tests",
     },
     Peer {
         row: "ipc.bandwidth{via=unix_stream,between=processes,cpus=same,size=64K}",
@@ -166,7 +153,6 @@ pub(super) const TASKS: &[Peer] = &[
         read: hackbench_bandwidth,
         differs: HACKBENCH_BANDWIDTH,
         options: &[],
-        package: "rt-tests",
     },
     Peer {
         row: "sync.mutex{state=free}",
@@ -179,7 +165,6 @@ pub(super) const TASKS: &[Peer] = &[
                   nanoseconds of its figure. It has two threads, so the C library takes no short cut for programs of \
                   one.",
         options: &[],
-        package: "sysbench",
     },
 ];
 

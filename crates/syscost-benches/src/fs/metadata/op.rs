@@ -164,10 +164,6 @@ impl Value for Op {
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(self.name())
     }
-
-    fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|op| op.name() == text)
-    }
 }
 
 /// Flags of openat as the kernel receives them.

@@ -110,7 +110,7 @@ fn claim_opened(b: &mut Bencher, before: Result<Counters, Unsupported>, made: u6
     match risen {
         Ok(risen) => b.claim_within(OPENED, bound, risen as f64, SOURCE),
         Err(reason) => {
-            b.claim_unverified(OPENED, bound.fact(), "unknown", SOURCE, &reason.to_string());
+            b.claim_unobserved(OPENED, bound.fact(), SOURCE, reason);
         }
     }
 }

@@ -115,7 +115,7 @@ impl Storage {
                 }
                 Err(reason) => {
                     let (source, reason) = (device.source(), reason.to_string());
-                    b.claim_unverified(DELIVERED, expected.fact(), "nothing", &source, &reason);
+                    b.claim_unobserved(DELIVERED, expected.fact(), &source, reason);
                 }
             }
         }
@@ -140,7 +140,7 @@ impl Storage {
     ) -> Result<(), Failure> {
         match &self.io {
             Err(reason) => {
-                b.claim_unverified(FETCHED, expected, "", self.source, &reason.to_string());
+                b.claim_unobserved(FETCHED, expected, self.source, reason);
             }
             Ok(io) => {
                 let fetched = io.read()?.read_bytes - self.fetched;
@@ -174,7 +174,7 @@ pub(in crate::fs) fn claim_all_fetched(
         }
         None => {
             let reason = "the kernel does not count them here";
-            b.claim_unverified(FETCHED, all_fetched(), "nothing", source, reason);
+            b.claim_unobserved(FETCHED, all_fetched(), source, reason);
         }
     }
 }

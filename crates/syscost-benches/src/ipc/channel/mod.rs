@@ -32,6 +32,7 @@ use mechanism::Mark;
 pub(crate) use mechanism::{Mechanism, Rows};
 
 use super::message::Message;
+use super::spec::{MessageSpec, Traffic};
 use crate::syscall::Bad;
 
 /// One task's end of a channel.
@@ -86,12 +87,6 @@ pub(crate) trait Channel: Sized + Send + 'static {
     fn wake_waiters(&mut self) {}
 }
 
-/// Something to do with a mechanism.
-pub(super) trait Job {
-    /// Does it with this mechanism.
-    fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure>;
-}
-
 /// Declares the mechanisms.
 macro_rules! mechanisms {
     ($($(#[$name:meta])? $via:ident: $channel:ty, $mechanism:expr;)*) => {
@@ -110,10 +105,14 @@ macro_rules! mechanisms {
             }
         }
 
-        /// Does the job with this mechanism.
-        pub(super) fn with(via: Via, b: &mut Bencher, job: impl Job) -> Result<(), Failure> {
+        /// Measures such traffic over this mechanism.
+        pub(super) fn measure<T: Traffic>(
+            via: Via,
+            b: &mut Bencher,
+            spec: MessageSpec,
+        ) -> Result<(), Failure> {
             match via {
-                $(Via::$via => job.run::<$channel>(b),)*
+                $(Via::$via => T::measure::<$channel>(b, spec),)*
             }
         }
 

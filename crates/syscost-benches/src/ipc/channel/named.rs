@@ -81,7 +81,7 @@ mod tests {
             Ok(())
         });
         let evidence = found.unwrap().evidence;
-        let mut claims = evidence.iter().filter(|one| one.claim == CLAIM);
+        let mut claims = evidence.iter().filter(|one| one.claim.sentence == CLAIM);
         claims.next().map(|one| one.verdict)
     }
 
@@ -139,7 +139,7 @@ mod tests {
         let evidence = found.unwrap().evidence;
         let sends = evidence
             .iter()
-            .find(|one| one.claim.starts_with("mq_timedsend"));
+            .find(|one| one.claim.sentence.starts_with("mq_timedsend"));
         assert_ne!(sends.map(|one| one.verdict), Some(Verdict::Confirmed));
         assert!(sends.is_some());
         let (result, _) = expected(Via::SharedFutex);

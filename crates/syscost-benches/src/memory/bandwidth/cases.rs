@@ -104,11 +104,6 @@ impl Value for Vectors {
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(Self::name(self.0))
     }
-
-    fn parse(text: &str) -> Option<Self> {
-        let all = Simd::ALL.into_iter().map(Some).chain([None]);
-        all.map(Self).find(|one| one.text() == text)
-    }
 }
 
 #[derive(Params, Debug, Clone, Copy)]
@@ -124,7 +119,7 @@ pub(in crate::memory) struct Row {
 /// Seconds that a row in memory takes to allocate its arrays, once per round: all of them share these.
 pub(super) const LARGE_SECONDS: f64 = 0.04;
 
-pub(super) fn rows() -> Vec<Case> {
+pub(super) fn rows(here: &Here) -> Vec<Case<Row>> {
     let widest = widest();
     let add = |streams: &[Stream], simd: Simd, level: Level, threads: u32| {
         rows!(Row {
@@ -145,8 +140,8 @@ pub(super) fn rows() -> Vec<Case> {
         rows.extend(add(&some, simd, Level::First, 1));
         rows.extend(add(&[Stream::Read], simd, Level::Memory, 1));
     }
-    let most = most_threads();
-    for threads in counts().into_iter().map(|count| count as u32) {
+    let most = most_threads(here);
+    for threads in counts(here).into_iter().map(|count| count as u32) {
         let streams: &[Stream] = match threads {
             1 => &[],
             threads if threads == most => &CROWDED,
@@ -163,23 +158,23 @@ pub(super) fn rows() -> Vec<Case> {
 }
 
 /// The number of threads that use all CPUs.
-pub(in crate::memory) fn most_threads() -> u32 {
-    counts().last().map_or(1, |most| *most as u32)
+pub(in crate::memory) fn most_threads(here: &Here) -> u32 {
+    counts(here).last().map_or(1, |most| *most as u32)
 }
 
 /// A default run has the widest vectors: of one thread reading and copying at each level, and the
 /// usual streams in the first cache and in memory; of all threads reading at each level, copying in
 /// caches, and the triad in memory.
-pub(super) fn profile(row: &Row) -> Profile {
+pub(super) fn profile(row: &Row, here: &Here) -> Profile {
     let level = row.level();
     let is_in = |levels: &[Level]| level.is_some_and(|level| levels.contains(&level));
     let is_usual = match (row.op, row.threads.0) {
         (Stream::Read | Stream::Copy, 1) => true,
         (Stream::Write | Stream::Triad, 1) => is_in(&[Level::First, Level::Memory]),
         (Stream::Memcpy, 1) => is_in(&[Level::First]),
-        (Stream::Read, threads) => threads == most_threads(),
-        (Stream::Copy, threads) => threads == most_threads() && !is_in(&[Level::Memory]),
-        (Stream::Triad, threads) => threads == most_threads() && is_in(&[Level::Memory]),
+        (Stream::Read, threads) => threads == most_threads(here),
+        (Stream::Copy, threads) => threads == most_threads(here) && !is_in(&[Level::Memory]),
+        (Stream::Triad, threads) => threads == most_threads(here) && is_in(&[Level::Memory]),
         (
             Stream::Write
             | Stream::WriteNontemporal
@@ -239,10 +234,10 @@ mod tests {
 
     #[test]
     fn every_row_uses_nearly_all_of_what_it_names() {
-        let all = rows();
+        let all = rows(&Here::plain());
         assert!(all.len() >= 50, "{}", all.len());
         for case in &all {
-            let row: Row = case.row().expect("a row");
+            let row = &case.row;
             assert!(row.level().is_some(), "{row:?}");
             let each = row.size.get() / row.threads.0 as usize;
             let used = row.course().footprint();

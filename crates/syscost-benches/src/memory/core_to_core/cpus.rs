@@ -1,6 +1,6 @@
 //! Which CPUs are measured where all of them would be too many.
 
-use syscost_sys::cpu;
+use syscost_harness::Here;
 use syscost_sys::topology::{Relation, Topology};
 
 use crate::timing::spread;
@@ -8,22 +8,14 @@ use crate::timing::spread;
 /// Maximum number of CPUs whose pairs are all measured.
 const MAX_CPUS: usize = 16;
 
-thread_local! {
-    static MEASURED: &'static [u32] = {
-        let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
-        of(Topology::here(), &allowed, MAX_CPUS).leak()
-    };
+/// The measured CPUs, ascending.
+pub(super) fn measured(here: &Here) -> Vec<u32> {
+    of(Topology::here(), &here.allowed, MAX_CPUS)
 }
 
-/// The measured CPUs, ascending: at least one. Determined once: later on, a worker may use its own
-/// CPU only.
-pub(super) fn measured() -> &'static [u32] {
-    MEASURED.with(|cpus| *cpus)
-}
-
-/// The pair that people look at first; `None` with one CPU.
-pub(super) fn first_pair() -> Option<(u32, u32)> {
-    first_of(Topology::here(), measured())
+/// The pair of these CPUs that people look at first; `None` with one CPU.
+pub(super) fn first_pair(measured: &[u32]) -> Option<(u32, u32)> {
+    first_of(Topology::here(), measured)
 }
 
 /// The first of these CPUs and the core nearest to it; a second thread of its own core, which shares
@@ -120,7 +112,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_one_at_least() {
-        let measured = measured();
+        let measured = measured(&Here::plain());
         assert!((1..=MAX_CPUS).contains(&measured.len()));
         assert!(measured.is_sorted());
     }

@@ -197,7 +197,7 @@ impl Asking {
             let (least, source) = (Bound::AtLeast(asked as f64), "debug register");
             match stored {
                 Ok(stored) => b.claim_within(claim, least, *stored as f64, source),
-                Err(reason) => b.claim_unverified(claim, asked as f64, "", source, reason),
+                Err(reason) => b.claim_unobserved(claim, asked as f64, source, reason),
             }
         }
     }

@@ -47,7 +47,7 @@ fn derived(benchmark: &'static Benchmark, number: usize) -> Result<Derived, Fail
                     nanoseconds(64.0 * count) + translation_ns(count)
                 }
                 _ => {
-                    let row: Dense = row.case.row().unwrap();
+                    let row: &Dense = row.case.row().unwrap();
                     let (bytes, is_small) = (row.size.0 as f64, row.pages == Pages::Small);
                     let pages = if is_small { bytes / 4096.0 } else { 0.0 };
                     nanoseconds(bytes) + translation_ns(pages)
@@ -190,8 +190,8 @@ fn what_translation_adds_is_not_clamped() {
     });
     let rows: Vec<_> = pages
         .into_iter()
-        .map(|case| (APART, case, 1.8))
-        .chain(dense.into_iter().map(|case| (DENSE, case, 2.0)))
+        .map(|case| (APART, case.erased(), 1.8))
+        .chain(dense.into_iter().map(|case| (DENSE, case.erased(), 2.0)))
         .collect();
     let sources: Vec<Source<'_>> = rows
         .iter()
@@ -233,7 +233,7 @@ fn levels_are_compared_with_reports_and_small_pages_are_doubted() {
         });
         let source = Source {
             id: DENSE,
-            case: &cases[0],
+            case: &cases[0].clone().erased(),
             median: 1.0,
         };
         let evidence = without_translation(&[source]);

@@ -75,7 +75,7 @@ pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(),
     let verdict = judge(share);
     let reason = (verdict == Verdict::Unverified)
         .then_some("the kernel had no huge page at hand for the others");
-    let claim = "huge pages found per operation";
+    let claim = Claim::by_most("huge pages found per operation");
     b.claim_verdict(claim, 1.0, share, "smaps", verdict, reason);
     let per_page = length as f64 / Pages::Small.bytes()? as f64;
     b.detail("small_pages_per_fault", per_page);

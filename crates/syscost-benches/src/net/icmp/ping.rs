@@ -108,13 +108,13 @@ impl Pinger {
     pub(crate) fn claim(&self, b: &mut Bencher, answered: u64, is_loopback: bool) {
         let what = "replies with the identifier and the sequence number of their request";
         b.claim_equal(what, answered as f64, self.matched as f64, "near end");
-        let is = sockopt::socket_type(&self.socket).map(|is| match is {
-            SocketType::DGRAM => Kind::Ping.name(),
-            SocketType::RAW => Kind::Raw.name(),
-            _ => "another socket",
-        });
-        let is = is.unwrap_or("unknown");
-        b.claim_equal("type of the socket", self.kind.name(), is, "SO_TYPE");
+        let (claim, named) = ("type of the socket", self.kind.name());
+        match sockopt::socket_type(&self.socket) {
+            Ok(SocketType::DGRAM) => b.claim_equal(claim, named, Kind::Ping.name(), "SO_TYPE"),
+            Ok(SocketType::RAW) => b.claim_equal(claim, named, Kind::Raw.name(), "SO_TYPE"),
+            Ok(_) => b.claim_equal(claim, named, "another socket", "SO_TYPE"),
+            Err(cause) => b.claim_unobserved(claim, named, "SO_TYPE", cause),
+        }
         let names = match (self.family, is_loopback) {
             (Family::Ipv4, true) => ["Icmp.InEchos", "Icmp.OutEchoReps"],
             (Family::Ipv4, false) => ["Icmp.OutEchos", "Icmp.InEchoReps"],
@@ -132,7 +132,7 @@ impl Pinger {
         let (claim, named, source) = ("address of the far end", named.to_string(), "getpeername");
         match self.asked() {
             Some(is) => b.claim_equal(claim, named, is.to_string(), source),
-            None => b.claim_unverified(claim, named, "unknown", source, "the kernel does not say"),
+            None => b.claim_unobserved(claim, named, source, "the kernel does not say"),
         }
     }
 

@@ -115,7 +115,7 @@ pub(in crate::net) enum Direction {
     Receive,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(in crate::net) struct Row {
     path: Path,
     family: Family,
@@ -143,7 +143,7 @@ impl Row {
 }
 
 impl Networked for Row {
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         use Direction::{Receive, Send};
         use Method::{SendFile, Splice, Write, ZeroCopy};
         const OTHERS: &[Method] = &[ZeroCopy, SendFile, Splice];
@@ -164,7 +164,7 @@ impl Networked for Row {
             }));
         };
         let local = |family, place| Destination::new(Path::Loopback, family, Some(place));
-        let near = same_and_nearest();
+        let near = same_and_nearest(here);
         for place in &near {
             let there = local(Family::Ipv4, *place);
             add(there, &[1], &[LARGE, SMALL], &[Send, Receive], &[Write]);

@@ -55,14 +55,14 @@ const RULE: Accept = Accept {
     only_from: None,
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     family: Family,
 }
 
 impl Networked for Row {
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             path: Path::each(here),
             family: path.families(here)

@@ -70,7 +70,7 @@ enum Step {
     Refused,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     family: Family,
@@ -78,7 +78,7 @@ struct Row {
 }
 
 impl Networked for Row {
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             path: Path::each(here),
             family: path.families(here),

@@ -38,7 +38,7 @@ use syscost_net::{Account, Service, Wait};
 use super::stream::Stream;
 use crate::net::exchange::Caller;
 use crate::net::far_end::{FarEnd, OverNetwork, PATIENCE, Route, listen};
-use crate::net::round_trip::{EchoSpec, Echoed, Ends, Over, Sizes};
+use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.round_trip",
@@ -58,7 +58,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     comes_first: true,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::of::<OverNetwork<Over<Stream>>>()
+    ..Benchmark::by::<OverNetwork<Row>, Stream>()
 };
 
 const ALL: &[Bytes] = &[

@@ -57,7 +57,7 @@ impl Stream {
     pub(crate) fn claim(&self, b: &mut Bencher, sent: u64, received: u64, far: Option<&TcpSide>) {
         let Some(((before, after), far)) = self.sides.as_ref().zip(far) else {
             let reason = "this kernel, or that of the far end, has no TCP_INFO";
-            b.claim_unverified("bytes acknowledged", sent as f64, "unknown", SOURCE, reason);
+            b.claim_unobserved("bytes acknowledged", sent as f64, SOURCE, reason);
             return;
         };
         let acknowledged = after.bytes_acked.saturating_sub(before.bytes_acked);

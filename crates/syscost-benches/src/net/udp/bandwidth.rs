@@ -90,7 +90,7 @@ impl Rate {
     }
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     family: Family,
@@ -101,8 +101,8 @@ struct Row {
 }
 
 impl Networked for Row {
-    fn rows(here: &Here) -> Vec<Case> {
-        let mut places = same_and_nearest();
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let mut places = same_and_nearest(here);
         let mut rows = Vec::new();
         let mut add =
             |Destination { path, family, cpus }: Destination, sizes: &[Bytes], plain: &[Rate]| {

@@ -30,7 +30,7 @@ use crate::ipc::message::Message;
 use crate::net::exchange::{LOST_AFTER, Link};
 use crate::net::far_end::{FarEnd, OverNetwork, Route};
 use crate::net::interface::InterfaceCounters;
-use crate::net::round_trip::{EchoSpec, Echoed, Ends, Over, Sizes};
+use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
 use crate::net::waiting::Waiting;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -51,7 +51,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     comes_first: true,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::of::<OverNetwork<Over<Datagrams>>>()
+    ..Benchmark::by::<OverNetwork<Row>, Datagrams>()
 };
 
 /// The maximum payload of a datagram is a little less than 64 KiB.

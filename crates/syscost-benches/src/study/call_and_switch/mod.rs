@@ -36,13 +36,13 @@ enum Signature {
     ReturnsStruct,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct FunctionCall {
     signature: Signature,
 }
 
 impl Measured for FunctionCall {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(FunctionCall {
             signature: Signature::ALL
         })

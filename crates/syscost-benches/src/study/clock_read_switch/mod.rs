@@ -65,14 +65,14 @@ pub(super) const READ_ZERO_BYTES: Benchmark = Benchmark {
     ..procedure::<ReadZeroBytes>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct ReadZeroBytes {
     /// Reads between two readings of the clock.
     in_a_row: u64,
 }
 
 impl Measured for ReadZeroBytes {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(ReadZeroBytes {
             in_a_row: [100, 1000, 10_000]
         })
@@ -100,7 +100,7 @@ enum Hint {
     SameCpu,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct ProcessSwitch {
     /// Round trips between two readings of the clock.
     in_a_row: u64,
@@ -108,7 +108,7 @@ struct ProcessSwitch {
 }
 
 impl Measured for ProcessSwitch {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(ProcessSwitch {
             in_a_row: [20, 200, 20_000],
             hint: Hint::ALL

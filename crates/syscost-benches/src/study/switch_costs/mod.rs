@@ -68,13 +68,13 @@ enum Iterations {
     Few = 100_000,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Loop {
     turns: Iterations,
 }
 
 impl Measured for Loop {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Loop {
             turns: Iterations::ALL
         })
@@ -139,13 +139,13 @@ enum Getpid {
     Entered,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct SystemCall {
     getpid: Getpid,
 }
 
 impl Measured for SystemCall {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(SystemCall {
             getpid: Getpid::ALL
         })
@@ -204,13 +204,13 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
     ..procedure::<ProcessSwitch>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct ProcessSwitch {
     clock: Clock,
 }
 
 impl Measured for ProcessSwitch {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(ProcessSwitch { clock: Clock::ALL })
     }
 
@@ -242,13 +242,13 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
     ..procedure::<ThreadSwitch>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct ThreadSwitch {
     clock: Clock,
 }
 
 impl Measured for ThreadSwitch {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(ThreadSwitch { clock: Clock::ALL })
     }
 

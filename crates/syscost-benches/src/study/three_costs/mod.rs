@@ -40,13 +40,13 @@ enum Call {
     Setuid,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct SystemCall {
     call: Call,
 }
 
 impl Measured for SystemCall {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(SystemCall { call: Call::ALL })
     }
 
@@ -80,14 +80,14 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     ..procedure::<ProcedureCall>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct ProcedureCall {
     /// Arguments of the procedure.
     arguments: u32,
 }
 
 impl Measured for ProcedureCall {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(ProcedureCall { arguments: 0..=5 })
     }
 
@@ -120,13 +120,13 @@ enum Via {
     Clone,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct TaskCreate {
     via: Via,
 }
 
 impl Measured for TaskCreate {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(TaskCreate { via: Via::ALL })
     }
 
@@ -153,13 +153,13 @@ pub(super) const SWITCH: Benchmark = Benchmark {
     ..procedure::<Switch>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Switch {
     between: Between,
 }
 
 impl Measured for Switch {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Switch {
             between: Between::ALL
         })

@@ -68,14 +68,14 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     ..procedure::<ProcedureCall>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct ProcedureCall {
     /// Arguments of the procedure.
     arguments: u32,
 }
 
 impl Measured for ProcedureCall {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(ProcedureCall { arguments: 0..=7 })
     }
 
@@ -118,13 +118,13 @@ enum Task {
     Process,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct TaskCreation {
     task: Task,
 }
 
 impl Measured for TaskCreation {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(TaskCreation { task: Task::ALL })
     }
 
@@ -160,13 +160,13 @@ pub(super) const SWITCH: Benchmark = Benchmark {
     ..procedure::<Switch>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Switch {
     between: Between,
 }
 
 impl Measured for Switch {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Switch {
             between: [Between::Threads, Between::Processes]
         })
@@ -207,14 +207,14 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
     ..procedure::<MemoryAccess>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct MemoryAccess {
     /// Bytes of the memory that is walked.
     size: Bytes,
 }
 
 impl Measured for MemoryAccess {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(MemoryAccess {
             size: SIZES.map(|power| Bytes(1 << power))
         })
@@ -277,14 +277,14 @@ enum Cpus {
     One,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct MemoryBandwidth {
     op: Op,
     cpus: Cpus,
 }
 
 impl Measured for MemoryBandwidth {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let unpinned = rows!(MemoryBandwidth {
             op: Op::ALL,
             cpus: [Cpus::All]

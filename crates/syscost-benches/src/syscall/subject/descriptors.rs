@@ -113,7 +113,7 @@ impl Descriptors {
         let claim = "different ones of these";
         match watched().map(identity).collect::<Result<BTreeSet<_>, _>>() {
             Ok(different) => b.claim_equal(claim, fds, different.len() as u64, "fstat"),
-            Err(error) => b.claim_unverified(claim, fds, "unknown", "fstat", &error.to_string()),
+            Err(error) => b.claim_unobserved(claim, fds, "fstat", error),
         }
         let observed = found.map_or("none".to_owned(), |index| index.to_string());
         let holds = found == Some(self.ready);

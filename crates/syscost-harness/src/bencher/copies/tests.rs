@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use syscost_params::Params;
 use syscost_sys::cpu;
 use syscost_sys::partner::Shared;
 use syscost_sys::raw::Sysno;
@@ -12,6 +13,7 @@ use crate::bencher::Findings;
 use crate::bencher::tests::real::found_of;
 use crate::case::Case;
 use crate::expect::{Expect, at_most, calls};
+use crate::rows;
 
 /// The CPUs of two copies; `None` where this machine has fewer than two.
 fn two_cpus() -> Option<Vec<u32>> {
@@ -35,7 +37,10 @@ fn found(
 }
 
 fn verdict_of(findings: &Findings, claim: &str) -> Verdict {
-    let of_claim = findings.evidence.iter().filter(|e| e.claim == claim);
+    let of_claim = findings
+        .evidence
+        .iter()
+        .filter(|e| e.claim.sentence == claim);
     let verdicts = of_claim.map(|evidence| evidence.verdict);
     verdicts
         .max()
@@ -86,10 +91,20 @@ fn all_copies_work_and_every_operation_is_counted() {
     }
 }
 
+#[derive(Params, Clone)]
+#[expect(dead_code)] // only its role is read
+struct Row {
+    r#as: Between,
+}
+
 #[test]
 fn copies_that_are_not_what_the_name_says_are_refuted() {
     let Some(cpus) = two_cpus() else { return };
-    let named = Case::new([("as", "processes")]);
+    let named = rows!(Row {
+        r#as: [Between::Processes]
+    })
+    .remove(0)
+    .erased();
     for (between, verdict) in [
         (Between::Processes, Verdict::Confirmed),
         (Between::Threads, Verdict::Refuted),

@@ -1,23 +1,18 @@
 //! How many tasks an operation has, and what they are to each other, as the kernel has it:
 //! processes or threads.
 //!
-//! The code that starts them has it from the row's value. This reads the row's name, and what the tasks are from
-//! the kernel.
+//! The code that starts them has it from the row's value. This compares that value with what the tasks are to the
+//! kernel.
 
 use std::collections::BTreeSet;
 
+use syscost_params::Role;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::TaskId;
 
 use crate::bencher::Bencher;
 
-/// The parameters that name it.
-const KEYS: [&str; 2] = ["between", "as"];
-
 const CLAIM: &str = "what its tasks are to each other";
-
-/// The parameter that says how many there are.
-const COUNT_KEY: &str = "tasks";
 
 const COUNT_CLAIM: &str = "number of its tasks";
 
@@ -30,35 +25,37 @@ pub(in crate::bencher) fn groups_of(tasks: impl IntoIterator<Item = TaskId>) -> 
 }
 
 impl Bencher<'_> {
-    /// Claims that the tasks of each of these teams are as many as the row's name says, and to each
-    /// other what it says, if it says anything. The first team is that of the operation. Another
-    /// one of a single task is a baseline and claims nothing; a single task is nothing to others.
+    /// Claims that the tasks of each of these teams are as many as the row says, and to each other what it says,
+    /// if it says anything. The first team is that of the operation. Another one of a single task is a baseline and
+    /// claims nothing; a single task is nothing to others.
     pub(in crate::bencher) fn claim_tasks<'g>(
         &mut self,
         teams: impl IntoIterator<Item = &'g Groups>,
     ) {
-        let params = self.case.to_map();
-        let relation_named = KEYS.iter().find_map(|key| params.get(*key));
-        let count_named = params.get(COUNT_KEY);
+        let case = self.case;
         for (index, groups) in teams.into_iter().enumerate() {
             let is_alone = groups.as_ref().is_ok_and(|groups| groups.len() < 2);
-            if let Some(named) = relation_named.filter(|_| !is_alone) {
-                let seen = groups.as_deref().map(|groups| relation(groups).to_owned());
-                self.claim_as_named(CLAIM, named, seen);
-            }
-            if let Some(named) = count_named.filter(|_| !is_alone || index == 0) {
-                let seen = groups.as_deref().map(|groups| groups.len().to_string());
-                self.claim_as_named(COUNT_CLAIM, named, seen);
+            for role in &case.facts.roles {
+                match *role {
+                    Role::TaskKind(kind) if !is_alone => {
+                        let seen = groups.as_deref().map(|groups| relation(groups).to_owned());
+                        self.claim_as_named(CLAIM, kind.to_owned(), seen);
+                    }
+                    Role::TaskCount(count) if !is_alone || index == 0 => {
+                        let seen = groups.as_deref().map(|groups| groups.len().to_string());
+                        self.claim_as_named(COUNT_CLAIM, count.to_string(), seen);
+                    }
+                    Role::TaskKind(_) | Role::TaskCount(_) | Role::BindsCpus | Role::Plain => {}
+                }
             }
         }
     }
 
-    fn claim_as_named(&mut self, claim: &str, named: &str, seen: Result<String, &Unsupported>) {
-        let named = named.to_owned();
+    fn claim_as_named(&mut self, claim: &str, named: String, seen: Result<String, &Unsupported>) {
         match seen {
             Ok(seen) => self.claim_equal(claim, named, seen, "/proc"),
             Err(reason) => {
-                self.claim_unverified(claim, named, "unknown", "/proc", &reason.to_string());
+                self.claim_unobserved(claim, named, "/proc", reason);
             }
         }
     }
@@ -76,6 +73,7 @@ fn relation(groups: &[u32]) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use syscost_params::{Params, TaskCount};
     use syscost_results::{Evidence, Verdict};
     use syscost_sys::cpu;
     use syscost_sys::partner::Between;
@@ -86,6 +84,7 @@ mod tests {
     use crate::case::Case;
     use crate::failure::Failure;
     use crate::placement::Placement;
+    use crate::rows;
 
     /// The findings of a case on this CPU.
     fn found(
@@ -100,12 +99,28 @@ mod tests {
     fn claimed(findings: &Findings) -> Vec<&Evidence> {
         let is_of_tasks = |claim: &str| [CLAIM, COUNT_CLAIM].contains(&claim);
         let all = findings.evidence.iter();
-        all.filter(|one| is_of_tasks(&one.claim)).collect()
+        all.filter(|one| is_of_tasks(&one.claim.sentence)).collect()
+    }
+
+    #[derive(Params, Clone)]
+    #[expect(dead_code)] // only its name and its roles are read
+    struct Row {
+        between: Option<Between>,
+        /// How many there are.
+        tasks: Option<TaskCount>,
+    }
+
+    fn case(between: Option<Between>, tasks: Option<TaskCount>) -> Case {
+        let mut rows = rows!(Row {
+            between: [between],
+            tasks: [tasks]
+        });
+        rows.remove(0).erased()
     }
 
     /// The verdicts on a row that names one kind and starts the other.
-    fn verdict(named: &'static str, between: Between) -> Result<Vec<Verdict>, Failure> {
-        let case = Case::new([("between", named)]);
+    fn verdict(named: Between, between: Between) -> Result<Vec<Verdict>, Failure> {
+        let case = case(Some(named), None);
         let findings = found(&case, |b| {
             b.together(Placement::Free, |cpus| {
                 let mut workers = TaskGroup::new(between)?;
@@ -137,13 +152,13 @@ mod tests {
             return println!("skipped: {reason}");
         }
         for between in Between::ALL {
-            for named in ["processes", "threads"] {
-                let expected = match named == between.name() {
+            for named in Between::ALL {
+                let expected = match named == between {
                     true => Verdict::Confirmed,
                     false => Verdict::Refuted,
                 };
                 match verdict(named, between) {
-                    Ok(verdicts) => assert_eq!(verdicts, [expected], "{named}, {between:?}"),
+                    Ok(verdicts) => assert_eq!(verdicts, [expected], "{named:?}, {between:?}"),
                     Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
                     Err(failure) => panic!("{failure}"),
                 }
@@ -155,12 +170,12 @@ mod tests {
     fn more_or_fewer_tasks_than_the_name_says_are_refuted() {
         let three = vec![7, 8, 9];
         for (named, team, expected) in [
-            ("2", three.clone(), Verdict::Refuted),
-            ("3", three.clone(), Verdict::Confirmed),
-            ("4", three, Verdict::Refuted),
-            ("2", vec![7], Verdict::Refuted),
+            (2, three.clone(), Verdict::Refuted),
+            (3, three.clone(), Verdict::Confirmed),
+            (4, three, Verdict::Refuted),
+            (2, vec![7], Verdict::Refuted),
         ] {
-            let findings = found(&Case::new([("tasks", named)]), |b| {
+            let findings = found(&case(None, Some(TaskCount(named))), |b| {
                 b.iter(|| 1)?;
                 // The second is a baseline.
                 b.claim_tasks(&[Ok(team), Ok(vec![7])]);
@@ -174,7 +189,7 @@ mod tests {
 
     #[test]
     fn unreadable_groups_are_unverified_and_a_single_task_claims_nothing() {
-        let case = Case::new([("as", "threads")]);
+        let case = case(Some(Between::Threads), None);
         let findings = found(&case, |b| {
             b.iter(|| 1)?;
             b.claim_tasks(&[Ok(vec![7]), Err(Unsupported::new("no /proc"))]);

@@ -168,9 +168,9 @@ impl Bencher<'_> {
         self.declared = declared;
         self.operations = operations;
         for evidence in &mut self.findings.evidence[known..] {
-            evidence.claim = format!("{}: {}", baseline.name, evidence.claim);
-            let id = evidence.claim_id.as_str();
-            evidence.claim_id = ClaimId::of(&format!("{} {id}", baseline.name));
+            let claim = &mut evidence.claim;
+            claim.sentence = format!("{}: {}", baseline.name, claim.sentence);
+            claim.id = ClaimId::of(&format!("{} {}", baseline.name, claim.id.as_str()));
         }
         seen
     }

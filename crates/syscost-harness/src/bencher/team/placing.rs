@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use syscost_results::Verdict;
 use syscost_sys::topology::Topology;
 use syscost_sys::{Unsupported, cpu};
 
@@ -209,8 +208,7 @@ impl Bencher<'_> {
     fn claim_unseen(&mut self, claim: &str, expected: String, seen: &Seen) {
         let reason = seen.unread.as_ref().map(Unsupported::to_string);
         let reason = reason.unwrap_or_else(|| "it was not looked up".to_owned());
-        let verdict = Verdict::Unverified;
-        self.claim_verdict(claim, expected, "unknown", "/proc", verdict, Some(&reason));
+        self.claim_unobserved(claim, expected, "/proc", reason);
     }
 }
 

@@ -35,7 +35,9 @@ fn verdict_on(offset: u64) -> Verdict {
     measured.expect("counted");
     let evidence = bencher.finish().expect("finished").evidence;
     let about_offsets = |claim: &str| claim == "share of lseek calls whose offset is 4096";
-    let judged = evidence.iter().find(|one| about_offsets(&one.claim));
+    let judged = evidence
+        .iter()
+        .find(|one| about_offsets(&one.claim.sentence));
     judged.expect("offsets are judged").verdict
 }
 
@@ -76,7 +78,9 @@ fn what_prepares_single_operations_must_not_make_their_calls() {
         let prepare = || if is_anticipated { seek() } else { Ok(()) };
         bencher.single(prepare, seek).expect("counted");
         let evidence = bencher.finish().expect("finished").evidence;
-        let judged = evidence.iter().find(|one| one.claim.contains("offset"));
+        let judged = evidence
+            .iter()
+            .find(|one| one.claim.sentence.contains("offset"));
         judged.expect("offsets are judged").verdict
     };
     assert_eq!(verdict(false), Verdict::Confirmed);

@@ -220,7 +220,7 @@ fn only_what_was_timed_on_a_core_of_our_own_refutes() {
         let findings = on_core(limit, Pass::Evidence, lie);
         let claim = Counter::TimeScaling.claim();
         let mut evidence = findings.evidence.into_iter();
-        let scaling = evidence.find(|evidence| evidence.claim == claim);
+        let scaling = evidence.find(|evidence| evidence.claim.sentence == claim);
         scaling.expect("scaling is judged")
     };
     assert_eq!(verdict(2.0, 500_000, 150_000).verdict, Verdict::Refuted);

@@ -169,7 +169,7 @@ fn refuted_of_growing() -> Vec<String> {
         one.verdict == Verdict::Refuted || reason.starts_with("another program wants this CPU")
     };
     let refuted = evidence.into_iter().filter(is_refuted);
-    refuted.map(|one| one.claim).collect()
+    refuted.map(|one| one.claim.sentence).collect()
 }
 
 /// A bencher on the first of these CPUs, in a separate thread, which is pinned as a worker is.
@@ -326,7 +326,7 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
         let cpus = findings
             .evidence
             .iter()
-            .find(|one| one.claim == "CPUs of its tasks")
+            .find(|one| one.claim.sentence == "CPUs of its tasks")
             .expect("places are claimed");
         assert_eq!(cpus.verdict, verdict, "{cpus:?}");
     }

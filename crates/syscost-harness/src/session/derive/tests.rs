@@ -26,7 +26,7 @@ enum Kind {
     B,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Cost {
     /// Bytes.
     size: u32,
@@ -43,7 +43,7 @@ static SUM: Benchmark = Benchmark {
     ..Benchmark::computed::<Sum>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Sum {
     kind: Kind,
 }
@@ -51,18 +51,17 @@ struct Sum {
 impl Computed for Sum {
     const FROM: &'static [&'static str] = &[COST];
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Sum { kind: Kind::ALL })
     }
 
     fn takes(&self, other: &Row) -> bool {
-        other
-            .of(COST)
-            .is_some_and(|cost: Cost| cost.kind == self.kind)
+        let cost = other.case.row::<Cost>();
+        cost.is_some_and(|cost| cost.kind == self.kind)
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-        let sizes = points(sources, COST, |cost: Cost| cost.size.into());
+        let sizes = points(sources, |cost: &Cost| cost.size.into());
         if sizes.len() < 2 {
             return Err(Failure::Unsupported("two are needed".to_owned()));
         }
@@ -137,7 +136,7 @@ fn run(rounds: [u32; 3]) -> Vec<(Row, Measurement)> {
             size: [size],
             kind: [kind]
         });
-        let case = cases.remove(0);
+        let case = cases.remove(0).erased();
         let row = Row { benchmark, case };
         let values: Vec<(u32, f64)> = (0..rounds)
             .map(|round| (round, f64::from(size * (round + 1))))
@@ -155,7 +154,7 @@ fn run(rounds: [u32; 3]) -> Vec<(Row, Measurement)> {
 
 fn compute(kind: Kind, run: &[(Row, Measurement)]) -> Measurement {
     let rows = Catalogue::rows([&SUM], &Here::plain());
-    let is_it = |row: &&Row| row.case.row().is_ok_and(|sum: Sum| sum.kind == kind);
+    let is_it = |row: &&Row| row.case.row().is_some_and(|sum: &Sum| sum.kind == kind);
     let row = rows.iter().find(is_it).expect("a row of each kind");
     derived(
         row,
@@ -176,7 +175,7 @@ fn a_value_is_computed_in_each_round_that_all_sources_have() {
     let interval = (row.estimate.ci95_low, row.estimate.ci95_high);
     assert_eq!(interval, (Some(6.0), Some(42.0)));
     assert_eq!(row.details["rows_count"], 3.0);
-    let claims: Vec<&str> = row.evidence.iter().map(|e| &*e.claim).collect();
+    let claims: Vec<&str> = row.evidence.iter().map(|e| &*e.claim.sentence).collect();
     let expected = [
         "evidence of the rows it is computed from",
         "sum",

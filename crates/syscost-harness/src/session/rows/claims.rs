@@ -1,6 +1,6 @@
 //! A row's claims, as its processes judged them.
 
-use syscost_results::{Evidence, Verdict};
+use syscost_results::{Evidence, RefutedBy, Verdict};
 
 /// How many processes judge a claim that one refutes and others may have caused.
 const ENOUGH: u32 = 3;
@@ -20,7 +20,7 @@ impl Claims {
     /// Adds what a process found: of verdicts on the same claim, the worst is kept.
     pub(super) fn add(&mut self, evidence: Evidence) {
         let same = |known: &&mut Claim| {
-            known.worst.claim_id == evidence.claim_id && known.worst.source == evidence.source
+            known.worst.claim.id == evidence.claim.id && known.worst.source == evidence.source
         };
         let refuted = u32::from(evidence.verdict == Verdict::Refuted);
         match self.0.iter_mut().find(same) {
@@ -39,12 +39,10 @@ impl Claims {
         }
     }
 
-    /// Whether a claim is refuted that others may have broken, and too few processes have judged it.
+    /// Whether a claim is refuted that most processes must refute, and too few have judged it.
     pub(super) fn are_doubtful(&self) -> bool {
         let mut all = self.0.iter();
-        all.any(|claim| {
-            claim.refuted > 0 && claim.judged < ENOUGH && claim.may_be_background_tasks()
-        })
+        all.any(|claim| claim.refuted > 0 && claim.judged < ENOUGH && claim.is_refuted_by_most())
     }
 
     /// What is known of each.
@@ -54,27 +52,20 @@ impl Claims {
 }
 
 impl Claim {
-    /// Whether what other programs do can break it at times: it is judged by times, or by counts
-    /// per operation, in which a wait or a switch of others' making is counted as well. What is
-    /// claimed wrongly is wrong in every process.
-    fn may_be_background_tasks(&self) -> bool {
-        self.worst.source == "clock" || self.worst.claim_id.is_per_operation()
+    fn is_refuted_by_most(&self) -> bool {
+        self.worst.claim.refuted_by == RefutedBy::Most
     }
 
+    /// The worst verdict; but where most processes must refute it, no refutation of fewer.
     fn evidence(&self) -> Evidence {
-        let mut evidence = self.worst.clone();
-        let Self {
-            judged, refuted, ..
-        } = self;
-        if *refuted > 0 && 2 * refuted <= *judged && self.may_be_background_tasks() {
-            evidence.verdict = Verdict::Unverified;
-            let which = format!("in {refuted} of {judged} processes, and not in the others");
-            evidence.reason = Some(match evidence.reason {
-                Some(reason) => format!("{reason}, {which}"),
-                None => which,
-            });
-        }
-        evidence
+        let (judged, refuted) = (self.judged, self.refuted);
+        self.worst.clone().tolerated(|| {
+            let is_minority = self.is_refuted_by_most() && 2 * refuted <= judged;
+            let reason = self.worst.reason.as_ref();
+            let why = reason.map_or_else(String::new, |reason| format!("{reason}, "));
+            is_minority
+                .then(|| format!("{why}in {refuted} of {judged} processes, and not in the others"))
+        })
     }
 }
 
@@ -82,17 +73,20 @@ impl Claim {
 mod tests {
     use super::*;
 
-    fn claims(claim: &str, source: &str, verdicts: &[Verdict]) -> Claims {
+    fn claims(refuted_by: RefutedBy, verdicts: &[Verdict]) -> Claims {
         let mut claims = Claims::default();
         for verdict in verdicts {
-            claims.add(Evidence::new(claim, 1.0, 2.0, source, *verdict));
+            let claim = syscost_results::Claim {
+                refuted_by,
+                ..syscost_results::Claim::from("other system calls per operation")
+            };
+            claims.add(Evidence::new(claim, 1.0, 2.0, "clock", *verdict));
         }
         claims
     }
 
     const YES: Verdict = Verdict::Confirmed;
     const NO: Verdict = Verdict::Refuted;
-    const COUNT: &str = "other system calls per operation";
 
     fn verdict(claims: &Claims) -> Verdict {
         claims.evidence()[0].verdict
@@ -100,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_count_that_most_processes_do_not_refute_is_unverified() {
-        let claims = claims(COUNT, "seccomp audit", &[NO, YES, YES]);
+        let claims = claims(RefutedBy::Most, &[NO, YES, YES]);
         assert_eq!(verdict(&claims), Verdict::Unverified);
         let reason = claims.evidence()[0].reason.clone();
         let expected = "in 1 of 3 processes, and not in the others";
@@ -111,26 +105,26 @@ mod tests {
     #[test]
     fn a_count_that_most_processes_refute_is_refuted() {
         for verdicts in [&[NO][..], &[NO, NO], &[NO, YES, NO], &[NO, NO, NO]] {
-            assert_eq!(verdict(&claims(COUNT, "/proc", verdicts)), NO);
+            assert_eq!(verdict(&claims(RefutedBy::Most, verdicts)), NO);
         }
-        let of_times = "time of alternating over constant directions";
-        let often = claims(of_times, "clock", &[NO, YES, NO, NO, YES, NO]);
+        let often = claims(RefutedBy::Most, &[NO, YES, NO, NO, YES, NO]);
         assert_eq!(verdict(&often), NO);
-        let once = claims(of_times, "clock", &[YES, YES, NO, YES, YES, YES]);
+        let once = claims(RefutedBy::Most, &[YES, YES, NO, YES, YES, YES]);
         assert_eq!(verdict(&once), Verdict::Unverified);
     }
 
     #[test]
     fn a_refuted_count_is_counted_again_until_three_have_judged_it() {
-        assert!(claims(COUNT, "/proc", &[NO]).are_doubtful());
-        assert!(claims(COUNT, "/proc", &[NO, YES]).are_doubtful());
-        assert!(!claims(COUNT, "/proc", &[NO, YES, YES]).are_doubtful());
-        assert!(!claims(COUNT, "/proc", &[YES]).are_doubtful());
+        assert!(claims(RefutedBy::Most, &[NO]).are_doubtful());
+        assert!(claims(RefutedBy::Most, &[NO, YES]).are_doubtful());
+        assert!(!claims(RefutedBy::Most, &[NO, YES, YES]).are_doubtful());
+        assert!(!claims(RefutedBy::Most, &[YES]).are_doubtful());
     }
 
     #[test]
     fn what_nobody_else_can_have_broken_is_refuted_by_one_process() {
-        let claims = claims("bytes that came back", "both sides", &[YES, NO, YES, YES]);
+        // Whatever its words and who counted.
+        let claims = claims(RefutedBy::One, &[YES, NO, YES, YES]);
         assert_eq!(verdict(&claims), NO);
         assert!(!claims.are_doubtful());
     }

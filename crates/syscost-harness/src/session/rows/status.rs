@@ -1,6 +1,6 @@
 //! The status of a row.
 
-use syscost_results::{Estimate, Evidence, Fact, Status, Verdict};
+use syscost_results::{Estimate, Evidence, Status, Verdict};
 
 use super::RowState;
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ impl RowState {
             return (Status::Skipped, Some(reason.clone()));
         }
         if let Some(refuted) = evidence.iter().find(|e| e.verdict == Verdict::Refuted) {
-            return (Status::Withheld, Some(refutation(refuted)));
+            return (Status::Withheld, Some(refuted.to_string()));
         }
         if self.rounds.is_empty() {
             return (Status::Skipped, Some(missing.to_owned()));
@@ -62,19 +62,4 @@ impl RowState {
         }
         (Status::Ok, None)
     }
-}
-
-fn refutation(evidence: &Evidence) -> String {
-    let said = |fact: &Option<Fact>| {
-        let fact = fact.as_ref();
-        fact.map_or("nothing".to_owned(), Fact::to_string)
-    };
-    let (expected, observed) = (said(&evidence.expected), said(&evidence.observed));
-    let (claim, source) = (&evidence.claim, &evidence.source);
-    let mut text = format!("{claim}: expected {expected}, observed {observed} ({source})");
-    if let Some(reason) = &evidence.reason {
-        text.push_str(": ");
-        text.push_str(reason);
-    }
-    text
 }

@@ -1,5 +1,5 @@
-use syscost_results::Evidence;
 use syscost_results::measurement::{Cause, Disturbance};
+use syscost_results::{Claim, Evidence};
 
 use super::*;
 use crate::benchmark::Benchmark;
@@ -173,7 +173,7 @@ fn what_others_may_have_broken_is_counted_again_and_withheld_only_if_most_say_so
     let counted = |verdict| {
         Ok(Findings {
             evidence: vec![Evidence::new(
-                "switches of all its tasks per operation",
+                Claim::by_most("switches of all its tasks per operation"),
                 2.0,
                 2.4,
                 "/proc",

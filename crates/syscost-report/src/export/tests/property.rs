@@ -34,7 +34,7 @@ prop_compose! {
             row.case = case.clone();
             row.reason = row.reason.as_ref().map(|_| texts[4].clone());
             for evidence in &mut row.evidence {
-                evidence.claim = texts[5].clone();
+                evidence.claim.sentence = texts[5].clone();
             }
         }
         run

@@ -15,7 +15,7 @@ fn of_rows(rows: usize) -> Run {
         (0..12).map(move |claim| {
             let mut evidence = like.evidence[0].clone();
             // Most claims are shared by many rows; what was observed differs from row to row.
-            evidence.claim = format!("claim {} of operations {}", claim, row % 30);
+            evidence.claim.sentence = format!("claim {} of operations {}", claim, row % 30);
             evidence.observed = Some(Fact::Number(row as f64 / 7.0));
             evidence
         })

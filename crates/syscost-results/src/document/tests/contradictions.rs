@@ -161,7 +161,7 @@ fn a_claim_is_confirmed_only_if_what_was_observed_is_what_was_expected() {
         (json!("at most 0.01"), json!(0.25), Some("who knows")),
     ] {
         let text = judged(&expected, &observed, reason).expect("it contradicts itself");
-        let said = format!("measurements[0].evidence[0]: `{NAME}`: `calls` is marked confirmed");
+        let said = format!("measurements[0].evidence[0]: `{NAME}`: marked confirmed: calls: ");
         assert!(text.contains(&said), "{text}");
     }
 }

@@ -101,7 +101,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
     for pass in [Pass::Evidence, Pass::Timed] {
         let outcome = launcher.run(&job(pass), 0, None).ok()?;
         let findings: Findings = outcome.results.into_iter().next()??.ok()?;
-        found.extend(findings.evidence.into_iter().map(|one| one.claim));
+        found.extend(findings.evidence.into_iter().map(|one| one.claim.sentence));
         found.extend(findings.details.into_keys());
     }
     Some(found)
@@ -118,6 +118,6 @@ fn kept(name: &str) -> Option<BTreeSet<String>> {
 fn counted(run: &Run, name: &str) -> Option<BTreeSet<String>> {
     let is_it = |row: &&Measurement| row.name == name && row.status == Status::Ok;
     let row = run.measurements.iter().find(is_it)?;
-    let claims = row.evidence.iter().map(|one| one.claim.clone());
+    let claims = row.evidence.iter().map(|one| one.claim.sentence.clone());
     Some(claims.chain(row.details.keys().cloned()).collect())
 }

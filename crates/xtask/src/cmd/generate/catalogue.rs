@@ -254,7 +254,7 @@ mod tests {
 
     const SOURCE: &str = "//! Ends\n//! early.\n//!\n//! ## Measures\n//! This.\n//! ## Source\n//! Nobody.\n\nuse x;\n";
 
-    #[derive(Params)]
+    #[derive(Params, Clone)]
     struct Poll {
         /// Descriptors that are waited for.
         fds: u32,
@@ -262,15 +262,38 @@ mod tests {
         edge: bool,
     }
 
+    #[derive(Params, Clone)]
+    #[expect(dead_code)] // only described
+    struct Call {
+        /// The call.
+        call: String,
+    }
+
+    impl Measured for Call {
+        fn rows(_: &Here) -> Vec<Case<Self>> {
+            rows!(Call {
+                call: ["getppid".to_owned()]
+            })
+        }
+
+        fn expect(&self) -> Vec<Expect> {
+            vec![calls(Sysno::GETPPID)]
+        }
+
+        fn run(self, _: &mut Bencher) -> Result<(), Failure> {
+            Err(Failure::Broken("is only described".to_owned()))
+        }
+    }
+
     impl Measured for Poll {
-        fn rows(_: &Here) -> Vec<Case> {
+        fn rows(_: &Here) -> Vec<Case<Self>> {
             rows!(Poll {
                 fds: [10, 100, 500],
                 edge: [false]
             })
         }
 
-        fn profile(&self) -> Profile {
+        fn profile(&self, _: &Here) -> Profile {
             match (self.fds, self.edge) {
                 (500.., _) | (_, true) => Profile::Standard,
                 (..500, false) => Profile::Quick,
@@ -291,12 +314,8 @@ mod tests {
                     id: "some.call",
                     title: "A call",
                     tags: &["kernel entry", "lat_one"],
-                    cases: |_| {
-                        let case = Case::new([("call", "getppid")]);
-                        vec![case.expecting([calls(Sysno::GETPPID)])]
-                    },
                     source: SOURCE,
-                    ..Benchmark::DEFAULT
+                    ..Benchmark::of::<Call>()
                 },
                 Benchmark {
                     id: "some.poll",
@@ -334,6 +353,10 @@ early.
 **Measures.** This.
 
 **Source.** Nobody.
+
+**Parameters.**
+
+- `call`: The call.
 
 **Rows.**
 

@@ -35,14 +35,10 @@ pub(super) fn of_documents(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) 
     let whole = sandbox.file("whole.json");
     let whole = whole.to_string_lossy();
     if tally.tried == 0 {
-        let rows = [
-            "syscall.null",
-            "switch.pipe",
-            "memory.latency",
-            "op.integer",
-        ];
-        let run = ["run", "--profile", "quick", "--no-save", "-o", &whole];
-        let ending = sandbox.run(sandbox.command(&[&run[..], &rows[..]].concat()))?;
+        let run = format!(
+            "run --profile quick --no-save -o {whole} syscall.null switch.pipe memory.latency op.integer"
+        );
+        let ending = sandbox.run(sandbox.command(&run))?;
         ensure!(ending.code() == Some(0), "no document: {}", ending.err);
     }
     let text = fs::read(&*whole).with_context(|| format!("reading {whole}"))?;
@@ -52,23 +48,22 @@ pub(super) fn of_documents(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) 
     let page = sandbox.file("page.html");
     let (page, tables) = (page.to_string_lossy(), sandbox.file("tables"));
     let tables = tables.to_string_lossy();
-    let commands: [&[&str]; 12] = [
-        &["show", &damaged],
-        &["show", "-v", &damaged],
-        &["numbers", &damaged],
-        &["compare", &whole, &damaged],
-        &["compare", &damaged, &whole, "-v", "--fail-on", "worse"],
-        &["report", &damaged, "-o", &page],
-        &["plot", &damaged, "memory.latency", "-o", &page],
-        &["export", "--format", "csv", &damaged],
-        &["export", "--format", "parquet", "-o", &tables, &damaged],
-        &["export", "--format", "openmetrics", &damaged],
-        &["export", "--format", "bencher", &damaged],
-        &["export", "--format", "ktap", &damaged],
-    ];
-    for command in commands {
-        let ending = sandbox.run(sandbox.command(command))?;
-        tally.note(command[0], ending.complaints());
+    for command in [
+        format!("show {damaged}"),
+        format!("show -v {damaged}"),
+        format!("numbers {damaged}"),
+        format!("compare {whole} {damaged}"),
+        format!("compare {damaged} {whole} -v --fail-on worse"),
+        format!("report {damaged} -o {page}"),
+        format!("plot {damaged} memory.latency -o {page}"),
+        format!("export --format csv {damaged}"),
+        format!("export --format parquet -o {tables} {damaged}"),
+        format!("export --format openmetrics {damaged}"),
+        format!("export --format bencher {damaged}"),
+        format!("export --format ktap {damaged}"),
+    ] {
+        let ending = sandbox.run(sandbox.command(&command))?;
+        tally.note(&command, ending.complaints());
     }
     Ok(())
 }
@@ -78,16 +73,8 @@ pub(super) fn of_journals(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -
     let kept = sandbox.file("kept.journal");
     if tally.tried == 0 {
         // Long enough to be killed on the way; the resumed run has a second.
-        let run = [
-            "run",
-            "--profile",
-            "quick",
-            "--budget",
-            "2",
-            "syscall",
-            "task.fork",
-        ];
-        let mut run = sandbox.start(sandbox.command(&run))?;
+        let run = sandbox.command("run --profile quick --budget 2 syscall task.fork");
+        let mut run = sandbox.start(run)?;
         while sandbox.journals().iter().all(|path| lines(path) < 9) {
             ensure!(run.child.try_wait()?.is_none(), "no journal could be had");
             std::thread::sleep(std::time::Duration::from_millis(2));

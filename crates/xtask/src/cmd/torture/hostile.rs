@@ -24,34 +24,12 @@ use super::together::rows;
 const NOBODY: u32 = 65_534;
 
 /// Rows that write files in the directory that they are given, for some seconds.
-const FILES: [&str; 12] = [
-    "run",
-    "fs.write",
-    "fs.read",
-    "fs.copy",
-    "fs.sync",
-    "fs.metadata",
-    "--profile",
-    "quick",
-    "--budget",
-    "4",
-    "--format",
-    "json",
-];
+const FILES: &str = "run fs.write fs.read fs.copy fs.sync fs.metadata \
+     --profile quick --budget 4 --format json";
 
 /// A short run of rows that wait for signals and children.
-const SIGNALS: [&str; 10] = [
-    "run",
-    "signal.catch",
-    "signal.mask",
-    "task.fork",
-    "syscall.umask",
-    "--profile",
-    "quick",
-    "--no-save",
-    "--format",
-    "json",
-];
+const SIGNALS: &str = "run signal.catch signal.mask task.fork syscall.umask \
+     --profile quick --no-save --format json";
 
 /// A run begun by a parent that ignores the end of its children, or blocks all signals.
 pub(super) fn signals(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {
@@ -60,7 +38,7 @@ pub(super) fn signals(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Resu
         "exec env --block-signal \"$0\" \"$@\"",
         "exec env --ignore-signal=PIPE --block-signal=ALRM,SEGV,CHLD \"$0\" \"$@\"",
     ] {
-        let Some(command) = sandbox.behind(script, &SIGNALS)? else {
+        let Some(command) = sandbox.behind(script, SIGNALS)? else {
             tally.not_tried.push(script);
             continue;
         };
@@ -106,15 +84,8 @@ pub(super) fn swaps(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result
     fs::create_dir_all(&bait).context("making a folder")?;
     let victim = sandbox.file("victim");
     fs::write(&victim, "nobody else's").context("writing a file")?;
-    let names = [
-        "written_over",
-        "content",
-        "source",
-        "target",
-        "file",
-        "entry00001",
-    ];
-    for name in names {
+    let names = "written_over content source target file entry00001".split(' ');
+    for name in names.clone() {
         symlink(&victim, bait.join(name)).context("laying a bait")?;
     }
     for path in [&own, &bait] {
@@ -122,16 +93,8 @@ pub(super) fn swaps(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result
     }
     let id = NOBODY.to_string();
     let attacker = Command::new("setpriv")
-        .args([
-            "--reuid",
-            &id,
-            "--regid",
-            &id,
-            "--clear-groups",
-            "sh",
-            "-c",
-            SWAP,
-        ])
+        .args(["--reuid", &id, "--regid", &id, "--clear-groups"])
+        .args(["sh", "-c", SWAP])
         .current_dir(&own)
         .spawn();
     let Ok(attacker) = attacker.map(Attacker) else {
@@ -139,7 +102,7 @@ pub(super) fn swaps(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result
         return Ok(());
     };
     let directory = own.display().to_string();
-    let arguments = [&FILES[..], &["--no-save", "--dir", &directory]].concat();
+    let arguments = format!("{FILES} --no-save --dir {directory}");
     // Every row may fail, and the directory may be refused.
     let ending = sandbox.run(sandbox.command(&arguments))?;
     drop(attacker);
@@ -148,8 +111,9 @@ pub(super) fn swaps(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result
         complaints.push("a file outside the directory was written over".to_owned());
     }
     let in_bait = fs::read_dir(&bait).context("reading a folder")?.count();
-    if in_bait != names.len() {
-        let more = in_bait.abs_diff(names.len());
+    let baits = names.count();
+    if in_bait != baits {
+        let more = in_bait.abs_diff(baits);
         complaints.push(format!(
             "{more} files were made or removed where a link leads"
         ));
@@ -185,18 +149,22 @@ pub(super) fn late(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<
         mkfifoat(CWD, &fifo, Mode::RUSR | Mode::WUSR).context("making a FIFO")?;
     }
     let fifo = fifo.display().to_string();
-    let run = ["run", "--no-save", "--budget", "2", "syscall.null"];
-    let with = |more: &[&str]| sandbox.command(&[&run[..], more].concat());
-    let token = ["--peer", "127.0.0.1:9", "--token-file", &fifo];
+    let run = "run --no-save --budget 2 syscall.null";
     for (what, command) in [
-        ("a dripping NFS server", with(&["fs.nfs", "--nfs", &export])),
-        ("a token in a FIFO without a writer", with(&token)),
+        (
+            "a dripping NFS server",
+            format!("{run} fs.nfs --nfs {export}"),
+        ),
+        (
+            "a token in a FIFO without a writer",
+            format!("{run} --peer 127.0.0.1:9 --token-file {fifo}"),
+        ),
         (
             "a server's token in a FIFO without a writer",
-            sandbox.command(&["serve", "--listen", "127.0.0.1:0", "--token-file", &fifo]),
+            format!("serve --listen 127.0.0.1:0 --token-file {fifo}"),
         ),
     ] {
-        let ending = sandbox.run(command)?;
+        let ending = sandbox.run(sandbox.command(&command))?;
         let mut complaints = ending.complaints();
         if ending.err.trim().is_empty() {
             complaints.push("it ended without a word".to_owned());
@@ -210,8 +178,8 @@ pub(super) fn late(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<
 pub(super) fn foreign_files(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
     let runs = sandbox.file("syscost/runs");
     // The first second listens to the cores.
-    let run = ["run", "--profile", "quick", "--budget", "4", "syscall.null"];
-    let mut complaints = sandbox.run(sandbox.command(&run))?.complaints();
+    let run = sandbox.command("run --profile quick --budget 4 syscall.null");
+    let mut complaints = sandbox.run(run)?.complaints();
     let document = fs::read_dir(&runs).into_iter().flatten().flatten().next();
     let whole = document.map(|document| fs::read(document.path()).unwrap_or_default());
     let whole = whole.unwrap_or_default();
@@ -228,12 +196,12 @@ pub(super) fn foreign_files(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally)
     for (name, content) in foreign {
         fs::write(runs.join(name), content).context("writing a file")?;
     }
-    for arguments in [["show"], ["numbers"], ["history"]] {
-        let ending = sandbox.run(sandbox.command(&arguments))?;
+    for command in ["show", "numbers", "history"] {
+        let ending = sandbox.run(sandbox.command(command))?;
         complaints.extend(ending.complaints());
         if ending.code() != Some(0) {
             complaints.push(format!(
-                "{arguments:?}: exit code {:?}: {}",
+                "{command}: exit code {:?}: {}",
                 ending.code(),
                 ending.err
             ));
@@ -251,23 +219,15 @@ pub(super) fn killed_clean_ups(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tal
     let directory = sandbox.file("measured");
     fs::create_dir_all(&directory).context("making a folder")?;
     let path = directory.display().to_string();
-    let arguments = [
-        "run",
-        "fs.metadata",
-        "--profile",
-        "quick",
-        "--budget",
-        "3",
-        "--no-save",
-    ];
-    let mut run = sandbox.start(sandbox.command(&[&arguments[..], &["--dir", &path]].concat()))?;
+    let run = format!("run fs.metadata --profile quick --budget 3 --no-save --dir {path}");
+    let mut run = sandbox.start(sandbox.command(&run))?;
     sleep(Duration::from_millis(rng.u64(..3_500)));
     run.kill()?;
     let mut complaints = sandbox.processes_left();
     for journal in sandbox.journals() {
         let _ = fs::remove_file(&journal);
     }
-    let ending = sandbox.run(sandbox.command(&["clean", &path]))?;
+    let ending = sandbox.run(sandbox.command(&format!("clean {path}")))?;
     complaints.extend(ending.complaints());
     if ending.code() != Some(0) {
         complaints.push(String::from_utf8_lossy(&ending.out).into_owned());

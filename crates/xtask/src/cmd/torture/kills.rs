@@ -13,20 +13,8 @@ use super::Tally;
 use super::sandbox::Sandbox;
 
 /// A bit of everything: a system call, partners, children, files, memory.
-const RUN: [&str; 12] = [
-    "run",
-    "--profile",
-    "quick",
-    "--budget",
-    "3",
-    "--format",
-    "json",
-    "syscall.null",
-    "ipc.round_trip",
-    "task.fork",
-    "memory.page_fault",
-    "switch.ring",
-];
+const RUN: &str = "run --profile quick --budget 3 --format json \
+     syscall.null ipc.round_trip task.fork memory.page_fault switch.ring";
 
 /// Kills the coordinator with a signal that cannot be caught; what it left is resumed.
 pub(super) fn of_the_coordinator(
@@ -34,14 +22,14 @@ pub(super) fn of_the_coordinator(
     rng: &mut Rng,
     tally: &mut Tally,
 ) -> Result<()> {
-    let mut run = sandbox.start(sandbox.command(&RUN))?;
+    let mut run = sandbox.start(sandbox.command(RUN))?;
     sleep(Duration::from_millis(rng.u64(0..3500)));
     run.kill()?;
     let mut complaints = sandbox.processes_left();
     // Before the first worker has ended there is nothing to resume.
     let next = match sandbox.journals().first() {
         Some(journal) => resume(sandbox, &journal.to_string_lossy()),
-        None => sandbox.command(&RUN),
+        None => sandbox.command(RUN),
     };
     complaints.extend(sandbox.run(next)?.complaints_of_run());
     for journal in sandbox.journals() {
@@ -55,13 +43,12 @@ pub(super) fn of_the_coordinator(
 
 /// The program, resuming a journal.
 pub(super) fn resume(sandbox: &Sandbox, journal: &str) -> Command {
-    sandbox.command(&["run", "--resume", journal, "--format", "json"])
+    sandbox.command(&format!("run --resume {journal} --format json"))
 }
 
 /// Kills workers and their partners: each costs at most one row.
 pub(super) fn of_workers(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
-    let command = [&RUN[..], &["--no-save"]].concat();
-    let mut run = sandbox.start(sandbox.command(&command))?;
+    let mut run = sandbox.start(sandbox.command(&format!("{RUN} --no-save")))?;
     for _ in 0..5 {
         sleep(Duration::from_millis(rng.u64(50..500)));
         kill_one(&mut run.child, rng)?;
@@ -90,7 +77,7 @@ pub(super) fn polite(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Res
     let signals = [Signal::INT, Signal::TERM, Signal::HUP];
     let signal = signals[rng.usize(..signals.len())];
     let is_twice = rng.bool();
-    let mut run = sandbox.start(sandbox.command(&RUN))?;
+    let mut run = sandbox.start(sandbox.command(RUN))?;
     sleep(Duration::from_millis(rng.u64(300..3000)));
     for _ in 0..1 + u32::from(is_twice) {
         if run.child.try_wait().context("looking at a run")?.is_none() {
@@ -111,7 +98,7 @@ pub(super) fn polite(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Res
     if is_twice {
         // It had no time to remove its files; the next run does.
         complaints.extend(sandbox.processes_left());
-        complaints.extend(sandbox.run(sandbox.command(&RUN))?.complaints_of_run());
+        complaints.extend(sandbox.run(sandbox.command(RUN))?.complaints_of_run());
     }
     complaints.extend(sandbox.leftovers());
     for journal in sandbox.journals() {

@@ -138,7 +138,7 @@ fn refuse(
     calls: &[libc::c_long],
     tally: &mut Tally,
 ) -> Result<()> {
-    let mut command = sandbox.command(&RUN);
+    let mut command = sandbox.command(RUN);
     refusing(&mut command, errno, calls)?;
     let ending = sandbox.run(command)?;
     let mut complaints = complaints(&ending);

@@ -46,21 +46,8 @@ const RESTRICTIONS: [&str; 31] = [
 const MUTE: [&str; 2] = ["ulimit -f 0", "ulimit -f 1"];
 
 /// A short run of rows with very different requirements.
-pub(super) const RUN: [&str; 13] = [
-    "run",
-    "--profile",
-    "quick",
-    "--budget",
-    "1",
-    "--no-save",
-    "--format",
-    "json",
-    "syscall.null",
-    "ipc.round_trip",
-    "task.fork",
-    "memory.malloc",
-    "timing.clock_read",
-];
+pub(super) const RUN: &str = "run --profile quick --budget 1 --no-save --format json \
+     syscall.null ipc.round_trip task.fork memory.malloc timing.clock_read";
 
 /// What is wrong with the end of such a run: if nothing can run it must say why, and if something
 /// ran there must be a document.
@@ -81,7 +68,7 @@ pub(super) fn complaints(ending: &Ending) -> Vec<String> {
 /// Tries all restrictions.
 pub(super) fn all(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {
     for script in RESTRICTIONS {
-        let Some(command) = sandbox.behind(script, &RUN)? else {
+        let Some(command) = sandbox.behind(script, RUN)? else {
             tally.not_tried.push(script);
             continue;
         };

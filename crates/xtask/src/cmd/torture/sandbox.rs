@@ -103,26 +103,26 @@ impl Sandbox {
         self.folder.path().join(name)
     }
 
-    /// The program with these arguments.
-    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+    /// The program with these arguments, which are separated by spaces.
+    pub(super) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(arguments);
+        command.args(arguments.split_whitespace());
         self.within(command)
     }
 
     /// The program with these arguments, started by a shell that first executes `script`; `None` if
     /// that fails here.
-    pub(super) fn behind(&self, script: &str, arguments: &[&str]) -> Result<Option<Command>> {
+    pub(super) fn behind(&self, script: &str, arguments: &str) -> Result<Option<Command>> {
         let script = format!("{script} || exit 1; exec \"$0\" \"$@\"");
-        let behind = |program: &Path, arguments: &[&str]| {
+        let behind = |program: &Path, arguments: &str| {
             let mut command = Command::new("sh");
             let shell = command.args(["-c", &script]).arg(program);
-            shell.args(arguments);
+            shell.args(arguments.split_whitespace());
             self.within(command)
         };
         // A program that does nothing and exists in any environment.
         let shell = Path::new("/bin/sh");
-        let is_possible = self.run(behind(shell, &["-c", "exit 0"]))?.code() == Some(0);
+        let is_possible = self.run(behind(shell, "-c exit"))?.code() == Some(0);
         Ok(is_possible.then(|| behind(&self.program, arguments)))
     }
 

@@ -11,21 +11,10 @@ use super::sandbox::{Ending, Sandbox};
 /// because of that.
 pub(super) fn eight(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {
     let start = |_| {
-        sandbox.start(sandbox.command(&[
-            "run",
-            "--profile",
-            "quick",
-            "--budget",
-            "2",
-            "--no-save",
-            "--format",
-            "json",
-            "syscall.umask",
-            "syscall.open_close",
-            "memory.page_fault",
-            "sync.file_lock",
-            "ipc.unix_connect",
-        ]))
+        sandbox.start(sandbox.command(
+            "run --profile quick --budget 2 --no-save --format json \
+             syscall.umask syscall.open_close memory.page_fault sync.file_lock ipc.unix_connect",
+        ))
     };
     let runs: Vec<_> = (0..8).map(start).collect::<Result<_>>()?;
     for run in runs {
@@ -48,7 +37,7 @@ pub(super) fn rows(ending: &Ending, statuses: &[Status]) -> Vec<(String, String)
         .filter(|row| statuses.contains(&row.status));
     let reason = |row: &Measurement| match (&row.reason, row.evidence.iter().find(is_refuted)) {
         (Some(reason), _) => reason.clone(),
-        (None, Some(refuted)) => format!("refuted: {}", refuted.claim),
+        (None, Some(refuted)) => format!("refuted: {}", refuted.claim.sentence),
         (None, None) => String::new(),
     };
     found.map(|row| (row.name.clone(), reason(&row))).collect()

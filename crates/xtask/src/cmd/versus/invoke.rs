@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use syscost_harness::session::Profile;
 use syscost_results::Unit;
 use syscost_results::estimate::half_width_ratio;
 use syscost_results::stats::order;
@@ -50,11 +51,16 @@ pub(super) struct Ours {
 
 /// Runs our row.
 pub(super) fn ours(program: &Program, peer: &Peer, cpus: &[u32]) -> Result<Ours> {
-    let (options, selectors) = (peer.options, [peer.row]);
+    let mut options = [&["--no-samples"], peer.options].concat();
+    let list = cpu::format_list(cpus);
     let run = match cpus {
-        [] => program.quick_run_with(options, &selectors, None),
-        [cpu] => program.quick_run_with(options, &selectors, Some(*cpu)),
-        _ => program.quick_run_within(options, &selectors, cpus),
+        [] | [_] => {
+            if !cpus.is_empty() {
+                options.extend(["--cpus", &list]);
+            }
+            program.run(Profile::Quick, &options, &[peer.row])
+        }
+        _ => program.run_within(cpus, Profile::Quick, &options, &[peer.row]),
     }?;
     let row = measured(&run, peer.row)?;
     let median = row.estimate.median;
@@ -149,7 +155,6 @@ pub(super) fn version(package: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peers::peers;
 
     /// A peer that runs this command and is not pinned to a CPU.
     fn shell(command: &'static str) -> Peer {
@@ -162,7 +167,6 @@ mod tests {
             read: |printed| printed.lines().find_map(|line| line.trim().parse().ok()),
             differs: "Nothing.",
             options: &[],
-            package: "dash",
         }
     }
 
@@ -200,27 +204,5 @@ mod tests {
         assert!(cpus(Cpus::All, 0, &[0, 3]).unwrap().is_empty());
         let error = cpus(Cpus::Two, 4, &[4]).unwrap_err().to_string();
         assert!(error.contains("two CPUs"), "{error}");
-    }
-
-    /// Runs every installed peer once and prints its figure, including peers of rows that do not
-    /// exist yet.
-    #[test]
-    #[ignore = "runs other tools for some seconds each"]
-    fn every_installed_peer_gives_a_figure() {
-        let allowed = cpu::allowed().unwrap();
-        let last = *allowed.last().unwrap();
-        for peer in peers() {
-            if !is_installed(peer.program()) || !is_installed("taskset") {
-                println!("skipped: {} or taskset is not installed", peer.program());
-                continue;
-            }
-            match cpus(peer.placement, last, &allowed) {
-                Err(error) => println!("skipped: {}: {error}", peer.name),
-                Ok(cpus) => {
-                    let figure = invocation(peer, &cpus).unwrap();
-                    println!("{}, {}: {figure:.1}", peer.row, peer.name);
-                }
-            }
-        }
     }
 }

@@ -1,6 +1,5 @@
 //! `cargo xtask versus [ROW…]`: compares rows of ours with other tools that measure the same work.
 
-mod bootstrap;
 mod compare;
 mod invoke;
 mod page;
@@ -51,7 +50,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut failures: Vec<String> = missing
         .iter()
         .map(|peer| {
-            let why = format!("not installed; apt-get install {} util-linux", peer.package);
+            let why = format!(
+                "not installed; apt-get install {} util-linux",
+                peer.package()
+            );
             failure(peer, &why)
         })
         .collect();
@@ -108,7 +110,7 @@ fn compare_all(present: &[&Peer], arguments: &Arguments) -> Result<Vec<String>> 
             .and_then(|cpus| compare_one(&program, peer, &cpus, arguments.blocks));
         match result {
             Ok((comparison, unit)) => {
-                let version = version(peer.package);
+                let version = version(peer.package());
                 let line = page::line(peer, &version, unit, &comparison, &date, &machine);
                 let shown = line[..SHOWN].iter().map(|cell| cell.replace('`', ""));
                 table.push(shown.collect());

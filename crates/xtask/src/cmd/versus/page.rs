@@ -43,11 +43,7 @@ const HEADINGS: [&str; 13] = [
 /// The cells of one line, in the order of the headings.
 pub(super) type Line = [String; HEADINGS.len()];
 
-/// Number of cells in lines written by older versions, which lack the three that show how figures
-/// scatter.
-const OLD_CELLS: usize = 10;
-/// Where those three belong, in order, with their placeholder.
-const ADDED: [usize; 3] = [4, 5, 7];
+/// Where there is no figure.
 const UNKNOWN: &str = "-";
 
 /// The line of a comparison.
@@ -75,7 +71,7 @@ pub(super) fn line(
         .map_or_else(String::new, |load| format!(", load average {load:.1}"));
     let name = match version {
         "" => peer.name.to_owned(),
-        version => format!("{} ({} {version})", peer.name, peer.package),
+        version => format!("{} ({} {version})", peer.name, peer.package()),
     };
     [
         format!("`{}`", peer.row),
@@ -144,17 +140,8 @@ fn processor(line: &Line) -> &str {
 
 /// The cells of a line of the table, if it is a comparison.
 fn cells(line: &str) -> Option<Line> {
-    let mut cells: Vec<String> = line
-        .strip_prefix("| ")?
-        .strip_suffix(" |")?
-        .split(" | ")
-        .map(str::to_owned)
-        .collect();
-    if cells.len() == OLD_CELLS {
-        for place in ADDED {
-            cells.insert(place, UNKNOWN.to_owned());
-        }
-    }
+    let line = line.strip_prefix("| ")?.strip_suffix(" |")?;
+    let cells: Vec<String> = line.split(" | ").map(str::to_owned).collect();
     Line::try_from(cells)
         .ok()
         .filter(|cells| cells[0].starts_with('`'))
@@ -163,7 +150,7 @@ fn cells(line: &str) -> Option<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::versus::bootstrap::Bootstrapped;
+    use crate::cmd::versus::compare::Bootstrapped;
 
     const PEERS: [&Peer; 2] = [
         &peer("a.b{c=d}", "tool one", Cpus::One),
@@ -180,7 +167,6 @@ mod tests {
             read: |_| None,
             differs: "Nothing.",
             options: &[],
-            package: "tools",
         }
     }
 
@@ -214,7 +200,7 @@ mod tests {
     #[test]
     fn a_comparison_is_one_line_with_date_and_machine() {
         let page = updated("", &[made(PEERS[0], "2025-01-02")], &PEERS);
-        let expected = "| `a.b{c=d}` | tool one (tools 6.1-2) | one | 98.8 ns | 0.34 % | 98.7 ns to 98.9 ns | 104 ns | 99.1 ns to 131 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | \
+        let expected = "| `a.b{c=d}` | tool one (tool 6.1-2) | one | 98.8 ns | 0.34 % | 98.7 ns to 98.9 ns | 104 ns | 99.1 ns to 131 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | \
                         Some CPU, Linux 6.1, load average 0.2 |\n\n## What differs\n\n- `a.b{c=d}` against tool one: Nothing.\n";
         assert!(page.ends_with(expected), "{page}");
         assert!(page.starts_with("# Against other tools\n"));
@@ -234,14 +220,6 @@ mod tests {
             .collect();
         assert_eq!(dates, ["Date (UTC)", "2025-01-02", "2025-03-04"]);
         assert_eq!(updated(&second, &[], &PEERS), second);
-    }
-
-    #[test]
-    fn lines_of_older_versions_are_kept() {
-        let old = "| `a.b{c=d}` | tool one (tools 6.1-2) | one | 98.8 ns | 104 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | Some CPU |";
-        let line = cells(old).expect("a line");
-        assert_eq!(line[3..8], ["98.8 ns", "-", "-", "104 ns", "-"]);
-        assert_eq!(line[MACHINE - 1..], ["2025-01-02", "Some CPU"]);
     }
 
     #[test]

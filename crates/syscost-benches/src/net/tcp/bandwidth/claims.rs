@@ -52,7 +52,7 @@ pub(in crate::net) fn claim(b: &mut Bencher, spec: &StreamSpec, outcome: &Outcom
         Some(sender) => claim_sender(b, spec, outcome, sender),
         None => {
             let reason = "the sender's kernel has no TCP_INFO";
-            b.claim_unverified(RETRANSMITS, 0.0, "unknown", TCP_INFO, reason);
+            b.claim_unobserved(RETRANSMITS, 0.0, TCP_INFO, reason);
         }
     }
 }

@@ -47,7 +47,7 @@ fn others_of(
     let expect = [together(Sysno::SCHED_YIELD, 1.0)];
     let found = found_of(&Case::default(), &cpus, Pass::Evidence, &expect, run);
     let mut evidence = found.expect("counted").evidence.into_iter();
-    evidence.find(|one| one.claim == Counter::OtherSyscalls.claim())
+    evidence.find(|one| one.claim.sentence == Counter::OtherSyscalls.claim())
 }
 
 #[test]
