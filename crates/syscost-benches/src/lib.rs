@@ -63,7 +63,7 @@ mod tests {
     use syscost_harness::session::Profile;
     use syscost_harness::{Case, Row};
     use syscost_results::numbers::ANY;
-    use syscost_results::row_name::{self, size_name};
+    use syscost_results::row_name;
     use syscost_results::study::means;
 
     use super::*;
@@ -172,19 +172,6 @@ mod tests {
             if known.peek().is_some() {
                 let mut quick = known.filter(|row| row.profile() == Profile::Quick);
                 assert!(quick.next().is_some(), "not in a quick run: {names:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn sizes_are_written_alike() {
-        for row in Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain()) {
-            let name = row.name();
-            for (key, value) in row_name::parameters(&name) {
-                if key == "size" || key == "pages" {
-                    let bytes = row_name::size(value).expect("a size");
-                    assert_eq!(value, size_name(bytes as usize), "{name}");
-                }
             }
         }
     }

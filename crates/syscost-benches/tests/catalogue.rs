@@ -112,20 +112,6 @@ fn every_explanation_has_its_headings() {
 }
 
 #[test]
-fn every_case_is_known_to_its_benchmark() {
-    for row in Catalogue::rows(all(), &syscost_harness::Here::plain()) {
-        if let Err(reason) = (row.benchmark.support)(&row.case, &syscost_harness::Here::plain()) {
-            let reason = reason.to_string();
-            assert!(
-                !reason.starts_with("there is no"),
-                "{}: {reason}",
-                row.name()
-            );
-        }
-    }
-}
-
-#[test]
 fn only_computed_rows_have_sources() {
     let rows = Catalogue::rows(all(), &syscost_harness::Here::plain());
     for row in &rows {

@@ -288,13 +288,4 @@ mod tests {
             assert!(within.count() as f64 >= steps * doublings - 1.0);
         }
     }
-
-    #[test]
-    fn a_careful_run_has_eight_sizes_in_each_doubling() {
-        let all: BTreeSet<Bytes> = between().chain(sizes()).collect();
-        for doubling in 0..11 {
-            let [from, to] = [24, 48].map(|kib| Bytes::kib(kib << doubling));
-            assert_eq!(all.range(from..to).count(), 8, "from {from:?}");
-        }
-    }
 }

@@ -4,7 +4,6 @@ mod budget;
 mod choose;
 mod computed;
 mod finish;
-mod foreign;
 mod frequencies;
 mod invalidate;
 pub mod journal;

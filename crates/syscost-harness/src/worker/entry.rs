@@ -5,13 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use syscost_results::Unit;
+use syscost_results::{ClaimId, Evidence, Unit, Verdict};
 use syscost_sys::clock::{Clock, Source};
 use syscost_sys::files::caches;
 use syscost_sys::{cpu, process};
 
 use super::place::{self, Queue, Turn};
-use super::tracer;
 use super::{About, Job, JobCase, Reply};
 use crate::bencher::{Bencher, Findings, Pass, Situation};
 use crate::benchmark::Benchmark;
@@ -178,7 +177,7 @@ pub(crate) fn measure(
         Failure::Failed(format!("panicked: {message}"))
     })??;
     let mut findings = bencher.finish()?;
-    findings.evidence.extend(tracer::evidence());
+    findings.evidence.extend(of_tracer());
     findings.samples.cpu = cpu;
     findings.took_ns = begun.elapsed().as_nanos() as f64;
     let measured = match (findings.bytes, findings.copies) {
@@ -197,6 +196,24 @@ pub(crate) fn measure(
         return Err(Failure::Broken(what));
     }
     Ok(findings)
+}
+
+const TRACERS: &str = "tracers of the process";
+const TRACERS_SOURCE: &str = "/proc";
+
+/// What a process that is traced, at the end of a case, says about its number: what it measured may
+/// be the tracer's work. `None` where nothing traces it.
+fn of_tracer() -> Option<Evidence> {
+    let is_traced = process::is_traced().is_ok_and(|traced| traced);
+    let reason = "a debugger or strace was attached, whose stops count as the row's";
+    is_traced.then(|| {
+        Evidence::new(TRACERS, 0.0, 1.0, TRACERS_SOURCE, Verdict::Unverified).because(reason)
+    })
+}
+
+/// Whether this is what [`of_tracer`] says.
+pub(crate) fn is_of_tracer(evidence: &Evidence) -> bool {
+    evidence.claim.id == ClaimId::of(TRACERS) && evidence.source == TRACERS_SOURCE
 }
 
 fn answer(reply: &Reply) -> io::Result<()> {

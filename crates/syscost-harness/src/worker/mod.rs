@@ -11,13 +11,12 @@ mod place;
 mod program;
 mod protocol;
 mod supervise;
-mod tracer;
 
+pub(crate) use entry::is_of_tracer;
 pub use entry::{print_about, run};
 pub use program::{ABOUT, About, Program, ProgramError};
 pub use protocol::{ClockSettings, Job, JobCase, Reply};
 pub use supervise::{Interrupted, Launcher, Outcome};
-pub(crate) use tracer::is_of_tracer;
 
 /// The hidden first argument that makes the binary a worker.
 pub const ARGUMENT: &str = "worker";

@@ -140,7 +140,6 @@ impl Measured for ProcessSwitch {
 #[cfg(test)]
 mod tests {
     use syscost_harness::bencher::Pass;
-    use syscost_results::study::{Printed, Study};
 
     use super::*;
     use crate::testing::found_of;
@@ -159,26 +158,5 @@ mod tests {
         assert_eq!(to_partner, of("switches_per_byte_count"));
         assert!(to_partner >= 0.9, "{to_partner}");
         assert!(of("median_run_ns") <= of("slowest_run_ns"));
-    }
-
-    #[test]
-    fn every_published_figure_is_carried() {
-        let study = Study::parse(include_str!("study.toml")).expect("a study");
-        let figures = |table: &str| -> Vec<f64> {
-            let quantities = study.quantities.iter().filter(|one| one.table == table);
-            let figures = quantities.flat_map(|one| &one.published);
-            figures
-                .filter_map(|figure| figure.value.as_ref().map(Printed::value))
-                .collect()
-        };
-        // 215 of 100 000 calls, which the text calls about 0.2 %.
-        assert_eq!(
-            figures("gettimeofday"),
-            [40.0, 0.215, 50_000.0, 2_000_000.0]
-        );
-        assert_eq!(figures("Read of 0 bytes"), [330.0, 302.0, 302.0, 300.0]);
-        // Totals, not what they were rounded to.
-        let switches = figures("Two processes and two pipes");
-        assert_eq!(switches, [2450.0, 2315.0, 1984.55, 2450.0, 2525.0, 2411.95]);
     }
 }

@@ -297,20 +297,6 @@ mod tests {
     }
 
     #[test]
-    fn every_published_figure_is_carried() {
-        let with_figures: Vec<_> = published()
-            .into_iter()
-            .filter(|(_, all)| !all.is_empty())
-            .collect();
-        let count: usize = with_figures.iter().map(|(_, figures)| figures.len()).sum();
-        assert_eq!(
-            (with_figures.len(), count),
-            (11, 12),
-            "one is printed twice, differently"
-        );
-    }
-
-    #[test]
     fn published_differences_are_those_of_their_parts() {
         let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-6, "{one} {other}");
         let process = figure("process-monotonic") - figure("process-cpu-time");
