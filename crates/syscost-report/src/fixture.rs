@@ -32,33 +32,25 @@ pub(crate) fn run() -> Run {
             kernel: "Linux 6.18.0".to_owned(),
             ..Machine::default()
         },
-        peer: None,
-        nfs: None,
-        directories: Vec::new(),
-        studies: Vec::new(),
         clock: Clock {
             source: "tsc".to_owned(),
             ghz: 2.596,
             step_ns: 0.77,
             read_ns: 12.3,
             drift_ppm: Some(0.2),
-            health: Vec::new(),
+            ..Clock::default()
         },
         core_ghz: Some(3.693),
-        frequency: None,
         noise: vec![core(0, 12.0, None), core(1, 62.0, Some(43.0))],
         config: Config {
             profile: "standard".to_owned(),
             budget_s: 60.0,
             seed: 1,
             cpus: vec![1],
-            selectors: Vec::new(),
             min_rounds: 9,
             max_rounds: 17,
             samples_per_round: 30,
             worker_start_ms: Some(2.1),
-            resumed: 0,
-            program: None,
             ..Config::default()
         },
         warnings: vec![Warning {
@@ -67,6 +59,7 @@ pub(crate) fn run() -> Run {
             advice: "Measure on a machine of its own, or when the host is quiet.".to_owned(),
         }],
         measurements: measurements(),
+        ..Run::default()
     }
 }
 
@@ -237,20 +230,17 @@ pub(crate) fn measured(
     Measurement {
         status: Status::Ok,
         estimate: Estimate {
-            clock_grain: None,
             median: Some(median),
             ci95_low: Some(low),
             ci95_high: Some(high),
             min: Some(min),
             best: Some(min),
             mad: Some((high - low) / 4.0),
-            p99: None,
             raw_median: Some(median),
             coverage: Some(0.9609375),
-            undisturbed_percent: None,
-            shared_median: None,
             rounds: 9,
             samples: 270,
+            ..Estimate::default()
         },
         core_cycles,
         evidence,
@@ -273,7 +263,7 @@ fn on_a_shared_core(mut row: Measurement, undisturbed_percent: f64, shared: f64)
 }
 
 /// The parameters in a row's name.
-fn case_of(name: &str) -> BTreeMap<String, String> {
+pub(crate) fn case_of(name: &str) -> BTreeMap<String, String> {
     row_name::parameters(name)
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect()

@@ -277,10 +277,7 @@ mod tests {
         for (row, status) in run.measurements.iter_mut().zip(others) {
             row.status = status;
         }
-        let options = TableOptions {
-            width: 80,
-            ..TableOptions::default()
-        };
+        let options = TableOptions::of_width(80);
         let text = summary(&run, None, &options);
         assert!(text.contains("1 skipped"), "{text}");
         for line in text.lines() {

@@ -69,6 +69,16 @@ impl Default for TableOptions {
     }
 }
 
+impl TableOptions {
+    /// The default ones, of another width.
+    pub fn of_width(width: usize) -> Self {
+        TableOptions {
+            width,
+            ..TableOptions::default()
+        }
+    }
+}
+
 /// The whole table with what follows it, ending in a newline.
 pub fn table(run: &Run, options: &TableOptions) -> String {
     let options = &TableOptions {

@@ -8,13 +8,7 @@ use syscost_results::{Flag, Measurement, Run, Status};
 use crate::{TableOptions, fixture, paint, table};
 
 fn draw(run: &Run, width: usize) -> String {
-    table(
-        run,
-        &TableOptions {
-            width,
-            ..TableOptions::default()
-        },
-    )
+    table(run, &TableOptions::of_width(width))
 }
 
 #[test]

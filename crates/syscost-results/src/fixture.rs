@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::run::{Clock, Config, Tool};
 use crate::stats::order;
-use crate::{
-    Better, Estimate, Machine, Measurement, RoundSamples, Run, SCHEMA_VERSION, Status, Unit,
-};
+use crate::{Better, Estimate, Measurement, RoundSamples, Run, SCHEMA_VERSION, Status, Unit};
 
 /// A run of these rows.
 pub(crate) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
@@ -20,38 +18,26 @@ pub(crate) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
         started: "2026-11-21T08:00:00Z".to_owned(),
         duration_s: 1.0,
         complete: true,
-        machine: Machine::default(),
-        peer: None,
-        nfs: None,
-        directories: Vec::new(),
-        studies: Vec::new(),
         clock: Clock {
             source: "tsc".to_owned(),
             ghz: 2.5,
             step_ns: 1.0,
             read_ns: 10.0,
-            drift_ppm: None,
-            health: Vec::new(),
+            ..Clock::default()
         },
         core_ghz: Some(3.6),
-        frequency: None,
-        noise: Vec::new(),
         config: Config {
             profile: "quick".to_owned(),
             budget_s: 9.0,
             seed: 1,
             cpus: vec![1],
-            selectors: Vec::new(),
             min_rounds: 6,
             max_rounds: 6,
             samples_per_round: 9,
-            worker_start_ms: None,
-            resumed: 0,
-            program: None,
             ..Config::default()
         },
-        warnings: Vec::new(),
         measurements,
+        ..Run::default()
     }
 }
 
@@ -70,7 +56,9 @@ pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
     Measurement {
         name: name.to_owned(),
         id: crate::row_name::id(name).to_owned(),
-        case: BTreeMap::new(),
+        case: crate::row_name::parameters(name)
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect(),
         title: String::new(),
         revision: 1,
         unit: Unit::Nanoseconds,
@@ -100,13 +88,8 @@ pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
                     cpu: 1,
                     iterations: 1,
                     core_ghz: Some(3.6),
-                    sample_ghz: Vec::new(),
-                    usual_ghz: None,
-                    alone_percent: None,
                     values,
-                    raw: Vec::new(),
-                    disturbed: Vec::new(),
-                    steal_percent: None,
+                    ..RoundSamples::default()
                 })
                 .collect(),
         ),

@@ -9,14 +9,9 @@ use serde::Serialize;
 
 use self::list::{L1, LIST, Scale, Wanted};
 use crate::beside::figure;
+use crate::study::means;
 use crate::summary::{first_of, is_final};
-use crate::{Estimate, Flag, Measurement, Run, Status, Unit};
-
-/// A benchmark's id and the parameters of a case.
-pub type RowPattern = (&'static str, &'static [(&'static str, &'static str)]);
-
-/// Matches any value of a parameter, such as the widest vectors of a machine.
-pub const ANY: &str = "*";
+use crate::{Estimate, Flag, Run, Status, Unit, row_name};
 
 /// The list of one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -95,23 +90,24 @@ pub struct Number {
     pub line: usize,
 }
 
-/// The ids of the benchmarks that the list uses, with the required parameters of the case; [`ANY`]
-/// stands for any value. Lines that not every run can have are left out.
-pub fn sources() -> impl Iterator<Item = RowPattern> {
+/// The rows that the list looks for; `*` stands for what only a run determines. Lines that not every
+/// run can have are left out.
+pub fn sources() -> impl Iterator<Item = &'static str> {
     LIST.iter()
         .filter(|wanted| !wanted.is_optional)
         .flat_map(|wanted| {
-            let stand_in = wanted.stand_in.map(|(place, _)| place);
-            std::iter::once((wanted.id, wanted.case)).chain(stand_in)
+            let stand_in = wanted.stand_in.map(|(row, _)| row);
+            std::iter::once(wanted.row).chain(stand_in)
         })
 }
 
 /// The titles of the list's lines, with the ids of their benchmarks.
 pub fn titles() -> impl Iterator<Item = (&'static str, &'static str)> {
-    LIST.iter().flat_map(|wanted| {
-        let stand_in = wanted.stand_in.map(|((id, _), title)| (id, title));
-        std::iter::once((wanted.id, wanted.title)).chain(stand_in)
-    })
+    let titles = LIST.iter().flat_map(|wanted| {
+        let first = std::iter::once((wanted.row, wanted.title));
+        first.chain(wanted.stand_in)
+    });
+    titles.map(|(row, title)| (row_name::id(row), title))
 }
 
 /// The numbers every programmer should know, from a run. `is_known` says whether this program has a
@@ -148,14 +144,14 @@ pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
 }
 
 fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Number {
-    let row_of = |place: RowPattern| {
+    let row_of = |name: &str| {
         let rows = run.measurements.iter();
-        first_of(rows.filter(move |row| matches_place(place, row)))
+        first_of(rows.filter(move |row| means(name, &row.name)))
     };
-    let first = row_of((wanted.id, wanted.case));
+    let first = row_of(wanted.row);
     let stand_in = || {
-        let (place, title) = wanted.stand_in?;
-        Some((row_of(place)?, title))
+        let (name, title) = wanted.stand_in?;
+        Some((row_of(name)?, title))
     };
     // As in the summary: a row that was refuted or failed takes precedence over a stand-in.
     let (row, title) = match first.filter(|row| is_final(row)) {
@@ -170,17 +166,11 @@ fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Numbe
     let mut number = Number {
         title,
         row: row.map(|row| row.name.clone()),
-        median_ns: None,
-        ci95_low_ns: None,
-        ci95_high_ns: None,
-        human_s: None,
-        reference_ns: None,
-        reason: None,
         flags: row.map(|row| row.flags.clone()).unwrap_or_default(),
-        line: 0,
+        ..Number::default()
     };
     let Some(row) = row else {
-        number.reason = Some(if is_known(wanted.id) {
+        number.reason = Some(if is_known(row_name::id(wanted.row)) {
             "not part of this run".to_owned()
         } else {
             "not measured by this version yet".to_owned()
@@ -210,16 +200,6 @@ fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Numbe
         }
     }
     number
-}
-
-fn matches_place((id, case): RowPattern, row: &Measurement) -> bool {
-    // Exactly this case: with one more parameter it is another row, e.g. the same call through the
-    // C library.
-    let has = |key: &str, value: &str| {
-        let has = row.case.get(key);
-        has.is_some_and(|has| has == value || value == ANY)
-    };
-    row.id == id && row.case.len() == case.len() && case.iter().all(|(key, value)| has(key, value))
 }
 
 /// Median and interval in ns; `None` if the unit does not fit the scale.

@@ -14,7 +14,7 @@ use crate::{Directory, Machine, Measurement};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// One run of syscost on one machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// Version of the document's shape, [`SCHEMA_VERSION`] when written.
@@ -128,7 +128,7 @@ impl NfsServer {
 }
 
 /// The program that measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// Always `syscost`.
@@ -138,7 +138,7 @@ pub struct Tool {
 }
 
 /// The clock that took the samples, and whether it can be trusted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clock {
     /// `tsc`, `cntvct` or `clock_gettime`.

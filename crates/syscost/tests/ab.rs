@@ -28,22 +28,7 @@ fn rounds(run: &Value, name: &str) -> Vec<u64> {
 fn a_slowdown_in_an_environment_is_found() {
     let program = Program::new();
     let files = ["a", "b"].map(|side| program.folder().join(format!("{side}.json")));
-    let comparison = program.json(&[
-        "ab",
-        "selftest.slowdown",
-        "--profile",
-        "quick",
-        "--b-env",
-        "SYSCOST_TEST_SLOWDOWN=200",
-        "--a-env",
-        "HOME",
-        "--format",
-        "json",
-        "--output-a",
-        files[0].to_str().expect("text"),
-        "--output-b",
-        files[1].to_str().expect("text"),
-    ]);
+    let comparison = program.json(&format!("ab selftest.slowdown --profile quick --b-env SYSCOST_TEST_SLOWDOWN=200 --a-env HOME --format json --output-a {} --output-b {}", files[0].display(), files[1].display()));
     let [a, b] = files.each_ref().map(|file| read(file));
     assert_eq!(
         a["config"]["environment"],
@@ -80,29 +65,17 @@ fn another_build_measures_its_side_and_a_stranger_is_refused() {
     let program = Program::new();
     let file = program.folder().join("b.json");
     let own = env!("CARGO_BIN_EXE_syscost");
-    program.json(&[
-        "ab",
-        "syscall.umask",
-        "--profile",
-        "quick",
-        "--b",
-        own,
-        "--format",
-        "json",
-        "--output-b",
-        file.to_str().expect("text"),
-    ]);
+    program.json(&format!(
+        "ab syscall.umask --profile quick --b {own} --format json --output-b {}",
+        file.display()
+    ));
     let b = read(&file);
     assert_eq!(b["config"]["program"], own);
     assert_eq!(b["tool"]["version"], env!("CARGO_PKG_VERSION"));
 
-    let output = program.run(&["ab", "syscall.umask", "--b", "/bin/true"]);
-    assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        said.contains("/bin/true does not answer as syscost does"),
-        "{said}"
-    );
+    program
+        .run("ab syscall.umask --b /bin/true")
+        .says(2, "/bin/true does not answer as syscost does");
 }
 
 #[test]
@@ -126,13 +99,7 @@ fn ctrl_c_compares_what_is_done() {
 fn interrupt_after(program: &Program, files: &[PathBuf; 2], time: Duration) {
     let begun = Instant::now();
     let child = program
-        .command(&[
-            "ab",
-            "syscall.umask",
-            "syscall.null",
-            "--profile",
-            "careful",
-        ])
+        .command("ab syscall.umask syscall.null --profile careful")
         .arg("--output-a")
         .arg(&files[0])
         .arg("--output-b")

@@ -90,13 +90,13 @@ fn unknown(program: &Program, path: &str, expected: &str) {
 }
 
 fn ends(program: &Program, path: &str, expected: &str, code: i32) {
-    let output = program.run(&["numbers", path]);
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{path}: {error}");
+    let output = program.run(&format!("numbers {path}"));
+    let error = output.err;
+    assert_eq!(output.code, Some(code), "{path}: {error}");
     assert!(
         error.contains(expected) && error.contains(path),
         "{path}: {error}"
     );
     assert_eq!(error.lines().count(), 1, "{error}");
-    assert!(output.stdout.is_empty());
+    assert!(output.out.is_empty());
 }

@@ -25,7 +25,7 @@ fn children_of_the_shell_that_became_syscost_go_on() {
     };
     let sleeper = fs::read_to_string(program.folder().join("sleeper")).expect("was written");
     assert!(end(sleeper.trim()), "the shell's child was ended");
-    assert!(output.status.success(), "{output:?}");
+    output.succeeded();
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_log_that_the_shell_pipes_to_is_whole() {
     let Some(output) = program.script(&["bash"], &text) else {
         return;
     };
-    assert!(output.status.success(), "{output:?}");
+    output.succeeded();
     let log = fs::read_to_string(program.folder().join("log")).expect("was written");
     assert!(log.contains("1 of 1 measured"), "{log}");
 }
@@ -49,7 +49,7 @@ fn a_foreign_proc_is_noticed_and_a_run_comes_to_its_end() {
     let Some(output) = program.script(&shell, &text) else {
         return;
     };
-    let said = String::from_utf8_lossy(&output.stdout);
+    let said = &output.out;
     if !said.contains("ended") {
         println!("skipped: no pid namespace: {output:?}");
         return;

@@ -2,18 +2,13 @@
 
 mod common;
 
-use common::Program;
-
-fn stderr(output: &std::process::Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use common::{Ending, Program};
 
 #[test]
 fn an_unknown_selector_is_bad_usage_and_names_the_nearest() {
-    let output = Program::new().run(&["run", "syscall.nul"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("nothing is called `syscall.nul`; did you mean `syscall.null`")
+    Program::new().run("run syscall.nul").says(
+        2,
+        "nothing is called `syscall.nul`; did you mean `syscall.null`",
     );
 }
 
@@ -21,49 +16,45 @@ fn an_unknown_selector_is_bad_usage_and_names_the_nearest() {
 fn a_wrong_value_is_bad_usage_and_names_those_there_are() {
     let program = Program::new();
     for arguments in [
-        &["run", "timing.sleep{delay=60us}"][..],
-        &["run", "timing.sleep", "--case", "delay=60us"],
-        &["list", "timing.sleep", "--case", "delay=60us"],
-        &["ab", "timing.sleep", "--case", "delay=60us"],
-        &["explain", "timing.sleep{delay=60us}"],
+        "run timing.sleep{delay=60us}",
+        "run timing.sleep --case delay=60us",
+        "list timing.sleep --case delay=60us",
+        "ab timing.sleep --case delay=60us",
+        "explain timing.sleep{delay=60us}",
     ] {
-        let output = program.run(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let complaint = stderr(&output);
-        assert!(
-            complaint.contains("timing.sleep has no delay=60us; there are delay=50us, 1ms"),
-            "{arguments:?}: {complaint}"
+        program.run(arguments).says(
+            2,
+            "timing.sleep has no delay=60us; there are delay=50us, 1ms",
         );
     }
-    let output = program.run(&["list", "timing.sleep", "--case", "delay"]);
-    assert!(stderr(&output).contains("such as size=64K"));
+    let output = program.run("list timing.sleep --case delay");
+    assert!(output.err.contains("such as size=64K"));
 }
 
 #[test]
 fn what_is_near_nothing_is_said_to_match_nothing() {
     let program = Program::new();
-    let output = program.run(&["list", "zebra"]);
-    assert_eq!(output.status.code(), Some(2));
+    let output = program.run("list zebra");
+    assert_eq!(output.code, Some(2));
     assert_eq!(
-        stderr(&output),
+        output.err,
         "error: nothing matches `zebra`; to list everything: syscost list\n"
     );
-    let size = program.run(&["run", "memory", "--case", "size=63K"]);
-    assert_eq!(size.status.code(), Some(2));
-    let said = stderr(&size);
+    let size = program.run("run memory --case size=63K");
+    assert_eq!(size.code, Some(2));
+    let said = size.err;
     assert!(
         said.contains("memory has no size=63K; nearest: ") && !said.contains("more"),
         "{said}"
     );
     // The example in the README.
-    let example = program.run(&["list", "memory", "--case", "size=64K"]);
-    assert!(example.status.success(), "{example:?}");
+    program.run("list memory --case size=64K").succeeded();
 }
 
 #[test]
 fn procedures_of_studies_are_listed_behind_what_else_words_find() {
     let program = Program::new();
-    let list = program.json(&["list", "context", "switch", "--format", "json"]);
+    let list = program.json("list context switch --format json");
     let entries = list.as_array().expect("an array").iter();
     let ids: Vec<&str> = entries
         .map(|entry| entry["id"].as_str().expect("an id"))
@@ -81,15 +72,15 @@ fn procedures_of_studies_are_listed_behind_what_else_words_find() {
 
 #[test]
 fn an_unknown_id_is_not_explained() {
-    let output = Program::new().run(&["explain", "syscal.null"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("`syscall.null`"));
+    Program::new()
+        .run("explain syscal.null")
+        .says(2, "`syscall.null`");
 }
 
 #[test]
 fn every_listed_benchmark_is_explained() {
     let program = Program::new();
-    let list = program.json(&["list", "--format", "json"]);
+    let list = program.json("list --format json");
     let entries = list.as_array().expect("an array");
     assert!(entries.len() >= 50, "{} benchmarks", entries.len());
     for entry in entries {
@@ -111,9 +102,8 @@ fn every_listed_benchmark_is_explained() {
             "{id}"
         );
         assert_eq!(entry["support"] == "yes", entry["reason"].is_null(), "{id}");
-        let mut command = program.command(&["explain", id]);
-        let explained = command.env("COLUMNS", "80").output().expect("it starts");
-        let text = String::from_utf8_lossy(&explained.stdout).into_owned();
+        let mut command = program.command(&format!("explain {id}"));
+        let text = command.env("COLUMNS", "80").ended().out;
         for line in text.lines() {
             assert!(line.chars().count() <= 80, "{id}: {line}");
         }
@@ -133,8 +123,8 @@ fn every_listed_benchmark_is_explained() {
 #[test]
 fn words_find_benchmarks_by_titles_and_tags() {
     let program = Program::new();
-    let ids = |arguments: &[&str]| -> Vec<String> {
-        let list = program.json(&[&["list", "--format", "json"], arguments].concat());
+    let ids = |words: &str| -> Vec<String> {
+        let list = program.json(&format!("list --format json {words}"));
         let entries = list.as_array().expect("an array").iter();
         entries
             .map(|entry| {
@@ -147,75 +137,61 @@ fn words_find_benchmarks_by_titles_and_tags() {
             })
             .collect()
     };
-    assert_eq!(ids(&["lat_ctx"]), ["switch.pipe", "switch.ring"]);
-    let note = stderr(&program.run(&["list", "lat_ctx"]));
+    assert_eq!(ids("lat_ctx"), ["switch.pipe", "switch.ring"]);
+    let note = program.run("list lat_ctx").err;
     assert!(note.contains("the same ring") && note.lines().count() > 1);
     assert!(
         note.lines().all(|line| line.chars().count() <= 120),
         "{note}"
     );
-    let faults = ids(&["page", "fault"]);
+    let faults = ids("page fault");
     assert!(
         faults.contains(&"memory.page_fault".to_owned()),
         "{faults:?}"
     );
-    assert_eq!(ids(&["page-fault"]), faults);
+    assert_eq!(ids("page-fault"), faults);
 
-    let one = program.run(&["explain", "false", "sharing"]);
-    let text = String::from_utf8_lossy(&one.stdout).into_owned();
+    let one = program.run("explain false sharing");
+    let text = one.out;
     assert!(
         text.starts_with("memory.false_sharing ") && text.contains("Search terms"),
         "{text}"
     );
-    let several = program.run(&["explain", "lat_ctx"]);
-    assert_eq!(several.status.code(), Some(0));
-    let text = String::from_utf8_lossy(&several.stdout).into_owned();
+    let several = program.run("explain lat_ctx");
+    assert_eq!(several.code, Some(0));
+    let text = several.out;
     assert!(
         text.starts_with("switch.pipe ") && text.contains("Compared with lmbench"),
         "{text}"
     );
     assert!(
-        stderr(&several).contains("`lat_ctx` also finds switch.ring"),
+        several.err.contains("`lat_ctx` also finds switch.ring"),
         "{}",
-        stderr(&several)
+        several.err
     );
-    let uncovered = program.run(&["list", "lat_rand"]);
-    assert_eq!(uncovered.status.code(), Some(2));
-    assert!(
-        stderr(&uncovered).contains("Not covered: "),
-        "{}",
-        stderr(&uncovered)
-    );
-    let apart = program.run(&["run", "sharing", "hackbench"]);
-    assert_eq!(apart.status.code(), Some(2));
-    assert!(
-        stderr(&apart).contains("nothing has all of these words"),
-        "{}",
-        stderr(&apart)
-    );
+    program.run("list lat_rand").says(2, "Not covered: ");
+    program
+        .run("run sharing hackbench")
+        .says(2, "nothing has all of these words");
 
-    let unknown = program.run(&["list", "lat_ctxx"]);
-    assert_eq!(unknown.status.code(), Some(2));
-    assert!(
-        stderr(&unknown).contains("did you mean `lat_ctx`"),
-        "{}",
-        stderr(&unknown)
-    );
+    program
+        .run("list lat_ctxx")
+        .says(2, "did you mean `lat_ctx`");
 }
 
 #[test]
 fn the_plain_list_has_an_entry_per_benchmark_and_fits_the_terminal() {
     let program = Program::new();
-    let mut command = program.command(&["list"]);
-    let output = command.env("COLUMNS", "80").output().expect("it starts");
-    let text = String::from_utf8(output.stdout).expect("text");
+    let mut command = program.command("list");
+    let output = command.env("COLUMNS", "80").ended();
+    let text = output.out;
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
     // Continuation lines are indented.
     let lines = text.lines().filter(|line| !line.starts_with(' ')).count();
     let entries = program
-        .json(&["list", "--format", "json"])
+        .json("list --format json")
         .as_array()
         .map_or(0, Vec::len);
     assert_eq!(lines, entries);
@@ -223,9 +199,8 @@ fn the_plain_list_has_an_entry_per_benchmark_and_fits_the_terminal() {
 
 #[test]
 fn the_interference_meter_writes_plain_lines_for_scripts() {
-    let output = Program::new().run(&["doctor", "--watch", "0.5"]);
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).expect("text");
+    let output = Program::new().run("doctor --watch 0.5").succeeded();
+    let text = output.out;
     assert!(!text.contains('\x1b'), "{text}");
     let cpus = text
         .lines()
@@ -236,7 +211,7 @@ fn the_interference_meter_writes_plain_lines_for_scripts() {
 
 #[test]
 fn the_doctor_describes_the_machine_and_says_what_to_do() {
-    let examination = Program::new().json(&["doctor", "--format", "json"]);
+    let examination = Program::new().json("doctor --format json");
     assert!(
         examination["machine"]["cpus_online"]
             .as_u64()
@@ -264,9 +239,9 @@ fn the_doctor_describes_the_machine_and_says_what_to_do() {
 #[test]
 fn the_output_of_the_doctor_fits_the_terminal() {
     let program = Program::new();
-    let mut command = program.command(&["doctor"]);
-    let output = command.env("COLUMNS", "80").output().expect("it starts");
-    let text = String::from_utf8(output.stdout).expect("text");
+    let mut command = program.command("doctor");
+    let output = command.env("COLUMNS", "80").ended();
+    let text = output.out;
     assert!(text.contains("Shared cores"), "{text}");
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
@@ -275,13 +250,9 @@ fn the_output_of_the_doctor_fits_the_terminal() {
 
 #[test]
 fn a_cpu_that_is_not_there_is_refused() {
-    let output = Program::new().run(&["run", "syscall.null", "--cpus", "4095"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("CPU 4095 cannot be used"),
-        "{}",
-        stderr(&output)
-    );
+    Program::new()
+        .run("run syscall.null --cpus 4095")
+        .says(2, "CPU 4095 cannot be used");
 }
 
 #[test]
@@ -289,19 +260,15 @@ fn a_resumed_file_must_be_a_journal() {
     let program = Program::new();
     let path = program.folder().join("no.journal");
     std::fs::write(&path, "{\"half\":").expect("write");
-    let output = program.run(&["run", "--resume", path.to_str().expect("text")]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("is not a journal this version can resume"),
-        "{}",
-        stderr(&output)
-    );
+    program
+        .run(&format!("run --resume {}", path.display()))
+        .says(1, "is not a journal this version can resume");
 }
 
 #[test]
 fn help_teaches_the_first_steps() {
-    let output = Program::new().run(&["--help"]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let output = Program::new().run("--help");
+    let text = output.out;
     assert!(text.contains("syscost run --profile quick"));
     assert!(text.contains("Exit codes"));
 }

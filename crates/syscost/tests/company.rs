@@ -7,14 +7,8 @@ use std::process::{Child, Command, Stdio};
 use common::{Program, rows};
 
 /// Rows that were once withheld beside busy loops, although all their claims were true.
-const WITHHELD_ONCE: [&str; 6] = [
-    "switch.yield{cpus=same}",
-    "memory.munmap{size=1M}",
-    "task.fork",
-    "sync.futex_wake{cpus=same}",
-    "memory.core_to_core",
-    "ipc.round_trip{cpus=same_cache}",
-];
+const WITHHELD_ONCE: &str = "switch.yield{cpus=same} memory.munmap{size=1M} task.fork \
+     sync.futex_wake{cpus=same} memory.core_to_core ipc.round_trip{cpus=same_cache}";
 
 /// Processes that keep all CPUs busy until they are dropped.
 struct Load(Vec<Child>);
@@ -45,9 +39,10 @@ impl Drop for Load {
 #[test]
 fn busy_loops_refute_no_row() {
     let program = Program::new();
-    let run = ["run", "--profile", "quick", "--no-save", "--format", "json"];
     let load = Load::new();
-    let document = program.json(&[&run[..], &["-o", "-"], &WITHHELD_ONCE].concat());
+    let document = program.json(&format!(
+        "run --profile quick --no-save --format json -o - {WITHHELD_ONCE}"
+    ));
     drop(load);
     let rows = rows(&document);
     assert!(!rows.is_empty());
@@ -59,9 +54,9 @@ fn busy_loops_refute_no_row() {
 #[test]
 fn busy_loops_hide_no_lie() {
     let load = Load::new();
-    let report = Program::new().run(&["selftest", "--format", "json"]);
+    let report = Program::new().run("selftest --format json");
     drop(load);
-    let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    let report = report.json();
     for negative in report["liars"].as_array().expect("liars") {
         assert_ne!(negative["outcome"], "fail", "{negative}");
     }

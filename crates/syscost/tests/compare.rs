@@ -11,26 +11,25 @@ use serde_json::{Value, json};
 fn a_slower_row_is_found_reported_and_fails_the_gate() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
-    let (code, text, _) = compare(&program, &["base.json", "new.json"]);
-    assert_eq!(code, Some(0));
+    let text = compare(&program, "base.json new.json").succeeded().out;
     assert!(text.contains("1.20x slower, CI 1.20 to 1.20"), "{text}");
     assert!(
         text.contains(": 1 worse, 0 better, 0 inconclusive, "),
         "{text}"
     );
     for (gate, expected) in [("worse", 3), ("worse:5%", 3), ("worse:25%", 0)] {
-        let (code, ..) = compare(&program, &["base.json", "new.json", "--fail-on", gate]);
-        assert_eq!(code, Some(expected), "{gate}");
+        let judged = compare(&program, &format!("base.json new.json --fail-on {gate}"));
+        assert_eq!(judged.code, Some(expected), "{gate}");
     }
     // A reader that has gone must not make the gate pass.
     let piped = "$syscost compare base.json new.json --fail-on worse | true; echo ${PIPESTATUS[0]}";
     if let Some(output) = program.script(&["bash"], piped) {
-        assert_eq!(output.stdout, b"3\n", "{output:?}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("the gate failed"), "{said}");
+        assert_eq!(output.out, "3\n", "{output:?}");
+        output.says(0, "the gate failed");
     }
-    let (code, text, _) = compare(&program, &["new.json", "base.json", "--fail-on", "worse"]);
-    assert_eq!(code, Some(0), "better is no regression");
+    // Better is no regression.
+    let judged = compare(&program, "new.json base.json --fail-on worse");
+    let text = judged.succeeded().out;
     assert!(text.contains("1.20x faster"), "{text}");
 }
 
@@ -49,11 +48,9 @@ fn cycles_leave_out_what_the_frequency_did() {
     at("fast", 4.0, 1.0);
     // A quarter slower, because of the frequency alone.
     at("slow", 3.2, 1.25);
-    let verdict = |options: &[&str]| {
-        let arguments = [&["fast.json", "slow.json", "--format", "json"], options].concat();
-        let (_, text, said) = compare(&program, &arguments);
-        let document: Value =
-            serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{said}"));
+    let verdict = |options: &str| {
+        let compared = format!("fast.json slow.json --format json {options}");
+        let document = compare(&program, &compared).json();
         let rows = document["rows"].as_array().expect("rows").clone();
         let row = rows
             .into_iter()
@@ -61,17 +58,17 @@ fn cycles_leave_out_what_the_frequency_did() {
             .expect("the row");
         (row["verdict"].clone(), row["cycles"]["base"].as_f64())
     };
-    assert_eq!(verdict(&["--cycles"]).0, json!("same"));
-    let cycles = verdict(&["--cycles"]).1.expect("cycles of a time");
+    assert_eq!(verdict("--cycles").0, json!("same"));
+    let cycles = verdict("--cycles").1.expect("cycles of a time");
     assert!((cycles - 400.0).abs() < 5.0, "{cycles}");
-    assert_eq!(verdict(&[]).1, None);
+    assert_eq!(verdict("").1, None);
 }
 
 #[test]
 fn the_verdict_comes_first_and_a_line_for_each_group_before_the_rows() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
-    let (_, text, _) = compare(&program, &["base.json", "new.json"]);
+    let text = compare(&program, "base.json new.json").out;
     let (first, _) = text.split_once('\n').expect("lines");
     assert!(first.contains("rows compared: 1 worse, 0 better"), "{text}");
     let (before, rows) = text.split_once("slower, CI").expect("a changed row");
@@ -86,8 +83,7 @@ fn the_verdict_comes_first_and_a_line_for_each_group_before_the_rows() {
 fn every_format_says_the_same() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
-    let (_, text, _) = compare(&program, &["base.json", "new.json", "--format", "json"]);
-    let document: Value = serde_json::from_str(&text).expect("one JSON document");
+    let document = compare(&program, "base.json new.json --format json").json();
     let row = &document["rows"][0];
     assert_eq!(
         (&row["name"], &row["verdict"]),
@@ -96,11 +92,11 @@ fn every_format_says_the_same() {
     for field in ["base", "new", "ratio", "ci95_low", "ci95_high", "margin"] {
         assert!(row[field].is_f64(), "{field}: {row}");
     }
-    let (_, text, _) = compare(&program, &["base.json", "new.json", "--format", "markdown"]);
+    let text = compare(&program, "base.json new.json --format markdown").out;
     assert!(text.starts_with("**"), "{text}");
     assert!(text.contains(&format!("| `{ROW}` |")), "{text}");
-    let (code, text, _) = compare(&program, &["base.json", "new.json", "-o", "out.txt"]);
-    assert_eq!((code, &*text), (Some(0), ""));
+    let written = compare(&program, "base.json new.json -o out.txt");
+    assert_eq!(written.succeeded().out, "");
     let written = fs::read_to_string(program.folder().join("out.txt")).expect("written");
     assert!(
         written.contains("1.20x slower") && !written.contains('\u{1b}'),
@@ -117,41 +113,35 @@ fn a_changed_definition_is_refused_by_name() {
         .expect("a name")
         .to_owned();
     keep(&program, "new", &run);
-    let (code, text, said) = compare(&program, &["base.json", "new.json", "--fail-on", "worse"]);
-    assert!(
-        text.contains(&format!("{name}: its definition changed: revision 1 on")),
-        "{text}"
-    );
+    let judged = compare(&program, "base.json new.json --fail-on worse");
+    let refused = format!("{name}: its definition changed: revision 1 on");
+    assert!(judged.out.contains(&refused), "{judged:?}");
     // The base's row is lost, and the gate cannot say that it did not become worse.
-    assert_eq!(code, Some(3), "{said}");
-    assert!(
-        said.contains(&format!("the gate failed: {name} is lost")),
-        "{said}"
-    );
+    judged.says(3, &format!("the gate failed: {name} is lost"));
 }
 
 #[test]
 fn a_comparison_says_how_large_a_change_it_could_have_found() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
-    let (_, text, _) = compare(&program, &["base.json", "new.json"]);
+    let text = compare(&program, "base.json new.json").out;
     assert!(
         text.contains("could have found changes of 2.0 % in half of the rows"),
         "{text}"
     );
     assert!(!text.contains("power: "), "{text}");
-    let (code, text, _) = compare(&program, &["base.json", "new.json", "--power"]);
+    let text = compare(&program, "base.json new.json --power")
+        .succeeded()
+        .out;
     let (_, list) = text
         .split_once("power: the smallest change")
         .expect("a list");
-    assert_eq!(code, Some(0));
     let line = list
         .lines()
         .find(|line| line.contains(ROW))
         .expect("the row");
     assert!(line.ends_with("2.0 %"), "{list}");
-    let (_, json, _) = compare(&program, &["base.json", "new.json", "--format", "json"]);
-    let document: Value = serde_json::from_str(&json).expect("one JSON document");
+    let document = compare(&program, "base.json new.json --format json").json();
     let detectable = document["rows"][0]["detectable"].as_f64().expect("a share");
     assert!((0.02..0.021).contains(&detectable), "{document}");
 }
@@ -162,41 +152,25 @@ fn several_runs_are_pooled_but_none_twice() {
     keep(&program, "again", &run);
     keep(&program, "new", &slowed(&run, 1.2));
     keep(&program, "other", &slowed(&run, 1.2001));
-    let arguments = [
-        "base.json",
-        "new.json",
-        "other.json",
-        "--base",
-        "again.json",
-        "--format",
-        "json",
-    ];
-    let (_, text, _) = compare(&program, &arguments);
-    let document: Value = serde_json::from_str(&text).expect("one JSON document");
+    let pooled = "base.json new.json other.json --base again.json --format json";
+    let document = compare(&program, pooled).json();
     assert_eq!(document["base"]["runs"], json!(["base", "again"]));
     assert_eq!(document["new"]["runs"], json!(["new", "other"]));
     assert_eq!(document["rows"][0]["verdict"], "worse");
     let mut elsewhere = slowed(&run, 0.5);
     elsewhere["machine"]["cpu_model"] = json!("Imaginary 2000");
     keep(&program, "elsewhere", &elsewhere);
-    let (code, _, error) = compare(&program, &["base.json", "new.json", "elsewhere.json"]);
-    assert_eq!(code, Some(2));
-    assert!(error.contains("runs of different processors"), "{error}");
-    let (code, ..) = compare(&program, &["base.json", "elsewhere.json"]);
-    assert_eq!(code, Some(0), "two at a time are compared");
+    compare(&program, "base.json new.json elsewhere.json").says(2, "runs of different processors");
+    // Two at a time are compared.
+    compare(&program, "base.json elsewhere.json").succeeded();
     for twice in [
-        ["base.json", "new.json", "new.json", "-v"],
-        ["base.json", "new.json", "--base", "base.json"],
-        ["base.json", "new.json", "--spread", "base.json"],
-        ["base.json", "new.json", "--spread", "new.json"],
-        ["base.json", "new.json", "base.json", "-v"],
+        "base.json new.json new.json -v",
+        "base.json new.json --base base.json",
+        "base.json new.json --spread base.json",
+        "base.json new.json --spread new.json",
+        "base.json new.json base.json -v",
     ] {
-        let (code, _, error) = compare(&program, &twice);
-        assert_eq!(code, Some(2), "{twice:?}");
-        assert!(
-            error.contains("is given twice; give each run once"),
-            "{error}"
-        );
+        compare(&program, twice).says(2, "is given twice; give each run once");
     }
 }
 
@@ -209,11 +183,8 @@ fn the_extension_of_the_output_selects_the_format() {
         ("c.json", "{"),
         ("c.txt", "9 rows compared"),
     ] {
-        let path = program.folder().join(file);
-        let path = path.to_str().expect("text");
-        let (code, ..) = compare(&program, &["base.json", "new.json", "-o", path]);
-        assert_eq!(code, Some(0));
-        let text = fs::read_to_string(path).expect("written");
+        compare(&program, &format!("base.json new.json -o {file}")).succeeded();
+        let text = fs::read_to_string(program.folder().join(file)).expect("written");
         assert!(text.starts_with(begins), "{file}: {text}");
     }
 }
@@ -221,16 +192,14 @@ fn the_extension_of_the_output_selects_the_format() {
 #[test]
 fn what_cannot_be_done_says_what_to_do() {
     let (program, _) = program();
-    let (code, _, error) = compare(&program, &["nothing.json", "base.json"]);
-    assert_eq!(code, Some(2));
-    assert!(error.contains("nothing.json"), "{error}");
-    let (code, _, error) = compare(&program, &["base.json", "base.json", "--fail-on", "better"]);
-    assert_eq!(code, Some(2));
-    assert!(error.contains("worse:5%"), "{error}");
-    // One run alone is compared with the latest.
-    let (code, _, error) = compare(&program, &["base.json"]);
-    assert_eq!(code, Some(2));
-    assert!(error.contains("no run is kept"), "{error}");
+    for (runs, words) in [
+        ("nothing.json base.json", "nothing.json"),
+        ("base.json base.json --fail-on better", "worse:5%"),
+        // One run alone is compared with the latest.
+        ("base.json", "no run is kept"),
+    ] {
+        compare(&program, runs).says(2, words);
+    }
 }
 
 #[test]
@@ -248,93 +217,62 @@ fn a_run_is_measured_and_compared_in_one_go() {
     }
     keep(&program, "fast", &fast);
     let base = program.folder().join("fast.json");
-    let base = base.to_str().expect("a path");
-    let run = |more: &[&str]| {
-        let arguments = [
-            "run",
-            ROW,
-            "--profile",
-            "quick",
-            "--no-save",
-            "--compare-with",
-        ];
-        program
-            .command(&arguments)
-            .arg(base)
-            .args(more)
-            .output()
-            .expect("the binary starts")
+    let base = base.display();
+    let run = |more: &str| {
+        program.run(&format!(
+            "run {ROW} --profile quick --no-save --no-samples --compare-with {base} {more}"
+        ))
     };
     // On a core that is always shared, too few processes may count for an interval: then try again.
     let failed = (0..5)
-        .map(|_| run(&["--fail-on", "worse:50%", "--no-samples"]))
-        .find(|output| output.status.code() == Some(3))
+        .map(|_| run("--fail-on worse:50%"))
+        .find(|output| output.code == Some(3))
         .expect("it is found to be worse");
-    let text = String::from_utf8_lossy(&failed.stdout).into_owned();
-    assert_eq!(failed.status.code(), Some(3), "{text}");
+    let text = failed.out;
     assert!(
         text.contains("1 of 1 measured") && text.contains("x slower, CI "),
         "{text}"
     );
     let out = program.folder().join("measured.json");
-    let out = out.to_str().expect("a path");
     let document = (0..5)
-        .map(|_| run(&["--format", "json", "--no-samples", "-o", out]))
-        .map(|json| -> Value { serde_json::from_slice(&json.stdout).expect("one JSON document") })
+        .map(|_| run(&format!("--format json -o {}", out.display())).json())
         .find(|document| document["rows"][0]["ci95_low"].is_f64())
         .expect("compared with its samples");
     assert_eq!(document["rows"][0]["verdict"], "worse");
     let kept: Value = serde_json::from_slice(&fs::read(out).expect("written")).expect("a run");
     assert!(kept["measurements"][0].get("samples").is_none());
-    let alone = program.run(&["run", ROW, "--fail-on", "worse"]);
-    assert_eq!(alone.status.code(), Some(2), "--fail-on needs a base");
-    let unknown = program.run(&["run", ROW, "--compare-with", "nothing.json"]);
-    assert_eq!(unknown.status.code(), Some(2));
-    assert!(unknown.stdout.is_empty(), "nothing was measured for it");
+    let alone = program.run(&format!("run {ROW} --fail-on worse"));
+    assert_eq!(alone.code, Some(2), "--fail-on needs a base");
+    let unknown = program.run(&format!("run {ROW} --compare-with nothing.json"));
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.out.is_empty(), "nothing was measured for it");
 }
 
 #[test]
 fn a_base_without_any_of_the_rows_is_refused_before_anything_is_measured() {
     let (program, _) = program();
     let base = program.folder().join("base.json");
-    let base = base.to_str().expect("a path");
-    let gate = [
-        "--profile",
-        "quick",
-        "--no-save",
-        "--fail-on",
-        "worse:5%",
-        "--compare-with",
-    ];
-    let other = program.run(&[&["run", "call.integer"], &gate[..], &[base]].concat());
-    let said = String::from_utf8_lossy(&other.stderr).into_owned();
-    assert_eq!(other.status.code(), Some(2), "{said}");
-    assert!(
-        other.stdout.is_empty() && !said.contains("measuring"),
-        "{said}"
+    let other = program.run(&format!(
+        "run call.integer --profile quick --no-save --fail-on worse:5% --compare-with {}",
+        base.display()
+    ));
+    let other = other.says(
+        2,
+        "run base, given with --compare-with, has no number of any row",
     );
     assert!(
-        said.contains("run base, given with --compare-with, has no number of any row"),
-        "{said}"
+        other.out.is_empty() && !other.err.contains("measuring"),
+        "{other:?}"
     );
 }
 
 #[test]
 fn the_latest_run_to_compare_with_is_the_latest_that_has_the_rows() {
     let (program, _) = program();
-    let run = |row: &str, more: &[&str]| {
-        let arguments = [&["run", row, "--profile", "quick", "--budget", "3"], more].concat();
-        program.run(&arguments)
-    };
-    assert!(run(ROW, &[]).status.success());
-    assert!(run("call.integer{arguments=0}", &[]).status.success());
-    let compared = run(ROW, &["--compare-with", "latest"]);
-    let [text, said] =
-        [&compared.stdout, &compared.stderr].map(|text| String::from_utf8_lossy(text));
-    assert!(compared.status.success(), "{said}");
-    assert!(text.contains("1 row compared: "), "{text}{said}");
-    assert!(
-        said.contains("has no number of any row that is to be measured"),
-        "{said}"
-    );
+    let run = |rows: &str| program.run(&format!("run {rows} --profile quick --budget 3"));
+    run(ROW).succeeded();
+    run("call.integer{arguments=0}").succeeded();
+    let compared = run(&format!("{ROW} --compare-with latest"));
+    let compared = compared.says(0, "has no number of any row that is to be measured");
+    assert!(compared.out.contains("1 row compared: "), "{compared:?}");
 }

@@ -4,14 +4,10 @@
 mod common;
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use common::{Program, stamped};
+use common::{Ended, Ending, Program, stamped};
 use serde_json::{Value, json};
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// Stores a run of that day.
 fn keep(program: &Program, (id, run): (String, Value)) -> String {
@@ -22,17 +18,20 @@ fn keep(program: &Program, (id, run): (String, Value)) -> String {
 }
 
 /// The completions that the program gives bash for these words.
-fn completed(program: &Program, words: &[&str]) -> Vec<String> {
+fn completed(program: &Program, words: &str) -> Vec<String> {
+    // The last word may be empty.
+    let words: Vec<&str> = words.split(' ').collect();
     let index = (words.len() - 1).to_string();
     let output = program
-        .command(&[&["--"], words].concat())
+        .command("--")
+        .args(words)
         .env("SYSCOST_COMPLETE", "bash")
         .env("_CLAP_IFS", "\n")
         .env("_CLAP_COMPLETE_INDEX", index)
-        .output()
-        .expect("the binary starts");
-    assert!(output.status.success(), "{output:?}");
-    text(&output.stdout)
+        .ended()
+        .succeeded();
+    output
+        .out
         .lines()
         .map(|line| line.trim().to_owned())
         .collect()
@@ -42,104 +41,95 @@ fn completed(program: &Program, words: &[&str]) -> Vec<String> {
 fn benchmarks_groups_and_kept_runs_complete() {
     let program = Program::new();
     let id = keep(&program, stamped(1, 5.0));
-    let tagged = program.run(&["history", "tag", &id, "before-upgrade"]);
-    assert!(tagged.status.success(), "{tagged:?}");
-    let has = |words: &[&str], wanted: &str| {
+    let tag = format!("history tag {id} before-upgrade");
+    program.run(&tag).succeeded();
+    for (words, wanted) in [
+        ("syscost comp", "compare"),
+        ("syscost run sysc", "syscall"),
+        ("syscost run syscall.nu", "syscall.null"),
+        ("syscost explain memory.lat", "memory.latency"),
+        ("syscost show ", "latest"),
+        ("syscost compare latest 2026", &id),
+        ("syscost report bef", "before-upgrade"),
+        ("syscost show --color ne", "never"),
+    ] {
         let completed = completed(&program, words);
         assert!(
             completed.iter().any(|one| one == wanted),
-            "{words:?}: {completed:?}"
+            "{words}: {completed:?}"
         );
-    };
-    has(&["syscost", "comp"], "compare");
-    has(&["syscost", "run", "sysc"], "syscall");
-    has(&["syscost", "run", "syscall.nu"], "syscall.null");
-    has(&["syscost", "explain", "memory.lat"], "memory.latency");
-    has(&["syscost", "show", ""], "latest");
-    has(&["syscost", "compare", "latest", "2026"], &id);
-    has(&["syscost", "report", "bef"], "before-upgrade");
-    has(&["syscost", "show", "--color", "ne"], "never");
+    }
 }
 
 #[test]
 fn every_shell_gets_a_script_and_bash_can_run_it() {
     let program = Program::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let output = program.run(&["completions", shell]);
-        assert!(output.status.success(), "{shell}: {output:?}");
-        assert!(text(&output.stdout).contains("SYSCOST_COMPLETE"), "{shell}");
+        let output = program.run(&format!("completions {shell}"));
+        assert!(output.code == Some(0), "{shell}: {output:?}");
+        assert!(output.out.contains("SYSCOST_COMPLETE"), "{shell}");
     }
     let script = "source <(\"$syscost\" completions bash) && complete -p syscost";
     if let Some(output) = program.script(&["bash"], script) {
-        assert!(output.status.success(), "{output:?}");
-        assert!(text(&output.stdout).ends_with(" syscost\n"), "{output:?}");
+        assert_eq!(output.code, Some(0), "{output:?}");
+        assert!(output.out.ends_with(" syscost\n"), "{output:?}");
     }
-    let unknown = program.run(&["completions", "tcsh"]);
-    assert_eq!(unknown.status.code(), Some(2));
+    let unknown = program.run("completions tcsh");
+    assert_eq!(unknown.code, Some(2));
 }
 
 #[test]
 fn colours_are_where_they_are_asked_for() {
     let program = Program::new();
     keep(&program, stamped(1, 5.0));
-    let is_coloured = |words: &[&str], variables: &[(&str, &str)]| {
+    let is_coloured = |words: &str, variables: &[(&str, &str)]| {
         let mut command = program.command(words);
         command.env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR");
         command.envs(variables.iter().copied());
-        let output = command.output().expect("the binary starts");
-        output.stdout.contains(&0x1b) || output.stderr.contains(&0x1b)
+        let output = command.ended();
+        output.out.contains('\x1b') || output.err.contains('\x1b')
     };
-    let show = ["show", "latest"];
-    assert!(!is_coloured(&show, &[]), "a pipe");
-    assert!(is_coloured(&show, &[("CLICOLOR_FORCE", "1")]));
-    assert!(is_coloured(&["show", "--color", "always"], &[]));
-    assert!(is_coloured(
-        &["show", "--color", "always"],
-        &[("NO_COLOR", "1")]
-    ));
-    assert!(!is_coloured(
-        &["--color=never", "show"],
-        &[("CLICOLOR_FORCE", "1")]
-    ));
+    let forced = [("CLICOLOR_FORCE", "1")];
+    assert!(!is_coloured("show latest", &[]), "a pipe");
+    assert!(is_coloured("show latest", &forced));
+    assert!(is_coloured("show --color always", &[]));
+    assert!(is_coloured("show --color always", &[("NO_COLOR", "1")]));
+    assert!(!is_coloured("--color=never show", &forced));
     // Errors too, including those of the command line.
-    let wrong = ["show", "nothing", "--color"];
-    assert!(is_coloured(&[&wrong[..], &["always"]].concat(), &[]));
-    assert!(is_coloured(&["--color=always", "nonsense"], &[]));
-    assert!(!is_coloured(
-        &["--color=never", "nonsense"],
-        &[("CLICOLOR_FORCE", "1")]
-    ));
+    assert!(is_coloured("show nothing --color always", &[]));
+    assert!(is_coloured("--color=always nonsense", &[]));
+    assert!(!is_coloured("--color=never nonsense", &forced));
 }
 
 #[test]
 fn quiet_leaves_the_table_and_the_errors() {
     let program = Program::new();
     let row = "syscall.null{call=getppid}";
-    let output = program.run(&["run", "--profile", "quick", "--quiet", row]);
+    let output = program.run(&format!("run --profile quick --quiet {row}"));
     // On a busy machine nothing may be measured, and the reason for the other exit code is printed
     // all the same.
-    let said = match output.status.code() {
+    let said = match output.code {
         Some(4) => "nothing was measured in that time; give it more with --budget\n",
         _ => "",
     };
-    assert_eq!(text(&output.stderr), said, "{output:?}");
-    let table = text(&output.stdout);
+    assert_eq!(output.err, said, "{output:?}");
+    let table = output.out;
     for more in ["Next:", "Saved to", "Warnings"] {
         assert!(
             table.contains("getppid") && !table.contains(more),
             "{table}"
         );
     }
-    let again = program.run(&["-q", "show"]);
-    assert_eq!(text(&again.stdout), table);
-    let unkept = program.run(&["run", "--profile", "quick", "--no-save", row]);
-    let unkept = text(&unkept.stdout);
+    let again = program.run("-q show");
+    assert_eq!(again.out, table);
+    let unkept = program.run(&format!("run --profile quick --no-save {row}"));
+    let unkept = unkept.out;
     assert!(
         unkept.contains("getppid") && !unkept.contains("Next:"),
         "{unkept}"
     );
-    let output = program.run(&["-q", "show", "nothing"]);
-    assert!(text(&output.stderr).contains("no kept run called `nothing`"));
+    let output = program.run("-q show nothing");
+    assert!(output.err.contains("no kept run called `nothing`"));
 }
 
 #[test]
@@ -155,14 +145,14 @@ fn show_has_forms_for_programs() {
         .expect("rows")
         .push(other);
     keep(&program, (id.clone(), run));
-    let shown = program.json(&["show", "latest", "a.b", "--format", "json"]);
+    let shown = program.json("show latest a.b --format json");
     assert_eq!(shown["id"], id);
     assert_eq!(shown["measurements"].as_array().map(Vec::len), Some(1));
-    let csv = program.run(&["show", "--format", "csv"]);
-    let exported = program.run(&["export", "latest", "--format", "csv"]);
-    assert!(csv.status.success() && csv.stdout == exported.stdout);
-    let some = program.run(&["show", "latest", "a.b", "--format", "csv"]);
-    assert_eq!(text(&some.stdout).lines().count(), 2, "{some:?}");
+    let csv = program.run("show --format csv");
+    let exported = program.run("export latest --format csv");
+    assert!(csv.code == Some(0) && csv.out == exported.out);
+    let some = program.run("show latest a.b --format csv");
+    assert_eq!(some.out.lines().count(), 2, "{some:?}");
 }
 
 /// What a program prints on a terminal of its own; `None`, with a message, if none can be made.
@@ -176,8 +166,7 @@ fn on_a_terminal(program: &Program, pager: &str) -> Option<String> {
         .output()
         .inspect_err(|error| println!("skipped: script: {error}"))
         .ok()?;
-    assert!(output.status.success(), "{output:?}");
-    Some(text(&output.stdout))
+    Some(Ended::from(output).succeeded().out)
 }
 
 #[test]
@@ -203,39 +192,37 @@ fn a_terminal_gets_the_pager_and_never_nothing() {
     assert_eq!(failed.matches("c=d").count(), 1, "{failed}");
     assert!(failed.contains("PAGER=cat"), "{failed}");
     let piped = program
-        .command(&["show"])
+        .command("show")
         .env("PAGER", "sed s/^/paged:/")
-        .output()
-        .expect("the binary starts");
-    assert!(!text(&piped.stdout).contains("paged:"));
+        .ended();
+    assert!(!piped.out.contains("paged:"));
 }
 
 #[test]
 fn an_unknown_run_and_an_unknown_row_are_bad_usage_alike() {
     let program = Program::new();
-    let code = |words: &[&str]| program.run(words).status.code();
-    assert_eq!(code(&["show"]), Some(2), "no run is kept");
+    program.run("show").says(2, "no run is kept");
     keep(&program, stamped(1, 5.0));
     keep(&program, stamped(2, 5.0));
     for words in [
-        &["show", "nothing"][..],
-        &["show", "latest~7"],
-        &["show", "nothing.json"],
-        &["show", "2026"],
-        &["show", "latest", "a.nothing"],
-        &["compare", "nothing", "latest"],
-        &["explain", "nothing"],
-        &["run", "nothing"],
+        "show nothing",
+        "show latest~7",
+        "show nothing.json",
+        "show 2026",
+        "show latest a.nothing",
+        "compare nothing latest",
+        "explain nothing",
+        "run nothing",
     ] {
-        assert_eq!(code(words), Some(2), "{words:?}");
+        assert_eq!(program.run(words).code, Some(2), "{words}");
     }
 }
 
 /// What `show latest a.b` prints on standard error, and which run it shows.
 fn shown(program: &Program) -> (String, Option<String>) {
-    let output: Output = program.run(&["show", "latest", "a.b"]);
-    let run = program.json(&["-q", "show", "latest", "a.b", "--format", "json"]);
-    (text(&output.stderr), run["id"].as_str().map(str::to_owned))
+    let output = program.run("show latest a.b");
+    let run = program.json("-q show latest a.b --format json");
+    (output.err, run["id"].as_str().map(str::to_owned))
 }
 
 #[test]

@@ -5,12 +5,7 @@ mod common;
 use std::fs;
 use std::process::Command;
 
-use common::Program;
-
-const RUN: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../fixtures/runs/quick.json"
-);
+use common::{Ended, Ending, Program, RUN};
 
 /// A data directory with these runs, alike but for their ids.
 fn with_runs(ids: &[&str]) -> Program {
@@ -29,105 +24,77 @@ fn with_runs(ids: &[&str]) -> Program {
 const OLD: &str = "20260101T000000Z-1";
 const NEW: &str = "20260102T000000Z-2";
 
-/// Exit code, standard output and standard error.
-fn run(program: &Program, arguments: &[&str]) -> (Option<i32>, String, String) {
+/// Runs in the data directory.
+fn run(program: &Program, arguments: &str) -> Ended {
     let mut command = program.command(arguments);
-    let output = command
-        .current_dir(program.folder())
-        .output()
-        .expect("it starts");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    command.current_dir(program.folder()).ended()
 }
 
 #[test]
 fn where_no_run_is_named_the_latest_is_meant() {
     let program = with_runs(&[OLD, NEW]);
-    let (code, _, said) = run(&program, &["report"]);
-    assert_eq!(code, Some(0), "{said}");
+    run(&program, "report").succeeded();
     let page = fs::read_to_string(program.folder().join("report.html")).expect("a page");
     assert!(page.contains(NEW) && !page.contains(OLD));
-    let (code, text, said) = run(&program, &["compare"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(text.contains(OLD) && text.contains(NEW), "{text}");
-    let (code, text, said) = run(&program, &["compare", OLD]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(text.contains(OLD) && text.contains(NEW), "{text}");
-    let (code, text, said) = run(&program, &["export", "--format", "csv"]);
-    assert_eq!(code, Some(0), "{said}");
+    for compare in ["compare", &format!("compare {OLD}")] {
+        let text = run(&program, compare).succeeded().out;
+        assert!(text.contains(OLD) && text.contains(NEW), "{text}");
+    }
+    let text = run(&program, "export --format csv").succeeded().out;
     assert!(text.contains(NEW) && !text.contains(OLD), "{text}");
 }
 
 #[test]
 fn rows_without_a_run_are_those_of_the_latest() {
     let program = with_runs(&[OLD, NEW]);
-    for words in [&["syscall.null"][..], &["null", "system", "call"]] {
-        let (code, text, said) = run(&program, &[&["plot"], words].concat());
-        assert_eq!(code, Some(0), "{words:?}: {said}");
-        assert!(text.contains("call=getppid"), "{text}");
+    for (plot, part) in [
+        ("plot syscall.null", "call=getppid"),
+        ("plot null system call", "call=getppid"),
+        ("plot numbers", "System call"),
+    ] {
+        let text = run(&program, plot).succeeded().out;
+        assert!(text.contains(part), "{text}");
     }
-    let (code, text, said) = run(&program, &["plot", "numbers"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(text.contains("System call"), "{text}");
-    let exported = |words: &[&str]| {
-        let (code, text, said) = run(&program, &[&["export", "--format", "csv"], words].concat());
-        assert_eq!(code, Some(0), "{words:?}: {said}");
-        text
+    let exported = |words: &str| {
+        let export = format!("export --format csv {words}");
+        run(&program, &export).succeeded().out
     };
-    let all = exported(&[]);
-    let some = exported(&["syscall"]);
+    let all = exported("");
+    let some = exported("syscall");
     assert!(some.lines().count() > 3 && some.lines().count() < all.lines().count());
     assert!(
         some.lines().skip(1).all(|line| line.contains(",syscall.")),
         "{some}"
     );
-    assert_eq!(exported(&["latest", "syscall"]), some);
-    let both = exported(&[OLD, NEW, "syscall"]);
+    assert_eq!(exported("latest syscall"), some);
+    let both = exported(&format!("{OLD} {NEW} syscall"));
     assert_eq!(both.lines().count() - 1, 2 * (some.lines().count() - 1));
-    let one = exported(&["syscall.null", "--case", "call=getppid"]);
+    let one = exported("syscall.null --case call=getppid");
     assert_eq!(one.lines().count(), 2, "{one}");
-    let (code, _, said) = run(&program, &["plot"]);
-    assert_eq!(code, Some(2));
-    assert!(said.contains("name what to draw"), "{said}");
+    run(&program, "plot").says(2, "name what to draw");
 }
 
 #[test]
 fn a_run_behind_its_rows_is_told_where_it_goes() {
     let program = with_runs(&[OLD]);
-    for command in [&["show"][..], &["plot"], &["export", "--format", "csv"]] {
-        let (code, _, said) = run(&program, &[command, &["syscall", "latest"]].concat());
-        assert_eq!(code, Some(2));
-        let order = format!(
-            "the run goes before its rows: syscost {} latest syscall",
-            command[0]
-        );
-        assert!(said.contains(&order), "{said}");
-        let (code, _, said) = run(&program, &[command, &["zebra"]].concat());
-        assert_eq!(code, Some(2));
-        assert!(said.contains("no kept run called `zebra`"), "{said}");
+    for (command, options) in [("show", ""), ("plot", ""), ("export", "--format csv")] {
+        let order = format!("the run goes before its rows: syscost {command} latest syscall");
+        run(&program, &format!("{command} {options} syscall latest")).says(2, &order);
+        run(&program, &format!("{command} {options} zebra")).says(2, "no kept run called `zebra`");
     }
 }
 
 #[test]
 fn a_history_of_nothing_says_that_nothing_is_kept() {
     let program = Program::new();
-    let (code, _, said) = run(&program, &["history", "show", "syscall.null"]);
-    assert_eq!(code, Some(2));
-    assert!(
-        said.contains("no run is kept yet; measure first: syscost run"),
-        "{said}"
-    );
+    run(&program, "history show syscall.null")
+        .says(2, "no run is kept yet; measure first: syscost run");
 }
 
 #[test]
 fn a_group_is_explained_by_what_its_benchmarks_measure() {
     let program = Program::new();
-    let (code, text, said) = run(&program, &["explain", "ipc"]);
-    assert_eq!(code, Some(0), "{said}");
+    let text = run(&program, "explain ipc").succeeded().out;
     for part in [
         "A group of ",
         "syscost list ipc",

@@ -24,16 +24,8 @@ struct Exported {
 impl Exported {
     fn new() -> Self {
         let program = Program::new();
-        let mut run = program.json(&[
-            "run",
-            "syscall.null",
-            "timing.core_frequency",
-            "--profile",
-            "quick",
-            "--no-save",
-            "--format",
-            "json",
-        ]);
+        let mut run = program
+            .json("run syscall.null timing.core_frequency --profile quick --no-save --format json");
         run["machine"]["hostname"] = json!("=host, \"quoted\" \\ back");
         let samples = run["measurements"][0]["samples"].clone();
         let numbers = run["measurements"][0]["estimate"].clone();
@@ -78,13 +70,9 @@ impl Exported {
     fn text(&self, format: &str) -> String {
         let output = self
             .program
-            .run(&["export", self.document(), "--format", format]);
-        assert!(
-            output.status.success(),
-            "{format}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8(output.stdout).expect("text")
+            .run(&format!("export {} --format {format}", self.document()));
+        assert!(output.code == Some(0), "{format}: {}", output.err);
+        output.out
     }
 }
 
@@ -93,16 +81,14 @@ fn duckdb_reads_the_parquet_tables() {
     let exported = Exported::new();
     let folder = exported.program.folder().join("tables");
     let path = folder.to_str().expect("text");
-    let output = exported.program.run(&[
-        "export",
-        exported.document(),
-        "--format",
-        "parquet",
-        "-o",
-        path,
-    ]);
-    assert!(output.status.success(), "{output:?}");
-    assert!(output.stdout.is_empty());
+    let output = exported
+        .program
+        .run(&format!(
+            "export {} --format parquet -o {path}",
+            exported.document()
+        ))
+        .succeeded();
+    assert!(output.out.is_empty());
     let Some(read) = python("parquet.py", &folder, &recipe(path), "duckdb") else {
         return;
     };
@@ -317,10 +303,10 @@ fn a_file_is_what_would_be_printed_and_others_may_read_it() {
         let file = exported.program.folder().join(format);
         let path = file.to_str().expect("text");
         let document = exported.document();
-        let output = exported
-            .program
-            .run(&["export", document, "--format", format, "--output", path]);
-        assert!(output.status.success() && output.stdout.is_empty());
+        let output = exported.program.run(&format!(
+            "export {document} --format {format} --output {path}"
+        ));
+        assert!(output.code == Some(0) && output.out.is_empty());
         assert_eq!(
             fs::read_to_string(&file).expect("written"),
             exported.text(format)
@@ -343,37 +329,33 @@ fn what_cannot_be_exported_is_reported_in_a_line() {
     let nowhere = folder.to_str().expect("text");
     for (arguments, wanted) in [
         (
-            vec![document, other, "--format", "openmetrics"],
+            format!("{document} {other} --format openmetrics"),
             "openmetrics holds one run and 2 were named; export them one by one",
         ),
         (
-            vec![document, other, "--format", "bencher"],
+            format!("{document} {other} --format bencher"),
             "bencher holds one run and 2 were named",
         ),
         (
-            vec![document, document, "--format", "csv"],
+            format!("{document} {document} --format csv"),
             "is given twice; give each run once",
         ),
         (
-            vec![document, "--format", "parquet"],
+            format!("{document} --format parquet"),
             "parquet is three files; name a folder for them: -o FOLDER",
         ),
         (
-            vec![document, "--format", "parquet", "-o", other],
+            format!("{document} --format parquet -o {other}"),
             "other.json is not a folder; name one for the tables",
         ),
         (
-            vec![document, "--format", "csv", "-o", nowhere],
+            format!("{document} --format csv -o {nowhere}"),
             "cannot be written: there is no folder",
         ),
     ] {
-        let output = exported
-            .program
-            .run(&[&["export"], &arguments[..]].concat());
-        let error = String::from_utf8(output.stderr).expect("text");
-        assert_eq!(output.status.code(), Some(2), "{error}");
-        assert!(error.contains(wanted), "{error}");
-        assert_eq!(error.lines().count(), 1, "{error}");
-        assert!(output.stdout.is_empty());
+        let output = exported.program.run(&format!("export {arguments}"));
+        let output = output.says(2, wanted);
+        assert_eq!(output.err.lines().count(), 1, "{output:?}");
+        assert!(output.out.is_empty());
     }
 }

@@ -12,10 +12,9 @@ mod tool;
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use common::{Program, rows};
+use common::{Ended, Ending, Program, rows};
 use serde_json::Value;
 
 use disks::{Disk, Kind, on, on_all};
@@ -39,31 +38,29 @@ fn directory(label: &str, disk: &Disk) -> String {
 }
 
 /// A run's output. Its records are in the program's directory, apart from those of other programs.
-fn run(program: &Program, arguments: &[&str]) -> Output {
-    let output = program
-        .command(&[&["run", "--no-samples"], arguments].concat())
+fn run(program: &Program, arguments: &[&str]) -> Ended {
+    program
+        .command("run --no-samples")
+        .args(arguments)
         .env("TMPDIR", program.folder())
-        .output();
-    output.expect("the binary starts")
+        .ended()
 }
 
 /// The document of a run that must end well.
 fn document(program: &Program, arguments: &[&str]) -> Value {
     let output = run(program, &[arguments, QUICK, &["--format", "json"]].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}");
-    serde_json::from_slice(&output.stdout).expect("one JSON document")
+    output.succeeded().json()
 }
 
 /// The output of `syscost clean`.
 fn clean(program: &Program, arguments: &[&str]) -> String {
-    let output = program
-        .command(&[&["clean"], arguments].concat())
+    program
+        .command("clean")
+        .args(arguments)
         .env("TMPDIR", program.folder())
         .env("XDG_CACHE_HOME", program.folder())
-        .output()
-        .expect("the binary starts");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+        .ended()
+        .out
 }
 
 /// A text field of a row.
@@ -183,9 +180,7 @@ fn assert_side_by_side(disk: &Disk) {
         &directory("one", disk),
         &format!("--dir=two={}", other.display()),
     ];
-    let output = run(&program, &arguments);
-    let table = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{table}");
+    let table = run(&program, &arguments).succeeded().out;
     let heading = table.lines().find(|line| line.starts_with("fs "));
     let heading = heading.expect("the group's heading");
     assert!(
@@ -201,10 +196,7 @@ fn a_directory_that_cannot_be_measured_is_told_before_anything_is() {
     on(Kind::Ext4, 64 << 20, "", |disk| {
         let program = Program::new();
         let refused = |dir: &str, words: &str| {
-            let output = run(&program, &["fs", dir]);
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(output.status.code(), Some(2), "{said}");
-            assert!(said.contains(words), "{said}");
+            run(&program, &["fs", dir]).says(2, words);
         };
         refused("--dir=/no/such/folder", "No such file");
         refused(

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::Program;
 use common::comparing::{ROW, compare, keep, program, slowed};
+use common::{Ended, Ending, Program};
 use serde_json::{Value, json};
 
 #[test]
@@ -25,24 +25,21 @@ fn a_row_on_a_shared_core_fails_no_gate_and_a_gate_that_judged_nothing_is_not_pa
         keep(&program, "base", &base);
         keep(&program, "new", &new);
         // A gate prints its result whatever else is silenced.
-        compare(
-            &program,
-            &["base.json", "new.json", "--fail-on", "worse", "-q"],
-        )
+        let judged = compare(&program, "base.json new.json --fail-on worse -q");
+        assert!(judged.out.contains("1 worse"), "{judged:?}");
+        judged
     };
-    let (code, text, said) = gate(|row| row["name"] == ROW);
-    assert!(text.contains("1 worse"), "{text}");
-    assert_eq!(code, Some(0), "{said}");
+    let said = gate(|row| row["name"] == ROW).succeeded().err;
     assert!(said.contains("1 was measured on a shared core"), "{said}");
     assert!(
         said.contains(&format!("worse, but not judged: {ROW}")),
         "{said}"
     );
-    let (code, text, said) = gate(|_| true);
-    assert!(text.contains("1 worse"), "{text}");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("nothing to judge"), "{said}");
+    gate(|_| true).says(1, "nothing to judge");
 }
+
+/// Why noise kept a row from having a number.
+const NOISE: &str = "something else ran on its core whenever it was due";
 
 #[test]
 fn a_row_lost_to_noise_fails_no_gate() {
@@ -55,16 +52,8 @@ fn a_row_lost_to_noise_fails_no_gate() {
         }
         keep(&program, name, &new);
     };
-    lost(
-        "noise",
-        1,
-        "something else ran on its core whenever it was due",
-    );
-    lost(
-        "only_noise",
-        usize::MAX,
-        "something else ran on its core whenever it was due",
-    );
+    lost("noise", 1, NOISE);
+    lost("only_noise", usize::MAX, NOISE);
     lost("failure", 1, "open: permission denied");
     lost("only_failures", usize::MAX, "open: permission denied");
     for (new, expected, words) in [
@@ -73,9 +62,8 @@ fn a_row_lost_to_noise_fails_no_gate() {
         ("failure.json", 3, "the gate failed"),
         ("only_failures.json", 3, "the gate failed"),
     ] {
-        let (code, text, said) = compare(&program, &["base.json", new, "--fail-on", "worse"]);
-        assert_eq!(code, Some(expected), "{text}{said}");
-        assert!(said.contains(words), "{said}");
+        let gate = format!("base.json {new} --fail-on worse");
+        compare(&program, &gate).says(expected, words);
     }
 }
 
@@ -86,16 +74,13 @@ fn a_gate_with_nothing_to_judge_is_not_passed() {
     other["measurements"] = json!([]);
     other["config"]["selectors"] = json!(["call"]);
     keep(&program, "other", &other);
-    let (code, _, error) = compare(&program, &["base.json", "other.json", "--fail-on", "worse"]);
-    assert_eq!(code, Some(1));
-    assert!(error.contains("nothing to judge"), "{error}");
+    compare(&program, "base.json other.json --fail-on worse").says(1, "nothing to judge");
     let mut fewer = slowed(&run, 1.0);
     fewer["measurements"].as_array_mut().expect("rows").pop();
     fewer["config"]["selectors"] = json!([ROW]);
     keep(&program, "fewer", &fewer);
-    let (code, _, error) = compare(&program, &["base.json", "fewer.json", "--fail-on", "worse"]);
-    assert_eq!(code, Some(0), "less was asked for: {error}");
-    assert!(error.contains("1 could not be compared"), "{error}");
+    // Less was asked for.
+    compare(&program, "base.json fewer.json --fail-on worse").says(0, "1 could not be compared");
 }
 
 #[test]
@@ -106,14 +91,14 @@ fn a_row_that_is_no_longer_there_fails_the_gate() {
         change(&mut new["measurements"]);
         keep(&program, name, &new);
         let new = format!("{name}.json");
-        compare(&program, &["base.json", &new, "--fail-on", "worse:5%"])
+        compare(&program, &format!("base.json {new} --fail-on worse:5%"))
     };
     let status = |status: &'static str, reason: &'static str| {
         move |rows: &mut Value| {
             (rows[0]["status"], rows[0]["reason"]) = (json!(status), json!(reason));
         }
     };
-    for (code, _, said) in [
+    for judged in [
         lost("unsupported", &status("unsupported", "no such call")),
         lost("skipped", &status("skipped", "interrupted")),
         lost("withheld", &status("withheld", "counted 0")),
@@ -123,11 +108,9 @@ fn a_row_that_is_no_longer_there_fails_the_gate() {
         lost("unit", &|rows| rows[0]["unit"] = json!("count")),
         lost("revision", &|rows| rows[0]["revision"] = json!(9)),
     ] {
-        assert_eq!(code, Some(3), "{said}");
-        assert!(said.contains(" is lost on the new side ("), "{said}");
+        judged.says(3, " is lost on the new side (");
     }
-    let (code, _, said) = lost("time", &status("skipped", "the time budget was spent"));
-    assert_eq!(code, Some(0), "{said}");
+    lost("time", &status("skipped", "the time budget was spent")).succeeded();
 }
 
 #[test]
@@ -153,11 +136,8 @@ fn what_others_take_fails_no_gate() {
         round["values"] = json!([300.0, 300.0, 300.0]);
     }
     keep(&program, "new", &new);
-    let (code, text, said) = compare(
-        &program,
-        &["base.json", "new.json", "-v", "--fail-on", "worse:5%"],
-    );
-    assert_eq!(code, Some(0), "{said}");
+    let judged = compare(&program, "base.json new.json -v --fail-on worse:5%");
+    let text = judged.succeeded().out;
     assert!(!text.contains(name.as_str().expect("text")), "{text}");
 }
 
@@ -193,20 +173,17 @@ fn a_document_that_contradicts_itself_is_printed_by_nothing() {
 /// Checks that no command prints `liar.json`, and that all say what is wrong with its first row.
 fn is_printed_by_nothing(program: &Program, why: &str) {
     for command in [
-        &["show", "liar.json"][..],
-        &["numbers", "liar.json"],
-        &["compare", "base.json", "liar.json"],
-        &["export", "liar.json", "--format", "openmetrics"],
-        &["export", "liar.json", "--format", "bencher"],
+        "show liar.json",
+        "numbers liar.json",
+        "compare base.json liar.json",
+        "export liar.json --format openmetrics",
+        "export liar.json --format bencher",
     ] {
-        let output = program
-            .command(command)
-            .current_dir(program.folder())
-            .output();
-        let output = output.expect("the binary starts");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let mut command = program.command(command);
+        let output = command.current_dir(program.folder()).ended();
+        let said = output.err;
         assert!(
-            !output.status.success() && output.stdout.is_empty(),
+            output.code != Some(0) && output.out.is_empty(),
             "{command:?}: {said}"
         );
         let place = "liar.json, field measurements[0].";
@@ -226,44 +203,32 @@ fn a_noisy_run_does_not_pass_by_being_inconclusive() {
         row["flags"] = json!([]);
     }
     keep(&program, "base", &run);
-    let judged = |new: &str, percent: &str| {
-        let gate = [
-            "base.json",
-            new,
-            "--fail-on",
-            "worse",
-            "--min-conclusive",
-            percent,
-        ];
-        let (code, _, error) = compare(&program, &gate);
-        (code, error)
+    let judged = |new: &str, percent: &str| -> Ended {
+        let gate = format!("base.json {new} --fail-on worse --min-conclusive {percent}");
+        compare(&program, &gate)
     };
     // What the new run was not to measure does not count.
     let mut fewer = slowed(&run, 1.0);
     fewer["measurements"].as_array_mut().expect("rows").pop();
     fewer["config"]["selectors"] = json!([ROW]);
     keep(&program, "fewer", &fewer);
-    assert_eq!(judged("fewer.json", "100%").0, Some(0));
+    judged("fewer.json", "100%").succeeded();
     // What noise kept from it does, and what neither side could measure.
-    let reason = "something else ran on its core whenever it was due";
     let lose_last = |run: &serde_json::Value| {
         let mut run = run.clone();
         let all = run["measurements"].as_array_mut().expect("rows");
         let last = all.last_mut().expect("a row");
-        (last["status"], last["reason"]) = (json!("failed"), json!(reason));
+        (last["status"], last["reason"]) = (json!("failed"), json!(NOISE));
         run
     };
     keep(&program, "noise", &lose_last(&slowed(&run, 1.0)));
-    let (code, error) = judged("noise.json", "100%");
-    assert_eq!(code, Some(1), "{error}");
     let words = format!("only {} of {rows} rows came to a conclusion", rows - 1);
-    assert!(
-        error.contains(&words) && error.contains("requires 100 %"),
-        "{error}"
-    );
+    judged("noise.json", "100%")
+        .says(1, &words)
+        .says(1, "requires 100 %");
     keep(&program, "base", &lose_last(&run));
-    assert_eq!(judged("noise.json", "100%").0, Some(1));
-    assert_eq!(judged("noise.json", "1%").0, Some(0));
-    let alone = ["base.json", "noise.json", "--min-conclusive", "10%"];
-    assert_eq!(compare(&program, &alone).0, Some(2), "it needs a gate");
+    assert_eq!(judged("noise.json", "100%").code, Some(1));
+    judged("noise.json", "1%").succeeded();
+    let alone = compare(&program, "base.json noise.json --min-conclusive 10%");
+    assert_eq!(alone.code, Some(2), "it needs a gate");
 }

@@ -9,22 +9,13 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Program, rows};
+use common::{Ended, Program, rows};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use syscost_harness::session::journal::{HEADERS, line};
 
 /// Rows of a run that takes some seconds.
-const SELECTION: &[&str] = &[
-    "run",
-    "syscall",
-    "--profile",
-    "standard",
-    "--format",
-    "json",
-    "--budget",
-    "20",
-];
+const SELECTION: &str = "run syscall --profile standard --format json --budget 20";
 
 /// Starts a run and waits until its journal has records of this many workers. The caller waits for
 /// its end.
@@ -127,7 +118,7 @@ fn ctrl_c_ends_the_interference_meter_with_its_summary() {
     let program = Program::new();
     for (argument, code) in [("--watch", 0), ("--watch=60", 130)] {
         let mut child = program
-            .command(&["doctor", argument])
+            .command(&format!("doctor {argument}"))
             .stdout(Stdio::piped())
             .spawn()
             .expect("the binary starts");
@@ -181,13 +172,7 @@ fn a_killed_run_is_resumed_without_loss_and_leaves_no_process() {
     let before = journaled(&journal);
     assert!(!before.is_empty());
 
-    let run = program.json(&[
-        "run",
-        "--resume",
-        journal.to_str().expect("text"),
-        "--format",
-        "json",
-    ]);
+    let run = program.json(&format!("run --resume {} --format json", journal.display()));
     assert_eq!(run["config"]["resumed"], 1);
     let after = rounds(&run);
     for round in &before {
@@ -213,13 +198,7 @@ fn a_torn_last_line_is_no_loss_either() {
     let mut bytes = fs::read(&journal).expect("the journal is there");
     bytes.extend_from_slice(b"{\"round\":3,\"pass\":\"tim");
     fs::write(&journal, bytes).expect("write");
-    let run = program.json(&[
-        "run",
-        "--resume",
-        journal.to_str().expect("text"),
-        "--format",
-        "json",
-    ]);
+    let run = program.json(&format!("run --resume {} --format json", journal.display()));
     let after = rounds(&run);
     assert!(before.iter().all(|round| after.contains(round)));
 }
@@ -229,9 +208,9 @@ fn ctrl_c_keeps_what_is_done() {
     let program = Program::new();
     let (child, journal) = start(&program, 40);
     kill_process(pid(&child), Signal::INT).expect("the run can be interrupted");
-    let output = child.wait_with_output().expect("it can be waited for");
-    assert_eq!(output.status.code(), Some(130));
-    let run: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    let output = Ended::from(child.wait_with_output().expect("it can be waited for"));
+    assert_eq!(output.code, Some(130));
+    let run = output.json();
     assert_eq!(run["complete"], false);
     assert!(!rounds(&run).is_empty());
     assert!(journal.exists(), "it can be resumed");
@@ -241,9 +220,9 @@ fn ctrl_c_keeps_what_is_done() {
 fn a_living_runs_journal_cannot_be_taken() {
     let program = Program::new();
     let (mut child, journal) = start(&program, 1);
-    let output = program.run(&["run", "--resume", journal.to_str().expect("text")]);
+    let output = program.run(&format!("run --resume {}", journal.display()));
     child.kill().expect("the run can be killed");
     child.wait().expect("it can be waited for");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("still going on"));
+    assert_eq!(output.code, Some(1));
+    assert!(output.err.contains("still going on"));
 }

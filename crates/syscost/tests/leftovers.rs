@@ -8,11 +8,11 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::Program;
+use common::{Ending, Program};
 
 /// Rows whose partners communicate through a SysV object, which the kernel keeps when its users are
 /// gone.
-const SELECTION: &[&str] = &["run", "switch.sysv_semaphore", "--profile", "careful"];
+const SELECTION: &str = "run switch.sysv_semaphore --profile careful";
 
 /// Starts a run with a separate scratch directory. The caller waits for its end.
 fn start(program: &Program, scratch: &Path) -> Child {
@@ -80,13 +80,12 @@ fn clean_removes_what_was_left_half_written() {
     for path in &left {
         fs::write(path, "half").expect("written");
     }
-    let dry = program.run(&["clean", "--dry-run"]);
-    let said = String::from_utf8_lossy(&dry.stdout).into_owned();
+    let said = program.run("clean --dry-run").out;
     for path in &left {
         let line = format!("would remove file {}", path.display());
         assert!(said.contains(&line) && path.exists(), "{said}");
     }
-    assert!(program.run(&["clean"]).status.success());
+    program.run("clean").succeeded();
     assert!(left.iter().all(|path| !path.exists()));
 }
 
@@ -124,11 +123,10 @@ fn a_killed_runs_partners_end_with_it_and_its_objects_with_the_next_run() {
     );
 
     let next = program
-        .command(&["run", "timing.loop", "--profile", "quick", "--no-save"])
+        .command("run timing.loop --profile quick --no-save")
         .env("TMPDIR", &scratch)
-        .output()
-        .expect("the binary starts");
-    assert!(next.status.success());
+        .ended();
+    next.succeeded();
     let there = existing().expect("read before");
     assert!(
         !left.iter().any(|key| there.contains(key)),

@@ -7,14 +7,14 @@ mod nfs;
 
 use std::io::Write;
 use std::net::TcpListener;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Program, row, rows};
+use common::{Ended, Ending, Program, row, rows};
 use nfs::NfsServer;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Time after which a hang is detected: no test waits as long otherwise.
 const LONG: Duration = Duration::from_secs(120);
@@ -29,33 +29,17 @@ const MEASURED: [&str; 6] = [
 ];
 
 fn command(program: &Program, selector: &str, export: &str, budget: &str) -> Command {
-    program.command(&[
-        "run",
-        selector,
-        "--nfs",
-        export,
-        "--profile",
-        "quick",
-        "--budget",
-        budget,
-        "--no-save",
-        "--format",
-        "json",
-    ])
+    program.command(&format!(
+        "run {selector} --nfs {export} --profile quick --budget {budget} --no-save --format json"
+    ))
 }
 
-fn run(program: &Program, export: &str) -> Output {
-    let mut command = command(program, "fs.nfs", export, "12");
-    command.output().expect("the binary starts")
-}
-
-fn document(output: &Output) -> Value {
-    let messages = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {messages}"))
+fn run(program: &Program, export: &str) -> Ended {
+    command(program, "fs.nfs", export, "12").ended()
 }
 
 /// The output of a run that must not hang.
-fn ended(mut child: Child) -> Output {
+fn ended(mut child: Child) -> Ended {
     let begun = Instant::now();
     while child.try_wait().expect("a child").is_none() {
         if begun.elapsed() > LONG {
@@ -64,7 +48,7 @@ fn ended(mut child: Child) -> Output {
         }
         thread::sleep(Duration::from_millis(20));
     }
-    child.wait_with_output().expect("a child")
+    child.wait_with_output().expect("a child").into()
 }
 
 #[test]
@@ -73,7 +57,7 @@ fn the_ladder_is_measured_and_nothing_is_left() {
     let server = NfsServer::start();
     let export = server.export().to_string();
     let output = run(&program, &export);
-    let run = document(&output);
+    let run = output.json();
     let located = format!("nfs://{0}:{1}/", server.address, server.address.port());
     assert_eq!(run["nfs"]["name"], json!(export));
     assert_eq!(run["nfs"]["export"], json!(located));
@@ -97,16 +81,8 @@ fn the_ladder_is_measured_and_nothing_is_left() {
 #[test]
 fn without_a_server_the_rows_say_how_to_give_one() {
     let program = Program::new();
-    let output = program.run(&[
-        "run",
-        "fs.nfs{op=null}",
-        "--profile",
-        "quick",
-        "--no-save",
-        "--format",
-        "json",
-    ]);
-    let run = document(&output);
+    let output = program.run("run fs.nfs{op=null} --profile quick --no-save --format json");
+    let run = output.json();
     let row = row(&run, "fs.nfs{op=null}");
     assert_eq!(row["status"], "unsupported");
     let reason = row["reason"].as_str().expect("a reason");
@@ -134,10 +110,10 @@ fn servers_that_are_no_use_are_reported_before_anything_is_measured() {
         ("db1:/srv".to_owned(), "expected nfs://HOST"),
     ] {
         let output = run(&program, &export);
-        let messages = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success(), "{export}");
+        let messages = output.err;
+        assert!(output.code != Some(0), "{export}");
         assert!(messages.contains(words), "{export}: {messages}");
-        assert!(output.stdout.is_empty(), "{export}");
+        assert!(output.out.is_empty(), "{export}");
     }
 }
 
@@ -170,8 +146,8 @@ fn a_server_that_drips_neither_holds_a_run_nor_hides_an_interrupt() {
         command.spawn().expect("the binary starts")
     };
     let output = ended(begin());
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{messages}");
+    let messages = output.err;
+    assert_eq!(output.code, Some(1), "{messages}");
     assert!(messages.contains("answer"), "{messages}");
 
     let child = begin();
@@ -190,8 +166,8 @@ fn a_server_that_drips_neither_holds_a_run_nor_hides_an_interrupt() {
     }
     kill_process(process, Signal::INT).expect("it is there");
     let output = ended(child);
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{messages}");
+    let messages = output.err;
+    assert_eq!(output.code, Some(130), "{messages}");
 }
 
 #[test]
@@ -207,7 +183,7 @@ fn a_server_that_stops_in_the_middle_costs_rows_and_no_hang() {
     wait_for_folder(&server);
     server.stop();
     let output = ended(child);
-    let run = document(&output);
+    let run = output.json();
     let row = row(&run, "fs.nfs{op=getattr}");
     assert_eq!(row["status"], "failed", "{row}");
     let reason = row["reason"].as_str().expect("a reason");
@@ -240,7 +216,7 @@ fn what_a_killed_run_leaves_the_next_one_removes() {
     // It may have been between two rows.
     let left = server.names();
     let output = run(&program, &export);
-    document(&output);
+    output.json();
     assert_eq!(server.names(), ["data"], "{left:?} was left");
 }
 

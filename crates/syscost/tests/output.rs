@@ -4,13 +4,12 @@
 mod common;
 
 use std::fs;
-use std::process::Output;
 
-use common::Program;
+use common::{Ended, Program};
 use serde_json::Value;
 
 /// The output of bash for a command with that redirection, followed by the command's exit code.
-fn redirected(program: &Program, command: &str, redirection: &str) -> Option<Output> {
+fn redirected(program: &Program, command: &str, redirection: &str) -> Option<Ended> {
     let text = format!("$syscost {command} {redirection}; echo ${{PIPESTATUS[0]}}");
     program.script(&["bash"], &text)
 }
@@ -38,8 +37,7 @@ fn a_run_without_a_reader_is_saved_and_exits_as_usual() {
         let Some(output) = redirected(&program, RUN, redirection) else {
             return;
         };
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.ends_with("0\n"), "{redirection}: {output:?}");
+        assert!(output.out.ends_with("0\n"), "{redirection}: {output:?}");
         assert_kept(&program, redirection);
     }
 }
@@ -50,8 +48,8 @@ fn a_table_that_cannot_be_written_is_an_error_and_the_run_is_kept() {
     let Some(output) = redirected(&program, RUN, ">/dev/full") else {
         return;
     };
-    assert_eq!(output.stdout, b"1\n", "{output:?}");
-    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.out, "1\n", "{output:?}");
+    let said = output.err;
     assert!(
         said.contains("error") && !said.contains("panicked"),
         "{said}"
@@ -66,7 +64,7 @@ fn an_error_without_a_reader_keeps_its_exit_code() {
         let Some(output) = redirected(&program, "show no-such-run", redirection) else {
             return;
         };
-        assert_eq!(output.stdout, b"2\n", "{redirection}: {output:?}");
+        assert_eq!(output.out, "2\n", "{redirection}: {output:?}");
     }
 }
 
@@ -74,17 +72,9 @@ fn an_error_without_a_reader_keeps_its_exit_code() {
 fn standard_output_holds_one_document_where_it_is_asked_for() {
     for format in ["json", "table"] {
         let program = Program::new();
-        let run = program.json(&[
-            "run",
-            "--profile",
-            "quick",
-            "--no-save",
-            "--format",
-            format,
-            "-o",
-            "-",
-            "syscall.umask",
-        ]);
+        let run = program.json(&format!(
+            "run --profile quick --no-save --format {format} -o - syscall.umask"
+        ));
         assert_eq!(run["measurements"][0]["name"], "syscall.umask", "{format}");
     }
 }
@@ -93,9 +83,9 @@ fn standard_output_holds_one_document_where_it_is_asked_for() {
 fn an_unwritable_path_is_reported_before_anything_is_measured() {
     let program = Program::new();
     for place in ["/proc/kept.json", "/tmp", "/no/such/folder/kept.json"] {
-        let output = program.run(&["run", "--profile", "quick", "-o", place, "syscall.umask"]);
-        assert_eq!(output.status.code(), Some(2), "{place}: {output:?}");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let output = program.run(&format!("run --profile quick -o {place} syscall.umask"));
+        assert_eq!(output.code, Some(2), "{place}: {output:?}");
+        let said = output.err;
         assert!(
             said.contains("cannot be written") && !said.contains("measuring"),
             "{said}"
@@ -110,8 +100,8 @@ fn a_limit_of_file_sizes_is_an_error_and_no_death() {
     let Some(output) = program.script(&["sh"], run) else {
         return;
     };
-    let table = String::from_utf8_lossy(&output.stdout);
+    let table = output.out;
     assert!(table.contains("umask") && table.ends_with("1\n"), "{table}");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = output.err;
     assert!(said.contains("too large"), "{said}");
 }

@@ -2,12 +2,7 @@
 
 mod common;
 
-use common::Program;
-
-const RUN: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../fixtures/runs/quick.json"
-);
+use common::{Program, RUN};
 
 #[test]
 fn a_picture_is_named_as_what_it_is() {
@@ -15,53 +10,42 @@ fn a_picture_is_named_as_what_it_is() {
     for name in ["x.png", "x", "svg", ".svg"] {
         let file = program.folder().join(name);
         let name = file.to_str().expect("a path in UTF-8");
-        let output = program.run(&["plot", RUN, "numbers", "-o", name]);
-        assert_eq!(output.status.code(), Some(2), "{name}");
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            text.contains("plot writes SVG; give a file that ends in .svg"),
-            "{text}"
-        );
+        program
+            .run(&format!("plot {RUN} numbers -o {name}"))
+            .says(2, "plot writes SVG; give a file that ends in .svg");
         assert!(!file.exists(), "{name} was written");
     }
-    let output = program.run(&["plot", RUN, "numbers", "-o", "-"]);
-    assert!(output.status.success() && output.stdout.ends_with(b"</svg>\n"));
-    assert!(output.stderr.is_empty(), "no file was written");
+    let output = program.run(&format!("plot {RUN} numbers -o -"));
+    assert!(output.code == Some(0) && output.out.ends_with("</svg>\n"));
+    assert!(output.err.is_empty(), "no file was written");
 }
 
 /// Draws, expects success, and returns the picture.
-fn plot(arguments: &[&str]) -> String {
+fn plot(arguments: &str) -> String {
     let program = Program::new();
     let file = program.folder().join("x.svg");
-    let file = file.to_str().expect("a path in UTF-8");
-    let output = program.run(&[&["plot", RUN][..], arguments, &["-o", file]].concat());
-    assert!(
-        output.status.success(),
-        "{arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let plot = format!("plot {RUN} {arguments} -o {}", file.display());
+    program.run(&plot).succeeded();
     let svg = std::fs::read_to_string(file).expect("the picture was written");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     svg
 }
 
-/// Expects a usage error, and returns its message.
-fn refused(arguments: &[&str]) -> String {
+/// Expects a usage error with these words.
+fn is_refused(arguments: &str, words: &str) {
     let program = Program::new();
     let file = program.folder().join("x.svg");
-    let name = file.to_str().expect("a path in UTF-8");
-    let output = program.run(&[&["plot", RUN][..], arguments, &["-o", name]].concat());
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    let plot = format!("plot {RUN} {arguments} -o {}", file.display());
+    program.run(&plot).says(2, words);
     assert!(
         !file.exists(),
         "nothing is written for a chart that cannot be"
     );
-    String::from_utf8(output.stderr).expect("text")
 }
 
 #[test]
 fn numbers_are_drawn_with_machine_and_date() {
-    let svg = plot(&["numbers"]);
+    let svg = plot("numbers");
     assert!(svg.contains(">System call</text>") && svg.contains("syscost 0.1.0"));
     assert!(svg.contains("Intel(R) Xeon(R) Processor, KVM"));
 }
@@ -75,37 +59,34 @@ fn every_kind_draws() {
         ("curve", "syscall.poll"),
         ("heatmap", "syscall.poll{*of=tcp*}"),
     ] {
-        let light = plot(&[name, "--kind", kind]);
-        assert_ne!(
-            light,
-            plot(&[name, "--kind", kind, "--theme", "dark"]),
-            "{kind}"
-        );
+        let light = format!("{name} --kind {kind}");
+        let dark = format!("{light} --theme dark");
+        assert_ne!(plot(&light), plot(&dark), "{kind}");
     }
     assert!(
-        plot(&["syscall.poll"]).contains(">fds, logarithmic axis</text>"),
+        plot("syscall.poll").contains(">fds, logarithmic axis</text>"),
         "a curve suits it"
     );
-    assert!(
-        plot(&["syscall.null", "--title", "Into the kernel"]).contains(">Into the kernel</text>")
-    );
+    assert!(plot("syscall.null --title Kernel").contains(">Kernel</text>"));
 }
 
 #[test]
 fn what_cannot_be_drawn_is_refused_with_what_to_do() {
-    assert!(refused(&["syscall.nul"]).contains("no row is called `syscall.nul`"));
-    assert!(refused(&["timing"]).contains("one chart shows one unit, so name rows of one"));
-    assert!(refused(&["syscall.null", "--kind", "curve"]).contains("draw --kind bars"));
-    assert!(refused(&["numbers", "--kind", "ecdf"]).contains("leave --kind out"));
+    for (arguments, words) in [
+        ("syscall.nul", "no row is called `syscall.nul`"),
+        ("timing", "one chart shows one unit, so name rows of one"),
+        ("syscall.null --kind curve", "draw --kind bars"),
+        ("numbers --kind ecdf", "leave --kind out"),
+        ("numbers --case of=tcp", "leave --case out"),
+        ("syscall.poll --case of=nothing", "no of=nothing"),
+    ] {
+        is_refused(arguments, words);
+    }
 }
 
 #[test]
 fn a_parameter_given_apart_means_the_same_rows() {
-    let apart = plot(&["syscall.poll", "--case", "of=tcp"]);
-    assert_eq!(apart, plot(&["syscall.poll{of=tcp}"]));
-    assert_ne!(apart, plot(&["syscall.poll"]));
-    let complaint = refused(&["numbers", "--case", "of=tcp"]);
-    assert!(complaint.contains("leave --case out"), "{complaint}");
-    let complaint = refused(&["syscall.poll", "--case", "of=nothing"]);
-    assert!(complaint.contains("no of=nothing"), "{complaint}");
+    let apart = plot("syscall.poll --case of=tcp");
+    assert_eq!(apart, plot("syscall.poll{of=tcp}"));
+    assert_ne!(apart, plot("syscall.poll"));
 }

@@ -7,23 +7,14 @@ use serde_json::{Value, json};
 
 const ROW: &str = "switch.wakeup{via=timer,class=fifo,cpu=idle}";
 
-fn measured(more: &[&str]) -> Value {
-    let mut arguments = vec![
-        "run",
-        ROW,
-        "--profile",
-        "quick",
-        "--no-save",
-        "--format",
-        "json",
-    ];
-    arguments.extend(more);
-    Program::new().json(&arguments)
+fn measured(more: &str) -> Value {
+    let run = format!("run {ROW} --profile quick --no-save --format json {more}");
+    Program::new().json(&run)
 }
 
 #[test]
 fn the_real_time_class_is_entered_only_when_asked_for() {
-    let run = measured(&[]);
+    let run = measured("");
     let refused = row(&run, ROW);
     assert_eq!(refused["status"], "unsupported");
     let reason = refused["reason"].as_str().expect("a reason");
@@ -33,7 +24,7 @@ fn the_real_time_class_is_entered_only_when_asked_for() {
 
 #[test]
 fn the_document_says_that_it_was_requested() {
-    let run = measured(&["--real-time"]);
+    let run = measured("--real-time");
     assert_eq!(run["config"]["real_time"], json!(true));
     let row = row(&run, ROW);
     if row["status"] == "unsupported" {

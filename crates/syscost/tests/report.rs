@@ -7,31 +7,21 @@ mod common;
 mod reading;
 
 use browser::Browser;
-use common::Program;
-
-const RUN: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../fixtures/runs/quick.json"
-);
+use common::{Program, RUN};
 
 /// Writes the page of these runs and returns its path.
-fn report(program: &Program, runs: &[&str]) -> String {
-    let file = program.folder().join("r.html");
-    let file = file.to_str().expect("a path in UTF-8").to_owned();
-    let output = program.run(&[&["report"][..], runs, &["-o", &file]].concat());
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert!(output.stdout.is_empty(), "standard output is for documents");
+fn report(program: &Program, arguments: &str) -> String {
+    let file = program.folder().join("r.html").display().to_string();
+    let report = format!("report {arguments} -o {file}");
+    let output = program.run(&report).succeeded();
+    assert!(output.out.is_empty(), "standard output is for documents");
     file
 }
 
 #[test]
 fn the_page_explains_its_benchmarks() {
     let program = Program::new();
-    let page = std::fs::read_to_string(report(&program, &[RUN])).expect("the page");
+    let page = std::fs::read_to_string(report(&program, RUN)).expect("the page");
     assert!(page.starts_with("<!DOCTYPE html>"));
     for text in [
         "The cheapest system calls",
@@ -46,9 +36,9 @@ fn the_page_explains_its_benchmarks() {
 #[test]
 fn a_missing_run_is_reported_in_one_line() {
     let program = Program::new();
-    let output = program.run(&["report", "nothing.json", "-o", "x.html"]);
-    assert_eq!(output.status.code(), Some(2));
-    let text = String::from_utf8_lossy(&output.stderr);
+    let output = program.run("report nothing.json -o x.html");
+    assert_eq!(output.code, Some(2));
+    let text = output.err;
     assert!(
         text.contains("nothing.json") && text.lines().count() == 1,
         "{text}"
@@ -74,18 +64,16 @@ fn a_page_of_a_comparison_is_as_silent_and_filters() {
         return;
     };
     let program = Program::new();
-    let file = program.folder().join("c.html");
-    let file = file.to_str().expect("a path in UTF-8");
+    let file = program.folder().join("c.html").display().to_string();
     let document = std::fs::read_to_string(RUN).expect("the fixture");
     let run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
     let other = program.folder().join("other.json");
     let id = run["id"].as_str().expect("an id");
     std::fs::write(&other, document.replace(id, "another")).expect("written");
-    let other = other.to_str().expect("a path in UTF-8");
-    let output = program.run(&["compare", RUN, other, "-o", file]);
-    assert!(output.status.success());
+    let compare = format!("compare {RUN} {} -o {file}", other.display());
+    program.run(&compare).succeeded();
     for (width, scheme) in [(1400, "light"), (400, "dark")] {
-        browser.open(file, width, scheme);
+        browser.open(&file, width, scheme);
         let over = browser.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth",
         );
@@ -116,12 +104,12 @@ fn rows_over_time_come_from_the_kept_runs() {
         )
         .expect("written");
     }
-    let file = report(&program, &["latest", "--history"]);
+    let file = report(&program, "latest --history");
     let page = std::fs::read_to_string(file).expect("the page");
     assert!(page.contains("id=\"history\""));
     assert!(page.contains("0 of "), "no level changed");
     assert!(
-        !std::fs::read_to_string(report(&program, &["latest"]))
+        !std::fs::read_to_string(report(&program, "latest"))
             .expect("the page")
             .contains("id=\"history\"")
     );
@@ -134,9 +122,8 @@ fn a_browser_finds_no_error_no_request_and_working_controls() {
     };
     let program = Program::new();
     let all = reading::copies(&program, 6);
-    let all: Vec<&str> = all.iter().map(String::as_str).collect();
     for runs in [&all[..1], &all[..2], &all] {
-        let file = report(&program, runs);
+        let file = report(&program, &runs.join(" "));
         for (width, scheme) in [(1400, "light"), (400, "dark")] {
             browser.open(&file, width, scheme);
             let over = browser.evaluate(
@@ -163,7 +150,7 @@ fn links_lead_to_rows_and_unfold_them() {
         return;
     };
     let program = Program::new();
-    let file = report(&program, &[RUN]);
+    let file = report(&program, RUN);
     browser.open(&file, 1400, "light");
     let links =
         "[...document.querySelectorAll('a[href^=\"#\"]')].map(link => link.getAttribute('href'))";
@@ -215,7 +202,7 @@ fn a_long_page_opens_the_group_a_link_leads_to() {
     }
     let long = program.folder().join("long.json");
     std::fs::write(&long, run.to_string()).expect("written");
-    let file = report(&program, &[long.to_str().expect("a path in UTF-8")]);
+    let file = report(&program, &long.display().to_string());
     browser.open(&file, 1400, "light");
     let open =
         "[...document.querySelectorAll('.group > details')].filter(group => group.open).length";
@@ -260,7 +247,7 @@ fn pictures_can_be_read_on_a_narrow_screen() {
         return;
     };
     let program = Program::new();
-    let file = report(&program, &[RUN, "--samples"]);
+    let file = report(&program, &format!("{RUN} --samples"));
     for width in [400, 700, 1400] {
         browser.open(&file, width, "light");
         // Font sizes as rendered, in pixels; a chart that is not laid out yet has no size.
@@ -290,7 +277,7 @@ fn the_longer_bar_is_the_greater_number() {
         return;
     };
     let program = Program::new();
-    let file = report(&program, &[RUN]);
+    let file = report(&program, RUN);
     for width in [1400, 400] {
         browser.open(&file, width, "light");
         // The text of each row, in nanoseconds, and the length of its bar.

@@ -9,22 +9,14 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::Program;
+use common::{Ended, Program};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use syscost_harness::session::journal::{HEADERS, line};
 
 /// The journal of a run that was ended by its budget.
 fn broken_off(program: &Program) -> PathBuf {
-    program.run(&[
-        "run",
-        "--profile",
-        "quick",
-        "--budget",
-        "1",
-        "syscall",
-        "--no-save",
-    ]);
+    program.run("run --profile quick --budget 1 syscall --no-save");
     let mut journals = program.journals();
     assert_eq!(journals.len(), 1, "the budget ends it");
     journals.remove(0)
@@ -48,12 +40,7 @@ fn what_this_program_would_not_have_written_is_refused() {
     let program = Program::new();
     let journal = broken_off(&program);
     let text = fs::read_to_string(&journal).expect("is text");
-    let resume = || {
-        let path = journal.display().to_string();
-        let output = program.run(&["run", "--resume", &path, "--no-save"]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), said)
-    };
+    let resume = || program.run(&format!("run --resume {} --no-save", journal.display()));
     let damages: [(&str, Damage); 7] = [
         ("LD_PRELOAD", |header| {
             header["config"]["environment"] = json!({"LD_PRELOAD": "/tmp/evil.so"});
@@ -71,17 +58,16 @@ fn what_this_program_would_not_have_written_is_refused() {
     ];
     for (words, damage) in damages {
         with_header(&journal, &text, damage);
-        let (code, said) = resume();
-        assert_eq!(code, Some(1), "{words}: {said}");
-        assert!(said.contains(words) && !said.contains("panicked"), "{said}");
+        let refused = resume().says(1, words);
+        assert!(!refused.err.contains("panicked"), "{refused:?}");
     }
-    let output = program.run(&["run", "--resume", "/dev/zero"]);
-    assert_eq!(output.status.code(), Some(1));
+    let output = program.run("run --resume /dev/zero");
+    assert_eq!(output.code, Some(1));
 
     // Unmodified, it is resumed for another second.
     fs::write(&journal, text).expect("written");
-    let (code, said) = resume();
-    assert!(matches!(code, Some(0 | 4)), "{code:?}: {said}");
+    let resumed = resume();
+    assert!(matches!(resumed.code, Some(0 | 4)), "{resumed:?}");
 }
 
 /// A study of our own: two scripts, a C file if it can be compiled, and a row of the catalogue.
@@ -120,7 +106,7 @@ fn with_study(program: &Program) -> String {
 }
 
 /// The command to resume a run of these arguments, which Ctrl-C ends once some of its workers have.
-fn interrupted(program: &Program, arguments: &[&str]) -> String {
+fn interrupted(program: &Program, arguments: &str) -> String {
     /// Each row has been counted, and some were timed.
     const WORKERS: usize = 7;
     let child = program
@@ -137,9 +123,9 @@ fn interrupted(program: &Program, arguments: &[&str]) -> String {
         sleep(Duration::from_millis(5));
     }
     kill_process(Pid::from_child(&child), Signal::INT).expect("it can be interrupted");
-    let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(130), "{said}");
+    let output = Ended::from(child.wait_with_output().expect("it ends"));
+    let said = output.err;
+    assert_eq!(output.code, Some(130), "{said}");
     let command = |words| {
         let (_, command) = said
             .split_once(words)
@@ -158,25 +144,18 @@ fn an_interrupted_study_is_resumed_with_its_programs_and_ends_with_verdicts() {
     let report = program.folder().join("lab/").display().to_string();
     let command = interrupted(
         &program,
-        &["study", "run", &study, "--profile", "quick", "-o", &report],
+        &format!("study run {study} --profile quick -o {report}"),
     );
-    let resume = |command: &str| {
-        let words: Vec<&str> = command.split(' ').chain(["--format", "json"]).collect();
-        let output = program.run(&words);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), said, output.stdout)
-    };
+    let resume = |command: &str| program.run(&format!("{command} --format json"));
     let journal = program.journals().remove(0);
     let text = fs::read(&journal).expect("a journal");
     let path = journal.display();
     for other in ["run", "study run three-costs"] {
-        let (code, said, _) = resume(&format!("{other} --resume {path}"));
-        assert_eq!(code, Some(2), "{said}");
         let right = format!("syscost study run mine --resume {path}");
-        assert!(said.contains(&right), "{said}");
+        resume(&format!("{other} --resume {path}")).says(2, &right);
     }
-    let judged = |stdout: &[u8]| {
-        let judged: Value = serde_json::from_slice(stdout).expect("one document");
+    let judged = |resumed: &Ended| {
+        let judged = resumed.json();
         let judged = judged[0]["judged"].as_array().expect("quantities").clone();
         let by_id = |one: &Value| (one["id"].as_str().expect("an id").to_owned(), one.clone());
         judged.iter().map(by_id).collect::<Vec<_>>()
@@ -198,30 +177,29 @@ fn an_interrupted_study_is_resumed_with_its_programs_and_ends_with_verdicts() {
             change => fs::write(&script, change).expect("written"),
         }
         fs::write(&journal, &text).expect("written");
-        let (_, said, stdout) = resume(&command);
-        for (id, one) in judged(&stdout) {
+        let resumed = resume(&command);
+        for (id, one) in judged(&resumed) {
             assert_eq!(
                 figure(&one).is_some(),
                 id != "changed",
-                "{id}: {one}; {said}"
+                "{id}: {one}; {}",
+                resumed.err
             );
         }
-        let row = program.json(&["show", "latest", "study.own", "--format", "json"]);
+        let row = program.json("show latest study.own --format json");
         assert!(row.to_string().contains("no longer the one"), "{row}");
     }
 
     fs::write(&script, "echo 350\n").expect("written");
     fs::write(&journal, &text).expect("written");
-    let (code, said, stdout) = resume(&command);
-    assert_eq!(code, Some(0), "{said}");
-    for (id, one) in judged(&stdout) {
+    for (id, one) in judged(&resume(&command).succeeded()) {
         assert!(figure(&one).is_some(), "{id}: {one}");
         let verdict = one["verdict"]["text"].as_str().expect("a verdict");
         assert!(!verdict.is_empty(), "{id}");
     }
     assert!(program.journals().is_empty(), "it is complete");
     assert!(program.folder().join("lab/report.md").is_file());
-    let run = program.json(&["show", "--format", "json"]);
+    let run = program.json("show --format json");
     assert_eq!(run["config"]["resumed"], 1);
     assert_eq!(run["studies"][0]["id"], "mine");
 }

@@ -27,17 +27,10 @@ fn assert_valid(run: &Value) {
 fn a_real_run_fits_the_schema_and_the_contract() {
     let program = Program::new();
     let file = program.folder().join("run.json");
-    let run = program.json(&[
-        "run",
-        "syscall.null",
-        "op.integer",
-        "--profile",
-        "quick",
-        "--format",
-        "json",
-        "--output",
-        file.to_str().expect("text"),
-    ]);
+    let run = program.json(&format!(
+        "run syscall.null op.integer --profile quick --format json --output {}",
+        file.display()
+    ));
     assert_valid(&run);
     let written: Value =
         serde_json::from_slice(&std::fs::read(&file).expect("the file is written")).expect("JSON");
@@ -97,16 +90,9 @@ fn a_real_run_fits_the_schema_and_the_contract() {
 #[test]
 fn samples_can_be_left_out_and_runs_unsaved() {
     let program = Program::new();
-    let run = program.json(&[
-        "run",
-        "syscall.null{call=getppid}",
-        "--profile",
-        "quick",
-        "--format",
-        "json",
-        "--no-samples",
-        "--no-save",
-    ]);
+    let run = program.json(
+        "run syscall.null{call=getppid} --profile quick --format json --no-samples --no-save",
+    );
     assert_valid(&run);
     assert!(rows(&run)[0].get("samples").is_none());
     assert!(!program.folder().join("syscost/runs").exists());
@@ -119,22 +105,12 @@ fn samples_can_be_left_out_and_runs_unsaved() {
 #[test]
 fn rows_stand_in_the_order_of_the_catalogue() {
     let program = Program::new();
-    let run = program.json(&[
-        "run",
-        "signal",
-        "syscall.null",
-        "--profile",
-        "quick",
-        "--budget",
-        "20",
-        "--format",
-        "json",
-    ]);
+    let run = program.json("run signal syscall.null --profile quick --budget 20 --format json");
     let names: Vec<&str> = rows(&run)
         .iter()
         .filter_map(|row| row["name"].as_str())
         .collect();
-    let list = program.json(&["list", "--format", "json"]);
+    let list = program.json("list --format json");
     let order: Vec<&str> = list
         .as_array()
         .expect("an array")
@@ -149,14 +125,7 @@ fn rows_stand_in_the_order_of_the_catalogue() {
 #[test]
 fn a_refuted_claim_has_no_number_anywhere() {
     let program = Program::new();
-    let run = program.json(&[
-        "run",
-        "liar.nothing",
-        "--profile",
-        "quick",
-        "--format",
-        "json",
-    ]);
+    let run = program.json("run liar.nothing --profile quick --format json");
     let row = &rows(&run)[0];
     assert_eq!(row["status"], "withheld");
     assert_eq!(
@@ -175,32 +144,14 @@ fn a_refuted_claim_has_no_number_anywhere() {
         assert!(row["estimate"][field].is_null(), "{field}");
     }
     assert!(row["core_cycles"].is_null() && row.get("samples").is_none());
-    let strict = program.run(&[
-        "run",
-        "liar.nothing",
-        "--profile",
-        "quick",
-        "--strict",
-        "--no-save",
-    ]);
-    assert_eq!(strict.status.code(), Some(3));
+    let strict = program.run("run liar.nothing --profile quick --strict --no-save");
+    assert_eq!(strict.code, Some(3));
 }
 
 #[test]
 fn a_crash_and_a_hang_cost_one_row_each() {
     let program = Program::new();
-    let run = program.json(&[
-        "run",
-        "liar.crash",
-        "liar.hang",
-        "syscall.null{call=getppid}",
-        "--profile",
-        "quick",
-        "--time-limit",
-        "1",
-        "--format",
-        "json",
-    ]);
+    let run = program.json("run liar.crash liar.hang syscall.null{call=getppid} --profile quick --time-limit 1 --format json");
     assert_eq!(row(&run, "liar.crash")["status"], "failed");
     assert_eq!(
         row(&run, "liar.crash")["reason"],
@@ -228,14 +179,7 @@ fn rounds_of(row: &Value) -> Vec<(u64, f64, bool)> {
 #[test]
 fn a_computed_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
     let program = Program::new();
-    let run = program.json(&[
-        "run",
-        "selftest.ratio",
-        "--profile",
-        "quick",
-        "--format",
-        "json",
-    ]);
+    let run = program.json("run selftest.ratio --profile quick --format json");
     assert_valid(&run);
     let names: Vec<&str> = rows(&run)
         .iter()
@@ -288,7 +232,7 @@ fn a_computed_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
 fn a_law_brings_the_throughputs_it_is_fitted_to() {
     let program = Program::new();
     let law = "scale.law{of=futex_wait,as=threads,term=contention}";
-    let run = program.json(&["run", law, "--profile", "quick", "--format", "json"]);
+    let run = program.json(&format!("run {law} --profile quick --format json"));
     assert_valid(&run);
     let (last, throughputs) = rows(&run).split_last().expect("rows");
     assert_eq!(last["name"], law);

@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use common::Program;
+use common::{Ended, Ending, Program};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -23,26 +23,15 @@ use syscost_net::{ClientError, Content, Service, Session, Token, Wait};
 
 const ROW: &str = "syscall.null{call=getppid}";
 
-fn run(program: &Program, peer: &str, token_file: &str, more: &[&str]) -> std::process::Output {
-    let mut arguments = vec![
-        "run",
-        ROW,
-        "--profile",
-        "quick",
-        "--budget",
-        "1",
-        "--no-save",
-        "--peer",
-        peer,
-    ];
-    arguments.extend(["--token-file", token_file]);
-    arguments.extend(more);
-    program.run(&arguments)
+fn run(program: &Program, peer: &str, token_file: &str, more: &str) -> Ended {
+    program.run(&format!(
+        "run {ROW} --profile quick --budget 1 --no-save --peer {peer} --token-file {token_file} {more}"
+    ))
 }
 
 /// Whether the run ended normally; a busy machine may have measured nothing in a second.
-fn is_a_run(output: &std::process::Output) -> bool {
-    matches!(output.status.code(), Some(0 | 4))
+fn is_a_run(output: &Ended) -> bool {
+    matches!(output.code, Some(0 | 4))
 }
 
 #[test]
@@ -58,10 +47,9 @@ fn a_run_names_its_far_end() {
         server.address.to_string(),
         server.token_file.display().to_string(),
     );
-    let output = run(&program, &peer, &file, &["--format", "json"]);
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(is_a_run(&output), "{messages}");
-    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let output = run(&program, &peer, &file, "--format json");
+    assert!(is_a_run(&output), "{output:?}");
+    let document = output.json();
     let far_end = &document["peer"];
     assert_eq!(far_end["name"], json!(peer));
     assert_eq!(far_end["address"], json!(peer));
@@ -69,9 +57,8 @@ fn a_run_names_its_far_end() {
     assert_eq!(far_end["machine"]["kernel"], document["machine"]["kernel"]);
     assert_eq!(document["config"]["environment"], Value::Null);
     let token = server.token().reveal();
-    let all = String::from_utf8_lossy(&output.stdout);
     assert!(
-        !all.contains(&token) && !messages.contains(&token),
+        !output.out.contains(&token) && !output.err.contains(&token),
         "the token is nowhere"
     );
     // The run was the server's first session.
@@ -93,27 +80,12 @@ fn a_token_that_can_be_read_once_reaches_the_workers() {
     let writer = thread::spawn(move || fs::write(path, digits).expect("written"));
     let peer = server.address.to_string();
     let fifo = fifo.display().to_string();
-    let output = program.run(&[
-        "run",
-        "net.tcp.round_trip{path=remote}",
-        "--profile",
-        "quick",
-        "--budget",
-        "3",
-        "--no-save",
-        "--peer",
-        &peer,
-        "--token-file",
-        &fifo,
-        "--format",
-        "json",
-    ]);
+    let output = program.run(&format!("run net.tcp.round_trip{{path=remote}} --profile quick --budget 3 --no-save --peer {peer} --token-file {fifo} --format json"));
     writer.join().expect("it wrote");
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(is_a_run(&output), "{messages}");
-    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(is_a_run(&output), "{output:?}");
+    let document = output.json();
     let rows = document["measurements"].as_array().expect("rows");
-    assert!(!rows.is_empty(), "{messages}");
+    assert!(!rows.is_empty(), "{output:?}");
     for row in rows {
         let reason = row["reason"].as_str().unwrap_or_default();
         assert!(
@@ -129,11 +101,10 @@ fn a_wrong_name_costs_the_far_end_no_session() {
     let server = Server::start(&program, &["--once"]);
     let peer = server.address.to_string();
     let file = server.token_file.display().to_string();
-    let wrong = program.run(&["run", "net.nosuch", "--peer", &peer, "--token-file", &file]);
-    assert_eq!(wrong.status.code(), Some(2));
-    let output = run(&program, &peer, &file, &[]);
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(is_a_run(&output), "it still serves: {messages}");
+    let wrong = program.run(&format!("run net.nosuch --peer {peer} --token-file {file}"));
+    assert_eq!(wrong.code, Some(2));
+    let output = run(&program, &peer, &file, "");
+    assert!(is_a_run(&output), "it still serves: {output:?}");
     let (code, log) = server.end();
     assert_eq!(code, Some(0), "{log}");
 }
@@ -144,8 +115,8 @@ fn the_heading_names_the_far_end_and_a_signal_ends_it() {
     let server = Server::start(&program, &[]);
     let peer = format!("localhost:{}", server.address.port());
     let file = server.token_file.display().to_string();
-    let output = run(&program, &peer, &file, &[]);
-    let table = String::from_utf8_lossy(&output.stdout);
+    let output = run(&program, &peer, &file, "");
+    let table = output.out;
     let heading = format!("far end {peer} ({})", server.address);
     assert!(table.contains(&heading), "{table}");
     let _idle = server.session();
@@ -191,19 +162,16 @@ fn errors_of_the_far_end_are_reported_before_anything_is_measured() {
             "resolving no.such.host.invalid:7717",
         ),
     ] {
-        let output = run(&program, peer, token_file, &[]);
-        let messages = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{words}: {messages}");
-        assert!(messages.contains(words), "{words}: {messages}");
-        assert!(output.stdout.is_empty());
+        let output = run(&program, peer, token_file, "").says(code, words);
+        assert!(output.out.is_empty());
     }
     for usage in [
         &["--peer", "127.0.0.1"][..],
         &["--token-file", "x"],
         &["--peer", "a b", "--token-file", "x"],
     ] {
-        let output = program.run(&[&["run", ROW], usage].concat());
-        assert_eq!(output.status.code(), Some(2), "{usage:?}");
+        let mut run = program.command(&format!("run {ROW}"));
+        assert_eq!(run.args(usage).ended().code, Some(2), "{usage:?}");
     }
 }
 
@@ -215,46 +183,28 @@ fn an_interrupted_run_is_resumed_against_the_same_far_end() {
         server.address.to_string(),
         server.token_file.display().to_string(),
     );
-    let arguments = [
-        "run",
-        "syscall",
-        "--profile",
-        "quick",
-        "--budget",
-        "1",
-        "--no-save",
-    ];
-    program.run(&[&arguments[..], &["--peer", &peer, "--token-file", &file]].concat());
+    program.run(&format!(
+        "run syscall --profile quick --budget 1 --no-save --peer {peer} --token-file {file}"
+    ));
     let journal = program.journals().pop().expect("the budget ends it");
     let text = fs::read_to_string(&journal).expect("text");
     assert!(!text.contains(&server.token().reveal()), "no token");
-    let resume = [
-        "run",
-        "--resume",
-        journal.to_str().expect("text"),
-        "--no-save",
-    ];
-    let output = program.run(&[&resume[..], &["--format", "json"]].concat());
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(is_a_run(&output), "{messages}");
-    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let resume = format!("run --resume {} --no-save", journal.display());
+    let output = program.run(&format!("{resume} --format json"));
+    assert!(is_a_run(&output), "{output:?}");
+    let document = output.json();
     assert_eq!(document["peer"]["address"], json!(peer));
     fs::write(&journal, text).expect("written");
     drop(server);
-    let output = program.run(&resume);
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{messages}");
-    assert!(
-        messages.contains(&peer) && messages.contains("is `syscost serve` running"),
-        "{messages}"
-    );
+    let refused = program.run(&resume).says(1, &peer);
+    refused.says(1, "is `syscost serve` running");
 }
 
 #[test]
 fn a_printed_token_works_and_a_readable_token_file_is_warned_about() {
     let program = Program::new();
     let mut child = program
-        .command(&["serve", "--listen", "127.0.0.1:0"])
+        .command("serve --listen 127.0.0.1:0")
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()

@@ -4,8 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::Program;
-use serde_json::Value;
+use common::{Ending, Program, RUN};
 use syscost_benches::STUDIES;
 use syscost_results::study::Study;
 
@@ -38,20 +37,16 @@ fn with_study(text: &str) -> (Program, String) {
     (program, path.display().to_string())
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 #[test]
 fn every_published_study_is_listed_and_shown_with_its_figures() {
     let program = Program::new();
-    let list = text(&program.run(&["study", "list"]).stdout);
+    let list = program.run("study list").out;
     for study in STUDIES
         .iter()
         .map(|text| Study::parse(text).expect("a study"))
     {
         assert!(list.contains(&study.id), "{list}");
-        let shown = text(&program.run(&["study", "show", &study.id]).stdout);
+        let shown = program.run(&format!("study show {}", study.id)).out;
         for machine in &study.machines {
             assert!(shown.contains(&machine.id), "{}", study.id);
         }
@@ -69,13 +64,12 @@ fn every_published_study_is_listed_and_shown_with_its_figures() {
 #[test]
 fn a_study_of_our_own_stands_beside_rows_of_the_catalogue_and_is_printed_again() {
     let (program, path) = with_study(MINE);
-    let run = ["study", "run", &path, "--profile", "quick"];
-    let printed = text(&program.run(&run).stdout);
+    let run = format!("study run {path} --profile quick");
+    let printed = program.run(&run).out;
     for part in ["250 cycles", "125 ns", "syscost's row, here"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
-    let report = ["study", "report", "latest", &path, "--format", "json"];
-    let judged: Value = program.json(&report);
+    let judged = program.json(&format!("study report latest {path} --format json"));
     let quantity = &judged[0]["judged"][0];
     assert_eq!(quantity["published"][0]["converted"], "value");
     assert!(
@@ -87,24 +81,24 @@ fn a_study_of_our_own_stands_beside_rows_of_the_catalogue_and_is_printed_again()
 
 #[test]
 fn a_bad_study_is_refused_with_its_line_and_field() {
-    let missing = Program::new().run(&["study", "run", "/no/such.toml"]);
-    assert_eq!(missing.status.code(), Some(2), "{}", text(&missing.stderr));
+    let missing = Program::new().run("study run /no/such.toml");
+    assert_eq!(missing.code, Some(2), "{}", missing.err);
     for (right, wrong, at) in [
         ("clock_ghz", "clock_mhz", ".toml:10: "),
         ("machine = \"old\"", "machine = \"new\"", ".toml:19: "),
         ("unit = \"ns\"", "unit = \"hours\"", ".toml:16: "),
     ] {
         let (program, path) = with_study(&MINE.replace(right, wrong));
-        let output = program.run(&["study", "run", &path]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let output = program.run(&format!("study run {path}"));
+        let said = output.err;
+        assert_eq!(output.code, Some(2), "{said}");
         let field = wrong.split_whitespace().next().expect("a field");
         assert!(said.contains(at) && said.contains(field), "{said}");
     }
     let (program, _) = with_study("");
-    let output = program.run(&["study", "run", "no-such-study"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("call-and-switch"));
+    program
+        .run("study run no-such-study")
+        .says(2, "call-and-switch");
 }
 
 /// A claim about the only quantity of [`MINE`], from line 21 on.
@@ -120,10 +114,6 @@ fn what_a_study_names_must_exist_wherever_it_is_read() {
     // What rows count is known of a run, and of the machine when it is to be measured.
     let (in_all, where_counted): (&[&str], &[&str]) =
         (&["show", "run", "report"], &["run", "report"]);
-    let kept = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../fixtures/runs/quick.json"
-    );
     for (study, verbs, at, said) in [
         (with_claim("zebra"), where_counted, 22, "field `counted`"),
         (
@@ -154,18 +144,12 @@ fn what_a_study_names_must_exist_wherever_it_is_read() {
     ] {
         let (program, path) = with_study(&study);
         for verb in verbs {
-            let words: &[&str] = match *verb {
-                "report" => &["study", "report", kept, &path],
-                verb => &["study", verb, &path],
+            let command = match *verb {
+                "report" => format!("study report {RUN} {path}"),
+                verb => format!("study {verb} {path}"),
             };
-            let output = program.run(words);
-            let complaint = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(2), "{verb}: {complaint}");
             let place = format!("mine.toml:{at}: ");
-            assert!(
-                complaint.contains(&place) && complaint.contains(said),
-                "{verb}: {complaint}"
-            );
+            program.run(&command).says(2, &place).says(2, said);
         }
     }
 }
@@ -174,9 +158,8 @@ fn what_a_study_names_must_exist_wherever_it_is_read() {
 fn showing_a_study_tries_no_row() {
     // Only a trial of the row would find out that it counts no such thing.
     let (program, path) = with_study(&with_claim("zebra"));
-    let shown = program.run(&["study", "show", &path]);
-    assert!(shown.status.success(), "{}", text(&shown.stderr));
-    assert!(text(&shown.stdout).contains("getppid"));
+    let shown = program.run(&format!("study show {path}")).succeeded();
+    assert!(shown.out.contains("getppid"));
 }
 
 #[test]
@@ -189,8 +172,8 @@ fn every_count_that_a_published_study_names_is_one_of_its_row() {
         );
         let (program, path) = with_study(&own);
         // It is read, and its rows are tried, before the run finds that it could not be written.
-        let ends = program.run(&["study", "run", &path, "-o", "/proc/none/run.json"]);
-        let said = text(&ends.stderr);
+        let ends = program.run(&format!("study run {path} -o /proc/none/run.json"));
+        let said = ends.err;
         assert!(said.contains("/proc/none/run.json"), "{said}");
         assert!(!said.contains("field `counted`"), "{said}");
     }
@@ -199,16 +182,14 @@ fn every_count_that_a_published_study_names_is_one_of_its_row() {
 #[test]
 fn studies_fit_a_terminal_of_80_columns() {
     let program = Program::new();
-    let mut all = vec!["list".to_owned()];
+    let mut all = vec!["study list".to_owned()];
     let ids = STUDIES
         .iter()
         .map(|study| Study::parse(study).expect("a study").id);
-    all.extend(ids.map(|id| format!("show {id}")));
+    all.extend(ids.map(|id| format!("study show {id}")));
     for words in all {
-        let words: Vec<&str> = std::iter::once("study").chain(words.split(' ')).collect();
-        let output = program.command(&words).env("COLUMNS", "80").output();
-        let shown = text(&output.expect("the binary starts").stdout);
-        for line in shown.lines() {
+        let shown = program.command(&words).env("COLUMNS", "80").ended();
+        for line in shown.out.lines() {
             assert!(line.chars().count() <= 80, "{words:?}: {line}");
         }
     }
@@ -217,24 +198,11 @@ fn studies_fit_a_terminal_of_80_columns() {
 #[test]
 fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
     let program = Program::new();
-    let run = [
-        "study",
-        "run",
-        "call-and-switch",
-        "--profile",
-        "quick",
-        "--format",
-        "json",
-    ];
-    let output = program.run(&run);
+    let output = program.run("study run call-and-switch --profile quick --format json");
     // 5 where the machine is too busy for all of its published figures.
-    let code = output.status.code();
-    assert!(
-        matches!(code, Some(0 | 5)),
-        "{code:?}: {}",
-        text(&output.stderr)
-    );
-    let judged: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    let code = output.code;
+    assert!(matches!(code, Some(0 | 5)), "{code:?}: {}", output.err);
+    let judged = output.json();
     let quantities = judged[0]["judged"].as_array().expect("quantities");
     let getpid = quantities
         .iter()
@@ -248,11 +216,10 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
             || verdict.contains("No figure"),
         "{verdict}"
     );
-    let again = program.run(&["study", "report"]);
-    assert!(text(&again.stdout).contains("as published, here"));
+    let again = program.run("study report");
+    assert!(again.out.contains("as published, here"));
     let page = program.folder().join("page.html").display().to_string();
-    let written = program.run(&["report", "latest", "-o", &page]);
-    assert!(written.status.success(), "{written:?}");
+    program.run(&format!("report latest -o {page}")).succeeded();
     let page = fs::read_to_string(page).expect("the page");
     assert!(page.contains("id=\"study-call-and-switch\""));
 }
@@ -260,9 +227,8 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
 #[test]
 fn a_study_without_time_for_its_published_figures_is_incomplete_and_says_once_which() {
     let program = Program::new();
-    let words = ["study", "run", "whole-system", "--budget", "4", "--no-save"];
-    let output = program.run(&words);
-    let said = text(&output.stderr);
+    let output = program.run("study run whole-system --budget 4 --no-save");
+    let said = output.err;
     let of_study: Vec<&str> = said
         .lines()
         .filter(|line| line.contains("whole-system is incomplete"))
@@ -270,7 +236,7 @@ fn a_study_without_time_for_its_published_figures_is_incomplete_and_says_once_wh
     assert_eq!(of_study.len(), 1, "{said}");
     assert!(of_study[0].contains("--thorough"), "{said}");
     // 4 where there was no time for anything.
-    let code = output.status.code();
+    let code = output.code;
     assert!(matches!(code, Some(4 | 5)), "{code:?}: {said}");
 }
 
@@ -278,14 +244,8 @@ fn a_study_without_time_for_its_published_figures_is_incomplete_and_says_once_wh
 fn a_users_own_procedures_are_compiled_run_and_kept_with_the_run() {
     let with = "procedure = \"A loop.\"\nprogram = \"loop.c\"\nprints = \"us\"";
     let (program, path) = with_study(&MINE.replace("procedure = \"A loop.\"", with));
-    let run = || program.run(&["study", "run", &path, "--profile", "quick", "--budget", "8"]);
-    let missing = run();
-    assert_eq!(missing.status.code(), Some(2));
-    let said = text(&missing.stderr);
-    assert!(
-        said.contains("quantity `null`: field `program`: there is no file"),
-        "{said}"
-    );
+    let run = || program.run(&format!("study run {path} --profile quick --budget 8"));
+    run().says(2, "quantity `null`: field `program`: there is no file");
     if std::process::Command::new("cc")
         .arg("--version")
         .output()
@@ -296,7 +256,7 @@ fn a_users_own_procedures_are_compiled_run_and_kept_with_the_run() {
     }
     let file = program.folder().join("loop.c");
     fs::write(&file, "int main(void) { return x; }").expect("a file");
-    let said = text(&run().stderr);
+    let said = run().err;
     assert!(
         said.contains("does not compile") && said.contains("loop.c:1"),
         "{said}"
@@ -304,7 +264,7 @@ fn a_users_own_procedures_are_compiled_run_and_kept_with_the_run() {
     // Of what it does no calls could be counted.
     let without_marks = "#include \"result.h\"\nint main(void) { result(1, \"us\"); return 0; }";
     fs::write(&file, without_marks).expect("a file");
-    let kept = text(&run().stdout);
+    let kept = run().out;
     assert!(kept.contains("begin() was called 0 times"), "{kept}");
     fs::write(
         &file,
@@ -312,25 +272,17 @@ fn a_users_own_procedures_are_compiled_run_and_kept_with_the_run() {
     )
     .expect("a file");
     // A compiler may come with arguments.
-    let words = ["study", "run", &path, "--profile", "quick", "--budget", "8"];
-    let done = program.command(&words).env("CC", "env cc").output();
-    let done = done.expect("the binary starts");
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let mut done = program.command(&format!("study run {path} --profile quick --budget 8"));
+    done.env("CC", "env cc").ended().succeeded();
     // The file of the study is not needed again: the run has it.
     fs::remove_file(&path).expect("it was there");
-    let judged = program.run(&["study", "report", "--format", "json"]);
-    let judged: Value = serde_json::from_slice(&judged.stdout).expect("one document");
+    let judged = program.json("study report --format json");
     assert_eq!(judged[0]["id"], "mine");
-    let text_of_report = text(&program.run(&["study", "report"]).stdout);
+    let text_of_report = program.run("study report").out;
     assert!(text_of_report.contains("250 ns"), "{text_of_report}");
     let page = program.folder().join("page.html");
-    let page_path = page.display().to_string();
-    assert!(
-        program
-            .run(&["report", "latest", "-o", &page_path])
-            .status
-            .success()
-    );
+    let report = format!("report latest -o {}", page.display());
+    program.run(&report).succeeded();
     let page = fs::read_to_string(page).expect("a page");
     assert!(page.contains("The null system call"));
 }

@@ -4,17 +4,12 @@ mod common;
 
 use std::fs;
 
-use common::Program;
+use common::{Program, RUN};
 use serde_json::Value;
-
-const KEPT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../fixtures/runs/quick.json"
-);
 
 /// The runs of two machines in the program's directory.
 fn two_runs(program: &Program) -> [String; 2] {
-    let kept = fs::read_to_string(KEPT).expect("the fixture");
+    let kept = fs::read_to_string(RUN).expect("the fixture");
     ["alpha", "beta"].map(|host| {
         let mut run: Value = serde_json::from_str(&kept).expect("a run");
         run["id"] = Value::from(format!("run-of-{host}"));
@@ -25,21 +20,15 @@ fn two_runs(program: &Program) -> [String; 2] {
     })
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 #[test]
 fn runs_of_two_machines_are_columns_in_every_format_and_in_the_page() {
     let program = Program::new();
     let [alpha, beta] = two_runs(&program);
-    let words = ["study", "report", &alpha, &beta, "three-costs", "--format"];
     let of = |format: &str| {
-        let output = program.run(&[&words[..], &[format]].concat());
-        assert!(output.status.success(), "{format}: {output:?}");
-        text(&output.stdout)
+        let report = format!("study report {alpha} {beta} three-costs --format {format}");
+        program.run(&report).succeeded()
     };
-    let judged: Value = serde_json::from_str(&of("json")).expect("one JSON document");
+    let judged = of("json").json();
     let runs: Vec<&Value> = judged.as_array().expect("a list").iter().collect();
     assert_eq!(runs.len(), 2);
     assert_eq!(
@@ -47,12 +36,12 @@ fn runs_of_two_machines_are_columns_in_every_format_and_in_the_page() {
         (&"run-of-alpha".into(), &"run-of-beta".into())
     );
     for format in ["table", "markdown", "html"] {
-        let printed = of(format);
+        let printed = of(format).out;
         for part in ["opteron", "alpha", "beta", "getpid"] {
             assert!(printed.contains(part), "{format}: {part}");
         }
     }
-    let lines = of("csv");
+    let lines = of("csv").out;
     for begin in [
         "three-costs,getpid,",
         "study,quantity,title,source,machine,run,value,unit,low,high,",
@@ -69,8 +58,8 @@ fn runs_of_two_machines_are_columns_in_every_format_and_in_the_page() {
     ] {
         assert!(lines.contains(source), "{source}: {lines}");
     }
-    let twice = program.run(&["study", "report", &alpha, &alpha, "three-costs"]);
-    assert_eq!(twice.status.code(), Some(2), "{}", text(&twice.stderr));
+    let twice = program.run(&format!("study report {alpha} {alpha} three-costs"));
+    assert_eq!(twice.code, Some(2), "{}", twice.err);
 }
 
 #[test]
@@ -78,9 +67,11 @@ fn the_ending_of_a_file_is_its_format_and_a_folder_is_a_report_to_hand_in() {
     let program = Program::new();
     let [alpha, beta] = two_runs(&program);
     let write = |to: &str| {
-        let path = program.folder().join(to).display().to_string();
-        let study = ["three-costs", "-o", &path];
-        program.run(&[&["study", "report", &alpha, &beta][..], &study].concat())
+        let path = program.folder().join(to);
+        let path = path.display();
+        program.run(&format!(
+            "study report {alpha} {beta} three-costs -o {path}"
+        ))
     };
     for (name, begins) in [
         ("lab.md", "# "),
@@ -89,17 +80,15 @@ fn the_ending_of_a_file_is_its_format_and_a_folder_is_a_report_to_hand_in() {
         ("lab.json", "["),
         ("lab.txt", "alpha: "),
     ] {
-        let output = write(name);
-        assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+        write(name).succeeded();
         let written = fs::read_to_string(program.folder().join(name)).expect("it is written");
         assert!(written.starts_with(begins), "{name}: {written}");
     }
-    assert_eq!(write("lab.pdf").status.code(), Some(2));
+    assert_eq!(write("lab.pdf").code, Some(2));
     let folder = program.folder().join("lab/").display().to_string();
-    let both = ["study", "report", &alpha, "--format", "csv", "-o", &folder];
-    assert_eq!(program.run(&both).status.code(), Some(2));
-    let output = write("lab/");
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    let both = format!("study report {alpha} --format csv -o {folder}");
+    assert_eq!(program.run(&both).code, Some(2));
+    write("lab/").succeeded();
     let lab = program.folder().join("lab");
     let report = fs::read_to_string(lab.join("report.md")).expect("the report");
     for part in [
@@ -133,8 +122,8 @@ fn the_ending_of_a_file_is_its_format_and_a_folder_is_a_report_to_hand_in() {
     }
     // The runs are all that it takes to judge again.
     let kept = lab.join("data/run-of-beta.json").display().to_string();
-    let again = program.run(&["study", "report", &kept, "three-costs"]);
-    assert!(again.status.success(), "{}", text(&again.stderr));
+    let again = format!("study report {kept} three-costs");
+    program.run(&again).succeeded();
 }
 
 #[test]
@@ -149,9 +138,8 @@ fn a_run_writes_a_document_to_a_file_and_a_report_into_a_folder() {
     let study = study.display().to_string();
     let run = |to: &str| {
         let path = program.folder().join(to).display().to_string();
-        let words = ["study", "run", &study, "--profile", "quick", "-o", &path];
-        let output = program.run(&words);
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        let run = format!("study run {study} --profile quick -o {path}");
+        program.run(&run).succeeded();
     };
     run("run.json");
     assert!(program.folder().join("run.json").is_file());
@@ -167,16 +155,8 @@ fn a_run_writes_a_document_to_a_file_and_a_report_into_a_folder() {
 #[test]
 fn the_programs_of_a_study_are_printed_with_the_command_that_compiles_them() {
     let program = Program::new();
-    let shown = |words: &[&str]| {
-        let output = program.run(&[&["study", "show"], words].concat());
-        (
-            output.status.code(),
-            text(&output.stdout),
-            text(&output.stderr),
-        )
-    };
-    let (code, all, _) = shown(&["three-costs", "--source"]);
-    assert_eq!(code, Some(0));
+    let show = |words: &str| program.run(&format!("study show three-costs {words}"));
+    let all = show("--source").succeeded().out;
     for part in [
         "cc -O0 ",
         "-static -pthread",
@@ -187,17 +167,15 @@ fn the_programs_of_a_study_are_printed_with_the_command_that_compiles_them() {
     ] {
         assert!(all.contains(part), "{part}");
     }
-    let (_, one, _) = shown(&["three-costs", "--source", "clock_read.c"]);
+    let one = show("--source clock_read.c").out;
     assert!(one.contains("rdtsc") && one.len() < all.len(), "{one}");
-    let (_, header, _) = shown(&["three-costs", "--source", "result.h"]);
+    let header = show("--source result.h").out;
     assert!(
         !header.is_empty() && !header.contains("int main("),
         "{header}"
     );
-    let (code, _, said) = shown(&["three-costs", "--source", "clock_raed"]);
-    assert_eq!(code, Some(2));
-    assert!(said.contains("did you mean `clock_read`?"), "{said}");
-    let (_, plain, _) = shown(&["three-costs"]);
+    show("--source clock_raed").says(2, "did you mean `clock_read`?");
+    let plain = show("").out;
     assert!(
         plain.contains("syscost study show three-costs --source"),
         "{plain}"
@@ -207,15 +185,14 @@ fn the_programs_of_a_study_are_printed_with_the_command_that_compiles_them() {
 #[test]
 fn all_studies_are_shown_and_a_misspelt_one_is_recognised() {
     let program = Program::new();
-    let all = text(&program.run(&["study", "show", "all"]).stdout);
+    let all = program.run("study show all").out;
     assert!(
         all.contains("call-and-switch: ") && all.contains("whole-system: "),
         "{all}"
     );
-    let list: Value = program.json(&["study", "show", "all", "--format", "json"]);
+    let list: Value = program.json("study show all --format json");
     assert_eq!(list.as_array().map(Vec::len), Some(5));
-    let output = program.run(&["study", "show", "thre-costs"]);
-    assert_eq!(output.status.code(), Some(2));
-    let said = text(&output.stderr);
-    assert!(said.contains("did you mean `three-costs`?"), "{said}");
+    program
+        .run("study show thre-costs")
+        .says(2, "did you mean `three-costs`?");
 }

@@ -11,13 +11,11 @@ fn run(script: &str, selectors: &str) -> Option<Value> {
     let run = "\"$syscost\" run --profile quick --budget 20 --no-save --format json";
     let script = script.replace("$run", &format!("{run} {selectors}"));
     let output = program.script(&["bash"], &script)?;
-    let error = String::from_utf8_lossy(&output.stderr);
-    if output.stdout.is_empty() && error.contains("skip") {
-        println!("skipped: {error}");
+    if output.out.is_empty() && output.err.contains("skip") {
+        println!("skipped: {}", output.err);
         return None;
     }
-    assert_eq!(output.status.code(), Some(0), "{error}");
-    Some(serde_json::from_slice(&output.stdout).expect("one document"))
+    Some(output.succeeded().json())
 }
 
 fn all_have_numbers(run: &Value) {
@@ -176,8 +174,7 @@ fn a_cpu_that_the_list_of_those_online_lacks_is_still_ones_own() {
     for command in ["list", "explain ipc.round_trip", "doctor"] {
         let script = format!("{ANOTHERS_CPUS} \"$syscost\" {command}");
         let output = program.script(&["bash"], &script).expect("it ran before");
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{command}: {error}");
+        output.succeeded();
     }
 }
 
@@ -233,8 +230,7 @@ fn a_crash_on_purpose_leaves_no_core_file() {
     let Some(output) = program.script(&["bash"], script) else {
         return;
     };
-    let files = String::from_utf8_lossy(&output.stdout);
-    assert!(!files.contains("core"), "{files}");
+    assert!(!output.out.contains("core"), "{}", output.out);
 }
 
 #[test]
@@ -244,7 +240,5 @@ fn too_little_address_space_is_said_and_no_abort() {
     let Some(output) = program.script(&["bash"], script) else {
         return;
     };
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(error.contains("limited to 87 MiB (ulimit -v)"), "{error}");
+    output.says(1, "limited to 87 MiB (ulimit -v)");
 }

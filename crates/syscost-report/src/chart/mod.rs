@@ -23,7 +23,6 @@ mod tail;
 mod tests;
 mod text;
 mod theme;
-mod value;
 mod wrap;
 
 use maud::Markup;
@@ -36,7 +35,6 @@ pub use caption::caption;
 pub use text::{TextOptions, text};
 pub(crate) use text::{groups as text_groups, histogram as text_histogram};
 pub use theme::Theme;
-pub use value::Value;
 
 pub(crate) use bars::formatted;
 pub(crate) use distribution::Round;
@@ -44,6 +42,24 @@ pub(crate) use groups::{Texts as GroupTexts, draw as groups};
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
 pub(crate) use wrap::wrapped;
+
+/// A value with its interval, in the chart's unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// The median.
+    pub median: f64,
+    /// Lower end of its 95 % confidence interval, if there is one.
+    pub low: Option<f64>,
+    /// Upper end of it.
+    pub high: Option<f64>,
+}
+
+impl Value {
+    /// Whether it has no interval; its dot is hollow then.
+    fn has_no_interval(&self) -> bool {
+        self.low.is_none() || self.high.is_none()
+    }
+}
 
 /// A named value.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,6 @@
 mod legible;
 mod matrix;
 
-use std::collections::BTreeMap;
-
 use insta::assert_snapshot;
 use syscost_results::measurement::RoundSamples;
 use syscost_results::{Measurement, Run, Status, Unit};
@@ -118,25 +116,13 @@ fn degenerate_data_draws_without_a_panic() {
 fn rows(cases: &[&str]) -> Vec<Measurement> {
     let like = fixture::row(&fixture::run(), "syscall.null{call=getppid}").clone();
     let row = |(index, case): (usize, &&str)| Measurement {
-        name: format!("syscall.poll{{{case}}}"),
         id: "syscall.poll".to_owned(),
-        case: case
-            .split(',')
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect::<BTreeMap<_, _>>(),
+        name: format!("syscall.poll{{{case}}}"),
+        case: fixture::case_of(&format!("syscall.poll{{{case}}}")),
         samples: Some(vec![RoundSamples {
-            round: 0,
-            cpu: 0,
             iterations: 1,
-            core_ghz: None,
-            sample_ghz: Vec::new(),
-            usual_ghz: None,
-            alone_percent: None,
             values: vec![1.0 + index as f64, 2.0, 3.0],
-            raw: Vec::new(),
-            disturbed: Vec::new(),
-            steal_percent: None,
+            ..RoundSamples::default()
         }]),
         ..like.clone()
     };

@@ -9,7 +9,7 @@ pub mod markdown;
 pub mod power;
 pub mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod words;
 
 use syscost_results::compare::{Change, Comparison, Row, Side};

@@ -75,7 +75,7 @@ fn group(name: &str, ratio: f64, interval: Option<(f64, f64)>, counts: [usize; 4
     }
 }
 
-fn comparison() -> Comparison {
+pub(crate) fn comparison() -> Comparison {
     Comparison {
         base: side(&["20261121T080000Z-1"], "0.1.0"),
         new: side(&["20261121T090000Z-2", "20261121T091000Z-3"], "0.2.0"),
@@ -277,13 +277,7 @@ fn a_document_cannot_break_the_table() {
 fn rows_left_out_of_a_mean_have_a_column_where_there_are_any() {
     let mut comparison = comparison();
     let draw = |comparison: &Comparison| {
-        let text = table(
-            comparison,
-            &TableOptions {
-                width: 80,
-                ..TableOptions::default()
-            },
-        );
+        let text = table(comparison, &TableOptions::of_width(80));
         [text, markdown(comparison, false)]
     };
     for text in draw(&comparison) {
@@ -320,10 +314,7 @@ fn a_name_too_long_for_a_line_loses_whole_parameters() {
     let mut comparison = comparison();
     comparison.rows[0].name = long.to_owned();
     comparison.refused[0].name = long.to_owned();
-    let options = TableOptions {
-        width: 80,
-        ..TableOptions::default()
-    };
+    let options = TableOptions::of_width(80);
     let text = table(&comparison, &options);
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),

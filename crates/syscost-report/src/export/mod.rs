@@ -17,7 +17,6 @@
 mod bencher;
 mod columns;
 mod csv;
-mod jsonl;
 mod ktap;
 mod markdown;
 mod openmetrics;
@@ -29,12 +28,11 @@ mod tests;
 pub use bencher::to_bencher;
 pub(crate) use csv::guarded;
 pub use csv::to_csv;
-pub use jsonl::to_jsonl;
 pub use ktap::to_ktap;
 pub use markdown::to_markdown;
 pub use openmetrics::to_openmetrics;
 pub use parquet::{ParquetFiles, to_parquet};
-pub use record::Record;
+pub use record::{Record, to_jsonl};
 
 /// Why runs could not be exported.
 #[derive(Debug, thiserror::Error)]

@@ -8,6 +8,7 @@ use syscost_results::{
     Better, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, Run, Status, Unit, measurement,
 };
 
+use super::ExportError;
 use crate::sentence::{self, Mark};
 
 /// One row of one run: a line of the JSON lines export.
@@ -197,4 +198,17 @@ pub(super) fn rounds(row: &Measurement) -> &[measurement::RoundSamples] {
         status if status.has_figures() => row.samples.as_deref().unwrap_or_default(),
         _ => &[],
     }
+}
+
+/// A [`Record`] on each line, described by docs/export.schema.json.
+///
+/// # Errors
+/// [`ExportError::Writer`] if the writer fails, which is not expected.
+pub fn to_jsonl(runs: &[&Run]) -> Result<String, ExportError> {
+    let mut lines = String::new();
+    for record in Record::all(runs) {
+        lines += &serde_json::to_string(&record)?;
+        lines.push('\n');
+    }
+    Ok(lines)
 }

@@ -57,17 +57,28 @@ fn with_samples() -> Run {
         round,
         cpu: 1,
         iterations: 512,
-        core_ghz: None,
-        sample_ghz: Vec::new(),
-        usual_ghz: None,
-        alone_percent: None,
         values: vec![78.0, 79.0, 80.5],
-        raw: Vec::new(),
-        disturbed: Vec::new(),
-        steal_percent: None,
+        ..RoundSamples::default()
     };
     for row in &mut run.measurements {
         row.samples = Some((0..3).map(round).collect());
+    }
+    run
+}
+
+/// A run with other numbers, which are found in no other run.
+fn scaled(run: &Run, id: &str, factor: f64) -> Run {
+    let mut run = run.clone();
+    run.id = id.to_owned();
+    for row in &mut run.measurements {
+        let estimate = &mut row.estimate;
+        for value in [
+            &mut estimate.median,
+            &mut estimate.ci95_low,
+            &mut estimate.ci95_high,
+        ] {
+            *value = value.map(|value| factor * value);
+        }
     }
     run
 }
@@ -209,17 +220,7 @@ fn the_contents_lead_to_places_of_the_page() {
 #[test]
 fn two_runs_have_a_column_each_and_a_ratio() {
     let base = fixture::run();
-    let mut new = fixture::run();
-    for row in &mut new.measurements {
-        let estimate = &mut row.estimate;
-        for value in [
-            &mut estimate.median,
-            &mut estimate.ci95_low,
-            &mut estimate.ci95_high,
-        ] {
-            *value = value.map(|value| 1.5 * value);
-        }
-    }
+    let mut new = scaled(&base, "new", 1.5);
     new.machine.kernel = "Linux 6.19.0".to_owned();
     new.measurements.pop();
     let page = draw(&[&base, &new]);

@@ -116,10 +116,7 @@ fn no_line_is_wider_than_asked() {
     }
     let found = list(&run, |_| true).beside(&run, "itself", &run);
     for columns in 60..130 {
-        let options = TableOptions {
-            width: columns,
-            ..TableOptions::default()
-        };
+        let options = TableOptions::of_width(columns);
         let text = numbers(&run, &found, Some("reference: itself"), &options);
         for line in text.lines() {
             assert!(width(line) <= columns, "{columns}: {line}");

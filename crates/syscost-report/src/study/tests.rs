@@ -202,10 +202,7 @@ fn the_list_has_a_line_with_the_title_of_each_study() {
 
 #[test]
 fn everything_fits_a_terminal_of_80_columns() {
-    let options = TableOptions {
-        width: 80,
-        ..TableOptions::default()
-    };
+    let options = TableOptions::of_width(80);
     let study = HAND_MADE
         .replace(
             "words = \"linear\"",

@@ -12,10 +12,7 @@ fn signs_are_whole_and_explained_at_80_columns() {
     run.measurements[0].flags = vec![Flag::TwoModes, Flag::NotSteady, Flag::Disturbed];
     run.measurements[1].flags = vec![Flag::LowTrust];
     run.warnings = vec![run.warnings[0].clone(); 5];
-    let options = TableOptions {
-        width: 80,
-        ..TableOptions::default()
-    };
+    let options = TableOptions::of_width(80);
     let reference = Reference {
         name: "epyc-guest",
         run: &run,
@@ -116,10 +113,7 @@ fn what_is_not_kept_has_no_next_step_and_silence_leaves_the_result() {
 #[test]
 fn the_legend_explains_what_is_there_and_nothing_else() {
     let shown = |run: &Run| {
-        let options = TableOptions {
-            width: 120,
-            ..TableOptions::default()
-        };
+        let options = TableOptions::of_width(120);
         summary(run, None, &options)
     };
     let plain = shown(&full());
@@ -142,9 +136,6 @@ fn the_legend_explains_what_is_there_and_nothing_else() {
         Flag::Disturbed,
         Flag::LowTrust,
     ];
-    let options = TableOptions {
-        width: 80,
-        ..TableOptions::default()
-    };
+    let options = TableOptions::of_width(80);
     assert!(summary(&run, None, &options).contains("+1: one flag more"));
 }

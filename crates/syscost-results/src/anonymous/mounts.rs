@@ -5,124 +5,20 @@ use crate::Directory;
 use super::names::UNNAMED;
 
 /// Mount options without a value, which only describe how a file system works.
-const FLAGS: &[&str] = &[
-    "acl",
-    "async",
-    "autodefrag",
-    "barrier",
-    "cto",
-    "dataflush",
-    "datacow",
-    "datasum",
-    "dax",
-    "delalloc",
-    "dev",
-    "dirsync",
-    "discard",
-    "exec",
-    "extent_cache",
-    "flush_merge",
-    "fsc",
-    "grpquota",
-    "hard",
-    "inline_data",
-    "inline_dentry",
-    "inline_xattr",
-    "inode32",
-    "inode64",
-    "intr",
-    "journal_checksum",
-    "largeio",
-    "lazytime",
-    "lock",
-    "mand",
-    "noac",
-    "noacl",
-    "noalign",
-    "noatime",
-    "nobarrier",
-    "nocto",
-    "nodatacow",
-    "nodatasum",
-    "nodelalloc",
-    "nodev",
-    "nodiratime",
-    "nodiscard",
-    "noexec",
-    "nointr",
-    "nolock",
-    "norelatime",
-    "nosharecache",
-    "nossd",
-    "nosuid",
-    "nouser_xattr",
-    "noquota",
-    "prjquota",
-    "quota",
-    "relatime",
-    "ro",
-    "rw",
-    "soft",
-    "ssd",
-    "strictatime",
-    "suid",
-    "swalloc",
-    "sync",
-    "user_xattr",
-    "usrquota",
-    "volatile",
-    "wsync",
-];
+const FLAGS: &str = "acl async autodefrag barrier cto dataflush datacow datasum dax delalloc dev dirsync \
+     discard exec extent_cache flush_merge fsc grpquota hard inline_data inline_dentry \
+     inline_xattr inode32 inode64 intr journal_checksum largeio lazytime lock mand noac noacl \
+     noalign noatime nobarrier nocto nodatacow nodatasum nodelalloc nodev nodiratime \
+     nodiscard noexec nointr nolock norelatime nosharecache nossd nosuid nouser_xattr noquota \
+     prjquota quota relatime ro rw soft ssd strictatime suid swalloc sync user_xattr usrquota \
+     volatile wsync";
 
 /// Mount options whose value is a number or a keyword of the file system.
-const SETTINGS: &[&str] = &[
-    "acdirmax",
-    "acdirmin",
-    "acregmax",
-    "acregmin",
-    "actimeo",
-    "active_logs",
-    "allocsize",
-    "alloc_mode",
-    "barrier",
-    "blksize",
-    "blocksize",
-    "bsize",
-    "cache",
-    "commit",
-    "compress",
-    "compress-force",
-    "compress_algorithm",
-    "data",
-    "dax",
-    "discard",
-    "errors",
-    "fsync_mode",
-    "huge",
-    "index",
-    "local_lock",
-    "logbsize",
-    "logbufs",
-    "lookupcache",
-    "max_batch_time",
-    "max_read",
-    "metacopy",
-    "min_batch_time",
-    "mpol",
-    "nconnect",
-    "nfs_export",
-    "nr_inodes",
-    "proto",
-    "redirect_dir",
-    "retrans",
-    "rsize",
-    "sec",
-    "size",
-    "space_cache",
-    "timeo",
-    "vers",
-    "wsize",
-];
+const SETTINGS: &str = "acdirmax acdirmin acregmax acregmin actimeo active_logs allocsize alloc_mode barrier \
+     blksize blocksize bsize cache commit compress compress-force compress_algorithm data dax \
+     discard errors fsync_mode huge index local_lock logbsize logbufs lookupcache \
+     max_batch_time max_read metacopy min_batch_time mpol nconnect nfs_export nr_inodes proto \
+     redirect_dir retrans rsize sec size space_cache timeo vers wsize";
 
 /// Maximum length in bytes of a value that is taken for a setting rather than a name.
 const MAX_VALUE: usize = 16;
@@ -194,9 +90,9 @@ pub(super) fn anonymize(directory: &mut Directory) {
 fn is_setting(option: &str) -> bool {
     let is_harmless = |letter: char| letter.is_ascii_alphanumeric() || "._+-%:".contains(letter);
     match option.split_once('=') {
-        None => FLAGS.contains(&option),
+        None => FLAGS.split(' ').any(|flag| flag == option),
         Some((key, value)) => {
-            SETTINGS.contains(&key)
+            SETTINGS.split(' ').any(|setting| setting == key)
                 && value.len() <= MAX_VALUE
                 && value.chars().all(is_harmless)
                 && value.parse::<std::net::IpAddr>().is_err()

@@ -1,6 +1,5 @@
 //! Which facts of machine and program differ between the sides.
 
-mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -10,8 +9,6 @@ use super::Difference;
 use crate::run::{NfsServer, Peer};
 use crate::stats::order;
 use crate::{Directory, Run};
-
-use shown::shown;
 
 /// Facts by the beginning of their name, the likeliest explanations first; all others come last.
 const ORDER: [&str; 29] = [
@@ -333,5 +330,34 @@ fn equal(name: &str, left: &Value, right: &Value) -> bool {
             (left - right).abs() <= TOLERANCE * left.abs().max(right.abs())
         }
         (Some(_) | None, Some(_) | None) => left == right,
+    }
+}
+
+/// The values as text; `None` if nothing is known.
+fn shown(values: &[Value]) -> Option<String> {
+    let known: Vec<String> = values
+        .iter()
+        .filter(|value| !value.is_null())
+        .map(|value| match value {
+            Value::String(text) if text.is_empty() => "none".to_owned(),
+            Value::String(text) => text.clone(),
+            Value::Number(number) if number.is_f64() => {
+                number.as_f64().map_or_else(String::new, rounded)
+            }
+            other => other.to_string(),
+        })
+        .collect();
+    (!known.is_empty()).then(|| known.join(" or "))
+}
+
+/// A measured number with four significant digits, enough to distinguish values that differ by more
+/// than [`TOLERANCE`].
+fn rounded(number: f64) -> String {
+    let magnitude = number.abs().max(f64::MIN_POSITIVE).log10().floor();
+    let decimals = (3.0 - magnitude).clamp(0.0, 12.0) as usize;
+    let text = format!("{number:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
     }
 }

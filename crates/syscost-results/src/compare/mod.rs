@@ -4,7 +4,6 @@
 //! margin below which nothing is called a change; and controls the false discovery rate over all
 //! rows. The reasons are in docs/METHODOLOGY.md, "Comparing runs".
 
-mod asked;
 mod drift;
 mod facts;
 mod frequency;
@@ -249,7 +248,7 @@ pub fn compare_as(how: How, base: &[&Run], new: &[&Run], spread: &[&Run]) -> Com
         power: None,
     };
     comparison.facts.extend(facts::differing(base, new));
-    let was_asked = asked::for_the_same(base, new);
+    let was_asked = asked_for_the_same(base, new);
     for name in names(base.iter().chain(new)) {
         let found = |side: usize, runs| pool::rows(sides[side].get(name), runs);
         let (base_rows, new_rows) = (found(0, base.len()), found(1, new.len()));
@@ -297,6 +296,27 @@ pub fn compare_as(how: How, base: &[&Run], new: &[&Run], spread: &[&Run]) -> Com
     };
     comparison.groups = groups::of(&comparison.rows, runs);
     comparison
+}
+
+/// Whether each run of the new side was asked for what a run of the base was: the same selectors, at
+/// the same profile, with the same kind of far end, NFS server and directories. A row that is not in
+/// its document then was lost; else the selection is another on purpose.
+fn asked_for_the_same(base: &[&Run], new: &[&Run]) -> bool {
+    let asked = |run: &Run| {
+        let labels = run
+            .directories
+            .iter()
+            .map(|directory| directory.label.clone());
+        (
+            run.config.selectors.clone(),
+            run.config.profile.clone(),
+            run.peer.is_some(),
+            run.nfs.is_some(),
+            labels.collect::<Vec<String>>(),
+        )
+    };
+    let of_base: Vec<_> = base.iter().map(|run| asked(run)).collect();
+    new.iter().all(|run| of_base.contains(&asked(run)))
 }
 
 /// Sets the verdict of each row, given all of them, and sorts the rows as described at

@@ -2,7 +2,6 @@
 
 mod between;
 mod cycles;
-mod grain;
 mod groups;
 mod lost;
 mod margin;

@@ -5,23 +5,17 @@ use super::*;
 mod bounds;
 mod few;
 use crate::{
+    fixture::normal,
     measurement::{Cause, Disturbance},
     simulate::NoiseModel,
 };
 
 fn round(values: Vec<f64>) -> RoundSamples {
     RoundSamples {
-        round: 0,
-        cpu: 0,
         iterations: 1,
         core_ghz: Some(3.0),
-        sample_ghz: Vec::new(),
-        usual_ghz: None,
-        alone_percent: None,
         values,
-        raw: Vec::new(),
-        disturbed: Vec::new(),
-        steal_percent: None,
+        ..RoundSamples::default()
     }
 }
 
@@ -46,14 +40,11 @@ fn estimates_from_process_medians_and_not_from_samples() {
         min: Some(9.0),
         best: Some(9.0),
         mad: Some(1.5),
-        p99: None,
         raw_median: Some(12.5),
-        undisturbed_percent: None,
-        shared_median: None,
-        clock_grain: None,
         coverage: Some(0.968_75),
         rounds: 6,
         samples: 90,
+        ..Estimate::default()
     };
     assert_eq!(out.estimate, expected);
     assert_eq!(out.core_cycles, Some(37.5));
@@ -198,11 +189,6 @@ fn overhead_above_half_of_the_raw_value_is_little_trust() {
     assert_eq!(with_raw(20.0).flags, []);
     assert_eq!(with_raw(20.5).flags, [Flag::LowTrust]);
     assert_eq!(with_raw(20.5).estimate.raw_median, Some(20.5));
-}
-
-/// A standard normal value, as the sum of twelve uniform ones.
-fn normal(rng: &mut fastrand::Rng) -> f64 {
-    (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
 }
 
 /// The number of `rows` rows, each of `rounds` processes with 30 samples, that have a flag accepted

@@ -1,15 +1,13 @@
 //! The list itself: titles, and the rows that provide the numbers.
 
-use super::{ANY, RowPattern};
-
 /// One line of the list: its title and the row that provides its number.
 pub(super) struct Wanted {
     pub(super) title: &'static str,
-    pub(super) id: &'static str,
-    /// The case's required parameters.
-    pub(super) case: &'static [(&'static str, &'static str)],
+    /// Name of the row; a parameter that a run determines, such as the widest vectors of a machine, is
+    /// `*`.
+    pub(super) row: &'static str,
     /// A row to use instead in runs without the first, and its title.
-    pub(super) stand_in: Option<(RowPattern, &'static str)>,
+    pub(super) stand_in: Option<(&'static str, &'static str)>,
     pub(super) scale: Scale,
     /// Whether the line is left out without a row: not every run has a far end.
     pub(super) is_optional: bool,
@@ -29,71 +27,51 @@ pub(super) enum Scale {
 const MEBIBYTE: f64 = 1_048_576.0;
 const TWO_KIBIBYTES: f64 = 2048.0;
 
-const fn wanted(
-    title: &'static str,
-    id: &'static str,
-    case: &'static [(&'static str, &'static str)],
-) -> Wanted {
+const fn wanted(title: &'static str, row: &'static str) -> Wanted {
     Wanted {
         title,
-        id,
-        case,
+        row,
         stand_in: None,
         scale: Scale::Once,
         is_optional: false,
     }
 }
 
-const fn mebibyte(
+/// The line for runs without a curve from which to read a plateau: a random load within a size.
+const fn plateau(
     title: &'static str,
-    id: &'static str,
-    case: &'static [(&'static str, &'static str)],
+    row: &'static str,
+    chase: &'static str,
+    within: &'static str,
 ) -> Wanted {
     Wanted {
-        scale: Scale::Bytes(MEBIBYTE),
-        ..wanted(title, id, case)
+        stand_in: Some((chase, within)),
+        ..wanted(title, row)
     }
 }
 
-/// The time for `bytes` bytes of a TCP stream to a process on the same CPU.
-const fn by_loopback(title: &'static str, bytes: f64) -> Wanted {
+/// The time for `bytes` bytes of a row that is a rate.
+const fn bytes(title: &'static str, bytes: f64, row: &'static str) -> Wanted {
     Wanted {
         scale: Scale::Bytes(bytes),
-        ..wanted(
-            title,
-            "net.tcp.bandwidth",
-            &[
-                ("path", "loopback"),
-                ("family", "ipv4"),
-                ("cpus", "same"),
-                ("streams", "1"),
-                ("size", "64K"),
-                ("direction", "send"),
-                ("via", "write"),
-            ],
-        )
+        ..wanted(title, row)
     }
 }
 
-/// The time for `bytes` bytes of a TCP stream to the far end that a run was given.
-const fn to_far_end(title: &'static str, bytes: f64) -> Wanted {
+/// A line that only runs with a far end have.
+const fn to_far_end(wanted: Wanted) -> Wanted {
     Wanted {
-        scale: Scale::Bytes(bytes),
         is_optional: true,
-        ..wanted(
-            title,
-            "net.tcp.bandwidth",
-            &[
-                ("path", "remote"),
-                ("family", ANY),
-                ("streams", "1"),
-                ("size", "64K"),
-                ("direction", "send"),
-                ("via", "write"),
-            ],
-        )
+        ..wanted
     }
 }
+
+/// A TCP stream to a process on the same CPU.
+const BY_LOOPBACK: &str = "net.tcp.bandwidth{path=loopback,family=ipv4,cpus=same,streams=1,size=64K,direction=send,via=write}";
+
+/// A TCP stream to the far end that a run was given.
+const TO_FAR_END: &str =
+    "net.tcp.bandwidth{path=remote,family=*,streams=1,size=64K,direction=send,via=write}";
 
 /// The line that is one second on the human scale.
 pub(super) const L1: &str = "L1 cache hit";
@@ -101,163 +79,86 @@ pub(super) const L1: &str = "L1 cache hit";
 /// The list, from the cheapest to the dearest on a common machine. Ids without a benchmark are in
 /// the catalogue's plan.
 pub(super) const LIST: &[Wanted] = &[
-    wanted(
-        "Addition",
-        "op.integer",
-        &[("op", "add"), ("type", "i64"), ("shape", "latency")],
+    wanted("Addition", "op.integer{op=add,type=i64,shape=latency}"),
+    wanted("Function call", "call.integer{arguments=0}"),
+    // This size fits every first-level cache.
+    plateau(
+        L1,
+        "memory.cache_latency{level=1}",
+        "memory.latency{pages=4K,access=random,size=16K}",
+        "Random load within 16 KiB",
     ),
-    wanted("Function call", "call.integer", &[("arguments", "0")]),
-    Wanted {
-        // A short run has no curve from which to read a plateau, but this size fits every
-        // first-level cache.
-        stand_in: Some((
-            (
-                "memory.latency",
-                &[("pages", "4K"), ("access", "random"), ("size", "16K")],
-            ),
-            "Random load within 16 KiB",
-        )),
-        ..wanted(L1, "memory.cache_latency", &[("level", "1")])
-    },
-    wanted(
-        "Branch mispredicted",
-        "op.branch_miss",
-        &[("branch", "conditional")],
+    wanted("Branch mispredicted", "op.branch_miss{branch=conditional}"),
+    // Larger than the first-level cache, and within the second-level cache of most processors.
+    plateau(
+        "L2 cache hit",
+        "memory.cache_latency{level=2}",
+        "memory.latency{pages=4K,access=random,size=240K}",
+        "Random load within 240 KiB",
     ),
-    Wanted {
-        // Larger than the first-level cache, and within the second-level cache of most processors.
-        stand_in: Some((
-            (
-                "memory.latency",
-                &[("pages", "4K"), ("access", "random"), ("size", "240K")],
-            ),
-            "Random load within 240 KiB",
-        )),
-        ..wanted("L2 cache hit", "memory.cache_latency", &[("level", "2")])
-    },
-    wanted("Atomic addition", "op.atomic", &[("op", "fetch_add")]),
+    wanted("Atomic addition", "op.atomic{op=fetch_add}"),
     wanted(
         "64-bit division",
-        "op.integer",
-        &[("op", "divide"), ("type", "i64"), ("shape", "latency")],
+        "op.integer{op=divide,type=i64,shape=latency}",
     ),
-    wanted("Mutex lock and unlock", "sync.mutex", &[("state", "free")]),
-    wanted(
-        "Clock reading",
-        "timing.clock_read",
-        &[("source", "monotonic")],
+    wanted("Mutex lock and unlock", "sync.mutex{state=free}"),
+    wanted("Clock reading", "timing.clock_read{source=monotonic}"),
+    // Larger than most last-level caches, in pages that hardly ever need a page table walk.
+    plateau(
+        "Main memory reference",
+        "memory.cache_latency{level=memory}",
+        "memory.latency{pages=2M,access=random,size=128M}",
+        "Random load within 128 MiB",
     ),
-    Wanted {
-        // Larger than most last-level caches, in pages that hardly ever need a page table walk.
-        stand_in: Some((
-            (
-                "memory.latency",
-                &[("pages", "2M"), ("access", "random"), ("size", "128M")],
-            ),
-            "Random load within 128 MiB",
-        )),
-        ..wanted(
-            "Main memory reference",
-            "memory.cache_latency",
-            &[("level", "memory")],
-        )
-    },
-    wanted("System call", "syscall.null", &[("call", "getppid")]),
+    wanted("System call", "syscall.null{call=getppid}"),
     wanted(
         "Page fault",
-        "memory.page_fault",
-        &[("kind", "anonymous_write"), ("state", "recycled")],
+        "memory.page_fault{kind=anonymous_write,state=recycled}",
     ),
-    wanted(
-        "File opened and closed",
-        "syscall.open_close",
-        &[("of", "file")],
-    ),
-    wanted("Signal caught", "signal.catch", &[("via", "tgkill")]),
+    wanted("File opened and closed", "syscall.open_close{of=file}"),
+    wanted("Signal caught", "signal.catch{via=tgkill}"),
     Wanted {
         scale: Scale::Holds(2.0),
         ..wanted(
             "Switch between processes",
-            "switch.pipe",
-            &[("between", "processes"), ("cpus", "same")],
+            "switch.pipe{between=processes,cpus=same}",
         )
     },
-    by_loopback("2 KiB sent over loopback TCP", TWO_KIBIBYTES),
+    bytes("2 KiB sent over loopback TCP", TWO_KIBIBYTES, BY_LOOPBACK),
     wanted(
         "Round trip over loopback TCP",
-        "net.tcp.round_trip",
-        &[
-            ("path", "loopback"),
-            ("family", "ipv4"),
-            ("cpus", "same"),
-            ("wait", "block"),
-            ("size", "64"),
-        ],
+        "net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}",
     ),
-    wanted(
-        "Thread created and joined",
-        "task.pthread",
-        &[("until", "reaped")],
-    ),
-    mebibyte(
+    wanted("Thread created and joined", "task.pthread{until=reaped}"),
+    bytes(
         "1 MiB read from memory",
-        "memory.bandwidth",
-        &[
-            ("op", "read"),
-            ("simd", ANY),
-            ("size", "512M"),
-            ("threads", "1"),
-        ],
+        MEBIBYTE,
+        "memory.bandwidth{op=read,simd=*,size=512M,threads=1}",
     ),
-    mebibyte(
+    bytes(
         "1 MiB sequential read, warm",
-        "fs.read_bandwidth",
-        &[
-            ("dir", ANY),
-            ("access", "sequential"),
-            ("cache", "warm"),
-            ("size", "1M"),
-        ],
+        MEBIBYTE,
+        "fs.read_bandwidth{dir=*,access=sequential,cache=warm,size=1M}",
     ),
-    by_loopback("1 MiB sent over loopback TCP", MEBIBYTE),
-    to_far_end("2 KiB sent to the far end", TWO_KIBIBYTES),
-    Wanted {
-        is_optional: true,
-        ..wanted(
-            "Round trip to the far end",
-            "net.tcp.round_trip",
-            &[
-                ("path", "remote"),
-                ("family", ANY),
-                ("wait", "block"),
-                ("size", "64"),
-            ],
-        )
-    },
-    wanted(
-        "Process forked and waited for",
-        "task.fork",
-        &[("until", "reaped")],
-    ),
+    bytes("1 MiB sent over loopback TCP", MEBIBYTE, BY_LOOPBACK),
+    to_far_end(bytes(
+        "2 KiB sent to the far end",
+        TWO_KIBIBYTES,
+        TO_FAR_END,
+    )),
+    to_far_end(wanted(
+        "Round trip to the far end",
+        "net.tcp.round_trip{path=remote,family=*,wait=block,size=64}",
+    )),
+    wanted("Process forked and waited for", "task.fork{until=reaped}"),
     wanted(
         "4 KiB random read, cold",
-        "fs.read",
-        &[
-            ("dir", ANY),
-            ("access", "random"),
-            ("cache", "cold"),
-            ("size", "4K"),
-        ],
+        "fs.read{dir=*,access=random,cache=cold,size=4K}",
     ),
-    to_far_end("1 MiB sent to the far end", MEBIBYTE),
-    mebibyte(
+    to_far_end(bytes("1 MiB sent to the far end", MEBIBYTE, TO_FAR_END)),
+    bytes(
         "1 MiB sequential read, cold",
-        "fs.read_bandwidth",
-        &[
-            ("dir", ANY),
-            ("access", "sequential"),
-            ("cache", "cold"),
-            ("size", "1M"),
-        ],
+        MEBIBYTE,
+        "fs.read_bandwidth{dir=*,access=sequential,cache=cold,size=1M}",
     ),
 ];

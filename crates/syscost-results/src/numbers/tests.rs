@@ -1,15 +1,11 @@
 //! Which row provides a line's number, and which figure is shown beside it.
 
 use super::*;
+use crate::Measurement;
 use crate::fixture::{row, run};
 
 fn measured(name: &str, value: f64) -> Measurement {
-    let mut row = row(name, vec![vec![value; 2]; 6]);
-    let parameters = crate::row_name::parameters(name);
-    row.case = parameters
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect();
-    row
+    row(name, vec![vec![value; 2]; 6])
 }
 
 fn list(run: &Run) -> Numbers {

@@ -1,9 +1,7 @@
 //! How a processor's time was spent.
 
-use std::fs;
-use std::ops::Sub;
-
 use crate::{SystemError, Unsupported};
+use std::fs;
 
 /// The time of one processor by use, in ticks, 100 a second on nearly every Linux (/proc/stat). Guest time is
 /// within `user`.
@@ -49,22 +47,7 @@ impl CpuTimes {
     }
 }
 
-impl Sub for CpuTimes {
-    type Output = CpuTimes;
-
-    fn sub(self, before: CpuTimes) -> CpuTimes {
-        CpuTimes {
-            user: self.user.saturating_sub(before.user),
-            nice: self.nice.saturating_sub(before.nice),
-            system: self.system.saturating_sub(before.system),
-            idle: self.idle.saturating_sub(before.idle),
-            iowait: self.iowait.saturating_sub(before.iowait),
-            irq: self.irq.saturating_sub(before.irq),
-            softirq: self.softirq.saturating_sub(before.softirq),
-            steal: self.steal.saturating_sub(before.steal),
-        }
-    }
-}
+difference! { CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal } }
 
 /// The times of one processor since the machine started.
 ///

@@ -1,7 +1,5 @@
 //! Reads and writes of the process.
 
-use std::ops::Sub;
-
 use super::proc_file::ProcFile;
 use crate::Unsupported;
 
@@ -72,20 +70,7 @@ fn parse(text: &str) -> Option<Io> {
     })
 }
 
-impl Sub for Io {
-    type Output = Io;
-
-    fn sub(self, before: Io) -> Io {
-        Io {
-            rchar: self.rchar.saturating_sub(before.rchar),
-            wchar: self.wchar.saturating_sub(before.wchar),
-            syscr: self.syscr.saturating_sub(before.syscr),
-            syscw: self.syscw.saturating_sub(before.syscw),
-            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
-            write_bytes: self.write_bytes.saturating_sub(before.write_bytes),
-        }
-    }
-}
+difference! { Io { rchar, wchar, syscr, syscw, read_bytes, write_bytes } }
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,19 @@
 //! All counters only grow; a measurement is the difference of two readings (`after - before`),
 //! which never goes below 0.
 
+/// The difference of two readings, which never goes below 0.
+macro_rules! difference {
+    ($reading:ident { $($count:ident),+ }) => {
+        impl std::ops::Sub for $reading {
+            type Output = Self;
+
+            fn sub(self, before: Self) -> Self {
+                Self { $($count: self.$count.saturating_sub(before.$count)),+ }
+            }
+        }
+    };
+}
+
 mod cpu_times;
 mod io;
 mod proc_file;

@@ -1,7 +1,5 @@
 //! What the scheduler counted for one thread.
 
-use std::ops::Sub;
-
 use super::proc_file::ProcFile;
 use crate::Unsupported;
 
@@ -54,17 +52,7 @@ pub(super) fn parse(text: &str) -> Option<SchedReading> {
     })
 }
 
-impl Sub for SchedReading {
-    type Output = SchedReading;
-
-    fn sub(self, before: SchedReading) -> SchedReading {
-        SchedReading {
-            run_ns: self.run_ns.saturating_sub(before.run_ns),
-            run_delay_ns: self.run_delay_ns.saturating_sub(before.run_delay_ns),
-            timeslices: self.timeslices.saturating_sub(before.timeslices),
-        }
-    }
-}
+difference! { SchedReading { run_ns, run_delay_ns, timeslices } }
 
 /// How often the calling thread was moved to another processor (`nr_migrations` of
 /// /proc/thread-self/sched).

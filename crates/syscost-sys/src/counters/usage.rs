@@ -1,7 +1,5 @@
 //! getrusage.
 
-use std::ops::Sub;
-
 use crate::{Unsupported, os};
 
 /// Faults and context switches, as getrusage(2) counts them.
@@ -44,23 +42,7 @@ pub(crate) enum Whose {
     Children,
 }
 
-impl Sub for Usage {
-    type Output = Usage;
-
-    fn sub(self, before: Usage) -> Usage {
-        Usage {
-            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
-            major_faults: self.major_faults.saturating_sub(before.major_faults),
-            voluntary_switches: self
-                .voluntary_switches
-                .saturating_sub(before.voluntary_switches),
-            involuntary_switches: self
-                .involuntary_switches
-                .saturating_sub(before.involuntary_switches),
-            max_rss_kib: self.max_rss_kib.saturating_sub(before.max_rss_kib),
-        }
-    }
-}
+difference! { Usage { minor_faults, major_faults, voluntary_switches, involuntary_switches, max_rss_kib } }
 
 #[cfg(test)]
 mod tests {

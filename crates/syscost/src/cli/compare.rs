@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::form;
 use crate::Failed;
 
 /// Arguments of `compare`.
@@ -79,19 +80,18 @@ impl CompareOutput {
     /// # Errors
     /// When the extension means another format.
     pub fn form(&self) -> Result<CompareFormat, Failed> {
-        if let Some(format) = self.format {
-            return Ok(format);
-        }
-        let ending = self.output.as_ref().and_then(|path| path.extension());
-        match ending.map(|ending| ending.to_string_lossy()).as_deref() {
-            None | Some("txt") => Ok(CompareFormat::Table),
-            Some("md") => Ok(CompareFormat::Markdown),
-            Some("json") => Ok(CompareFormat::Json),
-            Some("html") => Ok(CompareFormat::Html),
-            Some(other) => Err(Failed::Usage(format!(
-                "a comparison has no format called .{other}: end the name of the file in .txt, .md, .json or .html, or give --format"
-            ))),
-        }
+        let by_ending = [
+            ("txt", CompareFormat::Table),
+            ("md", CompareFormat::Markdown),
+            ("json", CompareFormat::Json),
+            ("html", CompareFormat::Html),
+        ];
+        form(
+            "a comparison has",
+            self.format,
+            self.output.as_deref(),
+            &by_ending,
+        )
     }
 }
 

@@ -1,46 +1,39 @@
 //! The command line: the source of help, man pages and completions.
 
 mod ab;
-mod clean;
 mod compare;
 mod completions;
-mod export;
 mod history;
-mod numbers;
+mod kept;
 mod parse;
-mod plot;
-mod report;
 mod run;
 mod serve;
-mod show;
 mod study;
-mod time;
+mod values;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use syscost_harness::directory::{self, Directory};
 use syscost_harness::session::Profile;
-use syscost_sys::cpu;
 
 pub use ab::AbArguments;
-pub use clean::CleanArguments;
 pub use compare::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 pub(crate) use completions::answer;
 pub use completions::{CompletionsArguments, Shell, script};
-pub use export::{ExportArguments, ExportFormat};
 pub use history::{HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
-pub use numbers::NumbersArguments;
+pub use kept::{
+    ExportArguments, ExportFormat, NumbersArguments, PlotArguments, PlotKind, PlotTheme,
+    ReportArguments, ShowArguments, ShowFormat,
+};
 pub(crate) use parse::parse;
-pub use plot::{PlotArguments, PlotKind, PlotTheme};
-pub use report::ReportArguments;
 pub use run::{FarEnds, RunArguments};
 pub use serve::ServeArguments;
-pub use show::{ShowArguments, ShowFormat};
 pub use study::{
     StudyArguments, StudyCommand, StudyFormat, StudyReportArguments, StudyRunArguments,
 };
-pub(crate) use time::seconds;
+pub use values::CpuList;
+pub(crate) use values::{congestion, cpu_list, directory, form, parameter, seconds};
 
 /// What does this computer charge for its primitives?
 ///
@@ -198,6 +191,25 @@ pub struct SelftestArguments {
     pub format: Format,
 }
 
+/// Arguments of `clean`.
+#[derive(Debug, Args)]
+#[command(override_usage = "syscost clean [OPTIONS] [PATH]...")]
+#[command(after_help = "\
+A run removes what it made, and what killed runs left according to their records. `clean` does the latter without a run, and also searches the directories of interrupted runs, the default directory, and each PATH.
+
+It removes only this user's directories with syscost's marker (or with a name and mode that only syscost gives, on record or untouched for an hour), made by processes that have ended, and files that were left half written in the data folder. It never follows a link.")]
+pub struct CleanArguments {
+    /// Directories to search as well, e.g. those given to a lost run by `--dir`
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Only list what would be removed
+    #[arg(long)]
+    pub dry_run: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
 /// What to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -229,58 +241,6 @@ impl From<ProfileName> for Profile {
             ProfileName::Full => Profile::Full,
             ProfileName::Careful => Profile::Careful,
         }
-    }
-}
-
-/// A non-empty list of CPU numbers.
-#[derive(Debug, Clone)]
-pub struct CpuList(pub Vec<u32>);
-
-pub(crate) fn cpu_list(text: &str) -> Result<CpuList, String> {
-    match cpu::parse_list(text) {
-        Ok(cpus) if !cpus.is_empty() => Ok(CpuList(cpus)),
-        _ => Err("give CPU numbers such as 0-3,5".to_owned()),
-    }
-}
-
-pub(crate) fn directory(text: &str) -> Result<Directory, String> {
-    let (label, path) = text.split_once('=').unwrap_or((text, text));
-    if !directory::is_label(label) {
-        return Err(format!(
-            "{label:?} cannot be part of a row's name; give it one: LABEL=PATH"
-        ));
-    }
-    if directory::is_reserved(label) {
-        return Err(format!(
-            "rows use the label {label:?} for something else; give another one: LABEL=PATH"
-        ));
-    }
-    let path = std::fs::canonicalize(path).map_err(|cause| format!("{path}: {cause}"))?;
-    match path.is_dir() {
-        true => Ok(Directory {
-            label: label.to_owned(),
-            path,
-        }),
-        false => Err(format!("{} is not a directory", path.display())),
-    }
-}
-
-pub(crate) fn congestion(text: &str) -> Result<String, String> {
-    match syscost_harness::congestion::is_name(text) {
-        true => Ok(text.to_owned()),
-        false => Err("give a name such as cubic".to_owned()),
-    }
-}
-
-/// Checks a parameter as selectors have it: `key=value`.
-pub(crate) fn parameter(text: &str) -> Result<String, String> {
-    match text.split_once('=') {
-        Some((key, value))
-            if !key.is_empty() && !value.is_empty() && !text.contains(['{', '}', ',']) =>
-        {
-            Ok(text.to_owned())
-        }
-        _ => Err("give one parameter with its value, such as size=64K".to_owned()),
     }
 }
 
@@ -343,18 +303,6 @@ mod tests {
         let run = cli.find_subcommand("run").expect("it is a command");
         let help = run.get_after_help().map(ToString::to_string);
         assert!(help.is_some_and(|help| help.contains(&line)), "{line}");
-    }
-
-    #[test]
-    fn reserved_labels_of_directories_are_refused() {
-        for text in ["nfs=/", "remote=/", "nfs"] {
-            let reason = directory(text).expect_err("it is taken");
-            assert!(reason.contains("LABEL=PATH"), "{reason}");
-        }
-        assert_eq!(
-            directory("mount=/").map(|one| one.label),
-            Ok("mount".into())
-        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use syscost_harness::directory::Directory;
 
 use super::run::FarEnds;
-use super::{Format, ProfileName, directory, seconds};
+use super::{Format, ProfileName, directory, form, seconds};
 use crate::Failed;
 
 /// Arguments of `study`.
@@ -88,21 +88,19 @@ impl StudyReportArguments {
     /// # Errors
     /// When the extension means another format.
     pub fn form(&self) -> Result<StudyFormat, Failed> {
-        if let Some(format) = self.format {
-            return Ok(format);
-        }
-        let ending = self.output.as_ref().and_then(|path| path.extension());
-        match ending.map(|ending| ending.to_string_lossy()).as_deref() {
-            None | Some("txt") => Ok(StudyFormat::Table),
-            Some("md") => Ok(StudyFormat::Markdown),
-            Some("html") => Ok(StudyFormat::Html),
-            Some("csv") => Ok(StudyFormat::Csv),
-            Some("json") => Ok(StudyFormat::Json),
-            Some(other) => Err(Failed::Usage(format!(
-                "studies have no format called .{other}: end the name of the file in .txt, .md, .html, .csv or .json, \
-                 or give --format"
-            ))),
-        }
+        let by_ending = [
+            ("txt", StudyFormat::Table),
+            ("md", StudyFormat::Markdown),
+            ("html", StudyFormat::Html),
+            ("csv", StudyFormat::Csv),
+            ("json", StudyFormat::Json),
+        ];
+        form(
+            "studies have",
+            self.format,
+            self.output.as_deref(),
+            &by_ending,
+        )
     }
 }
 

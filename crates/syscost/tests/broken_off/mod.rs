@@ -6,9 +6,7 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use serde_json::Value;
-
-use crate::common::{Program, rows};
+use crate::common::{Ending, Program, rows};
 use crate::disks::{Disk, Kind, on};
 use crate::{BYTES, clean, directory, run, text, tool, turn};
 
@@ -39,11 +37,11 @@ fn what_a_killed_run_left_is_gone_with_the_next_run() {
         kill_midway(&program, disk);
         assert!(!disk.content().is_empty(), "it was killed midway");
         // Any run will do: the tree is on record.
-        let output = run(
+        run(
             &program,
             &["timing.loop", "--no-save", "--profile", "quick"],
-        );
-        assert!(output.status.success());
+        )
+        .succeeded();
         assert_eq!(disk.content(), [] as [&Path; 0]);
     });
 }
@@ -94,11 +92,10 @@ fn a_resumed_run_keeps_its_directories_and_is_refused_where_they_lie_on_somethin
     let program = Program::new();
     let resume = || {
         let journal = program.journals().remove(0).display().to_string();
-        let output = program
-            .command(&["run", "--resume", &journal, "--no-save", "--format", "json"])
+        program
+            .command(&format!("run --resume {journal} --no-save --format json"))
             .env("TMPDIR", program.folder())
-            .output();
-        output.expect("the binary starts")
+            .ended()
     };
     on(Kind::Ext4, BYTES, "", |disk| {
         let arguments = ["fs.read", "--budget", "1.5", &directory("kept", disk)];
@@ -112,12 +109,10 @@ fn a_resumed_run_keeps_its_directories_and_is_refused_where_they_lie_on_somethin
         // The same path, but in memory now.
         let path = disk.path().display().to_string();
         tool::run(&["mount", "-t", "tmpfs", "tmpfs", &path]).expect("it can be mounted");
-        let output = resume();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = resume().err;
         assert!(said.contains("its directory kept was on ext4"), "{said}");
         tool::run(&["umount", &path]).expect("it can be unmounted");
-        let output = resume();
-        let resumed: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+        let resumed = resume().json();
         assert_eq!(resumed["directories"][0]["path"], path.as_str());
         assert!(
             rows(&resumed)
@@ -139,17 +134,11 @@ fn remove_records(folder: &Path) {
 
 /// Starts a run of this many seconds on a disk. The caller waits for its end.
 fn start(program: &Program, disk: &Disk, budget: &str) -> Child {
-    let arguments = [
-        "run",
-        "fs.read",
-        "--profile",
-        "careful",
-        "--budget",
-        budget,
-        &directory("disk", disk),
-    ];
+    let directory = directory("disk", disk);
     program
-        .command(&arguments)
+        .command(&format!(
+            "run fs.read --profile careful --budget {budget} {directory}"
+        ))
         .env("TMPDIR", program.folder())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

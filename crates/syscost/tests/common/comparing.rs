@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::Program;
+use super::{Ended, Ending, Program};
 
 pub(crate) const ROW: &str = "syscall.null{call=getppid}";
 
@@ -12,15 +12,7 @@ pub(crate) const ROW: &str = "syscall.null{call=getppid}";
 /// matter.
 pub(crate) fn program() -> (Program, Value) {
     let program = Program::new();
-    let mut run = program.json(&[
-        "run",
-        "syscall.null",
-        "--profile",
-        "quick",
-        "--format",
-        "json",
-        "--no-save",
-    ]);
+    let mut run = program.json("run syscall.null --profile quick --format json --no-save");
     for row in run["measurements"].as_array_mut().expect("rows") {
         row["status"] = json!("ok");
         row["reason"] = Value::Null;
@@ -79,17 +71,10 @@ pub(crate) fn slowed(run: &Value, factor: f64) -> Value {
     run
 }
 
-pub(crate) fn compare(program: &Program, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = program
-        .command(&["compare"])
-        .args(arguments)
+/// Compares runs of the data directory.
+pub(crate) fn compare(program: &Program, arguments: &str) -> Ended {
+    program
+        .command(&format!("compare {arguments}"))
         .current_dir(program.folder())
-        .output()
-        .expect("the binary starts");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+        .ended()
 }

@@ -9,6 +9,12 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// A real run, recorded on another machine.
+pub(crate) const RUN: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../fixtures/runs/quick.json"
+);
+
 /// A data directory, and the binary that stores its runs there.
 pub(crate) struct Program {
     folder: TempDir,
@@ -25,44 +31,37 @@ impl Program {
         self.folder.path()
     }
 
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+    /// The binary with these arguments, which are separated by spaces.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_syscost"));
         command
-            .args(arguments)
+            .args(arguments.split_whitespace())
             .env("XDG_DATA_HOME", self.folder.path())
             .env_remove("NO_COLOR");
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().expect("the binary starts")
+    pub(crate) fn run(&self, arguments: &str) -> Ended {
+        self.command(arguments).ended()
     }
 
     /// The output of a shell script in which `$syscost` is the binary, run in the data directory;
     /// `None`, with a message, if there is no such shell.
-    pub(crate) fn script(&self, shell: &[&str], text: &str) -> Option<Output> {
+    pub(crate) fn script(&self, shell: &[&str], text: &str) -> Option<Ended> {
         let output = Command::new(shell[0])
             .args(&shell[1..])
             .args(["-c", text])
             .env("syscost", env!("CARGO_BIN_EXE_syscost"))
             .env("XDG_DATA_HOME", self.folder())
             .current_dir(self.folder())
-            .output();
-        output
-            .inspect_err(|error| println!("skipped: {}: {error}", shell[0]))
-            .ok()
+            .output()
+            .inspect_err(|error| println!("skipped: {}: {error}", shell[0]));
+        output.ok().map(Ended::from)
     }
 
     /// Runs, expects success and exactly one JSON document on standard output.
-    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.run(arguments);
-        assert!(
-            output.status.success(),
-            "{arguments:?} exited with {}: {}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        );
-        serde_json::from_slice(&output.stdout).expect("standard output is one JSON document")
+    pub(crate) fn json(&self, arguments: &str) -> Value {
+        self.run(arguments).succeeded().json()
     }
 
     /// The journals of unfinished runs.
@@ -70,6 +69,63 @@ impl Program {
         std::fs::read_dir(self.folder.path().join("syscost/journals"))
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
             .unwrap_or_default()
+    }
+}
+
+/// A program that has ended, and what it printed.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// `None` if a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self {
+            code: output.status.code(),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
+    }
+}
+
+impl Ended {
+    /// Asserts that its exit code is 0.
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
+        self
+    }
+
+    /// Asserts that it has this exit code, and says these words on standard error.
+    #[track_caller]
+    pub(crate) fn says(self, code: i32, words: &str) -> Self {
+        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
+        assert!(self.err.contains(words), "no `{words}`: {}", self.err);
+        self
+    }
+
+    /// The document on its standard output.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        let document = serde_json::from_str(&self.out);
+        document.unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
+    }
+}
+
+/// Waiting for the end of what is to be started.
+pub(crate) trait Ending {
+    /// Starts it, and waits for its end.
+    fn ended(&mut self) -> Ended;
+}
+
+impl Ending for Command {
+    #[track_caller]
+    fn ended(&mut self) -> Ended {
+        self.output().expect("the program starts").into()
     }
 }
 

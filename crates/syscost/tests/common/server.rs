@@ -31,11 +31,10 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn start(program: &Program, more: &[&str]) -> Self {
         let token_file = program.folder().join("token");
-        let path = token_file.display().to_string();
-        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--token-file", &path];
-        arguments.extend(more);
         let mut child = program
-            .command(&arguments)
+            .command("serve --listen 127.0.0.1:0 --token-file")
+            .arg(&token_file)
+            .args(more)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

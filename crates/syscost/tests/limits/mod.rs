@@ -49,7 +49,7 @@ fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
     let directory = format!("--dir=here={}", folder.path().display());
     let run = document(
         &group,
-        &mut program.command(&["run", "fs.cache_size", &directory]),
+        &mut program.command(&format!("run fs.cache_size {directory}")),
     );
     let row = row(&run, "fs.cache_size{dir=here}");
     if row["status"] == "unsupported" {
@@ -81,7 +81,7 @@ fn reads_that_a_group_limits_reach_a_plateau() {
             [8, 32].map(|count| format!("fs.contention{{dir=slow,file=own,processes={count}}}"));
         let run = document(
             &group,
-            &mut program.command(&["run", &names[0], &names[1], &directory]),
+            &mut program.command(&format!("run {} {} {directory}", names[0], names[1])),
         );
         for name in &names {
             let row = row(&run, name);

@@ -290,12 +290,12 @@ impl Ended {
 
 /// Whether this build has the command and the benchmarks.
 fn has_rows(program: &Program) -> bool {
-    let serve = program.run(&["serve", "--help"]);
-    let list = program.run(&["list", "net", "--format", "json"]);
-    if !(serve.status.success() && list.status.success()) {
+    let serve = program.run("serve --help");
+    let list = program.run("list net --format json");
+    if serve.code != Some(0) || list.code != Some(0) {
         return false;
     }
-    let listed: Value = serde_json::from_slice(&list.stdout).expect("list prints JSON");
+    let listed = list.json();
     let listed = listed.as_array().expect("of an array");
     let is_listed = |rows: &Rows| listed.iter().any(|one| one["id"] == rows.id);
     ROWS.iter().all(is_listed)

@@ -41,9 +41,8 @@ fn nothing_stands_beyond_the_screen() {
     };
     let program = Program::new();
     let all = copies(&program, 4);
-    let all: Vec<&str> = all.iter().map(String::as_str).collect();
     for runs in [&all[..1], &all[..2], &all] {
-        let file = report(&program, runs);
+        let file = report(&program, &runs.join(" "));
         for width in [400, 1100, 1400] {
             browser.open(&file, width, "light");
             let beyond = "[...document.querySelectorAll('.box:not(:has(> .levels)), figure')]\
@@ -65,7 +64,7 @@ fn the_whole_row_opens() {
         return;
     };
     let program = Program::new();
-    browser.open(&report(&program, &[RUN]), 1400, "light");
+    browser.open(&report(&program, RUN), 1400, "light");
     let script = "(() => { document.querySelectorAll('.group > details').forEach(group => { group.open = true; });\
         const row = document.querySelector('table.rows > tbody'); const states = [];\
         for (const cell of [row.rows[0].cells[1], row.rows[0].cells[0], row.querySelector('.more')]) {\
@@ -78,13 +77,9 @@ fn the_whole_row_opens() {
 #[test]
 fn a_run_is_shown_once() {
     let program = Program::new();
-    let output = program.run(&["report", RUN, RUN, "-o", "x.html"]);
-    assert_eq!(output.status.code(), Some(2));
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        text.contains("is given twice; give each run once"),
-        "{text}"
-    );
+    program
+        .run(&format!("report {RUN} {RUN} -o x.html"))
+        .says(2, "is given twice; give each run once");
 }
 
 #[test]
@@ -95,7 +90,7 @@ fn details_tell_the_interval_of_the_run_whose_statistics_they_tell() {
     let program = Program::new();
     let name = "syscall.null{call=getppid}";
     let other = other_run(&program, name);
-    let file = report(&program, &[RUN, other.as_str()]);
+    let file = report(&program, &format!("{RUN} {other}"));
     browser.open(&file, 1400, "light");
     let script = format!(
         "(() => {{ const row = document.getElementById('row-{name}'); row.querySelector('.more').click();\
@@ -116,7 +111,7 @@ fn the_filter_shows_what_it_finds_and_nothing_else() {
         return;
     };
     let program = Program::new();
-    let file = report(&program, &[RUN]);
+    let file = report(&program, RUN);
     browser.open(&file, 1400, "light");
     let mut find = |words: &str| -> (Vec<String>, String, String) {
         browser.evaluate(&format!(

@@ -298,68 +298,27 @@ fn slowed(run: &Run, factor: f64) -> Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::invariants::tests::{row, run};
     use std::collections::BTreeMap as Map;
-    use syscost_results::Unit;
-    use syscost_results::compare::Side;
-
-    fn row(name: &str, p_value: f64) -> Row {
-        Row {
-            name: name.to_owned(),
-            id: name.to_owned(),
-            unit: Unit::Nanoseconds,
-            better: Better::Lower,
-            compared_in: compare::ComparedIn::Time,
-            base: 100.0,
-            new: 110.0,
-            ratio: 1.1,
-            ci95_low: Some(1.09),
-            ci95_high: Some(1.11),
-            margin: 0.02,
-            same_within: 0.02,
-            core_share: None,
-            error: None,
-            freedom: None,
-            knows_runs: false,
-            detectable: None,
-            p_value: Some(p_value),
-            verdict: Change::Inconclusive,
-            notes: Vec::new(),
-            disturbed: false,
-            cycles: None,
-            p99: None,
-        }
-    }
 
     #[test]
     fn a_row_changed_alone_stands_among_all_the_unchanged() {
-        let side = Side {
-            runs: Vec::new(),
-            started: String::new(),
-            hostname: String::new(),
-            version: String::new(),
-        };
-        let unchanged = Comparison {
-            base: side.clone(),
-            new: side,
-            groups: Vec::new(),
-            facts: Vec::new(),
-            rows: (0..100)
-                .map(|index| row(&format!("x.r{index}"), 0.5))
-                .collect(),
-            refused: Vec::new(),
-            in_cycles: false,
-            unmeasured: 0,
-            paired: false,
-            missing: Vec::new(),
-            spread: Vec::new(),
-            power: None,
+        let rows = (0..100).map(|index| row(&index.to_string()));
+        let run = run(rows.collect());
+        let mut unchanged = compare::compare(&[&run], &[&run], &[]);
+        for row in &mut unchanged.rows {
+            row.p_value = Some(0.5);
+        }
+        let slower = |p_value: f64| Row {
+            ratio: 1.1,
+            ci95_low: Some(1.09),
+            ci95_high: Some(1.11),
+            p_value: Some(p_value),
+            ..unchanged.rows[7].clone()
         };
         // With a hundred rows, a single one must be below 0.05 / 100.
-        assert_eq!(alone(&row("x.r7", 0.0004), &unchanged), Change::Worse);
-        assert_eq!(
-            alone(&row("x.r7", 0.0006), &unchanged),
-            Change::Inconclusive
-        );
+        assert_eq!(alone(&slower(0.0004), &unchanged), Change::Worse);
+        assert_eq!(alone(&slower(0.0006), &unchanged), Change::Inconclusive);
     }
 
     #[test]

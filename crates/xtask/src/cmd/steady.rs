@@ -162,16 +162,9 @@ mod tests {
             let mut measured = row("1");
             let rounds = (0..12).map(|round| RoundSamples {
                 round,
-                cpu: 0,
                 iterations: 1,
-                core_ghz: None,
-                sample_ghz: Vec::new(),
-                usual_ghz: None,
-                alone_percent: None,
-                steal_percent: None,
                 values: vec![factor * (10.0 + 0.001 * f64::from(round)); 5],
-                raw: Vec::new(),
-                disturbed: Vec::new(),
+                ..RoundSamples::default()
             });
             measured.samples = Some(rounds.collect());
             run(vec![measured])

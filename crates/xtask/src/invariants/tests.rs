@@ -3,7 +3,7 @@
 use super::*;
 use syscost_benches::CATALOGUE;
 use syscost_results::run::{Clock, Config, Tool};
-use syscost_results::{Better, Estimate, Machine, Unit};
+use syscost_results::{Better, Estimate, Unit};
 
 /// A run of rows of the self-test, which every version of the catalogue has.
 pub(crate) fn run(rows: Vec<Measurement>) -> Run {
@@ -17,38 +17,26 @@ pub(crate) fn run(rows: Vec<Measurement>) -> Run {
         started: "2025-01-01T00:00:00Z".into(),
         duration_s: 1.0,
         complete: true,
-        machine: Machine::default(),
-        peer: None,
-        nfs: None,
-        directories: Vec::new(),
-        studies: Vec::new(),
         clock: Clock {
             source: "tsc".into(),
             ghz: 2.0,
             step_ns: 1.0,
             read_ns: 20.0,
-            drift_ppm: Some(0.1),
-            health: Vec::new(),
+            ..Clock::default()
         },
         core_ghz: Some(3.0),
-        frequency: None,
-        noise: Vec::new(),
         config: Config {
             profile: "quick".into(),
             budget_s: 9.0,
             seed: 1,
             cpus: vec![1],
-            selectors: Vec::new(),
             min_rounds: 6,
             max_rounds: 6,
             samples_per_round: 20,
-            worker_start_ms: None,
-            resumed: 0,
-            program: None,
             ..Config::default()
         },
-        warnings: Vec::new(),
         measurements: rows,
+        ..Run::default()
     }
 }
 

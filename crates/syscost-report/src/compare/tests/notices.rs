@@ -78,10 +78,7 @@ fn what_single_runs_cannot_tell_is_said_before_all_else() {
         rows.for_each(|row| row.knows_runs = known);
     };
     let mut comparison = comparison();
-    let options = TableOptions {
-        width: 400,
-        ..TableOptions::default()
-    };
+    let options = TableOptions::of_width(400);
     assert!(
         !table(&comparison, &options).contains(caveat),
         "two runs and another"
@@ -226,10 +223,7 @@ fn a_fact_shows_where_its_two_values_differ() {
         fact("caches", None, Some(&long), None),
     ];
     for width in [80, 120] {
-        let options = TableOptions {
-            width,
-            ..TableOptions::default()
-        };
+        let options = TableOptions::of_width(width);
         let text = table(&comparison, &options);
         let (_, differs) = text.split_once("differs").expect("a section");
         let facts: Vec<&str> = differs.split("\n\n").next().expect("one").lines().collect();
@@ -256,10 +250,7 @@ fn sides_measured_in_turn_are_called_a_and_b_throughout() {
     let mut comparison = comparison();
     comparison.paired = true;
     comparison.rows[0].compared_in = ComparedIn::OneFrequency;
-    let options = TableOptions {
-        width: 200,
-        ..TableOptions::default()
-    };
+    let options = TableOptions::of_width(200);
     let texts = |comparison: &_| [table(comparison, &options), markdown(comparison, true)];
     for text in texts(&comparison) {
         for part in ["as if both sides had run at A's", "Cost of B relative to A"] {

@@ -11,21 +11,10 @@ use syscost_results::{RoundSamples, Run, Status};
 use super::*;
 use crate::fixture;
 
-/// The fixture with what only exports contain: cases, a host, samples.
+/// The fixture with what only exports contain: a host, samples.
 pub(super) fn run() -> Run {
     let mut run = fixture::run();
     run.machine.hostname = "imaginary".to_owned();
-    for row in &mut run.measurements {
-        let Some((_, case)) = row.name.split_once('{') else {
-            continue;
-        };
-        row.case = case
-            .trim_end_matches('}')
-            .split(',')
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-    }
     let samples = |raw: Vec<f64>| {
         vec![RoundSamples {
             round: 0,
@@ -41,7 +30,7 @@ pub(super) fn run() -> Run {
                 sample: 1,
                 cause: Cause::SharedCore,
             }],
-            steal_percent: None,
+            ..RoundSamples::default()
         }]
     };
     row_mut(&mut run, "syscall.null{call=getppid}").samples = Some(samples(vec![]));

@@ -75,18 +75,7 @@ fn pictures_of_samples_come_when_asked_for() {
 #[test]
 fn every_link_leads_somewhere() {
     let run = with_samples();
-    let mut other = run.clone();
-    other.id = "other".to_owned();
-    for row in &mut other.measurements {
-        let estimate = &mut row.estimate;
-        for value in [
-            &mut estimate.median,
-            &mut estimate.ci95_low,
-            &mut estimate.ci95_high,
-        ] {
-            *value = value.map(|value| 1.5 * value);
-        }
-    }
+    let other = scaled(&run, "other", 1.5);
     for runs in [vec![&run], vec![&run, &other], vec![&run; 5]] {
         let page = draw(&runs);
         let all = |start: &str| -> Vec<String> {

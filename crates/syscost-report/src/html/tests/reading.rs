@@ -123,23 +123,6 @@ fn figures_of(page: &str) -> Vec<(&str, &str)> {
     parts.collect()
 }
 
-/// A run with other numbers, which are found in no other run.
-fn scaled(run: &Run, id: &str, factor: f64) -> Run {
-    let mut run = run.clone();
-    run.id = id.to_owned();
-    for row in &mut run.measurements {
-        let estimate = &mut row.estimate;
-        for value in [
-            &mut estimate.median,
-            &mut estimate.ci95_low,
-            &mut estimate.ci95_high,
-        ] {
-            *value = value.map(|value| factor * value);
-        }
-    }
-    run
-}
-
 #[test]
 fn every_chart_shows_the_numbers_of_the_run_it_names() {
     let a = fixture::run();

@@ -1,6 +1,7 @@
 //! Which facts of two runs differ, and what that means.
 
 use super::super::compare;
+use super::rounded;
 use crate::fixture::run_of;
 use crate::{Directory, Run};
 
@@ -123,4 +124,10 @@ fn another_file_system_under_one_label_is_a_difference_and_another_path_is_not()
     assert_eq!(facts, ["directory.ssd", "directory.hdd"]);
     let meaning = other[1].meaning.as_deref();
     assert!(meaning.is_some_and(|text| text.starts_with("of one side only")));
+}
+
+#[test]
+fn measured_numbers_are_shown_in_four_digits() {
+    let texts = [2.4454041442403205, 2.3, 0.0, 12.0, 0.000123456, 1234567.8].map(rounded);
+    assert_eq!(texts, ["2.445", "2.3", "0", "12", "0.0001235", "1234568"]);
 }

@@ -14,7 +14,6 @@ const NAME: &str = "syscall.null{call=getppid}";
 fn honest() -> Run {
     let mut rng = fastrand::Rng::with_seed(4);
     let mut row = row(NAME, vec![Vec::new(); 7]);
-    row.case = [("call".to_owned(), "getppid".to_owned())].into();
     let rounds = row.samples.as_mut().expect("samples");
     for round in rounds.iter_mut() {
         round.usual_ghz = Some(3.0);
@@ -189,7 +188,6 @@ fn what_is_estimated_of_any_unit_and_number_of_processes_is_read() {
             for count in 1..=processes.len() {
                 let rounds = processes[..count].iter().map(|value| vec![*value; 4]);
                 let mut row = row(NAME, rounds.collect());
-                row.case = [("call".to_owned(), "getppid".to_owned())].into();
                 row.unit = unit;
                 let rounds = row.samples.as_ref().expect("samples");
                 let found = estimate(rounds, &Rules::new(unit));

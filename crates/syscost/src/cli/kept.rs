@@ -1,0 +1,186 @@
+//! Arguments of the commands that read kept runs and print or draw them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Format, parameter};
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+#[command(override_usage = "syscost show [OPTIONS] [RUN] [SELECTOR|WORDS]...")]
+pub struct ShowArguments {
+    /// The run: a document, `latest`, an id or a tag; may be left out before rows: `syscost show syscall`
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// Only these groups, ids, rows or patterns, or what is found by these words: `page fault`, `lat_ctx`
+    #[arg(value_name = "SELECTOR|WORDS")]
+    pub selectors: Vec<String>,
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
+    /// key mean any of them
+    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub cases: Vec<String>,
+    /// The summary that a run without a selection ends with, in place of the table
+    #[arg(long, conflicts_with_all = ["selectors", "cases", "verbose", "format"])]
+    pub summary: bool,
+    /// Show the figures of this run beside the numbers, in a table: a shipped reference
+    /// (`syscost numbers --help` names them), a document, an id or a tag
+    #[arg(long, value_name = "REFERENCE")]
+    pub beside: Option<String>,
+    /// Show the evidence, flags and details of every row
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = ShowFormat::Table)]
+    pub format: ShowFormat,
+}
+
+/// What `show` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShowFormat {
+    /// Text for people; on a terminal by the pager that PAGER names, or less
+    Table,
+    /// The run's document, with the rows shown
+    Json,
+    /// A line for each row, as `export --format csv` writes it
+    Csv,
+}
+
+/// Arguments of `numbers`.
+#[derive(Debug, Args)]
+#[command(override_usage = "syscost numbers [OPTIONS] [RUN]")]
+pub struct NumbersArguments {
+    /// The run: a document, `latest`, an id or a tag
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// Show the figures of this run beside the numbers: a shipped reference (epyc-guest), a
+    /// document, an id or a tag
+    #[arg(long, value_name = "REFERENCE")]
+    pub beside: Option<String>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+#[command(override_usage = "syscost report [OPTIONS] [RUN]...")]
+pub struct ReportArguments {
+    /// The runs, side by side: documents, `latest`, ids or tags
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub runs: Vec<String>,
+    /// The page to write
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+    /// Add every row over time, from the kept runs of the last run's machine
+    #[arg(long)]
+    pub history: bool,
+    /// Draw the samples of each row, and with many runs each row over the runs; makes the page
+    /// several times as large
+    #[arg(long)]
+    pub samples: bool,
+    /// Leave out what identifies the machine's owner: host names, addresses, paths, the kernel's
+    /// command line, the environment
+    #[arg(long)]
+    pub anonymous: bool,
+    /// The page's title
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+}
+
+/// Arguments of `plot`.
+#[derive(Debug, Clone, Args)]
+#[command(override_usage = "syscost plot [OPTIONS] [RUN] [SELECTOR|WORDS]...")]
+pub struct PlotArguments {
+    /// The run: a document, `latest`, an id or a tag; may be left out before rows: `syscost plot syscall`
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// What to draw: groups, ids, rows or patterns, or what is found by these words:
+    /// `context switch`; `numbers` for the numbers every programmer should know
+    #[arg(value_name = "SELECTOR|WORDS")]
+    pub names: Vec<String>,
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
+    /// key mean any of them
+    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub cases: Vec<String>,
+    /// The SVG picture to write, FILE.svg; `-` is standard output. Without it the chart is drawn in
+    /// the terminal
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Kind of chart; chosen to suit the rows if not given
+    #[arg(long, value_enum)]
+    pub kind: Option<PlotKind>,
+    /// Background that the chart is for
+    #[arg(long, value_enum, default_value_t = PlotTheme::Light)]
+    pub theme: PlotTheme,
+    /// The chart's title; what its rows have in common if not given
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+}
+
+/// The background that a chart is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotTheme {
+    /// Paper and light pages.
+    Light,
+    /// Dark pages.
+    Dark,
+}
+
+/// The kind of a chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotKind {
+    /// A bar for each row, with its interval.
+    Bars,
+    /// The distribution of each row's samples.
+    Ecdf,
+    /// The density of each row's samples.
+    Violin,
+    /// A line over a numeric parameter of the case.
+    Curve,
+    /// A cell for each pair of two parameters.
+    Heatmap,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+#[command(override_usage = "syscost export [OPTIONS] --format <FORMAT> [RUN|SELECTOR]...")]
+#[command(
+    after_help = "docs/export.md describes every format: its columns, units and an example of use."
+)]
+pub struct ExportArguments {
+    /// The runs: documents, `latest`, ids or tags; only one for openmetrics and bencher; the latest
+    /// if none is given. After them, only these groups, ids, rows or patterns, or what is found by
+    /// these words
+    #[arg(value_name = "RUN|SELECTOR")]
+    pub words: Vec<String>,
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
+    /// key mean any of them
+    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
+    pub cases: Vec<String>,
+    /// The format
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+    /// Write to this file (a directory for parquet) instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// The format of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A line for each row.
+    Csv,
+    /// Tables for documents.
+    Markdown,
+    /// A JSON object for each row, one a line.
+    Jsonl,
+    /// Tables `runs`, `measurements` and `samples`, a file each.
+    Parquet,
+    /// For Prometheus, e.g. the node exporter's textfile collector.
+    Openmetrics,
+    /// Bencher Metric Format.
+    Bencher,
+    /// Kernel Test Anything Protocol.
+    Ktap,
+}
