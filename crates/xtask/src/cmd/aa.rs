@@ -313,6 +313,8 @@ mod tests {
             ratio: 1.1,
             ci95_low: Some(1.09),
             ci95_high: Some(1.11),
+            margin: 0.02,
+            same_within: 0.02,
             p_value: Some(p_value),
             ..unchanged.rows[7].clone()
         };
