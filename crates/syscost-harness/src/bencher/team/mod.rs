@@ -208,25 +208,30 @@ impl Bencher<'_> {
     }
 
     fn time_together<'t>(&mut self, cpus: &[u32], make: Make<'_, 't>) -> Result<Seen, Failure> {
-        self.at_work(make(cpus)?, self.per_iteration)?
+        let (mut used, mut passed_ns) = (TaskReading::default(), 0.0);
+        let seen = self
+            .at_work(make(cpus)?, self.per_iteration)?
             .drive(|work| {
                 work.look();
                 let before = work.read()?;
                 let (done, begun) = (self.operations, Instant::now());
                 self.time_batches(self.per_iteration, work)?;
-                let passed_ns = begun.elapsed().as_nanos() as f64;
-                let used = work.read()? - before;
-                self.tag_background(cpus, &used, passed_ns);
+                passed_ns = begun.elapsed().as_nanos() as f64;
+                used = work.read()? - before;
                 let operations = (self.operations - done) as f64;
                 self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
                 self.timed_switches = Some(used.switches() as f64 / operations);
                 Ok(())
-            })
+            })?;
+        self.tag_background(cpus, &used, passed_ns);
+        Ok(seen)
     }
 
-    /// Tags all samples of a team on one CPU if other programs ran there meanwhile.
+    /// Tags all samples of a team if other programs ran on its CPUs meanwhile. To be called once the
+    /// team has ended: its partners may spin while they wait.
     fn tag_background(&mut self, cpus: &[u32], used: &TaskReading, passed_ns: f64) {
-        let Some(others) = self.background_share(cpus, used, passed_ns) else {
+        let one = self.background_share(cpus, used, passed_ns);
+        let Some(others) = one.or_else(|| self.share_of_separate(cpus, used, passed_ns)) else {
             return;
         };
         self.detail("others_percent", 100.0 * others);
@@ -245,6 +250,23 @@ impl Bencher<'_> {
         (cpus == [self.cpu])
             .then(|| background::share(used, passed_ns))
             .flatten()
+    }
+
+    /// Upper bound for others' share of the time of some CPU, where the partners of a team are on
+    /// other CPUs than the measuring task. A task that is woken on a CPU that sleeps waits for it as
+    /// for another task: there it counts what a task that never sleeps has to wait on these CPUs.
+    pub(super) fn share_of_separate(
+        &self,
+        cpus: &[u32],
+        used: &TaskReading,
+        passed_ns: f64,
+    ) -> Option<f64> {
+        let waited = background::share_of_waiting(used, passed_ns)?;
+        match cpus.contains(&self.cpu) {
+            true => None,
+            false if waited <= background::MAX_BACKGROUND || !self.sleeps() => Some(waited),
+            false => Some(waited.min(background::share_on(&[&[self.cpu], cpus].concat())?)),
+        }
     }
 
     fn count_together<'t>(
