@@ -440,3 +440,39 @@ fn a_team_that_hardly_waits_for_its_cpus_has_them_to_itself() {
     assert_eq!(share(&[1, 2], 140), Some(1.0), "of several tasks");
     assert_eq!(share(&[0, 1], 40), None, "the tasks preempt each other");
 }
+
+/// Every second of its batches is disturbed.
+struct Alternating(u64);
+
+impl Driver for Alternating {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        mock::advance_ns(100 * iterations);
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), Failure> {
+        self.0 += 1;
+        Ok(())
+    }
+
+    fn was_disturbed(&self) -> bool {
+        self.0.is_multiple_of(2)
+    }
+}
+
+#[test]
+fn a_batch_that_its_tasks_call_disturbed_is_no_undisturbed_sample() {
+    if syscost_sys::cpu::pin(0).is_err() {
+        println!("skipped: processor 0 is not ours");
+        return;
+    }
+    let make = |_: &[u32]| Ok(Team::new(Vec::new(), Alternating(0)).map(drop));
+    let findings = timed(|b| {
+        b.ignore_interference();
+        b.together(HERE, make)
+    });
+    let samples = findings.expect("measured").samples;
+    // Others that run here meanwhile may disturb all of them.
+    let is_tagged = |sample| samples.disturbed.iter().any(|tag| tag.sample == sample);
+    assert!((0..4).filter(|sample| is_tagged(*sample)).count() >= 2);
+}
