@@ -75,7 +75,7 @@ impl Bencher<'_> {
                 for other in others {
                     seen.extend(other.dismiss()?);
                 }
-                self.tag_background(cpus, &used, passed_ns);
+                self.tag_background(cpus, &seen, &used, passed_ns);
                 Ok(seen)
             }
             Err(failure) => {

@@ -54,7 +54,7 @@ impl Bencher<'_> {
             used = own.read()? - before;
             Ok(())
         })?;
-        self.tag_background(cpus, &used, passed_ns);
+        self.tag_background(cpus, &seen, &used, passed_ns);
         Ok(seen)
     }
 
