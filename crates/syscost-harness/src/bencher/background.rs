@@ -36,7 +36,13 @@ pub(super) fn share_of_waiting(used: &TaskReading, passed_ns: f64) -> Option<f64
 /// The largest share of the time that a task on one of these CPUs has to wait though it never
 /// sleeps. `None` where the kernel does not report it.
 pub(super) fn share_on(cpus: &[u32]) -> Option<f64> {
-    let look = |cpu| pin(cpu).ok().and_then(|()| waited().ok());
+    // None runs before all are where they look: until then they start on this task's CPU.
+    let all = std::sync::Barrier::new(cpus.len());
+    let look = |cpu| {
+        let pinned = pin(cpu);
+        all.wait();
+        pinned.ok().and_then(|()| waited().ok())
+    };
     std::thread::scope(|scope| {
         let looks = cpus.iter().map(|cpu| scope.spawn(move || look(*cpu)));
         let looks: Vec<_> = looks.collect();
