@@ -36,6 +36,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Filesystem};
 
 pub(crate) use space::claim_flag;
+pub(crate) use waits::{MAX_JOURNAL, MAX_MOVED, claim_moved};
 
 pub(super) const GROUP: Group = Group {
     name: "fs",

@@ -33,7 +33,7 @@ use super::access::{Access, Blocks};
 use super::labels;
 use super::overwrite::Overwriter;
 use super::space::Space;
-use super::waits::{self, MAX_SLEEPS, PerOperation, unwritten_pages};
+use super::waits::{self, MAX_JOURNAL, MAX_MOVED, MAX_SLEEPS, PerOperation, unwritten_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.sync",
@@ -196,7 +196,8 @@ fn measure(
         Err(reason) => b.claim_unobserved(what, 0_u64, "cachestat", reason),
     }
     let moved = waits.end(b);
-    waits::claim_written(b, size.0, &moved);
+    let most = MAX_MOVED * size.0 as f64 + MAX_JOURNAL;
+    waits::claim_written(b, size.0, most, &moved);
     if let Ok(moved) = &moved {
         if let Some(flushes) = moved.flushes {
             b.detail("flushes_per_operation", flushes);

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
+use syscost_results::Evidence;
 use syscost_sys::counters::{IoReader, SchedStat, own_run_ns};
 use syscost_sys::files::{self, Device, Moved};
 
@@ -234,26 +235,75 @@ impl Charged {
     }
 }
 
-/// Claims that the device received at least this many bytes per operation: other programs may have written
-/// as well.
+/// Maximum of the bytes that a device moves for a row, as a multiple of those that the row asks for.
+pub(crate) const MAX_MOVED: f64 = 1.5;
+
+/// Maximum bytes that a file system writes for one operation to be on the device, besides its data:
+/// journals and trees, which btrfs keeps twice.
+pub(crate) const MAX_JOURNAL: f64 = 256.0 * 1024.0;
+
+const OTHERS: &str = "other programs use this device";
+
+/// Claims that a device moved at least so many bytes, and no more than the row itself may cause:
+/// what is beyond that others did, and the row waited for them. Where operations are counted, the
+/// audited copies of this process move bytes as well, and only the minimum holds.
+pub(crate) fn claim_moved(
+    b: &mut Bencher,
+    claim: impl Into<Claim>,
+    (least, most): (f64, f64),
+    moved: f64,
+    source: &str,
+) {
+    let bound = match b.is_timed() {
+        true => Bound::Within(least, most),
+        false => Bound::AtLeast(least),
+    };
+    let evidence = Evidence::judged(claim, bound, moved, source);
+    b.add_evidence(evidence.tolerated(|| (moved > most).then_some(OTHERS)));
+}
+
+/// Claims that the device received at least this many bytes per operation, and at most `most`.
 pub(super) fn claim_written(
     b: &mut Bencher,
     bytes: u64,
+    most: f64,
     moved: &Result<PerOperation, Unsupported>,
 ) {
     let what = Claim::by_most("bytes that the device was given per operation");
     match moved {
-        Ok(moved) => {
-            let least = Bound::AtLeast(bytes as f64);
-            b.claim_within(what, least, moved.written, &moved.source);
-        }
+        Ok(moved) => claim_moved(b, what, (bytes as f64, most), moved.written, &moved.source),
         Err(reason) => b.claim_unobserved(what, bytes, "/sys/dev/block", reason),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
     use super::*;
+    use crate::testing;
+
+    #[test]
+    fn what_others_move_is_not_confirmed() {
+        let verdict = |pass, moved| {
+            let findings = testing::findings(pass, &[], |b| {
+                b.observe(|| Ok(1.0))?;
+                claim_moved(b, "moved", (1.0, MAX_MOVED), moved, "device");
+                Ok(())
+            });
+            let evidence = findings.expect("measured").evidence.pop();
+            let evidence = evidence.expect("judged");
+            (evidence.verdict, evidence.reason)
+        };
+        let others = Some(OTHERS.to_owned());
+        assert_eq!(verdict(Pass::Timed, 1.2), (Verdict::Confirmed, None));
+        assert_eq!(verdict(Pass::Timed, 270.47), (Verdict::Unverified, others));
+        assert_eq!(verdict(Pass::Timed, 0.9), (Verdict::Refuted, None));
+        assert_eq!(verdict(Pass::Timed, f64::NAN), (Verdict::Refuted, None));
+        // An audited copy has read as well.
+        assert_eq!(verdict(Pass::Evidence, 2.2), (Verdict::Confirmed, None));
+    }
 
     fn at(begun: Instant, ms: u64, count: u64) -> Seen {
         Seen {

@@ -35,7 +35,7 @@ use super::labels;
 use super::overwrite::Overwriter;
 use super::source::allowed_direct;
 use super::space::{Space, claim_flag};
-use super::waits::{self, Charged, MAX_SLEEPS, unwritten_pages};
+use super::waits::{self, Charged, MAX_MOVED, MAX_SLEEPS, unwritten_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.write",
@@ -230,7 +230,8 @@ fn direct(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
     let dirtied = dirtied_pages();
     let (writer, waits) = writer.measure(b, |_| {}, |_| Ok(()))?;
     let moved = waits.end(b);
-    waits::claim_written(b, size, &moved);
+    let most = MAX_MOVED * size as f64 + page_size() as f64;
+    waits::claim_written(b, size, most, &moved);
     let what = Claim::by_most("bytes that this thread sent to storage per operation");
     match charged.bytes() {
         Ok(0) if moved.is_err() => {

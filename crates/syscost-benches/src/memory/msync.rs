@@ -21,6 +21,7 @@ use syscost_sys::counters::IoReader;
 
 use super::space::file::FilePages;
 use super::space::{LENGTH, argument};
+use crate::fs::{MAX_JOURNAL, claim_moved};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.msync",
@@ -141,9 +142,12 @@ fn to_the_device(b: &mut Bencher, file: &FilePages, is_dirty: bool) -> Result<()
     if is_dirty {
         let written = device.moved()?.written - written_before;
         let per_call = written as f64 / b.operations() as f64;
-        b.claim_within(
-            Claim::by_most("bytes that the device was given per operation"),
-            Bound::AtLeast(page as f64),
+        let what = Claim::by_most("bytes that the device was given per operation");
+        let page = page as f64;
+        claim_moved(
+            b,
+            what,
+            (page, page + MAX_JOURNAL),
             per_call,
             &device.source(),
         );

@@ -156,8 +156,9 @@ impl Measured for Row {
         tally.measure(b, || sleeper.wake_up())?;
 
         tally.report(b);
-        if let Some(load) = &load {
-            load.claim(b, &tally)?;
+        match &load {
+            Some(load) => load.claim(b, &tally)?,
+            None => tally.claim_undelayed(b),
         }
         claim_class(b, self.class)?;
         drop(real_time);

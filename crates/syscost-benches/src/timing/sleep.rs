@@ -22,6 +22,7 @@ use rustix::io::Errno;
 use rustix::time::Timespec;
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
+use syscost_sys::counters::SchedStat;
 use syscost_sys::process::{DEFAULT_TIMER_SLACK_NS, class, set_timer_slack, timer_slack};
 
 use self::way::{Via, Way};
@@ -121,12 +122,17 @@ impl Measured for Row {
         };
         b.warm_up(|| overshoot().map(drop))?;
         let mut overshoots = Vec::with_capacity(1024);
+        let schedule = SchedStat::open().ok();
+        let queued = || Some(schedule.as_ref()?.read().ok()?.run_delay_ns);
+        let before = queued();
         b.observe(|| {
             let ns = overshoot()?;
             overshoots.push(ns);
             Ok(ns)
         })?;
 
+        let queued_ns = queued().zip(before).map(|(now, then)| now - then);
+        b.claim_undelayed(queued_ns, overshoots.iter().sum());
         let early = overshoots
             .iter()
             .filter(|ns| **ns < -SLEW * asked_ns as f64)

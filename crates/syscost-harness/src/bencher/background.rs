@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use syscost_results::Evidence;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{SchedStat, TaskReading};
+use syscost_sys::cpu::pin;
 
 /// How long to look for other programs: longer than two slices of the scheduler.
 const WAITED_FOR: Duration = Duration::from_millis(12);
@@ -12,8 +13,8 @@ const WAITED_FOR: Duration = Duration::from_millis(12);
 /// Minimum share of the time that a task has to wait if other programs want its CPU.
 const WAITED: f64 = 0.1;
 
-/// Maximum share of the time that others may have of a CPU that all tasks of a team are on:
-/// interrupts and the kernel's own threads take less.
+/// Maximum share of the time that others may have of the CPUs of a team: interrupts and the
+/// kernel's own threads take less.
 pub(super) const MAX_BACKGROUND: f64 = 0.05;
 
 /// Upper bound for the share of the time in which a CPU ran other tasks than those of a team, all
@@ -23,6 +24,33 @@ pub(super) const MAX_BACKGROUND: f64 = 0.05;
 pub(super) fn share(used: &TaskReading, passed_ns: f64) -> Option<f64> {
     let (run_ns, delay_ns) = (used.run_ns? as f64, used.delay_ns? as f64);
     Some((passed_ns - run_ns).clamp(0.0, delay_ns) / passed_ns)
+}
+
+/// Upper bound for the share of the time in which some task of a team on separate CPUs was ready
+/// and did not run: behind others or, where the tasks sleep, also while its CPU woke up. `None`
+/// where the kernel does not say how long tasks waited.
+pub(super) fn share_of_waiting(used: &TaskReading, passed_ns: f64) -> Option<f64> {
+    Some((used.delay_ns? as f64 / passed_ns).min(1.0))
+}
+
+/// The largest share of the time that a task on one of these CPUs has to wait though it never
+/// sleeps. `None` where the kernel does not report it.
+pub(super) fn share_on(cpus: &[u32]) -> Option<f64> {
+    // None runs before all are where they look: until then they start on this task's CPU.
+    let all = std::sync::Barrier::new(cpus.len());
+    let look = |cpu| {
+        let pinned = pin(cpu);
+        all.wait();
+        pinned.ok().and_then(|()| waited().ok())
+    };
+    std::thread::scope(|scope| {
+        let looks = cpus.iter().map(|cpu| scope.spawn(move || look(*cpu)));
+        let looks: Vec<_> = looks.collect();
+        let shares = looks
+            .into_iter()
+            .filter_map(|one| one.join().ok().flatten());
+        shares.reduce(f64::max)
+    })
 }
 
 /// A stretch of time in which tasks may share a CPU with other programs: a task that sleeps or yields

@@ -32,6 +32,11 @@ pub(super) trait Body {
         Ok(())
     }
 
+    /// Whether others disturbed the last batch, as the tasks of an operation noticed themselves.
+    fn was_disturbed(&self) -> bool {
+        false
+    }
+
     /// Whether preparing a batch is work of its own, so that a batch is more than its operations.
     fn is_prepared(&self) -> bool {
         false

@@ -6,7 +6,7 @@ use syscost_results::{Claim, Evidence, Fact, Verdict};
 use syscost_sys::memory::Memory;
 use syscost_sys::raw::Sysno;
 
-use super::Bencher;
+use super::{Bencher, background};
 use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
 use crate::expect::Bound;
 use crate::failure::Failure;
@@ -14,6 +14,9 @@ use crate::failure::Failure;
 /// Minimum share still in huge pages for the claim to be unverified rather than refuted: the kernel
 /// may split some at any time.
 const MIN_UNSPLIT: f64 = 0.95;
+
+/// Maximum share of the latency of wake-ups that other programs may have caused.
+const MAX_BEHIND_OTHERS: f64 = 0.1;
 
 impl Bencher<'_> {
     /// Adds a claim that the benchmark judged itself.
@@ -67,6 +70,26 @@ impl Bencher<'_> {
             reason: reason.map(str::to_owned),
             ..Evidence::new(claim, expected, observed, source, verdict)
         });
+    }
+
+    /// Claims that the measuring task, each time that it was woken, hardly waited for its CPU behind
+    /// other tasks: of the `latency_ns` of all its wake-ups it was ready and did not run for
+    /// `queued_ns`, which is `None` where the kernel does not report it. The CPU's own waking up may
+    /// count as such a wait, so where it was long, no more counts than a task that never sleeps has
+    /// to wait there now. What others do refutes nothing.
+    pub fn claim_undelayed(&mut self, queued_ns: Option<u64>, latency_ns: f64) {
+        let claim = "time ready but not running, as a share of the latency";
+        let (bound, source) = (Bound::AtMost(MAX_BEHIND_OTHERS), "schedstat");
+        let Some(queued_ns) = queued_ns else {
+            let reason = "the kernel does not report how long tasks wait";
+            return self.claim_unobserved(claim, bound.fact(), source, reason);
+        };
+        let mut share = queued_ns as f64 / latency_ns.max(1.0);
+        if !bound.holds(share) {
+            share = share.min(background::share_on(&[self.cpu]).unwrap_or(share));
+        }
+        let evidence = Evidence::judged(claim, bound, share, source);
+        self.add_evidence(evidence.tolerated(|| Some(background::WANTED)));
     }
 
     /// Adds a note to the evidence, e.g. the kernel's name for something. It proves nothing: a row

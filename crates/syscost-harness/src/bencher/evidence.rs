@@ -68,7 +68,7 @@ impl Bencher<'_> {
     }
 
     /// Whether a task of the operation may sleep, according to its own expectations.
-    fn sleeps(&self) -> bool {
+    pub(super) fn sleeps(&self) -> bool {
         let is_switched = |expect: &Expect| {
             expect.counter == Counter::Switches && expect.bound.max().is_none_or(|most| most > 0.01)
         };

@@ -5,6 +5,7 @@ mod tail;
 pub(super) mod warm_up;
 mod watched;
 
+use syscost_results::measurement::Cause;
 use syscost_results::stats::order::median;
 
 use super::Bencher;
@@ -100,6 +101,10 @@ impl Bencher<'_> {
         let (mut shortest, mut laps) = (f64::INFINITY, Vec::new());
         self.sample(operations, |bencher| {
             let ns = bencher.time_counting(per_iteration, body, iterations, warm_up)?;
+            if body.was_disturbed() {
+                let sample = bencher.findings.samples.values.len() as u32;
+                bencher.disturbed(sample, Cause::Preempted);
+            }
             laps.extend(
                 body.laps()
                     .map(|laps| laps.of_batch(iterations))

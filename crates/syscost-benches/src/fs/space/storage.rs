@@ -9,6 +9,7 @@ use syscost_sys::counters::IoReader;
 use syscost_sys::files::{Device, Moved};
 
 use super::detail_guest;
+use crate::fs::waits::{MAX_MOVED, claim_moved};
 
 const FETCHED: &str = "bytes fetched from storage per byte read";
 const DELIVERED: &str = "bytes that the device delivered per byte read";
@@ -103,18 +104,17 @@ impl Storage {
             judge(per_byte, is_on_device)
         })?;
         if let Some((device, before)) = &self.device {
-            let expected = Bound::AtLeast(1.0);
+            let (least, most) = (1.0, MAX_MOVED);
             let counted = before
                 .clone()
                 .and_then(|before| Ok((before, device.moved()?)));
             match counted {
-                // Other programs may read as well.
                 Ok((before, after)) => {
                     let delivered = (after.read - before.read) as f64 / read.max(1) as f64;
-                    b.claim_within(DELIVERED, expected, delivered, &device.source());
+                    claim_moved(b, DELIVERED, (least, most), delivered, &device.source());
                 }
                 Err(reason) => {
-                    b.claim_unobserved(DELIVERED, expected.fact(), &device.source(), reason);
+                    b.claim_unobserved(DELIVERED, least, &device.source(), reason);
                 }
             }
         }

@@ -10,6 +10,7 @@ use syscost_results::Verdict;
 use syscost_sys::counters::{IoReader, Usage};
 
 use super::minor_faults;
+use crate::fs::{MAX_MOVED, claim_moved};
 use crate::memory::space::file::{FilePages, Mapped};
 
 /// Pages in the file.
@@ -181,11 +182,12 @@ pub(super) fn cold(b: &mut Bencher) -> Result<(), Failure> {
         Ok(_) => claim_read(b, page, (read_so_far(&io)? - before.1) as f64 / count),
         Err(reason) => b.claim_unobserved(READ, page, "/proc/thread-self/io", reason),
     }
-    // Other programs may read as well, and the audited copies of this process certainly do.
     let delivered = (device.moved()?.read - before.0.read) as f64 / count;
-    b.claim_within(
-        Claim::by_most("bytes that the device delivered per operation"),
-        Bound::AtLeast(page),
+    let what = Claim::by_most("bytes that the device delivered per operation");
+    claim_moved(
+        b,
+        what,
+        (page, MAX_MOVED * page),
         delivered,
         &device.source(),
     );

@@ -75,6 +75,11 @@ impl Tally {
         self.latencies.len() + self.awake
     }
 
+    /// Claims that other tasks did not keep it from its CPU.
+    pub(super) fn claim_undelayed(&self, b: &mut Bencher) {
+        b.claim_undelayed(self.queued_ns, self.latencies.iter().sum());
+    }
+
     /// Reports all latencies to the bencher, and claims that there were sleeps and no early wake-ups.
     pub(super) fn report(&self, b: &mut Bencher) {
         let early = self.latencies.iter().filter(|ns| **ns < 0.0).count();

@@ -130,6 +130,10 @@ impl Body for AtWork<'_> {
         Ok(())
     }
 
+    fn was_disturbed(&self) -> bool {
+        self.team.driver.was_disturbed()
+    }
+
     fn is_prepared(&self) -> bool {
         self.team.is_prepared
     }

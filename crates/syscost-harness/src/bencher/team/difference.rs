@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use syscost_results::ClaimId;
 use syscost_results::stats::order::median;
+use syscost_sys::counters::TaskReading;
 
 use super::{AtWork, Handed, Make, Seen, Team};
 use crate::bencher::timed::Batch;
@@ -68,12 +69,13 @@ impl Bencher<'_> {
             .iter()
             .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_iteration))
             .collect::<Result<Vec<_>, _>>()?;
-        match self.time_legs_beside(cpus, &mut work, &mut others, baselines) {
-            Ok(()) => {
+        match self.time_legs_beside(&mut work, &mut others, baselines) {
+            Ok((used, passed_ns)) => {
                 let mut seen = work.dismiss()?;
                 for other in others {
                     seen.extend(other.dismiss()?);
                 }
+                self.tag_background(cpus, &seen, &used, passed_ns);
                 Ok(seen)
             }
             Err(failure) => {
@@ -83,20 +85,17 @@ impl Bencher<'_> {
         }
     }
 
-    /// Takes the samples, and notes how much other programs used the CPU meanwhile.
+    /// Takes the samples. Returns what all tasks used meanwhile, and how long it took, in ns.
     fn time_legs_beside(
         &mut self,
-        cpus: &[u32],
         work: &mut AtWork<'_>,
         others: &mut [AtWork<'_>],
         baselines: &[Baseline<'_, '_>],
-    ) -> Result<(), Failure> {
+    ) -> Result<(TaskReading, f64), Failure> {
         let (before, begun) = (work.read_with(others)?, Instant::now());
         self.time_legs(work, others, baselines)?;
         let passed_ns = begun.elapsed().as_nanos() as f64;
-        let used = work.read_with(others)? - before;
-        self.tag_background(cpus, &used, passed_ns);
-        Ok(())
+        Ok((work.read_with(others)? - before, passed_ns))
     }
 
     /// Takes the samples, with batches of all legs in rotation.

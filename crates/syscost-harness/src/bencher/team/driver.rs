@@ -37,6 +37,12 @@ pub trait Driver {
         Ok(())
     }
 
+    /// Whether others kept the tasks from doing the last batch together, once [`Driver::check`] has
+    /// looked: its sample is then tagged.
+    fn was_disturbed(&self) -> bool {
+        false
+    }
+
     /// The times of the last batch's operations, where its iterations note them at one more reading of
     /// the clock each. Every timed operation then enters the row's histogram, for its tail, and a
     /// iteration is one operation.
@@ -94,6 +100,7 @@ pub(super) trait AnyDriver {
     fn run(&mut self, iterations: u64) -> Result<(), Failure>;
     fn prepare(&mut self) -> Result<(), Failure>;
     fn check(&mut self) -> Result<(), Failure>;
+    fn was_disturbed(&self) -> bool;
     fn laps(&mut self) -> Option<&mut Laps>;
     fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure>;
     fn end(&mut self) -> Result<(), Failure>;
@@ -118,6 +125,10 @@ impl<L: Driver> AnyDriver for ReturnedDriver<L> {
 
     fn check(&mut self) -> Result<(), Failure> {
         self.driver.check()
+    }
+
+    fn was_disturbed(&self) -> bool {
+        self.driver.was_disturbed()
     }
 
     fn laps(&mut self) -> Option<&mut Laps> {

@@ -25,6 +25,7 @@ mod task_group;
 
 use std::time::Instant;
 
+use syscost_results::Evidence;
 use syscost_results::measurement::Cause;
 use syscost_sys::counters::TaskReading;
 use syscost_sys::partner::Partner;
@@ -33,7 +34,7 @@ use super::counts::{Counted, Placed};
 use super::evidence::{AUDITED_TOGETHER, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::pass::Pass;
 use super::{Bencher, background};
-use crate::expect::{Counter, Manner};
+use crate::expect::{Bound, Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
 
@@ -52,6 +53,8 @@ pub use task_group::TaskGroup;
 /// Slow operations are counted for at most this long, in ns, but at least this many of them.
 const SLOW_LIMIT_NS: f64 = 1e9;
 const MIN_SLOW: u64 = 8;
+
+const OTHERS_SHARE: &str = "share of the time that other programs had a CPU of its tasks";
 
 /// Starts a team whose partners may use these CPUs.
 type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;
@@ -208,29 +211,43 @@ impl Bencher<'_> {
     }
 
     fn time_together<'t>(&mut self, cpus: &[u32], make: Make<'_, 't>) -> Result<Seen, Failure> {
-        self.at_work(make(cpus)?, self.per_iteration)?
+        let (mut used, mut passed_ns) = (TaskReading::default(), 0.0);
+        let seen = self
+            .at_work(make(cpus)?, self.per_iteration)?
             .drive(|work| {
                 work.look();
                 let before = work.read()?;
                 let (done, begun) = (self.operations, Instant::now());
                 self.time_batches(self.per_iteration, work)?;
-                let passed_ns = begun.elapsed().as_nanos() as f64;
-                let used = work.read()? - before;
-                self.tag_background(cpus, &used, passed_ns);
+                passed_ns = begun.elapsed().as_nanos() as f64;
+                used = work.read()? - before;
                 let operations = (self.operations - done) as f64;
                 self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
                 self.timed_switches = Some(used.switches() as f64 / operations);
                 Ok(())
-            })
+            })?;
+        self.tag_background(cpus, &seen, &used, passed_ns);
+        Ok(seen)
     }
 
-    /// Tags all samples of a team on one CPU if other programs ran there meanwhile.
-    fn tag_background(&mut self, cpus: &[u32], used: &TaskReading, passed_ns: f64) {
-        let Some(others) = self.background_share(cpus, used, passed_ns) else {
+    /// Tags all samples of a team if other programs ran on its CPUs meanwhile. To be called once the
+    /// team has ended: its partners may spin while they wait.
+    fn tag_background(&mut self, cpus: &[u32], seen: &Seen, used: &TaskReading, passed_ns: f64) {
+        let others = match cpus.contains(&self.cpu) {
+            true => self.background_share(cpus, used, passed_ns),
+            false => self.share_of_separate(&seen.cpus(), used, passed_ns),
+        };
+        let Some(others) = others else {
             return;
         };
         self.detail("others_percent", 100.0 * others);
         self.had_background_tasks = others > background::MAX_BACKGROUND;
+        if self.is_uninterrupted {
+            // All samples count, whatever their tags say.
+            let (claim, bound) = (OTHERS_SHARE, Bound::AtMost(background::MAX_BACKGROUND));
+            let evidence = Evidence::judged(claim, bound, others, "schedstat");
+            self.add_evidence(evidence.tolerated(|| Some(background::WANTED)));
+        }
         if self.had_background_tasks {
             for sample in 0..self.findings.samples.values.len() as u32 {
                 if !self.is_disturbed(sample) {
@@ -245,6 +262,22 @@ impl Bencher<'_> {
         (cpus == [self.cpu])
             .then(|| background::share(used, passed_ns))
             .flatten()
+    }
+
+    /// Upper bound for others' share of the time of some CPU of a team whose partners are on others
+    /// than the measuring task. A task that is woken on a CPU that sleeps waits for it as for another
+    /// task: there it counts what a task that never sleeps has to wait on these CPUs.
+    pub(super) fn share_of_separate(
+        &self,
+        cpus: &[u32],
+        used: &TaskReading,
+        passed_ns: f64,
+    ) -> Option<f64> {
+        let waited = background::share_of_waiting(used, passed_ns)?;
+        match waited <= background::MAX_BACKGROUND || !self.sleeps() {
+            true => Some(waited),
+            false => Some(waited.min(background::share_on(cpus)?)),
+        }
     }
 
     fn count_together<'t>(

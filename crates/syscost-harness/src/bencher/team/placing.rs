@@ -53,6 +53,14 @@ impl Seen {
         Some([own].into_iter().chain(partners).copied().collect())
     }
 
+    /// Each CPU that was seen, once.
+    pub(super) fn cpus(&self) -> Vec<u32> {
+        let mut cpus = self.looks.concat();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+
     /// Adds the processes that a team's tasks belong to.
     pub(super) fn note_groups(&mut self, groups: Groups) {
         self.groups.push(groups);

@@ -43,16 +43,19 @@ impl Bencher<'_> {
         cpus: &[u32],
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
-        self.at_work(make(cpus)?, 1)?.drive(|work| {
+        let (mut used, mut passed_ns) = (TaskReading::default(), 0.0);
+        let seen = self.at_work(make(cpus)?, 1)?.drive(|work| {
             work.look();
             let own = TaskStat::of(TaskId::own())?;
             let (before, begun) = (own.read()?, Instant::now());
             let driver = &mut work.team.driver;
             self.time_singles(driver, |driver| driver.prepare(), |driver| driver.run(1))?;
-            let passed_ns = begun.elapsed().as_nanos() as f64;
-            self.tag_background(cpus, &(own.read()? - before), passed_ns);
+            passed_ns = begun.elapsed().as_nanos() as f64;
+            used = own.read()? - before;
             Ok(())
-        })
+        })?;
+        self.tag_background(cpus, &seen, &used, passed_ns);
+        Ok(seen)
     }
 
     fn count_single_together<'t>(

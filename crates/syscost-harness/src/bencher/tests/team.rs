@@ -1,13 +1,18 @@
 //! Operations of several tasks: their arithmetic, their places, and their ends.
 
 use std::io::{Read, Write, pipe};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use syscost_sys::counters::TaskId;
+use syscost_results::measurement::Cause;
+use syscost_sys::counters::{SchedStat, TaskId, TaskReading};
 use syscost_sys::partner::{Between, Partner};
 
+use super::real::found_of;
 use super::*;
+use crate::bencher::TaskGroup;
 use crate::bencher::evidence::COUNTED_TOGETHER;
+use crate::expect::within;
 
 /// A team that consists only of the measuring task.
 pub(super) fn team<'t>(iterations: impl FnMut(u64) -> Result<(), Failure> + 't) -> Team<'t> {
@@ -355,4 +360,122 @@ fn every_placement_that_may_be_seen_is_reported() {
     }
     let unseen = findings.evidence.iter().find(|e| e.source == "/proc");
     assert_eq!(unseen.map(|e| e.verdict), Some(Verdict::Unverified));
+}
+
+/// The causes for which samples of a team are tagged whose partner shares another CPU with a busy
+/// loop; the partner spins, or also sleeps now and then. `None`, after printing the reason, where
+/// that cannot be seen.
+fn tags_beside_a_busy_loop(expect: Expect, spins: bool) -> Option<Vec<(u32, Cause)>> {
+    let allowed = allowed();
+    if allowed.len() < 2 || SchedStat::open().is_err() {
+        println!("skipped: no other CPU, or the kernel does not report how long tasks wait");
+        return None;
+    }
+    let is_over = AtomicBool::new(false);
+    let findings = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = syscost_sys::cpu::pin(allowed[1]);
+            while !is_over.load(Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        let findings = found_of(&Case::default(), &allowed, Pass::Timed, &[expect], |b| {
+            b.together(Placement::Pair(allowed[0], allowed[1]), |cpus| {
+                let mut workers = TaskGroup::new(Between::Threads)?;
+                let work = move |(): &mut (), stop: &Stop| {
+                    let mut begun = Instant::now();
+                    while !stop.is_set() {
+                        std::hint::spin_loop();
+                        if !spins && begun.elapsed() > Duration::from_millis(1) {
+                            std::thread::sleep(Duration::from_micros(50));
+                            begun = Instant::now();
+                        }
+                    }
+                    Ok::<_, Failure>(())
+                };
+                workers.add(cpus, || Ok(()), work)?;
+                let driver = |iterations| {
+                    std::thread::sleep(Duration::from_millis(4) * iterations as u32);
+                    Ok(())
+                };
+                Ok(workers.driven_by(driver).map(drop))
+            })
+        });
+        is_over.store(true, Relaxed);
+        findings
+    });
+    let findings = findings.expect("measured");
+    assert!(findings.details["others_percent"].value > 5.0);
+    let mut evidence = findings.evidence.iter();
+    // Where tasks sleep, all samples count.
+    let is_doubted = evidence.any(|one| one.verdict == Verdict::Unverified);
+    assert!(spins || is_doubted, "{:?}", findings.evidence);
+    let tags = findings.samples.disturbed.iter();
+    Some(tags.map(|tag| (tag.sample, tag.cause)).collect())
+}
+
+#[test]
+fn a_team_whose_partner_shares_its_cpu_has_no_undisturbed_sample() {
+    let spinning = at_most(Counter::Switches, 0.01);
+    let sleeping = within(Counter::Switches, 1.0, 100.0);
+    for (expect, spins) in [(spinning, true), (sleeping, false)] {
+        let Some(tags) = tags_beside_a_busy_loop(expect, spins) else {
+            return;
+        };
+        let is_preempted = |sample| tags.contains(&(sample, Cause::Preempted));
+        assert!((0..5).all(is_preempted), "{spins}: {tags:?}");
+    }
+}
+
+#[test]
+fn a_team_that_hardly_waits_for_its_cpus_has_them_to_itself() {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let b = bencher(&case, &[], &clock, Pass::Timed);
+    let share = |delay_ns| {
+        let delay_ns = Some(delay_ns);
+        let used = TaskReading {
+            delay_ns,
+            ..TaskReading::default()
+        };
+        b.share_of_separate(&[0, 1], &used, 100.0)
+    };
+    assert_eq!(share(2), Some(0.02));
+    assert_eq!(share(40), Some(0.4));
+    assert_eq!(share(140), Some(1.0), "of several tasks");
+}
+
+/// Every second of its batches is disturbed.
+struct Alternating(u64);
+
+impl Driver for Alternating {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        mock::advance_ns(100 * iterations);
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), Failure> {
+        self.0 += 1;
+        Ok(())
+    }
+
+    fn was_disturbed(&self) -> bool {
+        self.0.is_multiple_of(2)
+    }
+}
+
+#[test]
+fn a_batch_that_its_tasks_call_disturbed_is_no_undisturbed_sample() {
+    if syscost_sys::cpu::pin(0).is_err() {
+        println!("skipped: processor 0 is not ours");
+        return;
+    }
+    let make = |_: &[u32]| Ok(Team::new(Vec::new(), Alternating(0)).map(drop));
+    let findings = timed(|b| {
+        b.ignore_interference();
+        b.together(HERE, make)
+    });
+    let samples = findings.expect("measured").samples;
+    // Others that run here meanwhile may disturb all of them.
+    let is_tagged = |sample| samples.disturbed.iter().any(|tag| tag.sample == sample);
+    assert!((0..4).filter(|sample| is_tagged(*sample)).count() >= 2);
 }
