@@ -52,7 +52,7 @@ impl Measured for Row {
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let own = subject::own_executable()?;
-        let (directory, name) = own.place(self.of);
+        let (directory, name) = own.place(self.of)?;
         b.try_iter(|| -> Result<usize, Bad> {
             let fd = openat(
                 directory,

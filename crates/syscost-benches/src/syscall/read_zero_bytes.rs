@@ -56,7 +56,7 @@ impl Measured for Row {
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         // The pipe's other end stays open: without a writer, a read returns the end of the file.
         let (fd, _writer) = match self.of {
-            Of::Zero => (subject::device(c"/dev/zero")?, None),
+            Of::Zero => (subject::ZERO.open()?, None),
             Of::File => (subject::file_in_memory()?, None),
             Of::Pipe => {
                 let (reader, writer) = subject::pipe()?;

@@ -53,7 +53,7 @@ impl Measured for Row {
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let own = subject::own_executable()?;
-        let (directory, name) = own.place(self.of);
+        let (directory, name) = own.place(self.of)?;
         let kind = match self.of {
             Named::File => FileType::RegularFile,
             Named::Device => FileType::CharacterDevice,

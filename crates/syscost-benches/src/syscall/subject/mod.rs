@@ -6,16 +6,54 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, ftruncate, memfd_create, open};
+use rustix::fs::{
+    CWD, FileType, MemfdFlags, Mode, OFlags, fstat, ftruncate, major, memfd_create, minor, open,
+};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 
 pub(super) use descriptors::{Descriptors, Kind, Ready, Row, Waiting};
 
-/// A device, open for reading and writing.
-pub(super) fn device(path: &CStr) -> Result<OwnedFd, Failure> {
-    open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|error| Failure::of(&format!("open {}", path.to_string_lossy()), error))
+/// A device of memory (major number 1, the kernel's Documentation/admin-guide/devices.txt).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Device {
+    path: &'static CStr,
+    minor: u32,
+}
+
+/// What is written to it is gone.
+pub(super) const NULL: Device = Device {
+    path: c"/dev/null",
+    minor: 3,
+};
+
+/// Reads as zeros without an end.
+pub(super) const ZERO: Device = Device {
+    path: c"/dev/zero",
+    minor: 5,
+};
+
+impl Device {
+    /// The device, open for reading and writing.
+    ///
+    /// # Errors
+    /// Unsupported where something else has its name: a file, once `root` has overwritten /dev/null.
+    pub(super) fn open(self) -> Result<OwnedFd, Failure> {
+        let name = self.path.to_string_lossy();
+        let failed = |error| Failure::of(&format!("open {name}"), error);
+        let fd = open(self.path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
+        let found = fstat(&fd).map_err(failed)?;
+        let number = (major(found.st_rdev), minor(found.st_rdev));
+        let is_device = FileType::from_raw_mode(found.st_mode) == FileType::CharacterDevice;
+        if is_device && number == (1, self.minor) {
+            return Ok(fd);
+        }
+        let what = format!(
+            "{name} is not the device 1:{} here: mknod(1) makes it",
+            self.minor
+        );
+        Err(Failure::Unsupported(what))
+    }
 }
 
 /// A file of one page that lives in memory only and goes away with its descriptor.
@@ -67,11 +105,29 @@ pub(super) enum Named {
 
 impl OwnExecutable {
     /// A directory, and the path from there.
-    pub(super) fn place(&self, of: Named) -> (BorrowedFd<'_>, &CStr) {
-        match of {
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub(super) fn place(&self, of: Named) -> Result<(BorrowedFd<'_>, &CStr), Failure> {
+        Ok(match of {
             Named::File => (self.directory.as_fd(), &self.name),
-            Named::Device => (CWD, c"/dev/null"),
+            Named::Device => NULL.open().map(|_| (CWD, NULL.path))?,
             Named::Root => (CWD, c"/"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_devices_name_and_is_another_is_unsupported() {
+        assert!(NULL.open().is_ok() && ZERO.open().is_ok());
+        for path in [c"/dev/null", c"/"] {
+            let other = Device { path, ..ZERO }.open();
+            let is_refused = matches!(other, Err(Failure::Unsupported(_) | Failure::Failed(_)));
+            assert!(is_refused, "{path:?}: {other:?}");
         }
     }
 }
