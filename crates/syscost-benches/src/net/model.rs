@@ -144,10 +144,14 @@ fn modelled(row: &Row, sources: &[Source<'_>]) -> Result<ComputedValue, Failure>
         )));
     }
     let point = |source: &&Source| {
-        let row = source.case.row::<RoundTrip>()?;
-        Some((row.size.0 as f64, source.median))
+        let row = source.case.row::<OverNetwork<RoundTrip>>();
+        let OverNetwork(row) = row.ok_or_else(|| Failure::Broken("no round trip".to_owned()))?;
+        Ok((row.size.0 as f64, source.median))
     };
-    let points: Vec<_> = round_trips.iter().filter_map(point).collect();
+    let points: Vec<_> = round_trips
+        .iter()
+        .map(point)
+        .collect::<Result<_, Failure>>()?;
     let model = hockney::fit(&points)
         .ok_or_else(|| Failure::Failed("no model can be fitted to these times".to_owned()))?;
     // There and back.
@@ -262,7 +266,8 @@ mod tests {
             wait: [Wait::Block],
             size: sizes
         });
-        let cases: Vec<Case> = cases.into_iter().map(Case::erased).collect();
+        let erased = |case: Case<RoundTrip>| case.map(OverNetwork).erased();
+        let cases: Vec<Case> = cases.into_iter().map(erased).collect();
         let trips = cases.iter().zip(sizes).map(|(case, size)| Source {
             id: ROUND_TRIP,
             case,

@@ -1,5 +1,7 @@
 //! Whether another program wants the CPU that is measured on.
 
+use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use syscost_results::Evidence;
@@ -36,19 +38,25 @@ pub(super) fn share_of_waiting(used: &TaskReading, passed_ns: f64) -> Option<f64
 /// The largest share of the time that a task on one of these CPUs has to wait though it never
 /// sleeps. `None` where the kernel does not report it.
 pub(super) fn share_on(cpus: &[u32]) -> Option<f64> {
-    // None runs before all are where they look: until then they start on this task's CPU.
-    let all = std::sync::Barrier::new(cpus.len());
+    // None runs before all are where they look: until then they start on this task's CPU. Where one
+    // cannot be started (`ulimit -u`), none is waited for.
+    let missing = AtomicIsize::new(cpus.len() as isize);
     let look = |cpu| {
         let pinned = pin(cpu);
-        all.wait();
+        missing.fetch_sub(1, Relaxed);
+        while missing.load(Relaxed) > 0 {
+            thread::yield_now();
+        }
         pinned.ok().and_then(|()| waited().ok())
     };
-    std::thread::scope(|scope| {
-        let looks = cpus.iter().map(|cpu| scope.spawn(move || look(*cpu)));
-        let looks: Vec<_> = looks.collect();
-        let shares = looks
-            .into_iter()
-            .filter_map(|one| one.join().ok().flatten());
+    thread::scope(|scope| {
+        let start = |cpu: &u32| {
+            let cpu = *cpu;
+            thread::Builder::new().spawn_scoped(scope, move || look(cpu))
+        };
+        let looks: Result<Vec<_>, _> = cpus.iter().map(start).collect();
+        let looks = looks.inspect_err(|_| missing.store(0, Relaxed)).ok()?;
+        let shares = looks.into_iter().filter_map(|one| one.join().ok()?);
         shares.reduce(f64::max)
     })
 }
@@ -159,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_task_that_shares_its_cpu_has_background_tasks() {
-        use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+        use std::sync::atomic::AtomicBool;
         let cpu = syscost_sys::cpu::allowed().expect("some")[0];
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {

@@ -357,7 +357,10 @@ fn worst(evidence: Vec<Evidence>) -> Vec<Evidence> {
     };
     let mut worst: Vec<Evidence> = Vec::new();
     for one in evidence {
-        match worst.iter_mut().find(|known| known.claim == one.claim) {
+        match worst
+            .iter_mut()
+            .find(|known| known.claim.id == one.claim.id)
+        {
             Some(known) if badness(&one) > badness(known) => *known = one,
             Some(_) => {}
             None => worst.push(one),

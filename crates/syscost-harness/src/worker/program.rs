@@ -18,7 +18,7 @@ use crate::machine;
 pub const ABOUT: &str = "about";
 
 /// Version of the protocol between coordinator and worker; raised when other versions would misunderstand it.
-const PROTOCOL: u32 = 5;
+const PROTOCOL: u32 = 6;
 
 /// Where the kernel shows a process, and one forked from it, its image (proc_pid_exe(5)).
 const OWN_IMAGE: &str = "/proc/self/exe";

@@ -235,7 +235,7 @@ impl Bencher<'_> {
     fn tag_background(&mut self, cpus: &[u32], seen: &Seen, used: &TaskReading, passed_ns: f64) {
         let others = match cpus.contains(&self.cpu) {
             true => self.background_share(cpus, used, passed_ns),
-            false => self.share_of_separate(&seen.cpus(), used, passed_ns),
+            false => Self::share_of_separate(&seen.cpus(), used, passed_ns),
         };
         let Some(others) = others else {
             return;
@@ -266,15 +266,15 @@ impl Bencher<'_> {
 
     /// Upper bound for others' share of the time of some CPU of a team whose partners are on others
     /// than the measuring task. A task that is woken on a CPU that sleeps waits for it as for another
-    /// task: there it counts what a task that never sleeps has to wait on these CPUs.
+    /// task, and one delay of 200 us is 5 % of a short process: where more was counted, what a task that
+    /// never sleeps has to wait on these CPUs decides.
     pub(super) fn share_of_separate(
-        &self,
         cpus: &[u32],
         used: &TaskReading,
         passed_ns: f64,
     ) -> Option<f64> {
         let waited = background::share_of_waiting(used, passed_ns)?;
-        match waited <= background::MAX_BACKGROUND || !self.sleeps() {
+        match waited <= background::MAX_BACKGROUND {
             true => Some(waited),
             false => Some(waited.min(background::share_on(cpus)?)),
         }
