@@ -55,9 +55,9 @@ const GROUPS: &[Group] = &[
     liar::GROUP,
 ];
 
-/// Every benchmark of this program. A static, so that what it calls is compiled here, in full: a constant would have
-/// generic benchmarks compiled where it is used, in a crate that need not be fast (a message between two spinning
-/// tasks took 850 ns instead of 600).
+/// Every benchmark of this program. A static, so that what it calls is compiled here, in full: a
+/// constant would have generic benchmarks compiled where it is used, in a crate that need not be
+/// fast (a message between two spinning tasks took 850 ns instead of 600).
 pub static CATALOGUE: Catalogue = Catalogue::new(GROUPS);
 
 #[cfg(test)]

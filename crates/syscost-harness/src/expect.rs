@@ -131,7 +131,7 @@ impl Expect {
         Evidence::judged(self.claim(), self.bound, observed, source)
     }
 
-    /// Judges so many in so many operations.
+    /// Judges what was counted in all of some operations.
     pub(crate) fn judge_count(&self, count: u64, operations: u64, source: &str) -> Evidence {
         Evidence::counted(self.claim(), self.bound, (count, operations), source)
     }

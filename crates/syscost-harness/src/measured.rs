@@ -13,8 +13,8 @@ use crate::failure::Failure;
 use crate::here::Here;
 use crate::session::Profile;
 
-/// A row of a benchmark that has parameters. Where several benchmarks have the same parameters, `By` is what they
-/// measure by ([`Benchmark::by`]).
+/// A row of a benchmark that has parameters. Where several benchmarks have the same parameters,
+/// `By` is what they measure by ([`Benchmark::by`]).
 pub trait Measured<By = ()>: Params {
     /// Whether it depends on the machine which rows there are.
     const DEPENDS_ON_MACHINE: bool = false;

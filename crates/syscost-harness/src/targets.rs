@@ -112,8 +112,8 @@ impl Targets {
         }
     }
 
-    /// The first of them that no command line of `syscost run` could have given: they come from a damaged journal,
-    /// or from another program.
+    /// The first of them that no command line of `syscost run` could have given: they come from a
+    /// damaged journal, or from another program.
     pub(crate) fn flaw(&self) -> Option<&'static str> {
         let mut directories = self.directories.iter();
         let is_peer = self.peer.as_ref().is_none_or(PeerTarget::is_usable);

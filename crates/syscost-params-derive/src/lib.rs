@@ -11,8 +11,8 @@ use syn::{
 
 /// Implements `Value` for an enum without fields. A variant is written in lower case with underscores, or as
 /// `#[value("...")]` says. Adds `ALL`, in the order of the declaration, and `name`. The first paragraph of the
-/// enum's doc comment is the meaning of a parameter of this type. `#[value(role = TaskKind)]` on the enum says what
-/// its values say of a row's tasks, besides their names.
+/// enum's doc comment is the meaning of a parameter of this type. `#[value(role = TaskKind)]` on
+/// the enum says what its values say of a row's tasks, besides their names.
 #[proc_macro_derive(Value, attributes(value))]
 pub fn value(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -1,5 +1,6 @@
-//! Typed parameters of rows. A row is a struct of values; its name, `id{via=pipe,size=64K}`, is written from them
-//! when rows are listed, and never parsed: a row is found by its name in the list.
+//! Typed parameters of rows. A row is a struct of values; its name, `id{via=pipe,size=64K}`, is
+//! written from them when rows are listed, and never parsed: a row is found by its name in the
+//! list.
 //!
 //! ```
 //! use syscost_params::{Bytes, Params, Value};
@@ -53,8 +54,8 @@ pub trait Value {
 pub enum Role {
     /// Nothing.
     Plain,
-    /// The row belongs on the CPU that measures the others: it names CPUs by what they are to that one, or takes
-    /// one after another from there.
+    /// The row belongs on the CPU that measures the others: it names CPUs by what they are to that
+    /// one, or takes one after another from there.
     BindsCpus,
     /// How many tasks it has.
     TaskCount(u64),

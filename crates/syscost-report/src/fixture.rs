@@ -282,13 +282,6 @@ fn without(name: &str, status: Status, reason: Option<&str>) -> Measurement {
         status,
         reason: reason.map(str::to_owned),
         estimate: Estimate::default(),
-        core_cycles: None,
-        core_share: None,
-        between_runs: None,
-        flags: Vec::new(),
-        evidence: Vec::new(),
-        details: BTreeMap::new(),
-        histogram: Vec::new(),
-        samples: None,
+        ..Measurement::default()
     }
 }

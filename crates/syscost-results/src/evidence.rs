@@ -180,7 +180,7 @@ impl Evidence {
         Self::new(claim, bound.fact(), observed, source, verdict)
     }
 
-    /// A claim judged by the bound that so many in so many operations must lie in, per operation.
+    /// A claim judged by the bound of a count per operation, given the count of all operations.
     pub fn counted(
         claim: impl Into<Claim>,
         bound: Bound,

@@ -1,7 +1,5 @@
 //! Simulated runs for tests.
 
-use std::collections::BTreeMap;
-
 use crate::run::{Clock, Config, Tool};
 use crate::stats::order;
 use crate::{Better, Estimate, Measurement, RoundSamples, Run, SCHEMA_VERSION, Status, Unit};
@@ -59,12 +57,10 @@ pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
         case: crate::row_name::parameters(name)
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect(),
-        title: String::new(),
         revision: 1,
         unit: Unit::Nanoseconds,
         better: Better::Lower,
         status: Status::Ok,
-        reason: None,
         estimate: Estimate {
             median: order::median(&medians),
             ci95_low: interval.map(|interval| interval.low),
@@ -73,13 +69,6 @@ pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
             rounds: medians.len() as u32,
             ..Estimate::default()
         },
-        core_cycles: None,
-        core_share: None,
-        between_runs: None,
-        flags: Vec::new(),
-        evidence: Vec::new(),
-        details: BTreeMap::new(),
-        histogram: Vec::new(),
         samples: Some(
             (0..)
                 .zip(processes)
@@ -93,6 +82,7 @@ pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
                 })
                 .collect(),
         ),
+        ..Measurement::default()
     }
 }
 

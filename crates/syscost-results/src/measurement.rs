@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub use crate::evidence::{Claim, ClaimId, Evidence, Fact, RefutedBy, Verdict};
 pub use crate::unit::Unit;
 
-/// One measured case of one benchmark.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One measured case of one benchmark; by default one that was not run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measurement {
     /// Id and case, e.g. `syscall.null{call=getppid}`; unique in a run.
@@ -64,11 +64,12 @@ pub(crate) fn first_revision() -> u32 {
 }
 
 /// Which direction of a measurement is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// A lower value is better: costs.
+    #[default]
     Lower,
     /// A higher value is better: rates.
     Higher,
@@ -98,7 +99,7 @@ impl Measurement {
 }
 
 /// Whether a measurement has a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -115,6 +116,7 @@ pub enum Status {
     /// The operation failed, crashed or hung.
     Failed,
     /// It was not run: interrupted, out of budget, or computed from a row that has no number.
+    #[default]
     Skipped,
 }
 

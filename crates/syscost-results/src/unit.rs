@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 /// The unit of a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unit {
     /// Nanoseconds (per operation).
+    #[default]
     #[serde(rename = "ns")]
     Nanoseconds,
     /// Bytes.

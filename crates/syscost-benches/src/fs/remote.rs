@@ -88,7 +88,8 @@ impl Op {
         Op::Create,
     ];
 
-    /// Where a row measures the operation: the label of a directory, or [`NFS`]; `None` if it measures another one.
+    /// Where a row measures the operation: the label of a directory, or [`NFS`]; `None` if it
+    /// measures another one.
     fn place(self, case: &Case) -> Option<&str> {
         const SMALL: Bytes = Bytes::kib(4);
         const LARGE: Bytes = Bytes::mib(1);

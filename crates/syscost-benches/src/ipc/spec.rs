@@ -1,4 +1,5 @@
-//! Shared: the rows of benchmarks of messages, what their two tasks are, and the partner that takes the messages.
+//! Shared: the rows of benchmarks of messages, what their two tasks are, and the partner that takes
+//! the messages.
 
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};

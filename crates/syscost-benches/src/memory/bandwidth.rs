@@ -39,7 +39,7 @@ use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
 use cases::Vectors;
-pub(super) use cases::{Level, Row, most_threads, widest};
+pub(super) use cases::{Level, Row, max_threads, widest};
 pub(super) use pool::{Lent, enough_for_all};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

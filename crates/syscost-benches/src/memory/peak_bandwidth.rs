@@ -21,7 +21,7 @@ use syscost_harness::prelude::*;
 use syscost_results::Evidence;
 use syscost_sys::topology::Topology;
 
-use super::bandwidth::{self, Level, most_threads};
+use super::bandwidth::{self, Level, max_threads};
 use place::lies_in;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -55,7 +55,7 @@ impl Computed for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        let most = most_threads(here);
+        let most = max_threads(here);
         let threads = [1, most].map(Copies).into_iter().take(most.min(2) as usize);
         rows!(Row {
             level: Level::ALL,

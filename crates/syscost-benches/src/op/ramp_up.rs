@@ -116,7 +116,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             b.claim_verdict(claim, most, seen, source, verdict, reason);
         }
         None => {
-            let reason = "the two chains never agreed with each other: the frequency moved, or others used the core";
+            let reason = "the two chains never agreed with each other: the frequency moved, or \
+                          others used the core";
             b.claim_unobserved(claim, most, source, reason);
         }
     }
@@ -129,7 +130,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let bursts = min_ns / of(|ramp| ramp.burst_ns).unwrap_or(f64::NAN);
     let verdict = few(bursts);
     b.claim_verdict(
-        Claim::by_most("shortest ramp that can be told, in bursts"),
+        Claim::by_most("shortest ramp that can be distinguished, in bursts"),
         format!("at most {FEW}"),
         bursts,
         "clock",

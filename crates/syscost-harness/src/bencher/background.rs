@@ -35,9 +35,19 @@ pub(super) fn share_of_waiting(used: &TaskReading, passed_ns: f64) -> Option<f64
     Some((used.delay_ns? as f64 / passed_ns).min(1.0))
 }
 
+/// A share of the time that tasks waited for these CPUs which may be the CPUs' own waking up: where
+/// it is more than `most`, no more counts than a task that never sleeps has to wait there now. `None`
+/// where the kernel does not report that.
+pub(super) fn confirmed(waited: f64, most: f64, cpus: &[u32]) -> Option<f64> {
+    match waited <= most {
+        true => Some(waited),
+        false => Some(waited.min(share_on(cpus)?)),
+    }
+}
+
 /// The largest share of the time that a task on one of these CPUs has to wait though it never
 /// sleeps. `None` where the kernel does not report it.
-pub(super) fn share_on(cpus: &[u32]) -> Option<f64> {
+fn share_on(cpus: &[u32]) -> Option<f64> {
     // None runs before all are where they look: until then they start on this task's CPU. Where one
     // cannot be started (`ulimit -u`), none is waited for.
     let missing = AtomicIsize::new(cpus.len() as isize);

@@ -55,8 +55,9 @@ impl Bencher<'_> {
         self.add_evidence(Evidence::judged(claim, bound, observed, source));
     }
 
-    /// As [`Bencher::claim`] with a choice of verdict. What a busy machine may have caused, as anything that is
-    /// judged from times, is `Unverified`, with the reason; it refutes only where it is grossly wrong.
+    /// As [`Bencher::claim`] with a choice of verdict. What a busy machine may have caused, as
+    /// anything that is judged from times, is `Unverified`, with the reason; it refutes only where
+    /// it is grossly wrong.
     pub fn claim_verdict(
         &mut self,
         claim: impl Into<Claim>,
@@ -84,10 +85,8 @@ impl Bencher<'_> {
             let reason = "the kernel does not report how long tasks wait";
             return self.claim_unobserved(claim, bound.fact(), source, reason);
         };
-        let mut share = queued_ns as f64 / latency_ns.max(1.0);
-        if !bound.holds(share) {
-            share = share.min(background::share_on(&[self.cpu]).unwrap_or(share));
-        }
+        let waited = queued_ns as f64 / latency_ns.max(1.0);
+        let share = background::confirmed(waited, MAX_BEHIND_OTHERS, &[self.cpu]).unwrap_or(waited);
         let evidence = Evidence::judged(claim, bound, share, source);
         self.add_evidence(evidence.tolerated(|| Some(background::WANTED)));
     }

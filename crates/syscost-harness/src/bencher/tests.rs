@@ -36,11 +36,15 @@ static ONE_CPU: LazyLock<Here> = LazyLock::new(|| Here {
     ..Here::plain()
 });
 
-fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass) -> Bencher<'a> {
-    mock::reset();
-    let situation = Situation {
+fn situation<'a>(
+    pass: Pass,
+    effort: &'a Effort,
+    clock: &'a Clock,
+    cores: &'a Cores,
+) -> Situation<'a> {
+    Situation {
         pass,
-        effort: &EFFORT,
+        effort,
         clock,
         clock_cost: ClockCost {
             step_ns: 1.0,
@@ -49,9 +53,14 @@ fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass
         iterations: None,
         cpu: 0,
         here: &ONE_CPU,
-        cores: &crate::cores::UNKNOWN,
+        cores,
         seed: 1,
-    };
+    }
+}
+
+fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass) -> Bencher<'a> {
+    mock::reset();
+    let situation = situation(pass, &EFFORT, clock, &crate::cores::UNKNOWN);
     Bencher::new(case, declared, situation)
 }
 

@@ -44,7 +44,8 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
     if let [Some(before), Some(after)] = ours
         && (before - after).abs() >= OURS_APART
     {
-        let meaning = "very different noise: the cores were ours for very different shares of the time, so SMT interference may be what differs";
+        let meaning = "very different noise: the cores were ours for very different shares of \
+                       the time, so SMT interference may be what differs";
         push("cores_ours", [before, after], meaning);
     }
     let lost = sides.map(|runs| mean_of(runs, |noise| Some(noise.lost_percent)));

@@ -23,14 +23,16 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
     for (pooled, side) in [(base, "base"), (new, "new")] {
         if pooled.is_disturbed {
             notes.push(format!(
-                "the {side} side has too few undisturbed samples: all are used, and SMT interference may be part of the difference"
+                "the {side} side has too few undisturbed samples: all are used, and SMT \
+                 interference may be part of the difference"
             ));
         }
     }
     for (looked, other, side) in [(new, base, "base"), (base, new, "new")] {
         if looked.is_looked_at && !other.is_looked_at {
             notes.push(format!(
-                "whether the core was shared is not known on the {side} side: SMT interference may be part of the difference"
+                "whether the core was shared is not known on the {side} side: SMT interference \
+                 may be part of the difference"
             ));
         }
     }
@@ -114,7 +116,8 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "the new side has too few undisturbed samples: all are used, and SMT interference may be part of the difference",
+                "the new side has too few undisturbed samples: all are used, and SMT \
+                 interference may be part of the difference",
                 "no interval: only one side was measured on a shared core, which may be the whole difference"
             ]
         );
@@ -145,7 +148,8 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "whether the core was shared is not known on the base side: SMT interference may be part of the difference"
+                "whether the core was shared is not known on the base side: SMT interference may \
+                 be part of the difference"
             ]
         );
         assert!(notes_and_verdict(&base, &base).0.is_empty());

@@ -143,7 +143,8 @@ fn why_no_interval(base: &Pooled<'_>, new: &Pooled<'_>, found: Option<&Found>) -
         ));
     }
     if base.is_disturbed != new.is_disturbed {
-        let note = "no interval: only one side was measured on a shared core, which may be the whole difference";
+        let note = "no interval: only one side was measured on a shared core, which may be the \
+                    whole difference";
         return Some(note.to_owned());
     }
     let note = "no interval: its samples lie around zero, or its interval is not known";

@@ -341,7 +341,8 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
                         (Some(reason), _) => format!("{text}: {}", reason.trim_end_matches('.')),
                         (None, _) if broken.is_some() => text,
                         (None, Some(Disturbed::Most { disturbed, of })) => format!(
-                            "{text}; why is not known, and SMT interference disturbed {disturbed} of {of} results"
+                            "{text}; why is not known, and SMT interference disturbed \
+                             {disturbed} of {of} results"
                         ),
                         (None, Some(Disturbed::Unknown) | None) => {
                             format!("{text}; why is not known")

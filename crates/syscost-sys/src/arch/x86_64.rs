@@ -138,9 +138,10 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
     })
 }
 
-/// [`super::INDEPENDENT`] instructions per iteration that depend on nothing and need no execution unit: they pass as
-/// fast as the core fetches and renames. Adds would be held up by their ports now and then, even on
-/// an undisturbed core (1.00 or 1.21 of the time, for hundreds of bursts in a row, seen on a Xeon).
+/// [`super::INDEPENDENT`] instructions per iteration that depend on nothing and need no execution
+/// unit: they pass as fast as the core fetches and renames. Adds would be held up by their ports
+/// now and then, even on an undisturbed core (1.00 or 1.21 of the time, for hundreds of bursts in a
+/// row, seen on a Xeon).
 pub(crate) fn independent() -> fn(u32) {
     fn run(iterations: u32) {
         // SAFETY: instructions that do nothing, and a counter that is declared.

@@ -126,9 +126,8 @@ impl Probe {
     /// waits for its results the core fetches ahead, and the code that follows a probe may be in no
     /// cache.
     ///
-    /// Never inlined: what a core shows while it is exclusive is learnt in one place and looked for in others, and
-    /// only the same machine code shows the same ratio. (Inlined here and called there, workers found the core
-    /// exclusive in 25 % of their probes instead of 65 %, as a renaming of types happened to have it.)
+    /// Never inlined: what a core shows while it is exclusive is learnt in one place and looked for
+    /// in others, and only the same machine code shows the same ratio.
     #[inline(never)]
     pub fn read(&self) -> ProbeReading {
         let chain = self.chain();

@@ -333,24 +333,10 @@ mod tests {
 
     fn row() -> Measurement {
         Measurement {
-            name: String::new(),
-            id: String::new(),
-            case: Default::default(),
-            title: String::new(),
             revision: 1,
-            unit: syscost_results::Unit::Nanoseconds,
-            better: syscost_results::Better::Lower,
             status: Status::Ok,
-            reason: None,
-            estimate: Default::default(),
-            core_cycles: None,
-            core_share: None,
-            between_runs: None,
             flags: vec![Flag::Disturbed],
-            evidence: Vec::new(),
-            details: Default::default(),
-            histogram: Vec::new(),
-            samples: None,
+            ..Measurement::default()
         }
     }
 

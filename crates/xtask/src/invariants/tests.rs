@@ -50,7 +50,6 @@ pub(crate) fn row(adds: &str) -> Measurement {
         unit: Unit::Nanoseconds,
         better: Better::Lower,
         status: Status::Ok,
-        reason: None,
         estimate: Estimate {
             median: Some(10.0),
             ci95_low: Some(9.0),
@@ -68,13 +67,7 @@ pub(crate) fn row(adds: &str) -> Measurement {
             samples: 120,
         },
         core_cycles: Some(30.0),
-        core_share: None,
-        between_runs: None,
-        flags: Vec::new(),
-        evidence: Vec::new(),
-        details: Default::default(),
-        histogram: Vec::new(),
-        samples: None,
+        ..Measurement::default()
     }
 }
 

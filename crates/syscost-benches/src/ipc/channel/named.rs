@@ -1,5 +1,5 @@
-//! What the kernel must show of a mechanism by its name: the expectations of a mechanism on its own calls would
-//! hold under any name.
+//! What the kernel must show of a mechanism by its name: the expectations of a mechanism on its own
+//! calls would hold under any name.
 
 use syscost_harness::prelude::*;
 

@@ -140,7 +140,7 @@ pub(super) fn rows(here: &Here) -> Vec<Case<Row>> {
         rows.extend(add(&some, simd, Level::First, 1));
         rows.extend(add(&[Stream::Read], simd, Level::Memory, 1));
     }
-    let most = most_threads(here);
+    let most = max_threads(here);
     for threads in counts(here).into_iter().map(|count| count as u32) {
         let streams: &[Stream] = match threads {
             1 => &[],
@@ -158,7 +158,7 @@ pub(super) fn rows(here: &Here) -> Vec<Case<Row>> {
 }
 
 /// The number of threads that use all CPUs.
-pub(in crate::memory) fn most_threads(here: &Here) -> u32 {
+pub(in crate::memory) fn max_threads(here: &Here) -> u32 {
     counts(here).last().map_or(1, |most| *most as u32)
 }
 
@@ -172,9 +172,9 @@ pub(super) fn profile(row: &Row, here: &Here) -> Profile {
         (Stream::Read | Stream::Copy, 1) => true,
         (Stream::Write | Stream::Triad, 1) => is_in(&[Level::First, Level::Memory]),
         (Stream::Memcpy, 1) => is_in(&[Level::First]),
-        (Stream::Read, threads) => threads == most_threads(here),
-        (Stream::Copy, threads) => threads == most_threads(here) && !is_in(&[Level::Memory]),
-        (Stream::Triad, threads) => threads == most_threads(here) && is_in(&[Level::Memory]),
+        (Stream::Read, threads) => threads == max_threads(here),
+        (Stream::Copy, threads) => threads == max_threads(here) && !is_in(&[Level::Memory]),
+        (Stream::Triad, threads) => threads == max_threads(here) && is_in(&[Level::Memory]),
         (
             Stream::Write
             | Stream::WriteNontemporal

@@ -38,24 +38,17 @@ fn run(throughput: impl Fn(usize, u32) -> f64) -> Vec<(Row, Measurement)> {
             unit: benchmark.unit,
             better: benchmark.better,
             status: Status::Ok,
-            reason: None,
             estimate: Estimate {
                 median: median(&values),
                 ..Estimate::default()
             },
-            core_cycles: None,
-            core_share: None,
-            between_runs: None,
-            flags: Vec::new(),
-            evidence: Vec::new(),
-            details: BTreeMap::new(),
-            histogram: Vec::new(),
             samples: Some(
                 (0..)
                     .zip(values)
                     .map(|(round, value)| one_round(round, value))
                     .collect(),
             ),
+            ..Measurement::default()
         };
         (row, measurement)
     };
@@ -67,14 +60,8 @@ fn one_round(round: u32, value: f64) -> RoundSamples {
         round,
         cpu: 0,
         iterations: 1_000,
-        core_ghz: None,
-        sample_ghz: Vec::new(),
-        usual_ghz: None,
-        alone_percent: None,
         values: vec![value; 5],
-        raw: Vec::new(),
-        disturbed: Vec::new(),
-        steal_percent: None,
+        ..RoundSamples::default()
     }
 }
 

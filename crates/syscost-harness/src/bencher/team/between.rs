@@ -1,8 +1,8 @@
 //! How many tasks an operation has, and what they are to each other, as the kernel has it:
 //! processes or threads.
 //!
-//! The code that starts them has it from the row's value. This compares that value with what the tasks are to the
-//! kernel.
+//! The code that starts them has it from the row's value. This compares that value with what the
+//! tasks are to the kernel.
 
 use std::collections::BTreeSet;
 
@@ -25,9 +25,9 @@ pub(in crate::bencher) fn groups_of(tasks: impl IntoIterator<Item = TaskId>) -> 
 }
 
 impl Bencher<'_> {
-    /// Claims that the tasks of each of these teams are as many as the row says, and to each other what it says,
-    /// if it says anything. The first team is that of the operation. Another one of a single task is a baseline and
-    /// claims nothing; a single task is nothing to others.
+    /// Claims that the tasks of each of these teams are as many as the row says, and to each other
+    /// what it says, if it says anything. The first team is that of the operation. Another one of a
+    /// single task is a baseline and claims nothing; a single task is nothing to others.
     pub(in crate::bencher) fn claim_tasks<'g>(
         &mut self,
         teams: impl IntoIterator<Item = &'g Groups>,

@@ -274,10 +274,7 @@ impl Bencher<'_> {
         passed_ns: f64,
     ) -> Option<f64> {
         let waited = background::share_of_waiting(used, passed_ns)?;
-        match waited <= background::MAX_BACKGROUND {
-            true => Some(waited),
-            false => Some(waited.min(background::share_on(cpus)?)),
-        }
+        background::confirmed(waited, background::MAX_BACKGROUND, cpus)
     }
 
     fn count_together<'t>(

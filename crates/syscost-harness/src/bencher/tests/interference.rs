@@ -26,20 +26,7 @@ pub(super) fn on_core(
     let mut cores = Cores::with_limit(0, limit);
     cores.knows_frequency = true;
     let (case, clock) = (Case::default(), Clock::mock());
-    let situation = Situation {
-        pass,
-        effort: &effort,
-        clock: &clock,
-        clock_cost: ClockCost {
-            step_ns: 1.0,
-            read_ns: 2.0,
-        },
-        iterations: None,
-        cpu: 0,
-        here: &ONE_CPU,
-        cores: &cores,
-        seed: 1,
-    };
+    let situation = situation(pass, &effort, &clock, &cores);
     let mut bencher = Bencher::new(&case, &[], situation);
     run(&mut bencher).expect("measured");
     bencher.finish().expect("finished")

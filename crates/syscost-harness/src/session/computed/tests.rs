@@ -89,23 +89,14 @@ fn source(row: &Row, rounds: &[(u32, f64)]) -> Measurement {
         name: row.name(),
         id: row.benchmark.id.to_owned(),
         case: row.case.to_map(),
-        title: String::new(),
         revision: 1,
         unit: Unit::Nanoseconds,
         better: Better::Lower,
         status: Status::Ok,
-        reason: None,
         estimate: Estimate {
             median: median(&rounds.iter().map(|(_, value)| *value).collect::<Vec<_>>()),
             ..Estimate::default()
         },
-        core_cycles: None,
-        core_share: None,
-        between_runs: None,
-        flags: Vec::new(),
-        evidence: Vec::new(),
-        details: BTreeMap::new(),
-        histogram: Vec::new(),
         samples: Some(
             rounds
                 .iter()
@@ -113,17 +104,12 @@ fn source(row: &Row, rounds: &[(u32, f64)]) -> Measurement {
                     round,
                     cpu: 1,
                     iterations: 10,
-                    core_ghz: None,
-                    sample_ghz: Vec::new(),
-                    usual_ghz: None,
-                    alone_percent: None,
                     values: vec![value - 1.0, value, value + 5.0],
-                    raw: Vec::new(),
-                    disturbed: Vec::new(),
-                    steal_percent: None,
+                    ..RoundSamples::default()
                 })
                 .collect(),
         ),
+        ..Measurement::default()
     }
 }
 

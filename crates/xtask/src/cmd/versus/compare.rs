@@ -1,5 +1,5 @@
-//! Compares figures from interleaved blocks: medians, and the interval of their ratio by bootstrap, which also few
-//! blocks have.
+//! Compares figures from interleaved blocks: medians, and the interval of their ratio by bootstrap,
+//! which also few blocks have.
 
 use syscost_results::stats::order::{median, quantile_of_sorted, sorted};
 
