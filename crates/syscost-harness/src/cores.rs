@@ -8,7 +8,7 @@ use syscost_results::estimate::frequency;
 use syscost_results::run::Noise;
 use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
-use syscost_sys::core_probe::{self, Alone, Overhead, Probe, ProbeReading, SAME_STATE};
+use syscost_sys::core_probe::{self, Alone, LongChain, Probe, ProbeReading, SAME_STATE};
 use syscost_sys::cpu::{self, CoreKind};
 use syscost_sys::frequency::core_frequency;
 
@@ -20,10 +20,8 @@ const SAME_KIND: f64 = 1.03;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cores {
     modes: Vec<Core>,
-    /// What reading the clock adds to the time of a chain, and that time, in ticks.
-    chain_overhead: f64,
-    #[serde(default)]
-    chain_ticks: f64,
+    /// The share of a probe's chain that is the reading of the clock, in 0..1.
+    clock_share: f64,
     /// Whether a chain shows the frequency: its instructions take as long as believed.
     pub knows_frequency: bool,
     /// The grain of the clock with which they were probed, in ticks.
@@ -46,8 +44,8 @@ pub struct Heard {
     pub readings: Vec<ProbeReading>,
     /// The probe that took them.
     pub probe: Probe,
-    /// What reading the clock adds to the time of a chain.
-    pub chain_overhead: Overhead,
+    /// Longer chains between some of them.
+    pub long_chains: Vec<LongChain>,
 }
 
 /// Probes of a mode are no lower than this share of its ratio.
@@ -64,11 +62,13 @@ const OUTNUMBERS: f64 = 10.0;
 const MIN_LEARNT: usize = 48;
 const LEARNT_SHARE: f64 = 0.02;
 
+/// Number of chains of a core that is ours that tell what reading the clock takes there.
+const MIN_LONG_CHAINS: usize = 12;
+
 /// The state in which nothing is known of any core.
 pub static UNKNOWN: Cores = Cores {
     modes: Vec::new(),
-    chain_overhead: 0.0,
-    chain_ticks: 0.0,
+    clock_share: 0.0,
     knows_frequency: false,
     grain: 1,
 };
@@ -129,25 +129,40 @@ impl Cores {
                 *core = Core::of(core.cpu, known);
             }
         }
-        let overheads = || heard.iter().map(|one| one.chain_overhead);
-        let middle = |part: fn(Overhead) -> f64| {
-            median(&overheads().map(part).collect::<Vec<_>>()).unwrap_or(0.0)
-        };
-        let overhead = Overhead {
-            ticks: middle(|one| one.ticks),
-            of_ticks: middle(|one| one.of_ticks),
-        };
-        let cores = Self {
+        let mut cores = Self {
             modes: found.into_iter().map(|(_, core)| core).collect(),
-            chain_overhead: overhead.ticks,
-            chain_ticks: overhead.of_ticks,
+            clock_share: 0.0,
             knows_frequency,
             grain,
         };
+        cores.clock_share = cores.clock_share_in(heard);
         for one in heard {
             cores.annotate(one);
         }
         cores
+    }
+
+    /// The share of a chain that is the reading of the clock while a core is ours; on cores that never were, of any.
+    fn clock_share_in(&self, heard: &[Heard]) -> f64 {
+        let mut own = Vec::new();
+        let mut all = Vec::new();
+        for one in heard {
+            let alone = self.alone(one.noise.cpu);
+            for chain in &one.long_chains {
+                all.push(chain);
+                if alone
+                    .is_some_and(|alone| chain.around.iter().all(|reading| alone.holds(reading)))
+                {
+                    own.push(chain);
+                }
+            }
+        }
+        let chosen = if own.len() < MIN_LONG_CHAINS {
+            all
+        } else {
+            own
+        };
+        core_probe::clock_share(chosen.into_iter()).unwrap_or(0.0)
     }
 
     /// Learns from later probes that undisturbed cores are faster than believed, because all of the
@@ -165,6 +180,8 @@ impl Cores {
             if let Some(alone) = lower {
                 *core = Core::of(core.cpu, alone);
                 has_learnt = true;
+                // What was known was that of shared cores.
+                self.clock_share = found.clock_share;
             }
         }
         has_learnt
@@ -220,12 +237,8 @@ impl Cores {
 
     /// The core's frequency that a probe shows, in GHz; `None` where a chain does not show it.
     pub fn ghz(&self, probe: &Probe, reading: ProbeReading) -> Option<f64> {
-        let overhead = Overhead {
-            ticks: self.chain_overhead,
-            of_ticks: self.chain_ticks,
-        };
         probe
-            .ghz(reading.chain, overhead)
+            .ghz(reading.chain, self.clock_share)
             .filter(|_| self.knows_frequency)
     }
 

@@ -19,6 +19,9 @@ use crate::cores::Heard;
 /// One probe in this many is kept: more would add no information.
 const KEPT: u64 = 4;
 
+/// After one probe in this many a longer chain is timed, which takes as long as two probes.
+const LONG_CHAINS: u64 = 16;
+
 /// Maximum number of probes kept per CPU.
 const MAX_READINGS: usize = 1 << 18;
 
@@ -71,12 +74,16 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
     let length_ns = time.as_nanos() as f64;
     let probe = Probe::new(clock, grain);
     let mut readings = Vec::with_capacity(MAX_READINGS);
+    let mut long_chains = Vec::new();
     let mut count: u64 = 0;
     let gaps = Gaps::listen(ticks_per_ns, length_ns, LONG_GAP_NS, || {
         let reading = probe.read();
         count += 1;
         if count.is_multiple_of(KEPT) && readings.len() < MAX_READINGS {
             readings.push(reading);
+        }
+        if count.is_multiple_of(LONG_CHAINS) && long_chains.len() < MAX_READINGS {
+            long_chains.push(probe.long_chain(reading));
         }
         clock.start()
     });
@@ -90,7 +97,7 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
             ..Noise::default()
         },
         readings,
-        chain_overhead: probe.chain_overhead(),
+        long_chains,
         probe,
     })
 }

@@ -13,10 +13,7 @@ fn heard(cpu: u32, ratio: f64, shared: usize) -> Heard {
         },
         readings: readings.collect(),
         probe: Probe::new(Clock::system(), 1),
-        chain_overhead: Overhead {
-            ticks: 20.0,
-            of_ticks: 1000.0,
-        },
+        long_chains: Vec::new(),
     }
 }
 
@@ -42,6 +39,29 @@ fn how_often_a_core_was_ours_is_recorded() {
     assert_eq!(all[1].noise.shared_slowdown_percent, None);
     assert!(cores.alone(0).is_some() && cores.alone(7).is_none());
     assert_eq!(UNKNOWN.alone_or_alike(0), None);
+}
+
+#[test]
+fn what_reading_the_clock_takes_is_that_on_a_core_that_is_ours() {
+    let around = |ratio: f64, clock: u32| LongChain {
+        around: [ProbeReading {
+            throughput: (1000.0 * ratio) as u32,
+            chain: 1000,
+        }; 2],
+        ticks: 4 * (1000 - clock) + clock,
+    };
+    let (shared, own) = (around(1.5, 75), around(0.84, 60));
+    let share = |chains: Vec<LongChain>| {
+        let mut one = heard(0, 0.84, 3);
+        one.long_chains = chains;
+        Cores::find(&mut [one], true, None).clock_share
+    };
+    let mostly_shared = [vec![shared; 900], vec![own; 20]].concat();
+    assert!((share(mostly_shared) - 0.06).abs() < 1e-9);
+    assert!(
+        (share(vec![shared; 900]) - 0.075).abs() < 1e-9,
+        "all there is"
+    );
 }
 
 #[test]

@@ -53,24 +53,38 @@ pub struct ProbeReading {
     pub chain: u32,
 }
 
-/// What reading the clock adds to the time of a chain, in ticks, and that time, both at one moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Overhead {
-    /// The part of reading the clock.
-    pub ticks: f64,
-    /// The whole time; 0 where it is not known.
-    pub of_ticks: f64,
+/// A chain several times as long as a probe's, between two probes: what reading the clock takes is
+/// what cancels in the difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LongChain {
+    /// The probes before and after it.
+    pub around: [ProbeReading; 2],
+    /// Its time, in ticks.
+    pub ticks: u32,
 }
 
-impl Overhead {
-    /// Its share of the time, 0..1.
-    fn share(self) -> f64 {
-        if self.of_ticks > self.ticks {
-            self.ticks / self.of_ticks
-        } else {
-            0.0
-        }
+impl LongChain {
+    /// Length of the chain, in chains of a probe.
+    const TIMES: u32 = 4;
+
+    /// The share of a probe's chain that is the reading of the clock, in 0..1; `None` where the clock did not move.
+    fn clock_share(&self) -> Option<f64> {
+        let [before, after] = self.around.map(|reading| f64::from(reading.chain));
+        let (short, times) = ((before + after) / 2.0, f64::from(Self::TIMES));
+        let overhead = (times * short - f64::from(self.ticks)) / (times - 1.0);
+        (short > 0.0).then(|| overhead / short)
     }
+}
+
+/// The share of a probe's chain that is the reading of the clock, in 0..1, as the most of these chains show it. It is larger
+/// while the core is shared (7.5 % for 6 on a Xeon): only chains between probes of a core that is ours tell that of one that is.
+/// A mean of the middle half, since a coarse clock shows nothing between its steps.
+pub fn clock_share<'c>(chains: impl Iterator<Item = &'c LongChain>) -> Option<f64> {
+    let mut shares: Vec<f64> = chains.filter_map(LongChain::clock_share).collect();
+    shares.sort_unstable_by(f64::total_cmp);
+    let middle = &shares[shares.len() / 4..shares.len() - shares.len() / 4];
+    let mean = middle.iter().sum::<f64>() / middle.len() as f64;
+    mean.is_finite().then_some(mean.max(0.0))
 }
 
 impl ProbeReading {
@@ -147,29 +161,12 @@ impl Probe {
         self.time(self.chain.run, self.chain_iterations)
     }
 
-    /// What reading the clock adds to the time of a chain: what cancels in the difference between
-    /// one chain and another four times as long. Typical times are used, since a later probe is not
-    /// the shortest of many either.
-    pub fn chain_overhead(&self) -> Overhead {
-        const PAIRS: usize = 301;
-        const TIMES: u32 = 4;
-        let mut taken = [Vec::new(), Vec::new()];
-        for _ in 0..PAIRS {
-            for (ticks, times) in taken.iter_mut().zip([1, TIMES]) {
-                ticks.push(self.time(self.chain.run, times * self.chain_iterations));
-            }
-        }
-        // A mean, since a coarse clock shows nothing between its steps; of the shorter half, which
-        // was not delayed.
-        let [short, long] = taken.map(|mut ticks| {
-            ticks.sort_unstable();
-            let middle = &ticks[PAIRS / 20..PAIRS / 2 + PAIRS / 20];
-            middle.iter().copied().map(f64::from).sum::<f64>() / middle.len() as f64
-        });
-        let times = f64::from(TIMES);
-        Overhead {
-            ticks: ((times * short - long) / (times - 1.0)).max(0.0),
-            of_ticks: short,
+    /// Times a longer chain right after a probe, and takes another probe.
+    pub fn long_chain(&self, before: ProbeReading) -> LongChain {
+        let ticks = self.time(self.chain.run, LongChain::TIMES * self.chain_iterations);
+        LongChain {
+            around: [before, self.read()],
+            ticks,
         }
     }
 
@@ -178,8 +175,8 @@ impl Probe {
     /// The instructions that read the clock are work of the core as the chain is, so their share
     /// of the time is the same at any frequency. (As a constant time it exaggerated how far
     /// frequencies lie apart by 6 %, seen in the cycles of a multiplication at 2.5 and 2.9 GHz.)
-    pub fn ghz(&self, chain: u32, overhead: Overhead) -> Option<f64> {
-        let ns = f64::from(chain) * (1.0 - overhead.share()) / self.clock.ticks_per_ns();
+    pub fn ghz(&self, chain: u32, clock_share: f64) -> Option<f64> {
+        let ns = f64::from(chain) * (1.0 - clock_share) / self.clock.ticks_per_ns();
         (ns > 0.0).then(|| f64::from(self.chain_iterations * self.chain.cycles_per_iteration) / ns)
     }
 
@@ -232,9 +229,10 @@ mod tests {
         }
         // The frequency changes; at one of these moments both must agree.
         let agrees = (0..500).any(|_| {
-            let overhead = probe.chain_overhead();
+            let chains: Vec<LongChain> = (0..40).map(|_| probe.long_chain(probe.read())).collect();
+            let share = clock_share(chains.iter()).expect("the clock moves");
             let shortest = (0..20).map(|_| probe.chain()).min();
-            let ghz = shortest.and_then(|chain| probe.ghz(chain, overhead));
+            let ghz = shortest.and_then(|chain| probe.ghz(chain, share));
             let known = crate::frequency::core_frequency(&clock).agreed();
             ghz.zip(known)
                 .is_some_and(|(a, b)| (a / b - 1.0).abs() < 0.02)
@@ -243,17 +241,22 @@ mod tests {
     }
 
     #[test]
-    fn reading_the_clock_takes_the_same_share_of_a_chain_at_any_frequency() {
-        let clock = Clock::system();
-        let probe = Probe::new(clock, 1);
-        let overhead = Overhead {
-            ticks: 60.0,
-            of_ticks: 900.0,
-        };
-        let [fast, slow] = [900, 1800].map(|chain| probe.ghz(chain, overhead).expect("it moved"));
+    fn reading_the_clock_is_a_share_of_a_chain() {
+        let probe = Probe::new(Clock::system(), 1);
+        let [fast, slow] = [900, 1800].map(|chain| probe.ghz(chain, 0.06).expect("it moved"));
         assert!((fast / slow - 2.0).abs() < 1e-9, "{fast} and {slow}");
-        let unknown = probe.ghz(900, Overhead::default()).expect("it moved");
-        assert!(fast > unknown);
+        let reading = |chain| ProbeReading {
+            throughput: 800,
+            chain,
+        };
+        // 60 ticks of 1000; some of the longer chains were interrupted.
+        let chains = [0, 0, 0, 900].map(|late| LongChain {
+            around: [reading(1000), reading(1000)],
+            ticks: 4 * 940 + 60 + late,
+        });
+        let share = clock_share(chains.iter()).expect("the clock moved");
+        assert!((share - 0.06).abs() < 1e-9, "{share}");
+        assert_eq!(clock_share([].iter()), None);
     }
 
     #[test]
