@@ -48,6 +48,7 @@ pub(crate) fn findings_of(
         here: &here,
         cores: &syscost_harness::cores::UNKNOWN,
         seed: 1,
+        instead: None,
     };
     let mut b = Bencher::new(case, expect, situation);
     measure(&mut b)?;

@@ -3,7 +3,7 @@
 use syscost_results::{Better, Unit};
 use syscost_sys::Unsupported;
 
-use crate::bencher::Bencher;
+use crate::bencher::{Bencher, Outcome, Plan};
 use crate::case::Case;
 use crate::computed::Computation;
 use crate::expect::Expect;
@@ -56,7 +56,9 @@ pub struct Benchmark {
     pub comes_first: bool,
     /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
     pub computation: Option<Computation>,
-    /// Sets up, measures through the [`Bencher`], tears down by `Drop`.
+    /// Sets up, measures by the [`Plan`], tears down by `Drop`.
+    pub measure: Option<fn(Plan) -> Result<Outcome, Failure>>,
+    /// To go.
     pub run: fn(&mut Bencher) -> Result<(), Failure>,
     /// The benchmark's own file (`include_str!`), whose doc comment is its published explanation.
     pub source: &'static str,
@@ -84,6 +86,7 @@ impl Benchmark {
         support: |_, _| Ok(()),
         comes_first: false,
         computation: None,
+        measure: None,
         run: |_| Err(Failure::Broken("has no run function".into())),
         source: "",
     };

@@ -9,6 +9,8 @@ use syscost_params::{Params, Role, Value};
 
 use crate::benchmark::Setup;
 use crate::expect::Expect;
+use crate::placement::Placement;
+use crate::proof::Proof;
 use crate::session::Profile;
 
 /// A row of any benchmark.
@@ -26,9 +28,15 @@ pub struct Case<R: ?Sized = Erased> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
     parameters: Vec<(&'static str, Cow<'static, str>)>,
+    /// For each parameter of its type, where it is among those, if it has a value.
+    named: Vec<Option<usize>>,
     /// What its values say of its tasks and CPUs.
     pub(crate) roles: Vec<Role>,
     pub(crate) expect: Vec<Expect>,
+    /// Where its tasks are, if a parameter says so.
+    pub(crate) placement: Option<Placement>,
+    /// What proves each of its parameters, in their order; of those without a value, too.
+    pub(crate) proofs: Vec<Proof>,
     pub(crate) setup: Option<Setup>,
     /// The shortest profile that measures it, if that differs from its benchmark's.
     pub(crate) profile: Option<Profile>,
@@ -43,12 +51,14 @@ pub struct Parameter {
     key: &'static str,
     text: Cow<'static, str>,
     role: Role,
+    placement: Option<Placement>,
 }
 
 impl Parameter {
     /// The parameter of this field with this value.
-    pub fn new(field: &'static str, value: &impl Value) -> Self {
+    pub fn new(field: &'static str, value: &(impl Value + 'static)) -> Self {
         Self {
+            placement: (value as &dyn Any).downcast_ref().copied(),
             key: field.trim_start_matches("r#"),
             text: value.text(),
             role: value.role(),
@@ -104,11 +114,16 @@ impl<R: Params> Case<R> {
     pub fn of(row: R, parameters: &[Parameter]) -> Self {
         let of = |(key, _): &(&'static str, _)| parameters.iter().find(|one| one.key == *key);
         let in_order = || R::MEANINGS.iter().filter_map(of);
-        let named = in_order().filter(|one| !one.text.is_empty());
+        let placement = in_order().find_map(|one| one.placement);
+        let mut count = 0..;
+        let named = in_order().map(|one| (!one.text.is_empty()).then(|| count.next()).flatten());
+        let parameters = in_order().filter(|one| !one.text.is_empty());
         Self {
             facts: Facts {
-                parameters: named.map(|one| (one.key, one.text.clone())).collect(),
+                named: named.collect(),
+                parameters: parameters.map(|one| (one.key, one.text.clone())).collect(),
                 roles: in_order().map(|one| one.role).collect(),
+                placement,
                 ..Facts::default()
             },
             row: Arc::new(row),
@@ -145,6 +160,19 @@ impl<R: ?Sized> Case<R> {
     pub fn in_profile(mut self, profile: Profile) -> Self {
         self.facts.profile = Some(profile);
         self
+    }
+
+    /// What proves each of its parameters that has a value.
+    pub(crate) fn proofs(&self) -> impl Iterator<Item = (&Proof, (&'static str, &str))> {
+        // A row without proofs has no parameters, or does not say what proves them.
+        self.facts
+            .proofs
+            .iter()
+            .zip(&self.facts.named)
+            .filter_map(|(proof, index)| {
+                let (key, value) = &self.facts.parameters[(*index)?];
+                Some((proof, (*key, &**value)))
+            })
     }
 
     /// The value of a parameter as it is written, if it has that parameter.

@@ -2,6 +2,7 @@
 //!
 //! - [`benchmark`], [`case`], [`expect`], [`arguments`]: a benchmark as data plus one function.
 //! - [`mod@computed`]: rows computed from other rows.
+//! - [`proof`]: what proves the parameters of a row.
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function works with: set-up outside, the operation inside.
 //! - [`trial`]: batches of other lengths, and other margins for what counts as an undisturbed core.
@@ -34,6 +35,7 @@ pub mod noise;
 pub mod peer;
 pub mod placement;
 pub mod programs;
+pub mod proof;
 pub mod session;
 pub mod targets;
 pub mod trial;
@@ -54,7 +56,8 @@ pub use targets::Targets;
 pub mod prelude {
     pub use crate::arguments::{Argument, ArgumentValue};
     pub use crate::bencher::{
-        Baseline, Bencher, Driver, Laps, Responder, Served, Stop, TaskGroup, Team, clocked,
+        Baseline, Bencher, Copied, Driver, Kernel, Laps, Loop, Observed, Outcome, Plan, Published,
+        Responder, Served, Single, Stop, TaskGroup, Team, Together, clocked,
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::Case;
@@ -67,6 +70,7 @@ pub mod prelude {
     pub use crate::here::Here;
     pub use crate::measured::Measured;
     pub use crate::placement::{Placement, spread_from};
+    pub use crate::proof::{Proof, Witness};
     pub use crate::rows;
     pub use crate::session::Profile;
     pub use crate::targets::Targets;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use syscost_params::Params;
 use syscost_sys::Unsupported;
 
-use crate::bencher::Bencher;
+use crate::bencher::{Bencher, Outcome, Plan};
 use crate::benchmark::{Benchmark, Setup};
 use crate::case::Case;
 use crate::expect::Expect;
 use crate::failure::Failure;
 use crate::here::Here;
+use crate::proof::Proof;
 use crate::session::Profile;
 
 /// A row of a benchmark that has parameters. Where several benchmarks have the same parameters,
@@ -22,11 +23,21 @@ pub trait Measured<By = ()>: Params {
     /// The rows that there are here, in order; see [`rows`](crate::rows).
     fn rows(here: &Here) -> Vec<Case<Self>>;
 
-    /// Sets up, measures through the [`Bencher`], tears down by `Drop`.
+    /// Sets up, measures by the [`Plan`], tears down by `Drop`.
     ///
     /// # Errors
     /// Why there is no number.
-    fn run(self, b: &mut Bencher) -> Result<(), Failure>;
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        plan.old(|b| self.run(b))
+    }
+
+    /// To go.
+    ///
+    /// # Errors
+    /// Why there is no number.
+    fn run(self, _: &mut Bencher) -> Result<(), Failure> {
+        Err(Failure::Broken("measures nothing".into()))
+    }
 
     /// The shortest profile that measures it when nothing is selected by name; longer ones do, too.
     fn profile(&self, _: &Here) -> Profile {
@@ -36,6 +47,11 @@ pub trait Measured<By = ()>: Params {
     /// What must be counted, in addition to the benchmark's own expectations.
     fn expect(&self) -> Vec<Expect> {
         Vec::new()
+    }
+
+    /// What proves each of its parameters: `RowProofs { .. }`, evaluated of the row that is named.
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        None
     }
 
     /// How expensive its set-up is, if that differs from its benchmark's.
@@ -73,6 +89,7 @@ impl Benchmark {
                     case.facts.setup = row.setup();
                     case.facts.profile.get_or_insert_with(|| row.profile(here));
                     case.facts.ignores_interference = row.ignores_interference();
+                    case.facts.proofs = row.proofs().map_or_else(Vec::new, R::in_order);
                     case.expecting(row.expect())
                 };
                 R::rows(here).into_iter().map(complete).collect()
@@ -80,7 +97,7 @@ impl Benchmark {
             depends_on_machine: R::DEPENDS_ON_MACHINE,
             parameters: R::MEANINGS,
             support: |case, here| case.own_row::<R>().support(here),
-            run: |b| b.case().own_row::<R>().clone().run(b),
+            measure: Some(|plan| plan.measured().own_row::<R>().clone().measure(plan)),
             ..Benchmark::DEFAULT
         }
     }

@@ -19,6 +19,7 @@ fn job(cases: usize) -> Job {
         benchmark: "syscall.null".into(),
         cases: (0..cases)
             .map(|case| JobCase {
+                instead: None,
                 suffix: format!("{{n={case}}}"),
                 iterations: None,
                 may_defer: false,

@@ -181,16 +181,41 @@ fn of_struct(input: &DeriveInput) -> Result<TokenStream> {
         return Err(wrong());
     }
     let ident = &input.ident;
-    let fields = data.fields.iter().filter_map(|one| one.ident.as_ref());
-    let keys: Vec<String> = fields.map(|one| one.unraw().to_string()).collect();
+    let fields: Vec<&Ident> = data
+        .fields
+        .iter()
+        .filter_map(|one| one.ident.as_ref())
+        .collect();
+    let keys: Vec<String> = fields.iter().map(|one| one.unraw().to_string()).collect();
+    let (visibility, proofs) = (&input.vis, quote::format_ident!("{ident}Proofs"));
+    let (each, declared) = match fields.is_empty() {
+        true => (quote!(()), TokenStream::new()),
+        false => (
+            quote!(#proofs<P>),
+            quote! {
+                /// What proves each parameter.
+                #visibility struct #proofs<P> {
+                    #(pub #fields: P,)*
+                }
+            },
+        ),
+    };
     let meanings = data.fields.iter().map(meaning_of);
     let (meanings, checks): (Vec<_>, Vec<_>) =
         meanings.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     Ok(quote! {
         #(#checks)*
 
+        #declared
+
         impl ::syscost_params::Params for #ident {
             const MEANINGS: &'static [(&'static str, &'static str)] = &[#((#keys, #meanings)),*];
+            type Proofs<P> = #each;
+
+            #[allow(unused_variables)]
+            fn in_order<P>(proofs: #each) -> ::std::vec::Vec<P> {
+                ::std::vec![#(proofs.#fields),*]
+            }
         }
     })
 }

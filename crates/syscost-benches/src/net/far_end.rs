@@ -154,6 +154,11 @@ pub(crate) struct OverNetwork<R>(pub(crate) R);
 
 impl<R: Params> Params for OverNetwork<R> {
     const MEANINGS: &'static [(&'static str, &'static str)] = R::MEANINGS;
+    type Proofs<P> = R::Proofs<P>;
+
+    fn in_order<P>(proofs: R::Proofs<P>) -> Vec<P> {
+        R::in_order(proofs)
+    }
 }
 
 impl<R: Networked<By>, By> Measured<By> for OverNetwork<R> {

@@ -20,16 +20,16 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "lseek",
     tags: &["file position", "file offset"],
     expect: &[calls(Sysno::LSEEK)],
-    run,
+    measure: Some(measure),
     source: include_str!("lseek.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let file = subject::file_in_memory()?;
     let mut position = 0;
-    b.try_iter(|| -> Result<(), Bad> {
+    plan.measure(Loop::each(|| -> Result<(), Bad> {
         position = (position + 1) % 4096;
         must(seek(&file, SeekFrom::Start(position))? == position)
-    })
+    }))
 }

@@ -93,7 +93,7 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Body for F {
 }
 
 /// A loop with an untimed preparation before each batch.
-pub(super) struct PreparedBody<P, F> {
+pub struct PreparedBody<P, F> {
     prepare: P,
     body: F,
     max_iterations: u64,

@@ -4,12 +4,11 @@ use std::fmt::Display;
 
 use syscost_results::{Claim, Evidence, Fact, Verdict};
 use syscost_sys::memory::Memory;
-use syscost_sys::raw::Sysno;
 
 use super::{Bencher, background};
-use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
 use crate::expect::Bound;
 use crate::failure::Failure;
+use crate::proof::{Awaited, Witness};
 
 /// Minimum share still in huge pages for the claim to be unverified rather than refuted: the kernel
 /// may split some at any time.
@@ -19,6 +18,54 @@ const MIN_UNSPLIT: f64 = 0.95;
 const MAX_BEHIND_OTHERS: f64 = 0.1;
 
 impl Bencher<'_> {
+    /// Reports what a witness saw, which the proofs of the row that is named await.
+    pub fn saw(&mut self, witness: &'static Witness, value: impl Into<Fact>) {
+        self.saw_unless(witness, value, None);
+    }
+
+    /// As [`Bencher::saw`]; what would refute does not if `doubt` tells what else may have caused it.
+    pub fn saw_unless(
+        &mut self,
+        witness: &'static Witness,
+        value: impl Into<Fact>,
+        doubt: Option<&str>,
+    ) {
+        let value = value.into();
+        self.witnessed(witness, |awaited| {
+            awaited.judge(value.clone()).tolerated(|| doubt)
+        });
+    }
+
+    /// Says why a witness could not look here.
+    pub fn unseen(&mut self, witness: &'static Witness, reason: impl Display) {
+        self.witnessed(witness, |awaited| awaited.unseen(reason.to_string()));
+    }
+
+    fn witnessed(&mut self, witness: &'static Witness, judge: impl Fn(&Awaited) -> Evidence) {
+        let proofs = self.case.facts.proofs.iter();
+        let awaited = proofs.flat_map(|proof| &proof.awaited);
+        let evidence = awaited.filter(|one| one.is_of(witness)).map(judge);
+        self.findings.evidence.extend(evidence);
+        self.seen.push(witness);
+    }
+
+    /// Adds what no witness tells, and notes a witness that did not look.
+    pub(super) fn judge_proofs(&mut self) {
+        let case = self.case;
+        for (proof, (key, value)) in case.proofs() {
+            self.findings.evidence.extend(proof.lacking(key, value));
+            let due = |one: &&Awaited| one.witness.looks_in(self.pass);
+            let missed = |one: &&Awaited| !self.seen.iter().any(|seen| one.is_of(seen));
+            if let Some(missed) = proof.awaited.iter().filter(due).find(missed) {
+                let what = format!(
+                    "proves {key} by {}, which is not seen",
+                    missed.witness.sentence()
+                );
+                self.broken.get_or_insert(what);
+            }
+        }
+    }
+
     /// Adds a claim that the benchmark judged itself.
     pub fn claim(
         &mut self,
@@ -127,18 +174,6 @@ impl Bencher<'_> {
         self.claim_verdict(claim, expected, observed, source, verdict, Some(reason));
     }
 
-    /// Claims what an argument is in every `call` of the operation that the measuring task makes;
-    /// the audit records the arguments. To be called before the measurement. A preparation before
-    /// all operations may make such calls as well; a preparation of each single operation must not.
-    pub fn expect_argument(&mut self, call: Sysno, argument: Argument, given: ArgumentValue) {
-        self.set_too_late |= self.measured;
-        self.arguments.push(ArgumentClaim {
-            call,
-            argument,
-            given,
-        });
-    }
-
     /// Claims that all of this memory is resident, in pages of the requested size.
     ///
     /// # Errors
@@ -156,19 +191,6 @@ impl Bencher<'_> {
             self.claim_equal(&what, bytes, as_asked, "smaps");
         }
         Ok(())
-    }
-
-    /// As [`Bencher::report`], for a count that other programs on this CPU raise as well: beyond
-    /// its bound it refutes only if there are none.
-    pub fn report_shared(&mut self, name: &'static str, total: f64) {
-        self.shared_counts.push(name);
-        self.report(name, total);
-    }
-
-    /// Reports a total that the benchmark counted itself over every operation of this pass, warm-up
-    /// included; the expectation of the same name compares it per operation.
-    pub fn report(&mut self, name: &'static str, total: f64) {
-        self.reports.insert(name, total);
     }
 
     /// Sets the bounds between which the value lies, as far as the method can resolve it: the row's

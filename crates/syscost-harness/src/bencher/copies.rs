@@ -18,6 +18,7 @@ use super::counts::Counted;
 use super::detail::Over;
 use super::evidence::COUNTED_NS;
 use super::pass::Pass;
+use super::plan::Shape;
 use super::team::groups_of;
 use super::timed::warm_up::WarmUp;
 use crate::expect::{Counter, Manner};
@@ -74,39 +75,82 @@ where
     }
 }
 
-impl Bencher<'_> {
-    /// Measures how many operations per second `count` copies of it do simultaneously, each pinned
-    /// to a CPU of its own: as processes or as threads. The measuring task is one of the copies.
-    /// CPUs are taken in the order of [`syscost_sys::topology::Topology::spread`].
+/// The same operation on several CPUs simultaneously: the value is how many of them all copies do per
+/// second.
+pub struct Copied<M> {
+    between: Between,
+    count: usize,
+    per_iteration: u64,
+    make: M,
+}
+
+impl<O, E, M> Copied<M>
+where
+    M: Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
+    O: FnMut() -> Result<(), E>,
+    E: Display,
+{
+    /// `count` copies, each pinned to a CPU of its own: as processes or as threads. The measuring
+    /// task is one of them. CPUs are taken in the order of
+    /// [`syscost_sys::topology::Topology::spread`].
     ///
     /// `make` is called within each copy, with its number, and sets up what the copy calls; an
     /// iteration is this many operations. All copies begin together and go on until a common end.
     /// The value is the sum of their rates, each over its own time, so that ragged ends do not
     /// count as contention.
-    pub fn copies<O, E>(
-        &mut self,
-        between: Between,
-        count: usize,
-        per_iteration: u64,
-        make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
-    ) -> Result<(), Failure>
-    where
-        O: FnMut() -> Result<(), E>,
-        E: Display,
-    {
-        self.begin(Manner::Copies)?;
-        self.findings.copies = Some(count as u32);
-        let cpus = self.cpus_of_copies(count)?;
-        let log = match self.pass {
-            Pass::Timed => self.time_copies(between, &cpus, per_iteration, make)?,
-            Pass::Evidence => self.count_copies(between, &cpus, per_iteration, make)?,
-        };
-        self.claim_cpus(&cpus, &log);
-        if count > 1 {
-            self.claim_overlap(&log);
-            self.detail_shares(&log);
+    pub fn of(between: Between, count: usize, per_iteration: u64, make: M) -> Self {
+        Self {
+            between,
+            count,
+            per_iteration,
+            make,
         }
+    }
+}
+
+impl<O, E, M> Shape for Copied<M>
+where
+    M: Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
+    O: FnMut() -> Result<(), E>,
+    E: Display,
+{
+    type Seen = ();
+
+    fn manner(&self) -> Manner {
+        Manner::Copies
+    }
+
+    fn may_be_rate(&self) -> bool {
+        true
+    }
+
+    fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
+        let cpus = bencher.begin_copies(self.count)?;
+        let log = bencher.time_copies(self.between, &cpus, self.per_iteration, self.make)?;
+        bencher.claim_copies(&cpus, &log);
         Ok(())
+    }
+
+    fn count(self, bencher: &mut Bencher) -> Result<(), Failure> {
+        let cpus = bencher.begin_copies(self.count)?;
+        let log = bencher.count_copies(self.between, &cpus, self.per_iteration, self.make)?;
+        bencher.claim_copies(&cpus, &log);
+        Ok(())
+    }
+}
+
+impl Bencher<'_> {
+    fn begin_copies(&mut self, count: usize) -> Result<Vec<u32>, Failure> {
+        self.findings.copies = Some(count as u32);
+        self.cpus_of_copies(count)
+    }
+
+    fn claim_copies(&mut self, cpus: &[u32], log: &[Vec<CopyInterval>]) {
+        self.claim_cpus(cpus, log);
+        if cpus.len() > 1 {
+            self.claim_overlap(log);
+            self.detail_shares(log);
+        }
     }
 
     /// The CPUs of this many copies, the measuring task's first.

@@ -1,15 +1,10 @@
 //! What a benchmark's function works with: set-up precedes the call, the measured operation is inside it.
 //!
-//! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`],
-//! [`Bencher::kernel_difference`], [`Bencher::batches`], [`Bencher::prepared_batches`],
-//! [`Bencher::single`], [`Bencher::together`],
-//! [`Bencher::together_difference`], [`Bencher::single_together`], [`Bencher::served`],
-//! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two
-//! different processes: the timed one takes samples, the evidence one counts, so that no counter
-//! disturbs a sample and the code that is counted is the code that is timed.
+//! - [`plan`]: what precedes the measurement, and what follows it.
+//! - [`shapes`], [`team`], [`copies`]: what is measured.
+//! - [`timed`], [`sampling`], [`core_probes`]: the timed pass; [`evidence`], [`counts`]: the other one.
 
 mod background;
-mod begin;
 mod body;
 mod claims;
 mod clocked;
@@ -20,43 +15,52 @@ mod detail;
 mod evidence;
 mod laps;
 mod min_times;
-mod observed;
+mod old;
 mod pass;
+mod plan;
 mod sampling;
 mod served;
+mod shapes;
 mod team;
 #[cfg(test)]
 mod tests;
 mod timed;
 mod watch;
 
-use std::{collections::BTreeMap, hint::black_box};
+use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use syscost_sys::{clock::Clock, kernel::Work};
+use syscost_sys::clock::Clock;
 
 use crate::arguments::ArgumentClaim;
 use crate::case::Case;
 use crate::cores::Cores;
-use crate::expect::{self, Counter, Expect, Manner, at_least};
+use crate::expect::{self, Counter, Expect};
 use crate::failure::Failure;
 use crate::here::Here;
 use crate::programs::OwnProgram;
+use crate::proof::Witness;
 use crate::targets::Targets;
 
-use body::{KernelBody, PreparedBody};
 pub use clocked::clocked;
+pub use copies::Copied;
 use core_probes::CoreProbes;
 pub use detail::{Detail, Over};
 pub use laps::Laps;
 pub use min_times::MinTimes;
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
+pub use plan::{Outcome, Plan, Shape};
 pub use served::Served;
-pub use team::{Baseline, Driver, Responder, Stop, TaskGroup, Team};
+pub use shapes::{Kernel, Loop, Observed, Published, Single};
+pub use team::{
+    Baseline, Difference, Driver, OwnShare, Responder, Stop, TaskGroup, Team, Together,
+};
 
 /// Sets up outside, measures inside.
 pub struct Bencher<'a> {
     case: &'a Case,
+    /// The case whose name is claimed is `case`; this one is measured.
+    measured: &'a Case,
     declared: Vec<Expect>,
     arguments: Vec<ArgumentClaim>,
     pass: Pass,
@@ -90,29 +94,36 @@ pub struct Bencher<'a> {
     random: fastrand::Rng,
     findings: Findings,
     operations: u64,
-    measured: bool,
-    set_too_late: bool,
     reports: BTreeMap<&'static str, f64>,
     /// The reports that other programs may have raised.
     shared_counts: Vec<&'static str>,
+    /// The witnesses that looked, or said why they could not.
+    seen: Vec<&'static Witness>,
+    /// What is wrong with the benchmark itself.
+    broken: Option<String>,
     singles: Histogram<u64>,
     singles_below_zero: u64,
 }
 
 impl<'a> Bencher<'a> {
-    /// A bencher for one case in one pass.
+    /// Old.
     pub fn new(case: &'a Case, declared: &[Expect], situation: Situation<'a>) -> Self {
+        let proofs = &case.facts.proofs;
         let mut own = case.expect().to_vec();
-        own.extend(declared.iter().filter(|expect| {
-            !case
-                .expect()
-                .iter()
-                .any(|own| own.counter == expect.counter)
-        }));
+        own.extend(proofs.iter().flat_map(|proof| &proof.expect));
+        let is_own = |expect: &&Expect| own.iter().any(|own| own.counter == expect.counter);
+        let others: Vec<Expect> = declared
+            .iter()
+            .filter(|one| !is_own(one))
+            .copied()
+            .collect();
+        own.extend(others);
+        let arguments = proofs.iter().flat_map(|proof| &proof.arguments);
         Self {
             case,
+            measured: situation.instead.unwrap_or(case),
             declared: own,
-            arguments: Vec::new(),
+            arguments: arguments.copied().collect(),
             pass: situation.pass,
             effort: situation.effort,
             clock: situation.clock,
@@ -134,18 +145,23 @@ impl<'a> Bencher<'a> {
             random: fastrand::Rng::with_seed(situation.seed),
             findings: Findings::default(),
             operations: 0,
-            measured: false,
-            set_too_late: false,
             reports: BTreeMap::new(),
             shared_counts: Vec::new(),
+            seen: Vec::new(),
+            broken: None,
             singles: new_histogram(),
             singles_below_zero: 0,
         }
     }
 
-    /// The case to measure.
+    /// The case whose name is claimed.
     pub fn case(&self) -> &Case {
         self.case
+    }
+
+    /// The case that is measured.
+    pub(crate) fn measured(&self) -> &Case {
+        self.measured
     }
 
     /// The calibrated clock.
@@ -178,15 +194,6 @@ impl<'a> Bencher<'a> {
         &self.here.programs
     }
 
-    /// Makes the result a rate: each operation moves this many bytes. To be called before the
-    /// measurement, by benchmarks in B/s. For [`Bencher::iter`], [`Bencher::try_iter`],
-    /// [`Bencher::kernel`], [`Bencher::batches`], [`Bencher::together`] and [`Bencher::copies`];
-    /// the others measure times and refuse.
-    pub fn rate(&mut self, bytes: u64) {
-        self.set_too_late |= self.measured;
-        self.findings.bytes = Some(bytes as f64);
-    }
-
     /// Bytes per operation if the result is a rate; `None` if it is a time.
     pub fn rated(&self) -> Option<f64> {
         self.findings.bytes
@@ -195,13 +202,6 @@ impl<'a> Bencher<'a> {
     /// Sets the bound up to which values, in the benchmark's unit, look like zero: such a row reads *below resolution*, and this is its bound.
     pub fn resolution(&mut self, least: f64) {
         self.findings.resolution = Some(least);
-    }
-
-    /// Makes each iteration of several tasks this many operations. To be called before the
-    /// measurement.
-    pub fn operations_per_iteration(&mut self, count: u64) {
-        self.set_too_late |= self.measured;
-        self.per_iteration = count;
     }
 
     /// Random numbers, seeded by the run's seed, the round and the row.
@@ -214,157 +214,32 @@ impl<'a> Bencher<'a> {
         self.pass == Pass::Timed
     }
 
-    /// Measures an operation that cannot fail.
-    ///
-    /// The loop is unrolled eightfold, so its own cost is an eighth of a cycle or so per operation: suitable for system
-    /// calls and similar operations. An operation of few cycles is a [`Bencher::kernel`].
-    pub fn iter<T>(&mut self, mut op: impl FnMut() -> T) -> Result<(), Failure> {
-        self.batches(1, move |n| {
-            for _ in 0..n / 8 {
-                black_box(op());
-                black_box(op());
-                black_box(op());
-                black_box(op());
-                black_box(op());
-                black_box(op());
-                black_box(op());
-                black_box(op());
-            }
-            for _ in 0..n % 8 {
-                black_box(op());
-            }
-            Ok(())
-        })
-    }
-
-    /// Measures an operation that can fail. Its first failure ends the measurement, and its row reports it: a failed
-    /// operation never counts as a fast one.
-    pub fn try_iter<T, E: std::fmt::Display>(
-        &mut self,
-        mut op: impl FnMut() -> Result<T, E>,
-    ) -> Result<(), Failure> {
-        let mut done: u64 = 0;
-        self.batches(1, move |n| {
-            for _ in 0..n {
-                if let Err(cause) = op().map(black_box) {
-                    return Err(Failure::Failed(format!(
-                        "operation {} failed: {cause}",
-                        done + 1
-                    )));
-                }
-                done += 1;
-            }
-            Ok(())
-        })
-    }
-
-    /// Measures an assembly kernel, whose checksum is compared after every batch. A rate must refer to the bytes that it moves.
-    pub fn kernel(&mut self, kernel: &impl Work) -> Result<(), Failure> {
-        let moved = kernel.bytes_per_operation().map(|bytes| bytes as f64);
-        if let Some(rate) = self.findings.bytes.filter(|rate| moved != Some(*rate)) {
-            let what = format!("makes a rate of {rate} bytes of a kernel that moves {moved:?}");
-            return Err(Failure::Broken(what));
-        }
-        self.expect(at_least(Counter::CoreCycles, kernel.floor_cycles()));
-        self.measure(kernel.operations_per_iteration(), KernelBody::new(kernel))?;
-        self.claim("checksum of every batch", "equal", "equal", "kernel", true);
-        Ok(())
-    }
-
-    /// Measures `body(iterations)`, which does exactly `iterations * per_iteration` operations.
-    pub fn batches(
-        &mut self,
-        per_iteration: u64,
-        body: impl FnMut(u64) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        self.measure(per_iteration, body)
-    }
-
-    /// Like [`Bencher::batches`], with an untimed `prepare(iterations)` before each batch, whose
-    /// faults and calls are not counted: pages that were given back, mappings to be removed. A
-    /// batch has at most this many iterations, at least two: as many as can be prepared together.
-    /// None of them is timed individually.
-    pub fn prepared_batches(
-        &mut self,
-        per_iteration: u64,
-        max_iterations: u64,
-        prepare: impl FnMut(u64) -> Result<(), Failure>,
-        body: impl FnMut(u64) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        if max_iterations < 2 {
-            return Err(Failure::Broken("can do no work twice".into()));
-        }
-        self.measure(
-            per_iteration,
-            PreparedBody::new(max_iterations, prepare, body),
-        )
-    }
-
-    /// Measures how much more `kernel` costs than `baseline`, a kernel of the same instructions with friendlier data, for each
-    /// event that happens in a `share` of the operations, e.g. a branch misprediction. Batches of both alternate.
-    pub fn kernel_difference(
-        &mut self,
-        baseline: &impl Work,
-        kernel: &impl Work,
-        share: f64,
-    ) -> Result<(), Failure> {
-        self.begin_times(Manner::Batches, "kernel_difference")?;
-        let per_iteration = kernel.operations_per_iteration();
-        if per_iteration != baseline.operations_per_iteration() {
-            return Err(Failure::Broken(
-                "compares kernels of different length".into(),
-            ));
-        }
-        let mut body = KernelBody::new(kernel);
-        match self.pass {
-            Pass::Timed => {
-                self.time_difference(per_iteration, KernelBody::new(baseline), body, share)?;
-            }
-            Pass::Evidence => self.count_batches(per_iteration, &mut body)?,
-        }
-        self.claim("checksum of every batch", "equal", "equal", "kernel", true);
-        Ok(())
-    }
-
-    /// Measures operations individually, each after an untimed `prepare`: first calls, cold caches. The timer's own cost,
-    /// measured by an empty pair after the same preparation, is subtracted; the raw values are kept.
-    pub fn single(
-        &mut self,
-        mut prepare: impl FnMut() -> Result<(), Failure>,
-        mut op: impl FnMut() -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        self.begin_times(Manner::Singles, "single")?;
-        match self.pass {
-            Pass::Timed => self.time_singles(&mut (), |()| prepare(), |()| op()),
-            Pass::Evidence => self.count_singles(&mut prepare, &mut op),
-        }
-    }
-
-    /// Adds an expectation that is known only at run time, before the measurement: afterwards it would never be checked.
+    /// Old.
     pub fn expect(&mut self, expect: Expect) {
-        self.set_too_late |= self.measured;
+        let mut proofs = self
+            .case
+            .facts
+            .proofs
+            .iter()
+            .flat_map(|proof| &proof.expect);
+        if proofs.any(|proof| proof.counter == expect.counter) {
+            let what = format!("expects {} twice: a proof does", expect.counter.claim());
+            self.broken.get_or_insert(what);
+            return;
+        }
         self.declared
             .retain(|other| other.counter != expect.counter);
         self.declared.push(expect);
     }
 
-    /// Number of operations that this pass has made so far.
-    pub fn operations(&self) -> u64 {
-        self.operations
-    }
-
-    /// Returns the findings, with the benchmark's own reports judged.
+    /// Old.
     pub fn finish(mut self) -> Result<Findings, Failure> {
         if let Some(core_probes) = &self.core_probes {
             self.findings.waited_ns = core_probes.all_waited_ns();
         }
-        if !self.measured {
-            return Err(Failure::Broken("measured nothing".into()));
-        }
-        if self.set_too_late {
-            return Err(Failure::Broken(
-                "expects or sets something only after it measured".into(),
-            ));
+        self.judge_proofs();
+        if let Some(what) = self.broken {
+            return Err(Failure::Broken(what));
         }
         for expect in &self.declared {
             match expect.counter {

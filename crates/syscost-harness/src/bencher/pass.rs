@@ -8,6 +8,7 @@ use syscost_sys::clock::Clock;
 
 use super::Detail;
 use crate::benchmark::Setup;
+use crate::case::Case;
 use crate::cores::Cores;
 use crate::here::Here;
 
@@ -148,4 +149,6 @@ pub struct Situation<'a> {
     pub cores: &'a Cores,
     /// Seed of this round.
     pub seed: u64,
+    /// What is measured instead of the case, so that its evidence is put to the test.
+    pub instead: Option<&'a Case>,
 }

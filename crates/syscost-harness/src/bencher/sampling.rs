@@ -97,17 +97,8 @@ fn move_charge() {
 }
 
 impl Bencher<'_> {
-    /// Takes every sample as it comes, even on a shared core: for quantities that do not depend on
-    /// the core's speed. To be called before the measurement.
-    pub(crate) fn ignore_interference(&mut self) {
-        self.set_too_late |= self.measured;
-        self.core_probes = None;
-    }
-
-    /// Keeps no core frequency with the samples: their values do not depend on this core's, e.g. how
-    /// much longer a sleep takes, or what another CPU does. To be called before the measurement.
+    /// Keeps no core frequency with the samples.
     pub fn disregard_frequency(&mut self) {
-        self.set_too_late |= self.measured;
         if let Some(core_probes) = &mut self.core_probes {
             core_probes.disregard_frequency();
         }

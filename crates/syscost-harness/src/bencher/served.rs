@@ -4,8 +4,6 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::Usage;
 
 use super::body::Body;
-use super::{Bencher, Pass};
-use crate::expect::Manner;
 use crate::failure::Failure;
 
 /// Another process on the measuring CPU, which makes the operations and times them itself, because
@@ -29,11 +27,22 @@ pub trait Served {
 }
 
 /// A loop of such a process.
-struct ServedBody<'s, S> {
+pub struct ServedBody<'s, S> {
     served: &'s mut S,
     prepared: Result<(), Failure>,
     warm_up: u64,
     took_ns: Option<f64>,
+}
+
+impl<'s, S> ServedBody<'s, S> {
+    pub(super) fn new(served: &'s mut S) -> Self {
+        Self {
+            served,
+            prepared: Ok(()),
+            warm_up: 0,
+            took_ns: None,
+        }
+    }
 }
 
 impl<S: Served> Body for ServedBody<'_, S> {
@@ -68,23 +77,5 @@ impl<S: Served> Body for ServedBody<'_, S> {
 
     fn usage(&self) -> Option<Result<Usage, Unsupported>> {
         Some(self.served.usage())
-    }
-}
-
-impl Bencher<'_> {
-    /// Measures an operation that another process makes and times. What is counted are its calls,
-    /// faults and switches; the calls by which it is asked and answers are subtracted.
-    pub fn served(&mut self, served: &mut impl Served) -> Result<(), Failure> {
-        self.begin_times(Manner::Batches, "served")?;
-        let mut body = ServedBody {
-            served,
-            prepared: Ok(()),
-            warm_up: 0,
-            took_ns: None,
-        };
-        match self.pass {
-            Pass::Timed => self.time_batches(1, &mut body),
-            Pass::Evidence => self.count_batches(1, &mut body),
-        }
     }
 }

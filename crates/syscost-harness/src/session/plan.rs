@@ -148,6 +148,7 @@ impl Session<'_> {
             .filter(|state| state.row.benchmark.id == benchmark.id && state.takes_part())
             .filter(|state| pass == Pass::Timed || round == 0 || state.is_doubtful())
             .map(|state| JobCase {
+                instead: None,
                 suffix: state.row.case.suffix(),
                 iterations: state.iterations(),
                 // Rows that are sources of computed rows need rounds that all of them have.

@@ -12,7 +12,7 @@ use syscost_sys::{cpu, process};
 
 use super::place::{self, Queue, Turn};
 use super::{About, Job, JobCase, Reply};
-use crate::bencher::{Bencher, Findings, Pass, Situation};
+use crate::bencher::{Findings, Pass, Plan, Situation};
 use crate::benchmark::Benchmark;
 use crate::case::Case;
 use crate::catalogue::Catalogue;
@@ -82,8 +82,10 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
             suffix,
             iterations,
             may_defer,
+            instead,
         } = &job.cases[index];
-        let Some(case) = known.iter().find(|case| case.suffix() == *suffix) else {
+        let find = |suffix: &String| known.iter().find(|case| case.suffix() == *suffix);
+        let Some(case) = find(suffix) else {
             decline(index, lacking(&format!("{}{suffix}", job.benchmark)))?;
             continue;
         };
@@ -121,6 +123,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                 here: &here,
                 cores: &job.cores,
                 seed: job.seed.wrapping_add(index as u64),
+                instead: instead.as_ref().and_then(find),
             };
             measure(benchmark, case, situation)
         });
@@ -164,11 +167,15 @@ pub(crate) fn measure(
 ) -> Result<Findings, Failure> {
     let (begun, cpu) = (Instant::now(), situation.cpu);
     (benchmark.support)(case, situation.here)?;
-    let mut bencher = Bencher::new(case, benchmark.expect, situation);
+    let mut plan = Plan::new(case, benchmark.expect, situation);
     if benchmark.disregards(case) {
-        bencher.ignore_interference();
+        plan.ignore_interference();
     }
-    catch_unwind(AssertUnwindSafe(|| (benchmark.run)(&mut bencher))).map_err(|panic| {
+    let measured = || match benchmark.measure {
+        Some(measure) => measure(plan),
+        None => plan.old(benchmark.run),
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(measured)).map_err(|panic| {
         let message = panic
             .downcast_ref::<&str>()
             .map(|text| text.to_string())
@@ -176,7 +183,7 @@ pub(crate) fn measure(
             .unwrap_or_else(|| "no message".to_owned());
         Failure::Failed(format!("panicked: {message}"))
     })??;
-    let mut findings = bencher.finish()?;
+    let mut findings = outcome.finish()?;
     findings.evidence.extend(of_tracer());
     findings.samples.cpu = cpu;
     findings.took_ns = begun.elapsed().as_nanos() as f64;

@@ -71,12 +71,7 @@ impl Bencher<'_> {
         self.audit(&expected, &arguments, operations, without, body)
     }
 
-    /// Counts, in the evidence pass, the system calls of operations that are measured by
-    /// [`Bencher::observe`]. `body(n)` sets up, makes `n` of them and ends, in a forked child; the
-    /// calls of `body(0)` are subtracted. To be called before the measurement.
-    ///
-    /// # Errors
-    /// The error of the child.
+    /// As [`Plan::audit_apart`](crate::bencher::Plan::audit_apart).
     pub fn audit_apart(
         &mut self,
         expected: &[Expect],
@@ -86,7 +81,6 @@ impl Bencher<'_> {
         if self.pass == Pass::Timed {
             return Ok(());
         }
-        self.set_too_late |= self.measured;
         self.audit(
             expected,
             &[],

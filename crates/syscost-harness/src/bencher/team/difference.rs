@@ -7,12 +7,12 @@ use syscost_results::ClaimId;
 use syscost_results::stats::order::median;
 use syscost_sys::counters::TaskReading;
 
-use super::{AtWork, Handed, Make, Seen, Team};
+use super::{AtWork, Make, Seen, Team, Together};
+use crate::bencher::Bencher;
+use crate::bencher::plan::Shape;
 use crate::bencher::timed::Batch;
-use crate::bencher::{Bencher, Pass};
 use crate::expect::{self, Counter, Expect, Manner};
 use crate::failure::Failure;
-use crate::placement::Placement;
 
 /// What is subtracted from the cost of an operation of several tasks: the cost of what another
 /// team, or this task alone, does equally often.
@@ -29,33 +29,52 @@ pub struct Baseline<'m, 't> {
     pub make: &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>,
 }
 
+/// The cost of an operation of several tasks above that of its baselines.
+pub struct Difference<'b, 't, M> {
+    whole: Together<M>,
+    baselines: &'b [Baseline<'b, 't>],
+}
+
+impl<'b, 't, M> Difference<'b, 't, M> {
+    pub(super) fn of(whole: Together<M>, baselines: &'b [Baseline<'b, 't>]) -> Self {
+        Self { whole, baselines }
+    }
+}
+
+impl<'t, R: 't, M> Shape for Difference<'_, 't, M>
+where
+    M: Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
+{
+    type Seen = R;
+
+    fn manner(&self) -> Manner {
+        Manner::Together
+    }
+
+    fn time(self, bencher: &mut Bencher) -> Result<R, Failure> {
+        bencher.forget_floor();
+        self.whole.carry_out(bencher, |b, cpus, make| {
+            b.time_together_difference(cpus, make, self.baselines)
+        })
+    }
+
+    fn count(self, bencher: &mut Bencher) -> Result<R, Failure> {
+        bencher.forget_floor();
+        self.whole.carry_out(bencher, |b, cpus, make| {
+            let mut seen = b.count_together(cpus, b.per_iteration, make)?;
+            for baseline in self.baselines {
+                seen.extend(b.count_baseline(cpus, baseline)?);
+            }
+            Ok(seen)
+        })
+    }
+}
+
 impl Bencher<'_> {
-    /// Like [`Bencher::together`], for the cost of an operation above that of its baselines
-    /// together. Batches of all of them alternate in this process, each is counted separately, and
-    /// the whole cost is kept as the raw value. A difference has no floor in cycles: it may be
-    /// zero.
-    pub fn together_difference<'t, R: 't>(
-        &mut self,
-        placement: Placement,
-        make: impl Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
-        baselines: &[Baseline<'_, 't>],
-    ) -> Result<R, Failure> {
-        self.begin_times(Manner::Together, "together_difference")?;
+    /// A difference has no floor in cycles.
+    fn forget_floor(&mut self) {
         self.declared
             .retain(|expect| expect.counter != Counter::CoreCycles);
-        let back = Handed::nothing();
-        let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
-        self.placed(placement, |b, cpus| match b.pass {
-            Pass::Timed => b.time_together_difference(cpus, &make, baselines),
-            Pass::Evidence => {
-                let mut seen = b.count_together(cpus, b.per_iteration, &make)?;
-                for baseline in baselines {
-                    seen.extend(b.count_baseline(cpus, baseline)?);
-                }
-                Ok(seen)
-            }
-        })?;
-        back.take()
     }
 
     fn time_together_difference<'t>(

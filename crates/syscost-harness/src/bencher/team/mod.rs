@@ -32,7 +32,7 @@ use syscost_sys::partner::Partner;
 
 use super::counts::{Counted, Placed};
 use super::evidence::{AUDITED_TOGETHER, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
-use super::pass::Pass;
+use super::plan::Shape;
 use super::{Bencher, background};
 use crate::expect::{Bound, Counter, Manner};
 use crate::failure::Failure;
@@ -40,12 +40,13 @@ use crate::placement::Placement;
 
 use at_work::AtWork;
 pub(super) use between::groups_of;
-pub use difference::Baseline;
+pub use difference::{Baseline, Difference};
 pub use driver::Driver;
 use driver::{AnyDriver, Handed, ReturnedDriver};
 use placing::Seen;
 pub use responder::Responder;
 pub(super) use sentinel::Sentinel;
+pub use single::OwnShare;
 pub use stop::Stop;
 use stop::Stopper;
 pub use task_group::TaskGroup;
@@ -153,51 +154,89 @@ impl Team<'_> {
     }
 }
 
-impl Bencher<'_> {
-    /// Measures an operation that several tasks do together. `make` gets the CPUs that partners may
-    /// use and starts them; it is called anew in the audited child, so that the calls of all tasks
-    /// are counted. The result is that of the team that was timed or counted in this process.
+/// An operation that several tasks do together. The cost is one operation's. Every switch of every
+/// task must be declared.
+pub struct Together<M> {
+    placement: Placement,
+    make: M,
+}
+
+impl<'t, R: 't, M> Together<M>
+where
+    M: Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
+{
+    /// A team on these CPUs. `make` gets the CPUs that partners may use and starts them; it is called
+    /// anew in the audited child, so that the calls of all tasks are counted. What is
+    /// [seen](Shape::Seen) is the result of the team that was timed or counted in this process.
+    pub fn of(placement: Placement, make: M) -> Self {
+        Self { placement, make }
+    }
+
+    /// The cost of the operation above that of these baselines together. Batches of all of them
+    /// alternate in this process, each is counted separately, and the whole cost is kept as the raw
+    /// value. A difference has no floor in cycles: it may be zero.
+    pub fn minus<'b>(self, baselines: &'b [Baseline<'b, 't>]) -> Difference<'b, 't, M> {
+        Difference::of(self, baselines)
+    }
+
+    /// The measuring task's share of the operation: its iteration alone, timed individually after an
+    /// untimed preparation ([`Driver::prepare`]) that waits until the partners are ready. The timer's
+    /// own cost is subtracted, as from a [`Single`](super::Single) operation.
     ///
-    /// The cost is one operation's. Every switch of every task must be declared.
-    pub fn together<'t, R: 't>(
-        &mut self,
-        placement: Placement,
-        make: impl Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
+    /// Counted are the measuring task's switches and faults during its iterations, the partners' from
+    /// one preparation to the next, and the system calls of all beyond those of the preparation
+    /// alone.
+    pub fn own_share(self) -> OwnShare<M> {
+        OwnShare(self)
+    }
+
+    /// Has a pass made by a team that puts its result where it is returned from.
+    fn carry_out(
+        &self,
+        bencher: &mut Bencher,
+        pass: impl FnOnce(&mut Bencher, &[u32], Make<'_, 't>) -> Result<Seen, Failure>,
     ) -> Result<R, Failure> {
-        self.begin_on(Manner::Together, self.cpus_of(placement)?)?;
         let back = Handed::nothing();
-        let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
-        self.placed(placement, |b, cpus| match b.pass {
-            Pass::Timed => b.time_together(cpus, &make),
-            Pass::Evidence => b.count_together(cpus, b.per_iteration, &make),
-        })?;
+        let make = |cpus: &[u32]| Ok((self.make)(cpus)?.handing_to(&back));
+        bencher.placed(self.placement, |b, cpus| pass(b, cpus, &make))?;
         back.take()
     }
+}
 
-    /// Announces that an operation of [`Bencher::together`] takes about this long, in ns: of slow
-    /// ones fewer are counted. To be called before the measurement.
-    pub fn takes_about(&mut self, ns: f64) {
-        self.set_too_late |= self.measured;
-        self.known_ns = ns;
+impl<'t, R: 't, M> Shape for Together<M>
+where
+    M: Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
+{
+    type Seen = R;
+
+    fn manner(&self) -> Manner {
+        Manner::Together
     }
 
+    fn cpus(&self, bencher: &Bencher) -> Result<usize, Failure> {
+        bencher.cpus_of(self.placement)
+    }
+
+    fn may_be_rate(&self) -> bool {
+        true
+    }
+
+    fn time(self, bencher: &mut Bencher) -> Result<R, Failure> {
+        self.carry_out(bencher, |b, cpus, make| b.time_together(cpus, make))
+    }
+
+    fn count(self, bencher: &mut Bencher) -> Result<R, Failure> {
+        self.carry_out(bencher, |b, cpus, make| {
+            b.count_together(cpus, b.per_iteration, make)
+        })
+    }
+}
+
+impl Bencher<'_> {
     /// The wanted number of operations, or fewer if they would take too long.
     fn affordable(&self, wanted: u64) -> u64 {
         let affordable = SLOW_LIMIT_NS / self.known_ns.max(1.0);
         wanted.min((affordable as u64).max(MIN_SLOW))
-    }
-
-    /// CPU time of all tasks together, in ns per operation, once [`Bencher::together`] has
-    /// measured; `None` where the kernel does not report it.
-    pub fn cpu_ns(&self) -> Option<f64> {
-        self.cpu_ns
-    }
-
-    /// Switches of all tasks together per operation, once [`Bencher::together`] has timed it;
-    /// `None` in the evidence pass. For operations that may switch in one process and not in the
-    /// next.
-    pub fn timed_switches(&self) -> Option<f64> {
-        self.timed_switches
     }
 
     /// Starts a team: its first iteration is done, and counts like any other in what the benchmark

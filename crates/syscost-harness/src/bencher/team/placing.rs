@@ -108,6 +108,7 @@ impl Bencher<'_> {
             cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
         };
         pin(&own)?;
+        let own = cpu::allowed().unwrap_or(own);
         if self.cpu != home && self.core_probes.is_some() {
             self.core_probes = CoreProbes::new(*self.clock, self.cpu, self.cores);
         }
@@ -116,10 +117,14 @@ impl Bencher<'_> {
         let back = pin(&[home]);
         let seen = result?;
         back?;
-        if self.pinned {
-            self.claim_placement(placement, &cpus, &seen);
-        } else {
-            self.detail_mix(&seen);
+        // Where the row's name puts them, whatever was asked for.
+        let named = self.case.facts.placement.unwrap_or(placement);
+        match named {
+            Placement::Free => self.claim_free(&own, &seen),
+            _ => {
+                let partners = named.cpus(home, &self.here.allowed)?;
+                self.claim_placement(named, named.own_cpu(home), &partners, &seen);
+            }
         }
         self.claim_tasks(&seen.groups);
         self.cpu = home;
@@ -147,13 +152,19 @@ impl Bencher<'_> {
     }
 
     /// Claims that every task was where the row's name puts it.
-    fn claim_placement(&mut self, placement: Placement, partners: &[u32], seen: &Seen) {
+    fn claim_placement(
+        &mut self,
+        placement: Placement,
+        measuring: u32,
+        partners: &[u32],
+        seen: &Seen,
+    ) {
         let strayed = seen.looks.iter().find(|cpus| {
             let (own, others) = cpus
                 .split_first()
                 .expect("the measuring task is seen first");
             let is_shared = placement == Placement::Distinct && !all_differ(cpus);
-            *own != self.cpu || others.iter().any(|cpu| !partners.contains(cpu)) || is_shared
+            *own != measuring || others.iter().any(|cpu| !partners.contains(cpu)) || is_shared
         });
         // A far end on another machine is no partner here.
         let is_alone = seen.looks.first().is_some_and(|cpus| cpus.len() == 1);
@@ -163,7 +174,7 @@ impl Bencher<'_> {
             Placement::Distinct => format!("{} with {:?}", cpus[0], &cpus[1..]),
             _ => format!("{} with {}", cpus[0], cpu::format_list(&cpus[1..])),
         };
-        let mut places = vec![self.cpu];
+        let mut places = vec![measuring];
         places.extend(partners);
         let expected = match placement {
             Placement::Distinct => {
@@ -181,6 +192,14 @@ impl Bencher<'_> {
         };
         let holds = strayed.is_none();
         self.claim("CPUs of its tasks", expected, observed, "/proc", holds);
+    }
+
+    /// Claims that the kernel may put the measuring task on any CPU, and adds where it put all of them.
+    fn claim_free(&mut self, own: &[u32], seen: &Seen) {
+        let all = cpu::format_list(&self.here.allowed);
+        let claim = "CPUs that the measuring task may use";
+        self.claim_equal(claim, all, cpu::format_list(own), "sched_getaffinity");
+        self.detail_mix(seen);
     }
 
     /// Adds details: for each relation of CPUs, the percentage of looks that found the partners placed

@@ -6,38 +6,39 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
 use syscost_sys::partner::Partner;
 
-use super::{Handed, Make, Seen, Team};
+use super::{Make, Seen, Team, Together};
+use crate::bencher::Bencher;
 use crate::bencher::counts::{Counted, plus, since};
 use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Without};
-use crate::bencher::{Bencher, Pass};
+use crate::bencher::plan::Shape;
 use crate::expect::Manner;
 use crate::failure::Failure;
-use crate::placement::Placement;
 
-impl Bencher<'_> {
-    /// Measures one task's share of a common operation: the measuring task's iteration alone, timed
-    /// individually after an untimed preparation ([`Driver::prepare`](super::Driver::prepare)) that
-    /// waits until the partners are ready. The timer's own cost is subtracted, as by
-    /// [`Bencher::single`].
-    ///
-    /// Counted are the measuring task's switches and faults during its iterations, the partners' from
-    /// one preparation to the next, and the system calls of all beyond those of the preparation
-    /// alone.
-    pub fn single_together<'t, R: 't>(
-        &mut self,
-        placement: Placement,
-        make: impl Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
-    ) -> Result<R, Failure> {
-        self.begin_times(Manner::SinglesTogether, "single_together")?;
-        let back = Handed::nothing();
-        let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
-        self.placed(placement, |b, cpus| match b.pass {
-            Pass::Timed => b.time_single_together(cpus, &make),
-            Pass::Evidence => b.count_single_together(cpus, &make),
-        })?;
-        back.take()
+/// One task's share of what several do [`Together`].
+pub struct OwnShare<M>(pub(super) Together<M>);
+
+impl<'t, R: 't, M> Shape for OwnShare<M>
+where
+    M: Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
+{
+    type Seen = R;
+
+    fn manner(&self) -> Manner {
+        Manner::SinglesTogether
     }
 
+    fn time(self, bencher: &mut Bencher) -> Result<R, Failure> {
+        self.0
+            .carry_out(bencher, |b, cpus, make| b.time_single_together(cpus, make))
+    }
+
+    fn count(self, bencher: &mut Bencher) -> Result<R, Failure> {
+        self.0
+            .carry_out(bencher, |b, cpus, make| b.count_single_together(cpus, make))
+    }
+}
+
+impl Bencher<'_> {
     fn time_single_together<'t>(
         &mut self,
         cpus: &[u32],

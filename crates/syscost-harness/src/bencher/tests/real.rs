@@ -48,6 +48,7 @@ pub(in crate::bencher) fn found_of(
             here: &here,
             cores: &crate::cores::UNKNOWN,
             seed: 1,
+            instead: None,
         };
         let mut bencher = Bencher::new(case, declared, situation);
         run(&mut bencher)?;

@@ -20,14 +20,11 @@ const WARM_UP_NS: f64 = 2e6;
 const MAX_OPERATIONS: f64 = 1e5;
 
 impl Bencher<'_> {
-    /// Runs an operation that sleeps, untimed, until its CPU is used to it. All samples are then
-    /// taken without waiting for an undisturbed core in between. To be called before the
-    /// measurement; nothing of it is counted.
-    ///
-    /// # Errors
-    /// The operation's error.
-    pub fn warm_up(&mut self, mut op: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
-        self.set_too_late |= self.measured;
+    /// Runs an operation that sleeps, untimed, until its CPU is used to it.
+    pub(in crate::bencher) fn warm_up_sleeper(
+        &mut self,
+        mut op: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         self.is_uninterrupted = true;
         if !self.is_timed() {
             return Ok(());

@@ -77,6 +77,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
             suffix: row.case.suffix(),
             iterations: None,
             may_defer: false,
+            instead: None,
         }],
         keeps_order: true,
         targets: Targets::default(),

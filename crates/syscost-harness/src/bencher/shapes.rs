@@ -1,0 +1,379 @@
+//! The shapes of single tasks: loops, kernels, single operations, observed values. Those of several are in
+//! [`team`](super::team) and [`copies`](super::copies).
+
+use std::fmt::Display;
+use std::hint::black_box;
+
+use syscost_sys::Unsupported;
+use syscost_sys::counters::Usage;
+use syscost_sys::kernel::Work;
+
+use super::Bencher;
+use super::body::{Body, KernelBody, PreparedBody};
+use super::plan::Shape;
+use super::served::{Served, ServedBody};
+use crate::expect::{Counter, Manner, at_least};
+use crate::failure::Failure;
+
+/// Batches of operations: each is timed as a whole.
+pub struct Loop<B> {
+    per_iteration: u64,
+    body: B,
+}
+
+impl Loop<()> {
+    /// An operation that can fail. Its first failure ends the measurement, and its row reports it: a
+    /// failed operation never counts as a fast one.
+    pub fn each<T, E: Display>(
+        mut op: impl FnMut() -> Result<T, E>,
+    ) -> Loop<impl FnMut(u64) -> Result<(), Failure>> {
+        let mut done: u64 = 0;
+        Loop::batches(1, move |n| {
+            for _ in 0..n {
+                if let Err(cause) = op().map(black_box) {
+                    return Err(Failure::Failed(format!(
+                        "operation {} failed: {cause}",
+                        done + 1
+                    )));
+                }
+                done += 1;
+            }
+            Ok(())
+        })
+    }
+
+    /// An operation that cannot fail.
+    ///
+    /// The loop is unrolled eightfold, so its own cost is an eighth of a cycle or so per operation:
+    /// suitable for system calls and similar operations. An operation of few cycles is a [`Kernel`].
+    pub fn infallible<T>(
+        mut op: impl FnMut() -> T,
+    ) -> Loop<impl FnMut(u64) -> Result<(), Failure>> {
+        Loop::batches(1, move |n| {
+            for _ in 0..n / 8 {
+                black_box(op());
+                black_box(op());
+                black_box(op());
+                black_box(op());
+                black_box(op());
+                black_box(op());
+                black_box(op());
+                black_box(op());
+            }
+            for _ in 0..n % 8 {
+                black_box(op());
+            }
+            Ok(())
+        })
+    }
+
+    /// `body(iterations)`, which does exactly `iterations * per_iteration` operations.
+    pub fn batches<F: FnMut(u64) -> Result<(), Failure>>(per_iteration: u64, body: F) -> Loop<F> {
+        Loop {
+            per_iteration,
+            body,
+        }
+    }
+
+    /// Operations that another process makes and times. What is counted are its calls, faults and
+    /// switches; the calls by which it is asked and answers are subtracted.
+    pub fn served<S: Served>(served: &mut S) -> Loop<ServedBody<'_, S>> {
+        Loop {
+            per_iteration: 1,
+            body: ServedBody::new(served),
+        }
+    }
+}
+
+impl<F: FnMut(u64) -> Result<(), Failure>> Loop<F> {
+    /// The same with an untimed `prepare(iterations)` before each batch, whose faults and calls are
+    /// not counted: pages that were given back, mappings to be removed. A batch has at most this
+    /// many iterations, at least two: as many as can be prepared together. None of them is timed
+    /// individually.
+    pub fn prepared<P: FnMut(u64) -> Result<(), Failure>>(
+        self,
+        max_iterations: u64,
+        prepare: P,
+    ) -> Loop<PreparedBody<P, F>> {
+        Loop {
+            per_iteration: self.per_iteration,
+            body: PreparedBody::new(max_iterations, prepare, self.body),
+        }
+    }
+}
+
+impl<B: Body> Shape for Loop<B> {
+    type Seen = ();
+
+    fn manner(&self) -> Manner {
+        Manner::Batches
+    }
+
+    fn may_be_rate(&self) -> bool {
+        true
+    }
+
+    fn time(mut self, bencher: &mut Bencher) -> Result<(), Failure> {
+        bencher.time_batches(self.per_iteration, &mut self.body)
+    }
+
+    fn count(mut self, bencher: &mut Bencher) -> Result<(), Failure> {
+        bencher.count_batches(self.per_iteration, &mut self.body)
+    }
+}
+
+/// An assembly kernel, whose checksum is compared after every batch. A rate must refer to the bytes that
+/// it moves.
+pub struct Kernel<'k, W>(&'k W);
+
+/// How much more a kernel costs than another.
+pub struct KernelDifference<'k, W, V> {
+    kernel: &'k W,
+    baseline: &'k V,
+    share: f64,
+}
+
+impl<'k, W: Work> Kernel<'k, W> {
+    /// This kernel.
+    pub fn of(kernel: &'k W) -> Self {
+        Self(kernel)
+    }
+
+    /// How much more it costs than `baseline`, a kernel of the same instructions with friendlier
+    /// data, for each event that happens in a `share` of the operations, e.g. a branch misprediction.
+    /// Batches of both alternate.
+    pub fn minus<V: Work>(self, baseline: &'k V, share: f64) -> KernelDifference<'k, W, V> {
+        KernelDifference {
+            kernel: self.0,
+            baseline,
+            share,
+        }
+    }
+
+    fn begin(&self, bencher: &mut Bencher) -> Result<(), Failure> {
+        let moved = self.0.bytes_per_operation().map(|bytes| bytes as f64);
+        if let Some(rate) = bencher.findings.bytes.filter(|rate| moved != Some(*rate)) {
+            let what = format!("makes a rate of {rate} bytes of a kernel that moves {moved:?}");
+            return Err(Failure::Broken(what));
+        }
+        bencher.expect(at_least(Counter::CoreCycles, self.0.floor_cycles()));
+        Ok(())
+    }
+}
+
+impl<W: Work> Shape for Kernel<'_, W> {
+    type Seen = ();
+
+    fn manner(&self) -> Manner {
+        Manner::Batches
+    }
+
+    fn may_be_rate(&self) -> bool {
+        true
+    }
+
+    fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
+        self.begin(bencher)?;
+        bencher.time_batches(
+            self.0.operations_per_iteration(),
+            &mut KernelBody::new(self.0),
+        )?;
+        claim_checksum(bencher);
+        Ok(())
+    }
+
+    fn count(self, bencher: &mut Bencher) -> Result<(), Failure> {
+        self.begin(bencher)?;
+        bencher.count_batches(
+            self.0.operations_per_iteration(),
+            &mut KernelBody::new(self.0),
+        )?;
+        claim_checksum(bencher);
+        Ok(())
+    }
+}
+
+impl<W: Work, V: Work> KernelDifference<'_, W, V> {
+    /// Operations of an iteration of both.
+    fn per_iteration(&self) -> Result<u64, Failure> {
+        let per_iteration = self.kernel.operations_per_iteration();
+        if per_iteration == self.baseline.operations_per_iteration() {
+            return Ok(per_iteration);
+        }
+        let what = "compares kernels of different length";
+        Err(Failure::Broken(what.into()))
+    }
+}
+
+impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
+    type Seen = ();
+
+    fn manner(&self) -> Manner {
+        Manner::Batches
+    }
+
+    fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
+        let per_iteration = self.per_iteration()?;
+        let (baseline, body) = (KernelBody::new(self.baseline), KernelBody::new(self.kernel));
+        bencher.time_difference(per_iteration, baseline, body, self.share)?;
+        claim_checksum(bencher);
+        Ok(())
+    }
+
+    fn count(self, bencher: &mut Bencher) -> Result<(), Failure> {
+        bencher.count_batches(self.per_iteration()?, &mut KernelBody::new(self.kernel))?;
+        claim_checksum(bencher);
+        Ok(())
+    }
+}
+
+/// The checks after each batch have passed.
+fn claim_checksum(bencher: &mut Bencher) {
+    bencher.claim("checksum of every batch", "equal", "equal", "kernel", true);
+}
+
+/// Operations that are timed individually, each after an untimed preparation: first calls, cold
+/// caches. The timer's own cost, measured by an empty pair after the same preparation, is subtracted;
+/// the raw values are kept.
+pub struct Single<P, O> {
+    prepare: P,
+    op: O,
+}
+
+impl<P, O> Single<P, O>
+where
+    P: FnMut() -> Result<(), Failure>,
+    O: FnMut() -> Result<(), Failure>,
+{
+    /// This operation, with what is done before each.
+    pub fn of(prepare: P, op: O) -> Self {
+        Self { prepare, op }
+    }
+}
+
+impl<P, O> Shape for Single<P, O>
+where
+    P: FnMut() -> Result<(), Failure>,
+    O: FnMut() -> Result<(), Failure>,
+{
+    type Seen = ();
+
+    fn manner(&self) -> Manner {
+        Manner::Singles
+    }
+
+    fn time(mut self, bencher: &mut Bencher) -> Result<(), Failure> {
+        bencher.time_singles(&mut (), |()| (self.prepare)(), |()| (self.op)())
+    }
+
+    fn count(mut self, bencher: &mut Bencher) -> Result<(), Failure> {
+        bencher.count_singles(&mut self.prepare, &mut self.op)
+    }
+}
+
+/// Values that a benchmark observes itself, one per sample, in its own unit. They count as this
+/// core's work, unless [`Plan::disregard_frequency`](super::Plan::disregard_frequency) says otherwise.
+pub struct Observed<P, F> {
+    prepare: P,
+    observation: F,
+}
+
+impl<F: FnMut() -> Result<f64, Failure>> Observed<fn() -> Result<(), Failure>, F> {
+    /// These values.
+    pub fn of(observation: F) -> Self {
+        Self {
+            prepare: || Ok(()),
+            observation,
+        }
+    }
+
+    /// Each value after a preparation during which it does not matter whose the core is. Calls and
+    /// faults of both are counted.
+    pub fn prepared<P: FnMut() -> Result<(), Failure>>(self, prepare: P) -> Observed<P, F> {
+        Observed {
+            prepare,
+            observation: self.observation,
+        }
+    }
+}
+
+impl<P, F> Shape for Observed<P, F>
+where
+    P: FnMut() -> Result<(), Failure>,
+    F: FnMut() -> Result<f64, Failure>,
+{
+    type Seen = ();
+
+    fn manner(&self) -> Manner {
+        Manner::Observations
+    }
+
+    fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
+        bencher.findings.observed = true;
+        bencher.time_observations(self.prepare, self.observation)
+    }
+
+    fn count(mut self, bencher: &mut Bencher) -> Result<(), Failure> {
+        bencher.findings.observed = true;
+        bencher.count_batches(1, &mut |n: u64| {
+            for _ in 0..n {
+                (self.prepare)()?;
+                black_box((self.observation)()?);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A published procedure, repeated as a whole: each sample is one result as its program prints it, in
+/// the benchmark's own unit.
+pub struct Published<P> {
+    operations: u64,
+    procedure: P,
+}
+
+impl<P: FnMut() -> Result<f64, Failure>> Published<P> {
+    /// `procedure` starts the program and waits for its end,
+    /// [uncounted](syscost_sys::audit::uncounted): what is counted is the program's. It does
+    /// `operations` operations each time, and counts are per operation.
+    pub fn of(operations: u64, procedure: P) -> Self {
+        Self {
+            operations,
+            procedure,
+        }
+    }
+}
+
+impl<P: FnMut() -> Result<f64, Failure>> Shape for Published<P> {
+    type Seen = ();
+
+    fn manner(&self) -> Manner {
+        Manner::Observations
+    }
+
+    fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
+        // A published figure was not converted to a usual frequency either.
+        bencher.disregard_frequency();
+        bencher.findings.observed = true;
+        bencher.time_observations(|| Ok(()), self.procedure)
+    }
+
+    fn count(self, bencher: &mut Bencher) -> Result<(), Failure> {
+        bencher.findings.observed = true;
+        bencher.count_batches(self.operations, &mut ProgramBody(self.procedure))
+    }
+}
+
+/// A program that repeats a procedure, started for each result.
+struct ProgramBody<P>(P);
+
+impl<P: FnMut() -> Result<f64, Failure>> Body for ProgramBody<P> {
+    fn run(&mut self, results: u64) -> Result<(), Failure> {
+        (0..results).try_for_each(|_| (self.0)().map(drop))
+    }
+
+    /// Those of programs that have ended and were waited for.
+    fn usage(&self) -> Option<Result<Usage, Unsupported>> {
+        Some(Usage::children())
+    }
+}
