@@ -43,6 +43,8 @@ enum Chore {
     Torture(cmd::torture::Arguments),
     /// Write down what a redesign must not move: rows, jobs, evidence, machine code
     Frozen(cmd::frozen::Arguments),
+    /// Measure each row with the neighbouring value of one parameter, and see that it loses its number
+    Swap(cmd::swap::Arguments),
     /// Draw docs/images from the run in fixtures/runs
     Pictures(cmd::pictures::Arguments),
     /// Build the static release, check that it is static and runs, and pack it: .deb, .tar.gz, image
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         Chore::Aa(arguments) => cmd::aa::run(&arguments),
         Chore::Stream(arguments) => cmd::stream::run(&arguments),
         Chore::Torture(arguments) => cmd::torture::run(&arguments),
+        Chore::Swap(arguments) => cmd::swap::run(&arguments),
         Chore::Pictures(arguments) => cmd::pictures::run(&arguments),
         Chore::Dist => cmd::dist::run(),
         Chore::Frozen(arguments) => cmd::frozen::run(&arguments),

@@ -11,6 +11,7 @@ pub(crate) mod pictures;
 pub(crate) mod reference;
 pub(crate) mod steady;
 pub(crate) mod stream;
+pub(crate) mod swap;
 pub(crate) mod torture;
 pub(crate) mod validate;
 pub(crate) mod versus;
