@@ -35,7 +35,7 @@ macro_rules! id {
     }};
 }
 
-/// The name of a module, which is a raw identifier if it is a keyword.
+/// The name of a module. One that is a keyword is a raw identifier, and needs a line here.
 macro_rules! name {
     (r#loop) => {
         "loop"
