@@ -15,7 +15,7 @@ use crate::session::Profile;
 /// order is the report's.
 pub struct Benchmark {
     /// `group.operation`, or `group.protocol.operation` where a group has folders within: with
-    /// slashes for dots the path of the benchmark's file.
+    /// slashes for dots the path of the benchmark's file. The group's list fills it in.
     pub id: &'static str,
     /// What it is, in a few words, for tables.
     pub title: &'static str,
@@ -60,7 +60,8 @@ pub struct Benchmark {
     pub measure: Option<fn(Plan) -> Result<Outcome, Failure>>,
     /// To go.
     pub run: fn(&mut Bencher) -> Result<(), Failure>,
-    /// The benchmark's own file (`include_str!`), whose doc comment is its published explanation.
+    /// The text of the benchmark's own file, whose doc comment is its published explanation. The
+    /// group's list fills it in.
     pub source: &'static str,
 }
 

@@ -16,10 +16,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, Kernel, call};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "call.double",
     title: "Function call, floating-point arguments",
     tags: &["procedure call", "call overhead", "calling convention"],
-    source: include_str!("double.rs"),
     ..Benchmark::of::<Row>()
 };
 

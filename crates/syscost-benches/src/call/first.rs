@@ -30,7 +30,6 @@ use code::Code;
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "call.first",
     title: "First function call, cold code",
     tags: &[
         "procedure call",
@@ -42,7 +41,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     // Since 2: nothing runs between making the code cold and the call, and no prediction of it is left.
     revision: 2,
     expect: &[exactly(Counter::Reported(ANSWERS), 1.0)],
-    source: include_str!("first.rs"),
     ..Benchmark::of::<Row>()
 };
 

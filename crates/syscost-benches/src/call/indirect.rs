@@ -19,7 +19,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, Kernel, Targets, call};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "call.indirect",
     title: "Indirect function call",
     tags: &[
         "procedure call",
@@ -31,7 +30,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "dynamic linking",
         "shared library",
     ],
-    source: include_str!("indirect.rs"),
     ..Benchmark::of::<Row>()
 };
 

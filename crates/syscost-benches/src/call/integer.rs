@@ -20,7 +20,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, call};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    id: "call.integer",
     title: "Function call, integer arguments",
     tags: &[
         "procedure call",
@@ -29,7 +28,6 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
         "argument passing",
         "lat_proc",
     ],
-    source: include_str!("integer.rs"),
     ..Benchmark::of::<Row>()
 };
 

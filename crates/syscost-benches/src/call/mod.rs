@@ -11,19 +11,15 @@ mod struct_return;
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, Kernel, call};
 
-pub(crate) const GROUP: Group = Group {
-    name: "call",
-    title: "procedure calls",
-    benchmarks: &[
-        integer::BENCHMARK,
-        double::BENCHMARK,
-        struct_argument::BENCHMARK,
-        struct_return::BENCHMARK,
-        indirect::BENCHMARK,
-        first::BENCHMARK,
-        recursion::BENCHMARK,
-    ],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    call: "procedure calls",
+    integer,
+    double,
+    struct_argument,
+    struct_return,
+    indirect,
+    first,
+    recursion,
 };
 
 /// The size of a structure in bytes.

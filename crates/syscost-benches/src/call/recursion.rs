@@ -21,7 +21,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, Kernel, call};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "call.recursion",
     title: "Recursive function call, per level",
     tags: &[
         "procedure call",
@@ -31,7 +30,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "return address stack",
         "return prediction",
     ],
-    source: include_str!("recursion.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -18,7 +18,6 @@ use syscost_sys::kernel::Call;
 use super::{Passing, Structure};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "call.struct_argument",
     title: "Function call, structure by value",
     tags: &[
         "procedure call",
@@ -26,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "pass by value",
         "calling convention",
     ],
-    source: include_str!("struct_argument.rs"),
     ..Benchmark::by::<Structure, Argument>()
 };
 

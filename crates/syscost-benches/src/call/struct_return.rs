@@ -17,7 +17,6 @@ use syscost_sys::kernel::Call;
 use super::{Passing, Structure};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "call.struct_return",
     title: "Function call, structure returned",
     tags: &[
         "procedure call",
@@ -25,7 +24,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "return by value",
         "calling convention",
     ],
-    source: include_str!("struct_return.rs"),
     ..Benchmark::by::<Structure, Return>()
 };
 

@@ -38,7 +38,6 @@ use super::labels;
 use super::space::Space;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.cache_size",
     title: "Page cache size, by re-reading a growing file",
     tags: &[
         "buffer cache",
@@ -49,7 +48,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Bytes,
     better: Better::Higher,
     setup: Setup::Expensive { seconds: 0.8 },
-    source: include_str!("cache_size.rs"),
     ..Benchmark::of::<Row>()
 };
 

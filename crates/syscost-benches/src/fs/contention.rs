@@ -37,7 +37,6 @@ use super::space::{Space, Stamped, claim_all_fetched, detail_guest};
 use crate::implied::{Implied, Shares};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.contention",
     title: "Parallel random reads, direct I/O",
     tags: &[
         "concurrent reads",
@@ -52,7 +51,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     setup: Setup::Expensive { seconds: 0.06 },
-    source: include_str!("contention.rs"),
     ..Benchmark::of::<Row>()
 };
 

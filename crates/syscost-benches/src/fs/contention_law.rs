@@ -32,7 +32,6 @@ use super::contention::{self, Whose};
 use super::labels;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.contention_law",
     title: "Parallel reads: added latency per process",
     tags: &[
         "i/o contention",
@@ -42,7 +41,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "usl",
     ],
     quantity: Quantity::Level,
-    source: include_str!("contention_law.rs"),
     ..Benchmark::computed::<Row>()
 };
 
@@ -57,7 +55,7 @@ struct Row {
 }
 
 impl Computed for Row {
-    const FROM: &'static [&'static str] = &[contention::BENCHMARK.id];
+    const FROM: &'static [&'static str] = &[id!(fs::contention)];
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
@@ -150,6 +148,7 @@ mod tests {
     use syscost_harness::directory::DEFAULT;
 
     use super::*;
+    use crate::CATALOGUE;
 
     const COUNTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 50];
 
@@ -164,7 +163,7 @@ mod tests {
         };
         let cases: Vec<Case> = cases.into_iter().map(Case::erased).collect();
         let sources = cases.iter().zip(COUNTS).map(|(case, count)| Source {
-            id: contention::BENCHMARK.id,
+            id: id!(fs::contention),
             case,
             median: rate(count as f64),
         });
@@ -207,8 +206,11 @@ mod tests {
 
     #[test]
     fn each_row_of_contention_belongs_to_one_law() {
-        let rows_of = |benchmark| Catalogue::rows([benchmark], &Here::plain());
-        let (rows, laws) = (rows_of(&contention::BENCHMARK), rows_of(&BENCHMARK));
+        let rows_of = |id| Catalogue::rows(CATALOGUE.find(id), &Here::plain());
+        let (rows, laws) = (
+            rows_of(id!(fs::contention)),
+            rows_of(id!(fs::contention_law)),
+        );
         for row in &rows {
             let of = laws.iter().filter(|law| law.is_computed_from(row)).count();
             assert_eq!(of, 1, "{}", row.name());

@@ -36,7 +36,6 @@ use super::waits::{Charged, MAX_SLEEPS};
 use copier::{By, Copier};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.copy",
     title: "File copy",
     tags: &[
         "copy_file_range",
@@ -48,7 +47,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // A file system that has much to write makes a task that adds to it wait.
     expect: &[MAX_SLEEPS],
-    source: include_str!("copy.rs"),
     ..Benchmark::of::<Row>()
 };
 

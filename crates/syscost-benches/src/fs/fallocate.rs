@@ -29,7 +29,6 @@ use super::space::Space;
 use super::waits::MAX_SLEEPS;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.fallocate",
     title: "File space: fallocate, punch hole, truncate",
     tags: &[
         "preallocation",
@@ -39,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "stress-ng",
     ],
     expect: &[MAX_SLEEPS],
-    source: include_str!("fallocate.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -22,7 +22,6 @@ use super::{durable, labels};
 use crate::sync::{self, Via};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.lock",
     title: "File lock in the measured directory",
     tags: &[
         "flock",
@@ -31,7 +30,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "open file description lock",
         "lat_fcntl",
     ],
-    source: include_str!("lock.rs"),
     ..Benchmark::of::<Row>()
 };
 

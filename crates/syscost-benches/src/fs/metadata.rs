@@ -42,7 +42,6 @@ mod op;
 pub(super) use op::{Kept, Op};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.metadata",
     title: "File metadata: create, open, stat, rename, link, unlink",
     tags: &[
         "inode",
@@ -56,7 +55,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "mdtest",
     ],
     revision: 2,
-    source: include_str!("metadata.rs"),
     ..Benchmark::of::<Row>()
 };
 

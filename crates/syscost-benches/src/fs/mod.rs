@@ -38,31 +38,27 @@ use syscost_sys::files::{self, Filesystem};
 pub(crate) use space::claim_flag;
 pub(crate) use waits::{MAX_JOURNAL, MAX_MOVED, claim_moved};
 
-pub(super) const GROUP: Group = Group {
-    name: "fs",
-    title: "reading, writing and naming files, cached and not",
-    benchmarks: &[
-        read::BENCHMARK,
-        read_bandwidth::BENCHMARK,
-        read_mmap::BENCHMARK,
-        read_uring::BENCHMARK,
-        read_ahead::BENCHMARK,
-        write::BENCHMARK,
-        sync::BENCHMARK,
-        copy::BENCHMARK,
-        fallocate::BENCHMARK,
-        metadata::BENCHMARK,
-        readdir::BENCHMARK,
-        small_file::BENCHMARK,
-        lock::BENCHMARK,
-        cache_size::BENCHMARK,
-        contention::BENCHMARK,
-        contention_law::BENCHMARK,
-        nfs::BENCHMARK,
-        nfs_mount::BENCHMARK,
-        remote::BENCHMARK,
-    ],
-    hidden: false,
+pub(super) const GROUP: Group = group! {
+    fs: "reading, writing and naming files, cached and not",
+    read,
+    read_bandwidth,
+    read_mmap,
+    read_uring,
+    read_ahead,
+    write,
+    sync,
+    copy,
+    fallocate,
+    metadata,
+    readdir,
+    small_file,
+    lock,
+    cache_size,
+    contention,
+    contention_law,
+    nfs,
+    nfs_mount,
+    remote,
 };
 
 /// The labels of the directories in which files are measured.

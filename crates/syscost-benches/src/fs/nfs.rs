@@ -38,7 +38,6 @@ use syscost_net::nfs::Export;
 use call::Call;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.nfs",
     title: "NFS server round trip",
     tags: &[
         "network file system",
@@ -50,7 +49,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "nfsping",
         "nfsometer",
     ],
-    source: include_str!("nfs.rs"),
     ..Benchmark::of::<Row>()
 };
 

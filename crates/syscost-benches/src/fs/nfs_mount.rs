@@ -33,10 +33,8 @@ use super::space::{ALIGNMENT, Space, Stamped, claim_flag};
 use super::{filesystem, labels};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.nfs_mount",
     title: "NFS mount operation",
     tags: &["network file system", "nfs client", "getattr", "nfsstat"],
-    source: include_str!("nfs_mount.rs"),
     ..Benchmark::of::<Row>()
 };
 

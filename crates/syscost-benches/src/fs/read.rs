@@ -35,7 +35,6 @@ use super::space::Storage;
 use super::tail::measure_each;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.read",
     title: "Random file read",
     tags: &[
         "random read",
@@ -52,7 +51,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "fio",
     ],
     expect: &[calls(Sysno::PREAD64)],
-    source: include_str!("read.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -28,7 +28,6 @@ use super::source::{Source, State};
 use super::space::Storage;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.read_ahead",
     title: "Readahead: sequential read of a cold file",
     tags: &[
         "read ahead",
@@ -39,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    source: include_str!("read_ahead.rs"),
     ..Benchmark::of::<Row>()
 };
 

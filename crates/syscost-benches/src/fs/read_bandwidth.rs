@@ -26,7 +26,6 @@ use super::source::{Source, State};
 use super::space::Storage;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.read_bandwidth",
     title: "Sequential file read bandwidth",
     tags: &[
         "sequential read",
@@ -40,7 +39,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    source: include_str!("read_bandwidth.rs"),
     ..Benchmark::of::<Row>()
 };
 

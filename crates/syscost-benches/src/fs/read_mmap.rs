@@ -38,7 +38,6 @@ use crate::implied::{Implied, Shares};
 use crate::memory::space::file::Mapped;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.read_mmap",
     title: "Mapped file read, per page",
     tags: &[
         "mmap",
@@ -48,7 +47,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "cold cache",
         "bw_mmap_rd",
     ],
-    source: include_str!("read_mmap.rs"),
     ..Benchmark::of::<Row>()
 };
 

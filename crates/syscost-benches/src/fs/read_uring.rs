@@ -34,7 +34,6 @@ use crate::implied::{Implied, Shares};
 use ring::{RING, Ring};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.read_uring",
     title: "Random file read by io_uring, by queue depth",
     tags: &[
         "random read",
@@ -46,7 +45,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "o_direct",
         "fio",
     ],
-    source: include_str!("read_uring.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -30,11 +30,9 @@ use super::space::Space;
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.readdir",
     title: "Directory read (readdir)",
     tags: &["getdents", "directory listing", "directory scan", "ls"],
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
-    source: include_str!("readdir.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -32,14 +32,13 @@ use super::sync::{self, Call};
 use super::write::{self, Target};
 use super::{filesystem, labels, read};
 
-const OF_SERVER: &str = nfs::BENCHMARK.id;
-const READ: &str = read::BENCHMARK.id;
-const WRITE: &str = write::BENCHMARK.id;
-const SYNC: &str = sync::BENCHMARK.id;
-const METADATA: &str = metadata::BENCHMARK.id;
+const OF_SERVER: &str = id!(fs::nfs);
+const READ: &str = id!(fs::read);
+const WRITE: &str = id!(fs::write);
+const SYNC: &str = id!(fs::sync);
+const METADATA: &str = id!(fs::metadata);
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.remote",
     title: "Remote file: latency added over a local file",
     tags: &[
         "network file system",
@@ -49,7 +48,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "overhead",
     ],
     quantity: Quantity::Level,
-    source: include_str!("remote.rs"),
     ..Benchmark::computed::<Row>()
 };
 

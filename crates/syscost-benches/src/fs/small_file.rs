@@ -36,11 +36,9 @@ use super::waits::unwritten_pages;
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.small_file",
     title: "Small file: create and unlink",
     tags: &["file creation", "file deletion", "inode", "lat_fs"],
     revision: 2,
-    source: include_str!("small_file.rs"),
     ..Benchmark::of::<Row>()
 };
 

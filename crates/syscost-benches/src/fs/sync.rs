@@ -36,7 +36,6 @@ use super::space::Space;
 use super::waits::{self, MAX_JOURNAL, MAX_MOVED, MAX_SLEEPS, PerOperation, unwritten_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.sync",
     title: "fsync latency: durable write",
     tags: &[
         "fdatasync",
@@ -52,7 +51,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "fio",
     ],
     expect: &[calls(Sysno::PWRITE64), MAX_SLEEPS],
-    source: include_str!("sync.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -38,7 +38,6 @@ use super::space::{Space, claim_flag};
 use super::waits::{self, Charged, MAX_MOVED, MAX_SLEEPS, unwritten_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "fs.write",
     title: "File overwrite, sequential and random",
     tags: &[
         "sequential write",
@@ -54,7 +53,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "fio",
     ],
     expect: &[calls(Sysno::PWRITE64)],
-    source: include_str!("write.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -30,7 +30,6 @@ use super::spec::{MessageSpec, Row, Traffic};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "ipc.bandwidth",
     title: "IPC bandwidth, by message size",
     tags: &[
         "inter-process communication",
@@ -50,7 +49,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    source: include_str!("bandwidth.rs"),
     ..Benchmark::by::<Row, OneWay>()
 };
 

@@ -11,14 +11,10 @@ mod unix_connect;
 
 use syscost_harness::prelude::*;
 
-pub(crate) const GROUP: Group = Group {
-    name: "ipc",
-    title: "talking between tasks",
-    benchmarks: &[
-        round_trip::BENCHMARK,
-        pipe_alone::BENCHMARK,
-        bandwidth::BENCHMARK,
-        unix_connect::BENCHMARK,
-    ],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    ipc: "talking between tasks",
+    round_trip,
+    pipe_alone,
+    bandwidth,
+    unix_connect,
 };

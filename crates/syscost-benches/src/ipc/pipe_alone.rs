@@ -21,7 +21,6 @@ use syscost_harness::prelude::*;
 use crate::syscall::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "ipc.pipe_alone",
     title: "Pipe: write and read by one process",
     tags: &[
         "pipe throughput",
@@ -38,7 +37,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // Each write into an empty pipe takes a page that the last read has put back.
         at_most(Counter::MinorFaults, 0.01),
     ],
-    source: include_str!("pipe_alone.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -32,7 +32,6 @@ use super::spec::{MessageSpec, Row, Traffic, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "ipc.round_trip",
     title: "IPC latency: round trip of a message",
     tags: &[
         "inter-process communication",
@@ -52,7 +51,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "ipc-bench",
     ],
     revision: 3,
-    source: include_str!("round_trip.rs"),
     ..Benchmark::by::<Row, RoundTrips>()
 };
 

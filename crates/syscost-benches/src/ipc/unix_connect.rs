@@ -31,7 +31,6 @@ use super::spec::{is_plain, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "ipc.unix_connect",
     title: "Unix socket connection setup",
     tags: &["unix domain socket", "accept", "lat_unix_connect"],
     revision: 3,
@@ -44,7 +43,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // A debug build checks that the descriptor is open before it closes it.
         at_most(Counter::Syscall(Sysno::FCNTL), 2.1),
     ],
-    source: include_str!("unix_connect.rs"),
     ..Benchmark::of::<Row>()
 };
 

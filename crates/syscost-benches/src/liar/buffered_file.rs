@@ -26,14 +26,12 @@ use crate::fs::claim_flag;
 const BLOCK: usize = 4 << 10;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.buffered_file",
     title: "Buffered reads sold as direct ones",
     expect: &[
         calls(Sysno::PREAD64),
         at_most(Counter::VoluntarySwitches, 3.0),
     ],
     run,
-    source: include_str!("buffered_file.rs"),
     ..Benchmark::DEFAULT
 };
 

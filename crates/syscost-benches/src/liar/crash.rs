@@ -12,10 +12,8 @@
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.crash",
     title: "Crashes",
     run,
-    source: include_str!("crash.rs"),
     ..Benchmark::DEFAULT
 };
 

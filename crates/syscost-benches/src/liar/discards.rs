@@ -22,12 +22,10 @@ use crate::net::tcp::bandwidth::{StreamSpec, measure};
 use crate::net::workers::IsOver;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.discards",
     title: "Receiver that discards its bytes",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     run,
-    source: include_str!("discards.rs"),
     ..Benchmark::DEFAULT
 };
 

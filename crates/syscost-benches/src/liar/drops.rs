@@ -20,12 +20,10 @@ use crate::ipc::spec::{MessageSpec, Traffic};
 use crate::syscall::Bad;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.drops",
     title: "Queue that drops messages",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     run,
-    source: include_str!("drops.rs"),
     ..Benchmark::DEFAULT
 };
 

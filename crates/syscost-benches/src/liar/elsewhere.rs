@@ -19,7 +19,6 @@ use crate::switch::ping_pong::{Side, Wake, round_trips};
 use crate::switch::pipe::Pipes;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.elsewhere",
     title: "Claims one CPU, uses two",
     expect: &[
         switches(2.0),
@@ -27,7 +26,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::WRITE, 2.0),
     ],
     run,
-    source: include_str!("elsewhere.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -20,7 +20,6 @@ use crate::net::far_end::{Family, FarEnd, PATIENCE, listen};
 use crate::net::tcp::stream::{Stream, options};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.empty_echo",
     title: "Echo without the payload",
     expect: &[
         together(Sysno::SENDTO, 2.0),
@@ -28,7 +27,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Switches, 1.9, 2.3),
     ],
     run,
-    source: include_str!("empty_echo.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -20,7 +20,6 @@ use crate::task::ids::{DISTINCT, Ids};
 use crate::task::marked::Marked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.exec_missing",
     title: "Executes a missing program",
     expect: &[
         calls(Sysno::CLONE),
@@ -33,7 +32,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
     run,
-    source: include_str!("exec_missing.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -12,10 +12,8 @@
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.fails_later",
     title: "Fails after the first operation",
     run,
-    source: include_str!("fails_later.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -15,11 +15,9 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.faults",
     title: "Page faults sold as stores",
     expect: &[calls(Sysno::MMAP), calls(Sysno::MUNMAP)],
     run,
-    source: include_str!("faults.rs"),
     ..Benchmark::DEFAULT
 };
 

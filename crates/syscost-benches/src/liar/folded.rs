@@ -14,10 +14,8 @@ use std::hint::black_box;
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.folded",
     title: "Loop folded into a formula",
     run,
-    source: include_str!("folded.rs"),
     ..Benchmark::DEFAULT
 };
 

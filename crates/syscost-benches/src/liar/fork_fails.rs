@@ -17,7 +17,6 @@ use crate::task::child::clone3;
 use crate::task::ids::{DISTINCT, Ids};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.fork_fails",
     title: "Forks without a child",
     expect: &[
         calls(Sysno::CLONE3),
@@ -28,7 +27,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
     run,
-    source: include_str!("fork_fails.rs"),
     ..Benchmark::DEFAULT
 };
 

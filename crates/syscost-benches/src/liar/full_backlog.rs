@@ -23,7 +23,6 @@ use crate::net::far_end::{Family, listen};
 use crate::net::tcp::connect::new_socket;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.full_backlog",
     title: "Connections that nobody accepts",
     expect: &[
         calls(Sysno::SOCKET),
@@ -33,7 +32,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::Syscall(Sysno::FCNTL), 1.0),
     ],
     run,
-    source: include_str!("full_backlog.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -14,10 +14,8 @@ use std::time::Duration;
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.hang",
     title: "Hangs",
     run,
-    source: include_str!("hang.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -29,72 +29,68 @@ mod yields_often;
 use syscost_harness::prelude::*;
 use syscost_results::Status;
 
-pub(crate) const GROUP: Group = Group {
-    name: "liar",
-    title: "benchmarks that lie",
-    benchmarks: &[
-        nothing::BENCHMARK,
-        vdso::BENCHMARK,
-        fails_later::BENCHMARK,
-        folded::BENCHMARK,
-        sleeps::BENCHMARK,
-        faults::BENCHMARK,
-        not_huge::BENCHMARK,
-        warm_file::BENCHMARK,
-        buffered_file::BENCHMARK,
-        wrong_sum::BENCHMARK,
-        spins::BENCHMARK,
-        elsewhere::BENCHMARK,
-        yields_alone::BENCHMARK,
-        yields_often::BENCHMARK,
-        drops::BENCHMARK,
-        discards::BENCHMARK,
-        empty_echo::BENCHMARK,
-        full_backlog::BENCHMARK,
-        skips_lines::BENCHMARK,
-        untouched::BENCHMARK,
-        crash::BENCHMARK,
-        hang::BENCHMARK,
-        fork_fails::BENCHMARK,
-        exec_missing::BENCHMARK,
-    ],
-    hidden: true,
-};
+/// A benchmark that lies.
+pub struct NegativeControl {
+    /// Its id, which is the name of its row.
+    pub id: &'static str,
+    /// The status that it must get.
+    pub expected: Status,
+    /// What it needs; where this is missing, it may say so.
+    pub needs: &'static [Need],
+}
 
-/// The negative controls that need two CPUs; where there are none, they may say so.
-pub const TWO_CPU_NEGATIVE_CONTROLS: &[&str] = &["liar.spins", "liar.elsewhere"];
+/// What not every machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Two CPUs.
+    TwoCpus,
+    /// Room for a file of [`FILE_BYTES`].
+    File,
+}
 
-/// The negative controls that write a file of [`FILE_BYTES`]; where there is no room for it, they
-/// may say so.
-pub const FILE_NEGATIVE_CONTROLS: &[&str] = &["liar.warm_file", "liar.buffered_file"];
-
-/// Size of that file, in bytes.
+/// Size of the file that some write, in bytes.
 pub const FILE_BYTES: u64 = 256 << 10;
 
-/// Each negative control and the status that it must get.
-pub const NEGATIVE_CONTROLS: &[(&str, Status)] = &[
-    ("liar.nothing", Status::Withheld),
-    ("liar.vdso", Status::Withheld),
-    ("liar.fails_later", Status::Failed),
-    ("liar.folded", Status::Withheld),
-    ("liar.sleeps", Status::Withheld),
-    ("liar.faults", Status::Withheld),
-    ("liar.not_huge", Status::Withheld),
-    ("liar.warm_file", Status::Withheld),
-    ("liar.buffered_file", Status::Withheld),
-    ("liar.wrong_sum", Status::Withheld),
-    ("liar.spins", Status::Withheld),
-    ("liar.elsewhere", Status::Withheld),
-    ("liar.yields_alone", Status::Withheld),
-    ("liar.yields_often", Status::Withheld),
-    ("liar.drops", Status::Failed),
-    ("liar.discards", Status::Withheld),
-    ("liar.empty_echo", Status::Withheld),
-    ("liar.full_backlog", Status::Withheld),
-    ("liar.skips_lines", Status::Withheld),
-    ("liar.untouched", Status::Withheld),
-    ("liar.crash", Status::Failed),
-    ("liar.hang", Status::Failed),
-    ("liar.fork_fails", Status::Failed),
-    ("liar.exec_missing", Status::Failed),
-];
+/// The group and its controls: each module with the status that it must get, and what it needs.
+macro_rules! controls {
+    ($($module:ident: $status:ident $(needs $need:ident)?,)+) => {
+        pub(crate) const GROUP: Group = Group {
+            hidden: true,
+            ..group! { liar: "benchmarks that lie", $($module,)+ }
+        };
+
+        /// Each negative control, in the order of the group.
+        pub const NEGATIVE_CONTROLS: &[NegativeControl] = &[$(NegativeControl {
+            id: id!(liar::$module),
+            expected: Status::$status,
+            needs: &[$(Need::$need)?],
+        }),+];
+    };
+}
+
+controls! {
+    nothing: Withheld,
+    vdso: Withheld,
+    fails_later: Failed,
+    folded: Withheld,
+    sleeps: Withheld,
+    faults: Withheld,
+    not_huge: Withheld,
+    warm_file: Withheld needs File,
+    buffered_file: Withheld needs File,
+    wrong_sum: Withheld,
+    spins: Withheld needs TwoCpus,
+    elsewhere: Withheld needs TwoCpus,
+    yields_alone: Withheld,
+    yields_often: Withheld,
+    drops: Failed,
+    discards: Withheld,
+    empty_echo: Withheld,
+    full_backlog: Withheld,
+    skips_lines: Withheld,
+    untouched: Withheld,
+    crash: Failed,
+    hang: Failed,
+    fork_fails: Failed,
+    exec_missing: Failed,
+}

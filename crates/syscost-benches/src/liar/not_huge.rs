@@ -19,11 +19,9 @@ use crate::memory::page_fault::huge;
 use crate::memory::space::area::Area;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.not_huge",
     title: "Small pages sold as huge",
     expect: &huge::EXPECT,
     run,
-    source: include_str!("not_huge.rs"),
     ..Benchmark::DEFAULT
 };
 

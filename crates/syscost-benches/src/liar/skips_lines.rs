@@ -19,10 +19,8 @@ use crate::memory::chases;
 const BYTES: usize = 8 << 20;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.skips_lines",
     title: "Pointer chase that skips lines",
     run,
-    source: include_str!("skips_lines.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -14,11 +14,9 @@ use std::time::Duration;
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.sleeps",
     title: "Sleeps instead of computing",
     expect: &[calls(Sysno::CLOCK_NANOSLEEP)],
     run,
-    source: include_str!("sleeps.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -21,11 +21,9 @@ use super::elsewhere::beside;
 use crate::switch::ping_pong::{Pair, Side, Wake, round_trips};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.spins",
     title: "Claims to switch, spins",
     expect: &[switches(2.0)],
     run,
-    source: include_str!("spins.rs"),
     ..Benchmark::DEFAULT
 };
 

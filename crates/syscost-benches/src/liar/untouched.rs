@@ -16,10 +16,8 @@ use syscost_sys::memory::{Memory, Pages};
 const PAGE: usize = 512;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.untouched",
     title: "Untouched memory sold as resident",
     run,
-    source: include_str!("untouched.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -13,11 +13,9 @@ use rustix::time::{ClockId, clock_gettime};
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.vdso",
     title: "Sells the vDSO as a system call",
     expect: &[calls(Sysno::CLOCK_GETTIME)],
     run,
-    source: include_str!("vdso.rs"),
     ..Benchmark::DEFAULT
 };
 

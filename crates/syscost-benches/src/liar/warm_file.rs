@@ -19,7 +19,6 @@ use crate::memory::page_fault::file;
 use crate::memory::space::file::FilePages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.warm_file",
     title: "Cached file sold as a cold one",
     expect: &[
         within(Counter::MajorFaults, 0.99, 1.01),
@@ -27,7 +26,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 2.0),
     ],
     run,
-    source: include_str!("warm_file.rs"),
     ..Benchmark::DEFAULT
 };
 

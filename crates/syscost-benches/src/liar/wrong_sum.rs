@@ -13,10 +13,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.wrong_sum",
     title: "Kernel that does half its work",
     run,
-    source: include_str!("wrong_sum.rs"),
     ..Benchmark::DEFAULT
 };
 

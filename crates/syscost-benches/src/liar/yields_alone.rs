@@ -16,11 +16,9 @@ use syscost_harness::prelude::*;
 use syscost_sys::topology::Relation;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.yields_alone",
     title: "Claims to switch, yields to nobody",
     expect: &[switches(2.0), together(Sysno::SCHED_YIELD, 1.0)],
     run,
-    source: include_str!("yields_alone.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -19,14 +19,12 @@ use syscost_sys::topology::Relation;
 use crate::switch::r#yield::yielders;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "liar.yields_often",
     title: "Switches eight times, claims one",
     expect: &[
         within(Counter::Syscall(Sysno::SCHED_YIELD), 6.4, 10.4),
         switches(1.0),
     ],
     run,
-    source: include_str!("yields_often.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -43,7 +43,6 @@ pub(super) use cases::{Level, Row, max_threads, widest};
 pub(super) use pool::{Lent, enough_for_all};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.bandwidth",
     title: "Memory and cache bandwidth",
     tags: &[
         "read",
@@ -68,7 +67,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     stays: true,
     revision: 2,
-    source: include_str!("bandwidth.rs"),
     ..Benchmark::of::<Row>()
 };
 

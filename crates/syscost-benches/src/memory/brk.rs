@@ -21,12 +21,10 @@ use super::space::no_huge::NoHugePages;
 use super::space::{ADDRESS, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.brk",
     title: "brk: grow, touch, shrink",
     tags: &["heap", "sbrk", "page fault", "heap growth"],
     revision: 2,
     expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],
-    source: include_str!("brk.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -24,7 +24,6 @@ use syscost_harness::prelude::*;
 use super::hierarchy::{self, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.cache_latency",
     title: "Load-to-use latency by cache level",
     tags: &[
         "cache latency",
@@ -37,7 +36,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "llc",
         "cache",
     ],
-    source: include_str!("cache_latency.rs"),
     ..Benchmark::computed::<Row>()
 };
 

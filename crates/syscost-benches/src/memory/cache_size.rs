@@ -24,7 +24,6 @@ use syscost_harness::prelude::*;
 use super::hierarchy::{self, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.cache_size",
     title: "Cache size, inferred from load latency",
     tags: &[
         "cache capacity",
@@ -37,7 +36,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
-    source: include_str!("cache_size.rs"),
     ..Benchmark::computed::<Row>()
 };
 

@@ -37,7 +37,6 @@ use syscost_harness::prelude::*;
 use pair::Method;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.core_to_core",
     title: "Core-to-core latency: cache line ping-pong",
     tags: &[
         "cache-to-cache",
@@ -48,7 +47,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "multichase",
     ],
     expect: &[at_least(Counter::CoreCycles, ROUND_TRIP)],
-    source: include_str!("core_to_core.rs"),
     ..Benchmark::of::<Row>()
 };
 

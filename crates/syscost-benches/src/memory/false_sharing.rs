@@ -37,7 +37,6 @@ use super::page::Page;
 use tally::{Neighbour, Tally};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.false_sharing",
     title: "False sharing: two threads writing nearby words",
     tags: &[
         "cache line contention",
@@ -48,7 +47,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // The tick and other tasks of the machine preempt now and then.
     expect: &[at_most(Counter::Switches, 0.01)],
-    source: include_str!("false_sharing.rs"),
     ..Benchmark::of::<Row>()
 };
 

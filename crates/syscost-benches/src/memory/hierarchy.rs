@@ -16,8 +16,8 @@ use super::{latency, tlb};
 const MAX_ERROR: f64 = 0.1;
 
 /// The benchmark of dense lines, and that of lines on separate pages.
-const DENSE: &str = latency::BENCHMARK.id;
-const APART: &str = tlb::BENCHMARK.id;
+const DENSE: &str = id!(memory::latency);
+const APART: &str = id!(memory::tlb);
 
 /// The benchmarks from which caches are computed, and the cost of translation.
 pub(super) const CACHES: &[&str] = &[DENSE];

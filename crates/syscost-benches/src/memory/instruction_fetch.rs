@@ -26,7 +26,6 @@ use syscost_sys::kernel::{Fetch, Filler, Iteration, Work};
 use syscost_sys::memory::Pages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.instruction_fetch",
     title: "Instruction-fetch bandwidth",
     tags: &[
         "instruction cache",
@@ -39,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    source: include_str!("instruction_fetch.rs"),
     ..Benchmark::of::<Row>()
 };
 

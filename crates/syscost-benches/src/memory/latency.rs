@@ -65,7 +65,6 @@ const LARGEST: Bytes = Bytes::mib(256);
 const BEYOND: [Bytes; 2] = [Bytes::mib(512), Bytes::mib(1024)];
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.latency",
     title: "Load-to-use latency, dependent loads",
     tags: &[
         "memory latency",
@@ -79,7 +78,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_mem_rd",
         "multichase",
     ],
-    source: include_str!("latency.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -30,7 +30,6 @@ const DISTANCES: [u64; 7] = [CLOSEST, 32, 48, 64, 128, 256, 512];
 const CLOSEST: u64 = 16;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.line",
     title: "Spatial locality: second load, by distance",
     tags: &[
         "cache line",
@@ -39,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "hardware prefetcher",
         "line",
     ],
-    source: include_str!("line.rs"),
     ..Benchmark::of::<Row>()
 };
 

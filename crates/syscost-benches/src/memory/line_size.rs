@@ -25,12 +25,10 @@ use super::line;
 const MIN_RATIO: f64 = 1.4;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.line_size",
     title: "Cache line size",
     tags: &["line length", "cache block", "line"],
     unit: Unit::Bytes,
     quantity: Quantity::Choice,
-    source: include_str!("line_size.rs"),
     ..Benchmark::computed::<Row>()
 };
 
@@ -38,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 struct Row;
 
 impl Computed for Row {
-    const FROM: &'static [&'static str] = &[line::BENCHMARK.id];
+    const FROM: &'static [&'static str] = &[id!(memory::line)];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
         vec![Case::only(Row)]

@@ -31,7 +31,6 @@ use super::chases;
 use load::{Load, Share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.loaded_latency",
     title: "Memory latency under load",
     tags: &[
         "loaded latency",
@@ -42,7 +41,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "mlc",
     ],
     stays: true,
-    source: include_str!("loaded_latency.rs"),
     ..Benchmark::of::<Row>()
 };
 

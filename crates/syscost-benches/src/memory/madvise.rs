@@ -24,12 +24,10 @@ use super::space::area::Area;
 use super::space::{self, ADDRESS, GIVING_BACK, LENGTH, RESIDENT, gives_back, maps, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.madvise",
     title: "madvise",
     tags: &["madv_dontneed", "madv_free", "release memory"],
     revision: 2,
     expect: &[calls(Sysno::MADVISE)],
-    source: include_str!("madvise.rs"),
     ..Benchmark::of::<Row>()
 };
 

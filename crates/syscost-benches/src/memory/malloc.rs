@@ -33,10 +33,8 @@ use blocks::{Kept, Left};
 use super::space::no_huge::NoHugePages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.malloc",
     title: "malloc and free",
     tags: &["heap", "allocator", "memory allocation", "dynamic memory"],
-    source: include_str!("malloc.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -23,7 +23,6 @@ use super::space::maps::{mapped_bytes, mappings};
 use super::space::{LENGTH, PROTECTION, not_mapped, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.mmap",
     title: "mmap",
     tags: &[
         "memory mapping",
@@ -34,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 2,
     expect: &[calls(Sysno::MMAP)],
-    source: include_str!("mmap.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -21,12 +21,10 @@ use super::space::area::Area;
 use super::space::{ADDRESS, LENGTH, PROTECTION, maps, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.mprotect",
     title: "mprotect",
     tags: &["memory protection", "page protection", "page permissions"],
     revision: 2,
     expect: &[calls(Sysno::MPROTECT)],
-    source: include_str!("mprotect.rs"),
     ..Benchmark::of::<Row>()
 };
 

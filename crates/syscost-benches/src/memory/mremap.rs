@@ -27,12 +27,10 @@ use self::place::{Block, Place};
 use super::space::{ADDRESS, argument, maps, pagemap, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.mremap",
     title: "mremap",
     tags: &["move mapping", "resize mapping", "realloc"],
     revision: 2,
     expect: &[calls(Sysno::MREMAP)],
-    source: include_str!("mremap.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -24,11 +24,9 @@ use super::space::{LENGTH, argument};
 use crate::fs::{MAX_JOURNAL, claim_moved};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.msync",
     title: "msync",
     tags: &["mapped file", "writeback", "dirty page", "flush"],
     expect: &[calls(Sysno::MSYNC)],
-    source: include_str!("msync.rs"),
     ..Benchmark::of::<Row>()
 };
 

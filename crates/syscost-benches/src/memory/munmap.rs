@@ -23,7 +23,6 @@ use super::space::maps::mapped_bytes;
 use super::space::{ADDRESS, GIVING_BACK, LENGTH, RESIDENT, gives_back, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.munmap",
     title: "munmap",
     tags: &[
         "memory mapping",
@@ -33,7 +32,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 2,
     expect: &[calls(Sysno::MUNMAP)],
-    source: include_str!("munmap.rs"),
     ..Benchmark::of::<Row>()
 };
 

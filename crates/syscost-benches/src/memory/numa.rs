@@ -22,7 +22,6 @@ use super::chases;
 use super::nodes::{self, Row};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.numa",
     title: "NUMA memory latency, by node",
     tags: &[
         "remote memory",
@@ -34,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     expect: &[nodes::SLEEPS],
     setup: Setup::Expensive { seconds: 0.2 },
-    source: include_str!("numa.rs"),
     ..Benchmark::by::<Row, Latency>()
 };
 

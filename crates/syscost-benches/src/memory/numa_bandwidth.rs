@@ -20,7 +20,6 @@ use super::chases;
 use super::nodes::{self, Row};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.numa_bandwidth",
     title: "NUMA memory bandwidth, by node",
     tags: &[
         "remote memory",
@@ -34,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     expect: &[nodes::SLEEPS],
     setup: Setup::Expensive { seconds: 0.3 },
-    source: include_str!("numa_bandwidth.rs"),
     ..Benchmark::by::<Row, Bandwidth>()
 };
 

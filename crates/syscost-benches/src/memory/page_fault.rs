@@ -46,7 +46,6 @@ use syscost_harness::prelude::*;
 use state::State;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.page_fault",
     title: "Page fault: minor, copy-on-write, major",
     tags: &[
         "minor fault",
@@ -64,7 +63,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_pagefault",
     ],
     revision: 3,
-    source: include_str!("page_fault.rs"),
     ..Benchmark::of::<Row>()
 };
 

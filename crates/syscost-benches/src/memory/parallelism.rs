@@ -45,7 +45,6 @@ const TURNS: u64 = 8;
 const TIMES: usize = 9;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.parallelism",
     title: "Memory-level parallelism: independent loads",
     tags: &[
         "mlp",
@@ -56,7 +55,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "miss status holding register",
         "par_mem",
     ],
-    source: include_str!("parallelism.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -25,7 +25,6 @@ use super::bandwidth::{self, Level, max_threads};
 use place::lies_in;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.peak_bandwidth",
     title: "Peak memory and cache bandwidth",
     tags: &[
         "maximum bandwidth",
@@ -39,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    source: include_str!("peak_bandwidth.rs"),
     ..Benchmark::computed::<Row>()
 };
 
@@ -51,7 +49,7 @@ struct Row {
 }
 
 impl Computed for Row {
-    const FROM: &'static [&'static str] = &[bandwidth::BENCHMARK.id];
+    const FROM: &'static [&'static str] = &[id!(memory::bandwidth)];
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
@@ -94,7 +92,7 @@ fn is_largest(row: &bandwidth::Row, count: usize) -> Evidence {
         format!("the largest of {count} rows"),
     );
     let observed = format!("{} with {}", row.op.name(), row.simd.text());
-    Evidence::note(largest, observed, bandwidth::BENCHMARK.id)
+    Evidence::note(largest, observed, id!(memory::bandwidth))
 }
 
 #[cfg(test)]
@@ -109,7 +107,7 @@ mod tests {
         };
         let rows = (bandwidth::BENCHMARK.cases)(&Here::plain());
         let source = |(case, median)| Source {
-            id: bandwidth::BENCHMARK.id,
+            id: id!(memory::bandwidth),
             case,
             median,
         };

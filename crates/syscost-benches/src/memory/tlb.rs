@@ -25,7 +25,6 @@ use super::chases;
 const EXPENSIVE: u64 = 16_384;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.tlb",
     title: "Load-to-use latency, one line per page",
     tags: &[
         "dependent-load latency",
@@ -35,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "page walk",
         "tlb",
     ],
-    source: include_str!("tlb.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -21,7 +21,6 @@ use syscost_harness::prelude::*;
 use super::hierarchy;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.tlb_miss",
     title: "TLB miss penalty",
     tags: &[
         "translation lookaside buffer",
@@ -31,7 +30,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "page table walk",
         "tlb",
     ],
-    source: include_str!("tlb_miss.rs"),
     ..Benchmark::computed::<Row>()
 };
 

@@ -22,7 +22,6 @@ use syscost_sys::memory::Pages;
 use super::hierarchy;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.tlb_reach",
     title: "TLB reach",
     tags: &[
         "translation lookaside buffer",
@@ -34,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
-    source: include_str!("tlb_reach.rs"),
     ..Benchmark::computed::<Row>()
 };
 

@@ -26,7 +26,6 @@ use self::stage::{Call, MAX_CALLS, Stage, Tally};
 use super::space::{ADDRESS, LENGTH};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "memory.tlb_shootdown",
     title: "TLB shootdown",
     tags: &[
         "tlb flush",
@@ -35,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "ipi",
         "translation lookaside buffer",
     ],
-    source: include_str!("tlb_shootdown.rs"),
     ..Benchmark::of::<Row>()
 };
 

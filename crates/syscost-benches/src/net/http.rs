@@ -35,11 +35,9 @@ use super::tcp::connect::new_socket;
 use crate::ipc::spec::sleeps;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "net.http",
     title: "HTTP request latency",
     tags: &["web server", "request/response", "lat_http"],
     revision: 2,
-    source: include_str!("http.rs"),
     ..Benchmark::of::<OverNetwork<Row>>()
 };
 

@@ -33,7 +33,6 @@ use crate::ipc::spec::same_and_nearest;
 use echo::Echo;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "net.loaded_latency",
     title: "TCP round-trip latency under load",
     tags: &[
         "bufferbloat",
@@ -43,7 +42,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "rtt",
         "flent",
     ],
-    source: include_str!("loaded_latency.rs"),
     ..Benchmark::of::<OverNetwork<Row>>()
 };
 

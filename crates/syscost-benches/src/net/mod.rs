@@ -19,20 +19,16 @@ pub(crate) mod workers;
 
 use syscost_harness::prelude::*;
 
-pub(crate) const GROUP: Group = Group {
-    name: "net",
-    title: "talking over the network",
-    benchmarks: &[
-        tcp::round_trip::BENCHMARK,
-        udp::round_trip::BENCHMARK,
-        icmp::round_trip::BENCHMARK,
-        tcp::connect::BENCHMARK,
-        tcp::close::BENCHMARK,
-        tcp::bandwidth::BENCHMARK,
-        udp::bandwidth::BENCHMARK,
-        loaded_latency::BENCHMARK,
-        http::BENCHMARK,
-        model::BENCHMARK,
-    ],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    net: "talking over the network",
+    tcp::round_trip,
+    udp::round_trip,
+    icmp::round_trip,
+    tcp::connect,
+    tcp::close,
+    tcp::bandwidth,
+    udp::bandwidth,
+    loaded_latency,
+    http,
+    model,
 };

@@ -34,7 +34,7 @@ use syscost_results::{Evidence, Verdict};
 
 use super::far_end::{Destination, Family, Networked, OverNetwork, Path};
 use super::round_trip::Row as RoundTrip;
-use super::tcp::{self, bandwidth};
+use super::tcp::bandwidth;
 use crate::ipc::spec::same_and_nearest;
 
 /// Maximum relative error of a model that fits its rows.
@@ -48,10 +48,9 @@ const MAX_ABOVE_STREAM: f64 = 1.5;
 /// and receiving overlap at most twofold, and both may be off by as much.
 const MAX_BELOW_STREAM: f64 = 4.0;
 
-const ROUND_TRIP: &str = tcp::round_trip::BENCHMARK.id;
+const ROUND_TRIP: &str = id!(net::tcp::round_trip);
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "net.model",
     title: "Network path model: latency and bandwidth",
     tags: &[
         "hockney model",
@@ -61,7 +60,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "startup cost",
     ],
     quantity: Quantity::Level,
-    source: include_str!("model.rs"),
     ..Benchmark::computed::<Row>()
 };
 
@@ -90,7 +88,7 @@ impl Row {
 }
 
 impl Computed for Row {
-    const FROM: &'static [&'static str] = &[ROUND_TRIP, bandwidth::BENCHMARK.id];
+    const FROM: &'static [&'static str] = &[ROUND_TRIP, id!(net::tcp::bandwidth)];
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
@@ -224,7 +222,7 @@ fn beside_stream(bandwidth: f64, stream: f64, path: Path) -> Evidence {
             "bandwidth of the model over that of a stream",
             format!("{least} to {MAX_ABOVE_STREAM}"),
             factor,
-            bandwidth::BENCHMARK.id,
+            id!(net::tcp::bandwidth),
             verdict,
         )
     }
@@ -274,7 +272,7 @@ mod tests {
             median: time(size.0 as f64),
         });
         let stream = Source {
-            id: bandwidth::BENCHMARK.id,
+            id: id!(net::tcp::bandwidth),
             case: &Case::default(),
             median: stream,
         };

@@ -21,7 +21,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Atomic, atomic};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.atomic",
     title: "Atomic operation, uncontended",
     tags: &[
         "compare and swap",
@@ -33,7 +32,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "mfence",
         "lock-free",
     ],
-    source: include_str!("atomic.rs"),
     ..Benchmark::of::<Row>()
 };
 

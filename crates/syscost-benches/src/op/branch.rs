@@ -19,10 +19,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Branch, Directions, branch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.branch",
     title: "Conditional branch, predicted or not",
     tags: &["branch prediction", "branch predictor", "jump"],
-    source: include_str!("branch.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -26,7 +26,6 @@ use syscost_results::Verdict;
 use syscost_sys::kernel::{Branch, Directions, Kernel, TARGETS, Targets, branch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.branch_miss",
     title: "Branch misprediction penalty",
     tags: &[
         "branch miss",
@@ -36,7 +35,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // Any core that predicts branches has at least as many stages between the prediction and its check.
     expect: &[at_least(Counter::CoreCycles, 5.0)],
-    source: include_str!("branch_miss.rs"),
     ..Benchmark::of::<Row>()
 };
 

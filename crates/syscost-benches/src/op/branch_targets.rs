@@ -22,10 +22,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Iteration, Jumps, Path, Work};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.branch_targets",
     title: "Branch target buffer (BTB): taken branches",
     tags: &["btb capacity", "branch predictor", "jump"],
-    source: include_str!("branch_targets.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -19,7 +19,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{OperandType, Operation, Shape, arithmetic};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.float",
     title: "Floating-point operation, latency and throughput",
     tags: &[
         "instruction latency",
@@ -34,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_ops",
         "par_ops",
     ],
-    source: include_str!("float.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -27,7 +27,6 @@ use syscost_sys::partner::Between;
 use super::Bits;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.flops",
     title: "Peak floating-point performance, 64-bit",
     tags: &[
         "gflops",
@@ -46,7 +45,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     unit: Unit::FlopsPerSecond,
     better: Better::Higher,
-    source: include_str!("flops.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -20,7 +20,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Branch, Targets, branch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.indirect",
     title: "Indirect branch, predicted or not",
     tags: &[
         "indirect jump",
@@ -28,7 +27,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "branch prediction",
         "branch target prediction",
     ],
-    source: include_str!("indirect.rs"),
     ..Benchmark::of::<Row>()
 };
 

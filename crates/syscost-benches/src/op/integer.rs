@@ -23,7 +23,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{OperandType, Operation, Shape, arithmetic};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.integer",
     title: "Integer operation, latency and throughput",
     tags: &[
         "instruction latency",
@@ -36,7 +35,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_ops",
         "par_ops",
     ],
-    source: include_str!("integer.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -19,25 +19,21 @@ use syscost_sys::kernel::{
     Kernel, OperandType, Operation, Shape, Simd, VectorOperation, arithmetic, vector,
 };
 
-pub(crate) const GROUP: Group = Group {
-    name: "op",
-    title: "operations of the core",
-    benchmarks: &[
-        integer::BENCHMARK,
-        float::BENCHMARK,
-        simd::BENCHMARK,
-        flops::BENCHMARK,
-        branch::BENCHMARK,
-        branch_miss::BENCHMARK,
-        branch_targets::BENCHMARK,
-        indirect::BENCHMARK,
-        atomic::BENCHMARK,
-        store_forwarding::BENCHMARK,
-        reorder_buffer::BENCHMARK,
-        reorder_buffer_size::BENCHMARK,
-        ramp_up::BENCHMARK,
-    ],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    op: "operations of the core",
+    integer,
+    float,
+    simd,
+    flops,
+    branch,
+    branch_miss,
+    branch_targets,
+    indirect,
+    atomic,
+    store_forwarding,
+    reorder_buffer,
+    reorder_buffer_size,
+    ramp_up,
 };
 
 /// Bits of a vector register.

@@ -29,7 +29,6 @@ use syscost_results::stats::order::median;
 use syscost_sys::frequency::{Moment, core_frequency, frequency_course};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.ramp_up",
     title: "Frequency ramp-up after a sleep",
     tags: &[
         "frequency scaling",
@@ -44,7 +43,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_least(Counter::Reported(STEADY), 0.5),
     ],
     run,
-    source: include_str!("ramp_up.rs"),
     ..Benchmark::DEFAULT
 };
 

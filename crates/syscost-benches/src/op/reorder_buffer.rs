@@ -29,7 +29,6 @@ use syscost_sys::memory::{Memory, Pages};
 use syscost_sys::topology::Topology;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.reorder_buffer",
     title: "Reorder buffer: overlap of two cache misses",
     tags: &[
         "rob",
@@ -37,7 +36,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "instruction window",
         "out-of-order execution",
     ],
-    source: include_str!("reorder_buffer.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -25,7 +25,6 @@ use syscost_results::{Evidence, Verdict};
 use super::reorder_buffer;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.reorder_buffer_size",
     title: "Reorder-buffer size",
     tags: &[
         "rob size",
@@ -35,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Count,
     better: Better::Higher,
-    source: include_str!("reorder_buffer_size.rs"),
     ..Benchmark::computed::<Row>()
 };
 
@@ -52,7 +50,7 @@ const ASIDE: usize = 2;
 struct Row;
 
 impl Computed for Row {
-    const FROM: &'static [&'static str] = &[reorder_buffer::BENCHMARK.id];
+    const FROM: &'static [&'static str] = &[id!(op::reorder_buffer)];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
         vec![Case::only(Row)]

@@ -22,7 +22,6 @@ use syscost_sys::kernel::{Shape, VectorOperation};
 use super::Bits;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.simd",
     title: "SIMD instruction, latency and throughput",
     tags: &[
         "vector instruction",
@@ -33,7 +32,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "fma",
         "fused multiply-add",
     ],
-    source: include_str!("simd.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -23,7 +23,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Forward, Kernel, forward};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "op.store_forwarding",
     title: "Store-to-load forwarding latency",
     tags: &[
         "store forwarding",
@@ -31,7 +30,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "store queue",
         "memory renaming",
     ],
-    source: include_str!("store_forwarding.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -28,7 +28,6 @@ use super::copies::{Operation, Row};
 const PAGES: usize = 64;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "scale.fault",
     title: "Page fault throughput on many CPUs",
     tags: &[
         "minor fault",
@@ -44,7 +43,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::MinorFaults, 0.99, 1.01),
         exactly(Counter::Syscall(Sysno::MADVISE), 1.0 / PAGES as f64),
     ],
-    source: include_str!("fault.rs"),
     ..Benchmark::by::<Row, Fault>()
 };
 

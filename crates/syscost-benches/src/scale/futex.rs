@@ -29,7 +29,6 @@ use crate::syscall::{Bad, must};
 const VALUE: u32 = 0;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "scale.futex",
     title: "Futex throughput on many CPUs, one word",
     tags: &[
         "scalability",
@@ -42,7 +41,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::FUTEX)],
-    source: include_str!("futex.rs"),
     ..Benchmark::of::<Row>()
 };
 

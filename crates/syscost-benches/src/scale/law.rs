@@ -27,13 +27,12 @@ use syscost_results::stats::usl::{self, MIN_POINTS};
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::partner::Between;
 
-use super::{copies, fault, futex, open, pipe, syscall};
+use super::{copies, futex, open};
 
 /// Maximum relative error of a law that fits its rows.
 const MAX_ERROR: f64 = 0.1;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "scale.law",
     title: "Universal scalability law",
     tags: &[
         "usl",
@@ -45,16 +44,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Ratio,
     quantity: Quantity::Level,
-    source: include_str!("law.rs"),
     ..Benchmark::computed::<Row>()
 };
 
 /// The benchmarks whose rows it is computed from.
-const SYSCALL: &str = syscall::BENCHMARK.id;
-const FAULT: &str = fault::BENCHMARK.id;
-const FUTEX: &str = futex::BENCHMARK.id;
-const PIPE: &str = pipe::BENCHMARK.id;
-const OPEN: &str = open::BENCHMARK.id;
+const SYSCALL: &str = id!(scale::syscall);
+const FAULT: &str = id!(scale::fault);
+const FUTEX: &str = id!(scale::futex);
+const PIPE: &str = id!(scale::pipe);
+const OPEN: &str = id!(scale::open);
 
 /// What the copies do.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,16 +10,12 @@ mod syscall;
 
 use syscost_harness::prelude::*;
 
-pub(crate) const GROUP: Group = Group {
-    name: "scale",
-    title: "the same work on many CPUs at once",
-    benchmarks: &[
-        syscall::BENCHMARK,
-        fault::BENCHMARK,
-        futex::BENCHMARK,
-        pipe::BENCHMARK,
-        open::BENCHMARK,
-        law::BENCHMARK,
-    ],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    scale: "the same work on many CPUs at once",
+    syscall,
+    fault,
+    futex,
+    pipe,
+    open,
+    law,
 };

@@ -32,7 +32,6 @@ use super::copies;
 use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "scale.open",
     title: "openat and close throughput on many CPUs",
     tags: &[
         "scalability",
@@ -45,7 +44,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
-    source: include_str!("open.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -20,13 +20,11 @@ use super::copies::{self, Operation, Row};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "scale.pipe",
     title: "Pipe throughput on many CPUs, one pipe each",
     tags: &["scalability", "kernel scalability", "will-it-scale"],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::WRITE), calls(Sysno::READ)],
-    source: include_str!("pipe.rs"),
     ..Benchmark::by::<Row, Pipe>()
 };
 

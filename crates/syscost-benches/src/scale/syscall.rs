@@ -23,7 +23,6 @@ use super::copies::{self, Operation, Row};
 use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "scale.syscall",
     title: "System call throughput on many CPUs",
     tags: &[
         "getppid",
@@ -34,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::GETPPID)],
-    source: include_str!("syscall.rs"),
     ..Benchmark::by::<Row, Syscall>()
 };
 

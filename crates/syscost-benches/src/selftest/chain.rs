@@ -14,9 +14,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "selftest.chain",
     title: "Chain of dependent additions",
-    source: include_str!("chain.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -8,15 +8,14 @@ mod spin;
 use syscost_harness::prelude::*;
 
 pub(crate) const GROUP: Group = Group {
-    name: "selftest",
-    title: "operations of known cost",
-    benchmarks: &[
-        chain::BENCHMARK,
-        spin::BENCHMARK,
-        ratio::BENCHMARK,
-        slowdown::BENCHMARK,
-    ],
     hidden: true,
+    ..group! {
+        selftest: "operations of known cost",
+        chain,
+        spin,
+        ratio,
+        slowdown,
+    }
 };
 
 /// The true cost of an operation of the group.

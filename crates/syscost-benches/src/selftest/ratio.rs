@@ -17,10 +17,8 @@ use syscost_results::{Evidence, Verdict};
 use super::spin;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "selftest.ratio",
     title: "A spin of 50 µs over one of 5 µs",
     unit: Unit::Ratio,
-    source: include_str!("ratio.rs"),
     ..Benchmark::computed::<Row>()
 };
 
@@ -28,7 +26,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 struct Row;
 
 impl Computed for Row {
-    const FROM: &'static [&'static str] = &[spin::BENCHMARK.id];
+    const FROM: &'static [&'static str] = &[id!(selftest::spin)];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
         vec![Case::only(Row)]

@@ -26,9 +26,7 @@ const VARIABLE: &str = "SYSCOST_TEST_SLOWDOWN";
 const OPERATIONS: f64 = 20.0;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "selftest.slowdown",
     title: "Twenty operations, or more",
-    source: include_str!("slowdown.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -13,9 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "selftest.spin",
     title: "Spin of a known time",
-    source: include_str!("spin.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -23,7 +23,6 @@ use super::own::{Handler, Ids};
 use crate::syscall::checked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "signal.catch",
     title: "Signal delivery, caught by a handler",
     tags: &[
         "signal handler overhead",
@@ -37,7 +36,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::RT_SIGRETURN),
         exactly(Counter::Reported(CAUGHT), 1.0),
     ],
-    source: include_str!("catch.rs"),
     ..Benchmark::of::<Row>()
 };
 

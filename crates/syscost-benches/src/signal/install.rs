@@ -16,14 +16,12 @@ use syscost_harness::prelude::*;
 use super::own::{self, Handler};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "signal.install",
     title: "Signal handler installation",
     tags: &["sigaction", "lat_sig"],
     revision: 2,
     expect: &[calls(Sysno::RT_SIGACTION)],
     profile: Profile::Quick,
     run,
-    source: include_str!("install.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -18,10 +18,8 @@ use super::own::{Blocked, SET_BYTES, change_mask, set_of};
 use crate::syscall::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "signal.mask",
     title: "Signal mask: query, block and unblock",
     tags: &["sigprocmask", "rt_sigprocmask"],
-    source: include_str!("mask.rs"),
     ..Benchmark::of::<Row>()
 };
 

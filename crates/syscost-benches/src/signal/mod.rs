@@ -9,15 +9,11 @@ mod sigwait;
 
 use syscost_harness::prelude::*;
 
-pub(crate) const GROUP: Group = Group {
-    name: "signal",
-    title: "signals",
-    benchmarks: &[
-        install::BENCHMARK,
-        mask::BENCHMARK,
-        catch::BENCHMARK,
-        protection_fault::BENCHMARK,
-        sigwait::BENCHMARK,
-    ],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    signal: "signals",
+    install,
+    mask,
+    catch,
+    protection_fault,
+    sigwait,
 };

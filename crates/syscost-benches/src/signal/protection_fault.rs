@@ -25,7 +25,6 @@ use syscost_harness::prelude::*;
 use super::own::Handler;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "signal.protection_fault",
     title: "Protection fault, caught (SIGSEGV)",
     tags: &[
         "segmentation fault",
@@ -44,7 +43,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(CAUGHT), 1.0),
     ],
     run,
-    source: include_str!("protection_fault.rs"),
     ..Benchmark::DEFAULT
 };
 

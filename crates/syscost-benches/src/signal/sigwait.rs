@@ -20,12 +20,10 @@ use super::own::{Blocked, Ids, SET_BYTES, set_of};
 use crate::syscall::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "signal.sigwait",
     title: "Signal delivery, taken by sigwait",
     tags: &["sigtimedwait", "sigwaitinfo", "synchronous signal"],
     expect: &[calls(Sysno::KILL), calls(Sysno::RT_SIGTIMEDWAIT)],
     run,
-    source: include_str!("sigwait.rs"),
     ..Benchmark::DEFAULT
 };
 

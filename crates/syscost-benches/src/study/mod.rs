@@ -19,40 +19,52 @@ mod whole_system;
 
 use syscost_harness::prelude::*;
 
+/// A study's descriptor of a procedure: `procedure!(three_costs::SWITCH, "switch")` is the C program
+/// `three_costs/switch.c`, and has the id `study.three_costs.switch`.
+macro_rules! procedure {
+    ($study:ident :: $descriptor:ident, $name:literal) => {
+        Benchmark {
+            id: concat!("study.", stringify!($study), ".", $name),
+            source: include_str!(concat!(stringify!($study), "/", $name, ".c")),
+            ..$study::$descriptor
+        }
+    };
+}
+
 pub(crate) const GROUP: Group = Group {
     name: "study",
     title: "published experiments, as published",
     benchmarks: &[
-        call_and_switch::FUNCTION_CALL,
-        call_and_switch::SYSTEM_CALL,
-        call_and_switch::THREAD_SWITCH,
-        three_costs::CLOCK_READ,
-        three_costs::SYSTEM_CALL,
-        three_costs::PROCEDURE_CALL,
-        three_costs::TASK_CREATE,
-        three_costs::SWITCH,
-        switch_costs::LOOP,
-        switch_costs::CLOCK_INSIDE,
-        switch_costs::FUNCTION_CALL,
-        switch_costs::SYSTEM_CALL,
-        switch_costs::PIPE_WRITE_READ,
-        switch_costs::PROCESS_SWITCH,
-        switch_costs::THREAD_SWITCH,
-        switch_costs::YIELD_ALONE,
-        clock_read_switch::CLOCK_READ,
-        clock_read_switch::LONG_STEPS,
-        clock_read_switch::LARGEST_STEP,
-        clock_read_switch::READ_ZERO_BYTES,
-        clock_read_switch::PROCESS_SWITCH,
-        whole_system::TIMING_OVERHEAD,
-        whole_system::PROCEDURE_CALL,
-        whole_system::SYSTEM_CALL,
-        whole_system::TASK_CREATION,
-        whole_system::SWITCH,
-        whole_system::MEMORY_ACCESS,
-        whole_system::MEMORY_BANDWIDTH,
-        whole_system::PAGE_FAULT,
-        own::BENCHMARK,
+        procedure!(call_and_switch::FUNCTION_CALL, "function_call"),
+        procedure!(call_and_switch::SYSTEM_CALL, "system_call"),
+        procedure!(call_and_switch::THREAD_SWITCH, "thread_switch"),
+        procedure!(three_costs::CLOCK_READ, "clock_read"),
+        procedure!(three_costs::SYSTEM_CALL, "system_call"),
+        procedure!(three_costs::PROCEDURE_CALL, "procedure_call"),
+        procedure!(three_costs::TASK_CREATE, "task_create"),
+        procedure!(three_costs::SWITCH, "switch"),
+        procedure!(switch_costs::LOOP, "loop"),
+        procedure!(switch_costs::CLOCK_INSIDE, "clock_inside"),
+        procedure!(switch_costs::FUNCTION_CALL, "function_call"),
+        procedure!(switch_costs::SYSTEM_CALL, "system_call"),
+        procedure!(switch_costs::PIPE_WRITE_READ, "pipe_write_read"),
+        procedure!(switch_costs::PROCESS_SWITCH, "process_switch"),
+        procedure!(switch_costs::THREAD_SWITCH, "thread_switch"),
+        procedure!(switch_costs::YIELD_ALONE, "yield_alone"),
+        procedure!(clock_read_switch::CLOCK_READ, "clock_read"),
+        procedure!(clock_read_switch::LONG_STEPS, "long_steps"),
+        procedure!(clock_read_switch::LARGEST_STEP, "largest_step"),
+        procedure!(clock_read_switch::READ_ZERO_BYTES, "read_zero_bytes"),
+        procedure!(clock_read_switch::PROCESS_SWITCH, "process_switch"),
+        procedure!(whole_system::TIMING_OVERHEAD, "timing_overhead"),
+        procedure!(whole_system::PROCEDURE_CALL, "procedure_call"),
+        procedure!(whole_system::SYSTEM_CALL, "system_call"),
+        procedure!(whole_system::TASK_CREATION, "task_creation"),
+        procedure!(whole_system::SWITCH, "switch"),
+        procedure!(whole_system::MEMORY_ACCESS, "memory_access"),
+        procedure!(whole_system::MEMORY_BANDWIDTH, "memory_bandwidth"),
+        procedure!(whole_system::PAGE_FAULT, "page_fault"),
+        benchmark!(study::own),
     ],
     hidden: true,
 };

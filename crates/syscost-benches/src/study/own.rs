@@ -20,11 +20,9 @@ use super::program::results_of;
 pub const HEADER: &str = include_str!("result.h");
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "study.own",
     title: "A procedure of your own study",
     tags: &["system call"],
     quantity: Quantity::Level,
-    source: include_str!("own.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -30,7 +30,6 @@ use syscost_sys::partner::{Between, Shared};
 use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.condvar",
     title: "Context switch: condition variable ping-pong, round trip",
     tags: &[
         "context switch latency",
@@ -48,7 +47,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // under an audit on a busy machine.
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 8.4),
     ],
-    source: include_str!("condvar.rs"),
     ..Benchmark::by::<Tasks, Turns>()
 };
 

@@ -21,7 +21,6 @@ use syscost_harness::prelude::*;
 use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.eventfd",
     title: "Context switch: eventfd ping-pong, round trip",
     tags: &[
         "context switch latency",
@@ -35,7 +34,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),
     ],
-    source: include_str!("eventfd.rs"),
     ..Benchmark::by::<Tasks, Events>()
 };
 

@@ -25,7 +25,6 @@ use syscost_sys::partner::{Between, Shared};
 use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.futex",
     title: "Context switch: futex ping-pong, round trip",
     tags: &[
         "context switch latency",
@@ -42,7 +41,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // it comes: that is then a spurious wake-up, and the side waits once more.
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 6.3),
     ],
-    source: include_str!("futex.rs"),
     ..Benchmark::by::<Tasks, Words>()
 };
 

@@ -35,7 +35,6 @@ use syscost_sys::partner::{Between, Shared};
 use crate::descriptor::claim_kind;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.messaging",
     title: "Hackbench: many-to-many messaging",
     tags: &[
         "scheduler throughput",
@@ -52,7 +51,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // An iteration is long, and this many tasks are created in each round.
     setup: Setup::Expensive { seconds: 0.2 },
-    source: include_str!("messaging.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -17,23 +17,19 @@ pub(crate) mod r#yield;
 
 use syscost_harness::prelude::*;
 
-pub(crate) const GROUP: Group = Group {
-    name: "switch",
-    title: "switching between tasks",
-    benchmarks: &[
-        pipe::BENCHMARK,
-        over_syscall::BENCHMARK,
-        socketpair::BENCHMARK,
-        eventfd::BENCHMARK,
-        futex::BENCHMARK,
-        semaphore::BENCHMARK,
-        sysv_semaphore::BENCHMARK,
-        condvar::BENCHMARK,
-        signal::BENCHMARK,
-        r#yield::BENCHMARK,
-        wakeup::BENCHMARK,
-        ring::BENCHMARK,
-        messaging::BENCHMARK,
-    ],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    switch: "switching between tasks",
+    pipe,
+    over_syscall,
+    socketpair,
+    eventfd,
+    futex,
+    semaphore,
+    sysv_semaphore,
+    condvar,
+    signal,
+    r#yield,
+    wakeup,
+    ring,
+    messaging,
 };

@@ -16,16 +16,13 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
 use super::ping_pong::Tasks;
-use super::pipe;
 use crate::ratio;
 use crate::syscall::null;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.over_syscall",
     title: "Context switch over null system call",
     tags: &["ratio", "context switch", "syscall overhead"],
     unit: Unit::Ratio,
-    source: include_str!("over_syscall.rs"),
     ..Benchmark::computed::<Row>()
 };
 
@@ -45,7 +42,7 @@ impl Row {
 }
 
 impl Computed for Row {
-    const FROM: &'static [&'static str] = &[pipe::BENCHMARK.id, null::BENCHMARK.id];
+    const FROM: &'static [&'static str] = &[id!(switch::pipe), id!(syscall::null)];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {

@@ -29,7 +29,6 @@ use syscost_sys::partner::Between;
 use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.pipe",
     title: "Context switch: pipe ping-pong, round trip",
     tags: &[
         "context switch latency",
@@ -48,7 +47,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),
     ],
-    source: include_str!("pipe.rs"),
     ..Benchmark::by::<Tasks, Pipes>()
 };
 

@@ -48,7 +48,6 @@ use syscost_sys::partner::{Between, Partner};
 use syscost_sys::process::Batch;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.ring",
     title: "Context switch in a ring, by working set",
     tags: &[
         "context switch cost",
@@ -60,7 +59,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 2,
     expect: &HOP,
-    source: include_str!("ring.rs"),
     ..Benchmark::of::<Row>()
 };
 

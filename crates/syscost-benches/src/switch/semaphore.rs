@@ -27,7 +27,6 @@ use syscost_sys::partner::{Between, Shared};
 use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.semaphore",
     title: "Context switch: POSIX semaphore ping-pong, round trip",
     tags: &[
         "context switch latency",
@@ -43,7 +42,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         switches(2.0),
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 4.2),
     ],
-    source: include_str!("semaphore.rs"),
     ..Benchmark::by::<Tasks, Semaphores>()
 };
 

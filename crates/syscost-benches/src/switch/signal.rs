@@ -28,7 +28,6 @@ use crate::signal::own::{Blocked, SET_BYTES, set_of};
 use crate::syscall::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.signal",
     title: "Context switch: signal ping-pong, round trip",
     tags: &[
         "context switch latency",
@@ -44,7 +43,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::TGKILL, 2.0),
         together(Sysno::RT_SIGTIMEDWAIT, 2.0),
     ],
-    source: include_str!("signal.rs"),
     ..Benchmark::by::<Tasks, Signals>()
 };
 

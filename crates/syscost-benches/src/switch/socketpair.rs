@@ -24,7 +24,6 @@ use syscost_harness::prelude::*;
 use super::ping_pong::{self, Mechanism, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.socketpair",
     title: "Socketpair ping-pong, round trip",
     tags: &[
         "context switch latency",
@@ -41,7 +40,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),
     ],
-    source: include_str!("socketpair.rs"),
     ..Benchmark::by::<Tasks, Sockets>()
 };
 

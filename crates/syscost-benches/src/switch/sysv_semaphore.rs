@@ -24,7 +24,6 @@ use super::ping_pong::{self, Mechanism, Side, Tasks, Wake};
 use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.sysv_semaphore",
     title: "Context switch: SysV semaphore ping-pong, round trip",
     tags: &[
         "context switch latency",
@@ -37,7 +36,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 3,
     expect: &[switches(2.0), together(Sysno::SEMOP, 4.0)],
-    source: include_str!("sysv_semaphore.rs"),
     ..Benchmark::by::<Tasks, Set>()
 };
 

@@ -44,7 +44,6 @@ use self::sleeper::Sleeper;
 use self::tally::Tally;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.wakeup",
     title: "Wakeup latency",
     tags: &[
         "wakeup latency",
@@ -66,7 +65,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported("early wake-ups"), 0.0),
     ],
     revision: 2,
-    source: include_str!("wakeup.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -29,7 +29,6 @@ use syscost_sys::partner::Between;
 use super::ping_pong::share;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "switch.yield",
     title: "Context switch: sched_yield",
     tags: &["context switch latency", "task switch"],
     revision: 2,
@@ -38,7 +37,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::SCHED_YIELD), 0.8, 1.3),
         switches(1.0),
     ],
-    source: include_str!("yield.rs"),
     ..Benchmark::of::<Row>()
 };
 

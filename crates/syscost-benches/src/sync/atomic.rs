@@ -29,7 +29,6 @@ use super::Padded;
 use super::contention::{self, Adder};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "sync.atomic",
     title: "Atomic addition, contended",
     tags: &[
         "atomic contention",
@@ -40,7 +39,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "cache line bouncing",
         "lock-free",
     ],
-    source: include_str!("atomic.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -25,7 +25,6 @@ use syscost_sys::partner::{Between, Shared};
 use super::{Padded, hand_over};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "sync.barrier",
     title: "Thread barrier, two threads",
     tags: &[
         "pthread_barrier_wait",
@@ -40,7 +39,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 12.0),
     ],
     revision: 2,
-    source: include_str!("barrier.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -30,7 +30,6 @@ use super::{State, claim, hand_over, incomplete};
 pub(super) mod locks;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "sync.file_lock",
     title: "File lock: lock, unlock, hand over",
     tags: &[
         "flock",
@@ -41,7 +40,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_fcntl",
     ],
     revision: 3,
-    source: include_str!("file_lock.rs"),
     ..Benchmark::of::<Row>()
 };
 

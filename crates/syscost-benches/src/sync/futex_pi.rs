@@ -30,7 +30,6 @@ use super::{Padded, State, incomplete};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "sync.futex_pi",
     title: "Priority-inheritance futex: lock and unlock",
     tags: &[
         "priority inversion",
@@ -39,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lock contention",
         "perf bench futex lock-pi",
     ],
-    source: include_str!("futex_pi.rs"),
     ..Benchmark::of::<Row>()
 };
 

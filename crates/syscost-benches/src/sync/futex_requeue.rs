@@ -23,7 +23,6 @@ use super::sleepers::{Bed, Watch, looks};
 const LOOKS: [Expect; 2] = looks(0.5);
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "sync.futex_requeue",
     title: "Futex requeue of sleeping threads",
     tags: &[
         "futex_cmp_requeue",
@@ -31,7 +30,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "perf bench futex requeue",
     ],
     expect: &[together(Sysno::FUTEX, 1.0), LOOKS[0], LOOKS[1]],
-    source: include_str!("futex_requeue.rs"),
     ..Benchmark::of::<Row>()
 };
 

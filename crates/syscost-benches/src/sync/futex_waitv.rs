@@ -21,11 +21,9 @@ use super::Padded;
 use crate::syscall::Bad;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "sync.futex_waitv",
     title: "Futex wait on several words (futex_waitv)",
     tags: &["wait for multiple objects"],
     expect: &[calls(Sysno::FUTEX_WAITV)],
-    source: include_str!("futex_waitv.rs"),
     ..Benchmark::of::<Row>()
 };
 

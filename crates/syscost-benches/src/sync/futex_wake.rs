@@ -30,10 +30,8 @@ use super::sleepers::{Bed, Watch, looks};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "sync.futex_wake",
     title: "Futex wake, cost to the waker",
     tags: &["wakeup", "perf bench futex wake"],
-    source: include_str!("futex_wake.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -21,21 +21,17 @@ use crate::sides::Padded;
 pub(crate) use file_lock::locks::Via;
 pub(crate) use file_lock::measure_free as measure_free_lock;
 
-pub(crate) const GROUP: Group = Group {
-    name: "sync",
-    title: "locks and wake-ups",
-    benchmarks: &[
-        mutex::BENCHMARK,
-        spin_lock::BENCHMARK,
-        atomic::BENCHMARK,
-        barrier::BENCHMARK,
-        futex_wake::BENCHMARK,
-        futex_requeue::BENCHMARK,
-        futex_waitv::BENCHMARK,
-        futex_pi::BENCHMARK,
-        file_lock::BENCHMARK,
-    ],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    sync: "locks and wake-ups",
+    mutex,
+    spin_lock,
+    atomic,
+    barrier,
+    futex_wake,
+    futex_requeue,
+    futex_waitv,
+    futex_pi,
+    file_lock,
 };
 
 /// Whether anybody else wants the lock.

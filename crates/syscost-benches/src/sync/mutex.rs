@@ -34,7 +34,6 @@ use super::lock::{self, Code, Guarded, Lock};
 use super::{Padded, contention, incomplete};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "sync.mutex",
     title: "Mutex: lock and unlock",
     tags: &[
         "lock contention",
@@ -45,7 +44,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "critical section",
     ],
     revision: 2,
-    source: include_str!("mutex.rs"),
     ..Benchmark::of::<Row>()
 };
 

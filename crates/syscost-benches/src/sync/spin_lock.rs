@@ -24,7 +24,6 @@ use super::lock::{self, Code, Guarded, Lock};
 use super::{State, contention, incomplete};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "sync.spin_lock",
     title: "Spin lock: lock and unlock",
     tags: &[
         "spinlock",
@@ -34,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "pthread_spin_lock",
         "busy waiting",
     ],
-    source: include_str!("spin_lock.rs"),
     ..Benchmark::of::<Row>()
 };
 

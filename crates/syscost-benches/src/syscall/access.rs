@@ -18,11 +18,9 @@ use syscost_harness::prelude::*;
 use super::subject::{self, Named};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.access",
     title: "access by path",
     tags: &["faccessat", "path lookup", "path walk", "file permissions"],
     expect: &[calls(Sysno::FACCESSAT)],
-    source: include_str!("access.rs"),
     ..Benchmark::of::<Row>()
 };
 

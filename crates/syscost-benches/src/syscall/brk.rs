@@ -17,10 +17,8 @@ use syscost_sys::raw::syscall1;
 use super::must;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.brk",
     title: "brk: query, grow and shrink",
     tags: &["sbrk", "heap", "program break"],
-    source: include_str!("brk.rs"),
     ..Benchmark::of::<Row>()
 };
 

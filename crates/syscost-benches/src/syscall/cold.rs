@@ -28,7 +28,6 @@ use syscost_sys::topology::Topology;
 use super::{checked, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.cold",
     title: "Null system call, cold",
     tags: &[
         "cold cache",
@@ -38,7 +37,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "getppid",
     ],
     expect: &[calls(Sysno::GETPPID)],
-    source: include_str!("cold.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -21,10 +21,8 @@ use syscost_sys::raw::syscall1;
 use super::{Bad, checked, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.dup",
     title: "Duplicate a descriptor: dup and close, dup3",
     tags: &["file descriptor", "dup2"],
-    source: include_str!("dup.rs"),
     ..Benchmark::of::<Row>()
 };
 

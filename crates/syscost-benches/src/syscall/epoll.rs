@@ -22,7 +22,6 @@ use super::subject::{Descriptors, Row, Waiting};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.epoll",
     title: "epoll_wait on many descriptors",
     tags: &[
         "epoll_pwait",
@@ -31,7 +30,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_select",
     ],
     expect: &[calls(Sysno::EPOLL_PWAIT)],
-    source: include_str!("epoll.rs"),
     ..Benchmark::by::<Row, Epoll>()
 };
 

@@ -16,11 +16,9 @@ use syscost_harness::prelude::*;
 use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.fcntl",
     title: "fcntl: descriptor and file flags",
     tags: &["f_getfd", "f_getfl", "file descriptor"],
     expect: &[calls(Sysno::FCNTL)],
-    source: include_str!("fcntl.rs"),
     ..Benchmark::of::<Row>()
 };
 

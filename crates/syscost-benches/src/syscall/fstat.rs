@@ -18,7 +18,6 @@ use syscost_harness::prelude::*;
 use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.fstat",
     title: "fstat",
     tags: &[
         "file attributes",
@@ -27,7 +26,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "empty path",
         "lat_syscall",
     ],
-    source: include_str!("fstat.rs"),
     ..Benchmark::of::<Row>()
 };
 

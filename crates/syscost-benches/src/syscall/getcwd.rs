@@ -22,11 +22,9 @@ use syscost_sys::raw::syscall2;
 use super::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.getcwd",
     title: "getcwd",
     tags: &["working directory", "current directory"],
     expect: &[calls(Sysno::GETCWD)],
-    source: include_str!("getcwd.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -19,11 +19,9 @@ use syscost_sys::raw::syscall2;
 use super::checked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.getrusage",
     title: "getrusage",
     tags: &["resource usage", "cpu time"],
     expect: &[calls(Sysno::GETRUSAGE)],
-    source: include_str!("getrusage.rs"),
     ..Benchmark::of::<Row>()
 };
 

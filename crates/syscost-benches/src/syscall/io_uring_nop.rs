@@ -18,7 +18,6 @@ use io_uring::{IoUring, opcode};
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.io_uring_nop",
     title: "io_uring no-op",
     tags: &[
         "asynchronous i/o",
@@ -26,7 +25,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "system call batching",
     ],
     expect: &[exactly(Counter::Reported(COMPLETIONS), 1.0)],
-    source: include_str!("io_uring_nop.rs"),
     ..Benchmark::of::<Row>()
 };
 

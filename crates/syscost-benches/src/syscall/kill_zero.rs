@@ -13,12 +13,10 @@ use rustix::process::{getpid, test_kill_process};
 use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.kill_zero",
     title: "kill with signal 0",
     tags: &["null signal", "permission check", "process existence"],
     expect: &[calls(Sysno::KILL)],
     run,
-    source: include_str!("kill_zero.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -16,12 +16,10 @@ use syscost_harness::prelude::*;
 use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.lseek",
     title: "lseek",
     tags: &["file position", "file offset"],
     expect: &[calls(Sysno::LSEEK)],
     measure: Some(measure),
-    source: include_str!("lseek.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -23,7 +23,6 @@ use syscost_sys::raw::syscall0;
 use super::{Bad, checked, must};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.null",
     title: "Null system call",
     tags: &[
         "syscall overhead",
@@ -35,7 +34,6 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
         "lat_syscall",
         "perf bench syscall basic",
     ],
-    source: include_str!("null.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -23,11 +23,9 @@ use super::subject::{self, Named};
 use super::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.open_close",
     title: "openat and close",
     tags: &["path lookup", "file descriptor", "lat_syscall"],
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
-    source: include_str!("open_close.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -21,11 +21,9 @@ use crate::call::integer;
 use crate::ratio;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.over_call",
     title: "Null system call over procedure call",
     tags: &["ratio", "syscall overhead", "procedure call", "mode switch"],
     unit: Unit::Ratio,
-    source: include_str!("over_call.rs"),
     ..Benchmark::computed::<Row>()
 };
 
@@ -35,7 +33,7 @@ const CALL: integer::Row = integer::Row { arguments: 0 };
 struct Row;
 
 impl Computed for Row {
-    const FROM: &'static [&'static str] = &[null::BENCHMARK.id, integer::BENCHMARK.id];
+    const FROM: &'static [&'static str] = &[id!(syscall::null), id!(call::integer)];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
         vec![Case::only(Row)]

@@ -20,11 +20,9 @@ use super::subject::{Descriptors, Row, Waiting};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.poll",
     title: "poll of many descriptors",
     tags: &["ppoll", "i/o multiplexing", "event loop", "lat_select"],
     expect: &[calls(Sysno::PPOLL)],
-    source: include_str!("poll.rs"),
     ..Benchmark::by::<Row, Poll>()
 };
 

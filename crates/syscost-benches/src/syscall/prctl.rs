@@ -16,12 +16,10 @@ use syscost_sys::raw::syscall5;
 use super::checked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.prctl",
     title: "prctl",
     tags: &["pr_get_dumpable", "system call"],
     expect: &[calls(Sysno::PRCTL)],
     run,
-    source: include_str!("prctl.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -17,13 +17,11 @@ use syscost_harness::prelude::*;
 use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.read_zero",
     title: "read of 1 byte from /dev/zero",
     tags: &["system call", "lat_syscall"],
     expect: &[calls(Sysno::READ)],
     profile: Profile::Quick,
     run,
-    source: include_str!("read_zero.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -20,11 +20,9 @@ use syscost_harness::prelude::*;
 use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.read_zero_bytes",
     title: "read of 0 bytes",
     tags: &["system call", "file descriptor"],
     expect: &[calls(Sysno::READ)],
-    source: include_str!("read_zero_bytes.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -22,11 +22,9 @@ use super::subject::{Descriptors, Kind, Ready, Row, Waiting};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.select",
     title: "select of many descriptors",
     tags: &["pselect", "i/o multiplexing", "event loop", "lat_select"],
     expect: &[calls(Sysno::PSELECT6)],
-    source: include_str!("select.rs"),
     ..Benchmark::by::<Row, Select>()
 };
 

@@ -20,13 +20,11 @@ use syscost_sys::raw::syscall1;
 use super::checked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.setuid",
     title: "setuid to the same user",
     tags: &["credentials", "privilege"],
     expect: &[calls(Sysno::SETUID)],
     support,
     run,
-    source: include_str!("setuid.rs"),
     ..Benchmark::DEFAULT
 };
 

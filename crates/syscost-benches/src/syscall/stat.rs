@@ -19,7 +19,6 @@ use super::subject::{self, Named};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.stat",
     title: "stat by path",
     tags: &[
         "path lookup",
@@ -29,7 +28,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_syscall",
     ],
     expect: &[calls(Sysno::NEWFSTATAT)],
-    source: include_str!("stat.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -16,12 +16,10 @@ use syscost_harness::prelude::*;
 use super::must;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.umask",
     title: "umask",
     tags: &["file mode creation mask", "system call"],
     expect: &[calls(Sysno::UMASK)],
     run,
-    source: include_str!("umask.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -22,10 +22,8 @@ use syscost_sys::raw::{syscall2, syscall3};
 use super::{checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.vdso",
     title: "vDSO call vs. system call",
     tags: &["clock_gettime", "getcpu", "virtual system call", "vsyscall"],
-    source: include_str!("vdso.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -15,13 +15,11 @@ use syscost_harness::prelude::*;
 use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "syscall.write_null",
     title: "write of 1 byte to /dev/null",
     tags: &["system call", "lat_syscall"],
     expect: &[calls(Sysno::WRITE)],
     profile: Profile::Quick,
     run,
-    source: include_str!("write_null.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -23,7 +23,6 @@ use syscost_harness::prelude::*;
 use self::groups::Groups;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.cgroup_attach",
     title: "cgroup migration",
     tags: &["control group", "cgroup v2", "container"],
     expect: &[
@@ -33,7 +32,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(MOVED), 1.0),
     ],
     run,
-    source: include_str!("cgroup_attach.rs"),
     ..Benchmark::DEFAULT
 };
 

@@ -20,7 +20,6 @@ use super::lean::{self, ASKED, FAULTS, Iteration};
 use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.clone3",
     title: "Process creation: clone3",
     tags: &["process spawn", "fork", "lat_proc"],
     revision: 2,
@@ -33,7 +32,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         FAULTS,
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
-    source: include_str!("clone3.rs"),
     ..Benchmark::by::<Row, Clone3>()
 };
 

@@ -26,7 +26,6 @@ use super::ids::{DISTINCT, Ids};
 use super::until::{self, Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.clone_thread",
     title: "Thread creation: clone",
     tags: &["thread spawn", "osbench"],
     expect: &[
@@ -38,7 +37,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         exactly(Counter::Reported(RAN), 1.0),
     ],
-    source: include_str!("clone_thread.rs"),
     ..Benchmark::by::<Row, CloneThread>()
 };
 

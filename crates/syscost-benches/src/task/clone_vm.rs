@@ -23,7 +23,6 @@ use super::lean::{self, ASKED, Iteration, NO_FAULTS};
 use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.clone_vm",
     title: "Process creation: clone, memory shared",
     tags: &["process spawn", "clone_vm", "thread spawn", "linuxthreads"],
     expect: &[
@@ -36,7 +35,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
-    source: include_str!("clone_vm.rs"),
     ..Benchmark::by::<Row, CloneVm>()
 };
 

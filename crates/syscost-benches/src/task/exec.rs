@@ -26,7 +26,6 @@ use super::until::Until;
 use super::{fork, vfork};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.exec",
     title: "Process creation: fork and exec",
     tags: &[
         "execve",
@@ -47,7 +46,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
     revision: 3,
-    source: include_str!("exec.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -23,7 +23,6 @@ use super::lean::{self, FIRST_FAULTS, FIRST_WAITS};
 use super::{clone_vm, fork};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.first_child",
     title: "Process creation: first child of a process",
     tags: &["cold start", "fork", "clone", "process spawn"],
     expect: &[
@@ -38,7 +37,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // For the child's end, so that it had not run before; and for the next request.
         within(Counter::Reported(FIRST_WAITS), 0.75, 2.5),
     ],
-    source: include_str!("first_child.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -28,7 +28,6 @@ use super::lean::{self, ASKED, FAULTS, Iteration};
 use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.fork",
     title: "Process creation: fork",
     tags: &["fork and exit", "wait", "process spawn", "lat_proc"],
     revision: 2,
@@ -41,7 +40,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         FAULTS,
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
-    source: include_str!("fork.rs"),
     ..Benchmark::by::<Row, Fork>()
 };
 

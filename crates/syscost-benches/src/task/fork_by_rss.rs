@@ -34,7 +34,6 @@ use super::ids::{DISTINCT, Ids};
 use super::until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.fork_by_rss",
     title: "fork by resident memory size",
     tags: &[
         "resident set size",
@@ -45,7 +44,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "huge pages",
     ],
     expect: &[exactly(Counter::Reported(DISTINCT), 1.0)],
-    source: include_str!("fork_by_rss.rs"),
     ..Benchmark::of::<Row>()
 };
 

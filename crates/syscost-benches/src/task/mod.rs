@@ -22,23 +22,19 @@ mod vfork;
 
 use syscost_harness::prelude::*;
 
-pub(crate) const GROUP: Group = Group {
-    name: "task",
-    title: "making processes and threads",
-    benchmarks: &[
-        fork::BENCHMARK,
-        vfork::BENCHMARK,
-        clone3::BENCHMARK,
-        clone_vm::BENCHMARK,
-        clone_thread::BENCHMARK,
-        pthread::BENCHMARK,
-        posix_spawn::BENCHMARK,
-        exec::BENCHMARK,
-        shell::BENCHMARK,
-        first_child::BENCHMARK,
-        fork_by_rss::BENCHMARK,
-        namespace::BENCHMARK,
-        cgroup_attach::BENCHMARK,
-    ],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    task: "making processes and threads",
+    fork,
+    vfork,
+    clone3,
+    clone_vm,
+    clone_thread,
+    pthread,
+    posix_spawn,
+    exec,
+    shell,
+    first_child,
+    fork_by_rss,
+    namespace,
+    cgroup_attach,
 };

@@ -28,7 +28,6 @@ use self::trial::{Call, Trial};
 use super::ids::{DISTINCT, Ids};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.namespace",
     title: "Namespace creation and entry",
     tags: &[
         "container",
@@ -47,7 +46,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         exactly(Counter::Reported(CHANGED), 1.0),
     ],
-    source: include_str!("namespace.rs"),
     ..Benchmark::of::<Row>()
 };
 

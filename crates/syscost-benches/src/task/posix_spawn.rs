@@ -29,7 +29,6 @@ use super::marked::Marked;
 use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.posix_spawn",
     title: "Process creation: posix_spawn",
     tags: &["process spawn", "exec", "launch a program"],
     revision: 2,
@@ -48,7 +47,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
-    source: include_str!("posix_spawn.rs"),
     ..Benchmark::by::<Row, PosixSpawn>()
 };
 

@@ -24,7 +24,6 @@ use syscost_harness::prelude::*;
 use super::until::{self, Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.pthread",
     title: "Thread creation: pthread_create",
     tags: &["pthread_join", "thread spawn", "thread start", "osbench"],
     expect: &[
@@ -36,7 +35,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 1.5),
         exactly(Counter::Reported(RAN), 1.0),
     ],
-    source: include_str!("pthread.rs"),
     ..Benchmark::by::<Row, Pthread>()
 };
 

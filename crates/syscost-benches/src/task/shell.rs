@@ -27,7 +27,6 @@ use super::until::Until;
 use super::vfork;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.shell",
     title: "Process creation: sh -c",
     tags: &[
         "shell",
@@ -45,7 +44,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 4.0),
     ],
-    source: include_str!("shell.rs"),
     ..Benchmark::of::<Row>()
 };
 

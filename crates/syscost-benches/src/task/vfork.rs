@@ -25,7 +25,6 @@ use super::marked::Marked;
 use super::until::Until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "task.vfork",
     title: "Process creation: vfork",
     tags: &["process spawn", "clone_vfork"],
     revision: 2,
@@ -37,7 +36,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
-    source: include_str!("vfork.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -32,7 +32,6 @@ pub(super) use source::{Named, Source, clock_gettime};
 pub(crate) use source::{counter_ticks_per_ns, time_of_day};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "timing.clock_read",
     title: "Clock reading: timer overhead",
     tags: &[
         "timing overhead",
@@ -45,7 +44,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "timing_o",
     ],
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    source: include_str!("clock_read.rs"),
     ..Benchmark::of::<Row>()
 };
 

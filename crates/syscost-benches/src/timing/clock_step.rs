@@ -28,7 +28,6 @@ use self::steps::Steps;
 use super::clock_read::{Named, Source, claim_served_by, clock_gettime, time_of_day};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "timing.clock_step",
     title: "Clock granularity: step between readings",
     tags: &[
         "clock resolution",
@@ -38,7 +37,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "rdtsc",
     ],
     expect: &[exactly(BACKWARDS, 0.0)],
-    source: include_str!("clock_step.rs"),
     ..Benchmark::of::<Row>()
 };
 

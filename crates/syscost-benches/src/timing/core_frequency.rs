@@ -21,7 +21,6 @@ use syscost_results::Verdict;
 use syscost_sys::frequency::{CoreFrequency, core_frequency};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "timing.core_frequency",
     title: "Core frequency",
     tags: &[
         "clock speed",
@@ -34,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Gigahertz,
     better: Better::Higher,
     expect: &[within(Counter::Reported("plausible frequencies"), 0.5, 1.0)],
-    source: include_str!("core_frequency.rs"),
     ..Benchmark::of::<Row>()
 };
 

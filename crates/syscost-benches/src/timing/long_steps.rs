@@ -21,7 +21,6 @@ use syscost_harness::prelude::*;
 use super::clock_read::{Named, claim_served_by};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "timing.long_steps",
     title: "Clock readings over 1 µs after the one before",
     tags: &[
         "jitter",
@@ -37,7 +36,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // They wait for nothing: a switch that no step shows would be one the clock did not see.
         at_most(Counter::VoluntarySwitches, 0.05),
     ],
-    source: include_str!("long_steps.rs"),
     ..Benchmark::of::<Row>()
 };
 

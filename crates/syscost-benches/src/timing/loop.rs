@@ -18,10 +18,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{LoopShape, empty_loop};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "timing.loop",
     title: "Empty loop, one iteration",
     tags: &["loop overhead", "loop_o"],
-    source: include_str!("loop.rs"),
     ..Benchmark::of::<Row>()
 };
 

@@ -12,21 +12,17 @@ mod tsc_skew;
 
 use syscost_harness::prelude::*;
 
-pub(crate) const GROUP: Group = Group {
-    name: "timing",
-    title: "reading time, and what the machine does to it",
-    benchmarks: &[
-        clock_read::BENCHMARK,
-        clock_step::BENCHMARK,
-        long_steps::BENCHMARK,
-        r#loop::BENCHMARK,
-        core_frequency::BENCHMARK,
-        tsc_skew::BENCHMARK,
-        sleep::BENCHMARK,
-        noise::BENCHMARK,
-        shared_core::BENCHMARK,
-    ],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    timing: "reading time, and what the machine does to it",
+    clock_read,
+    clock_step,
+    long_steps,
+    r#loop,
+    core_frequency,
+    tsc_skew,
+    sleep,
+    noise,
+    shared_core,
 };
 
 /// Maximum number of processors with rows of their own.

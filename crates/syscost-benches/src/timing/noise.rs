@@ -26,7 +26,6 @@ use syscost_sys::clock::Gaps;
 use self::window::{LOST_NS, Window};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "timing.noise",
     title: "OS noise: time lost to others",
     tags: &[
         "operating system noise",
@@ -45,7 +44,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // A task switched out twice before it continues shows only one gap; that is rare.
         at_most(Counter::Reported("switches that no gap shows"), 0.5),
     ],
-    source: include_str!("noise.rs"),
     ..Benchmark::of::<Row>()
 };
 

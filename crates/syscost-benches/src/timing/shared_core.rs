@@ -32,7 +32,6 @@ use syscost_results::stats::order::median;
 use self::window::{Window, long_stretch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "timing.shared_core",
     title: "SMT contention: share of time the core is shared",
     tags: &[
         "hyper-threading",
@@ -50,7 +49,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // The measuring thread sleeps while its helper probes.
         at_least(Counter::VoluntarySwitches, 0.5),
     ],
-    source: include_str!("shared_core.rs"),
     ..Benchmark::of::<Row>()
 };
 

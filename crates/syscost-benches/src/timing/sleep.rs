@@ -28,7 +28,6 @@ use syscost_sys::process::{DEFAULT_TIMER_SLACK_NS, class, set_timer_slack, timer
 use self::way::{Via, Way};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "timing.sleep",
     title: "Sleep overshoot",
     tags: &[
         "timer slack",
@@ -51,7 +50,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported("early wake-ups"), 0.0),
     ],
     revision: 2,
-    source: include_str!("sleep.rs"),
     ..Benchmark::of::<Row>()
 };
 

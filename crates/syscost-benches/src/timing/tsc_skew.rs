@@ -29,7 +29,6 @@ use self::skew::Skew;
 use super::clock_read::Source;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: "timing.tsc_skew",
     title: "TSC skew between CPUs",
     tags: &[
         "clock skew",
@@ -47,7 +46,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // The measuring thread sleeps while two others exchange.
         at_least(Counter::VoluntarySwitches, 0.5),
     ],
-    source: include_str!("tsc_skew.rs"),
     ..Benchmark::of::<Row>()
 };
 

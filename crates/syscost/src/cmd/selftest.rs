@@ -11,10 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use syscost_benches::selftest::Cost;
-use syscost_benches::{
-    FILE_BYTES, FILE_NEGATIVE_CONTROLS, NEGATIVE_CONTROLS, POSITIVE_CONTROLS,
-    TWO_CPU_NEGATIVE_CONTROLS,
-};
+use syscost_benches::{FILE_BYTES, NEGATIVE_CONTROLS, Need, NegativeControl, POSITIVE_CONTROLS};
 use syscost_harness::Here;
 use syscost_harness::session::{Options, Profile, Session};
 use syscost_harness::worker::Program;
@@ -105,10 +102,10 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
         .iter()
         .filter_map(|positive| Some(judge_positive(find(positive.row)?, &positive.cost)))
         .collect();
-    let excused = excused();
+    let missing = missing();
     let negatives: Vec<NegativeControlResult> = NEGATIVE_CONTROLS
         .iter()
-        .filter_map(|(name, expected)| Some(judge_negative(find(name)?, *expected, &excused)))
+        .filter_map(|negative| Some(judge_negative(find(negative.id)?, negative, &missing)))
         .collect();
     let are_all_there =
         positives.len() == POSITIVE_CONTROLS.len() && negatives.len() == NEGATIVE_CONTROLS.len();
@@ -154,7 +151,7 @@ fn measure() -> Result<Run> {
     let names: Vec<String> = POSITIVE_CONTROLS
         .iter()
         .map(|positive| positive.row)
-        .chain(NEGATIVE_CONTROLS.iter().map(|(name, _)| *name))
+        .chain(NEGATIVE_CONTROLS.iter().map(|negative| negative.id))
         .map(str::to_owned)
         .collect();
     let mut progress = Progress::quiet("selftest");
@@ -224,33 +221,34 @@ fn has_no_frequency(row: &Measurement, cost: &Cost) -> bool {
     matches!(cost, Cost::CoreCycles(_)) && is_measured && row.core_cycles.is_none()
 }
 
-/// The negative controls whose requirements this machine does not meet.
-fn excused() -> Vec<&'static str> {
+/// What negative controls need and this machine does not have.
+fn missing() -> Vec<Need> {
     let is_alone = cpu::allowed().is_ok_and(|cpus| cpus.len() < 2);
     let has_no_room = scratch::filled("room", FILE_BYTES).is_err();
-    [
-        (is_alone, TWO_CPU_NEGATIVE_CONTROLS),
-        (has_no_room, FILE_NEGATIVE_CONTROLS),
-    ]
-    .into_iter()
-    .filter(|(is_missing, _)| *is_missing)
-    .flat_map(|(_, negatives)| negatives.iter().copied())
-    .collect()
+    [(is_alone, Need::TwoCpus), (has_no_room, Need::File)]
+        .into_iter()
+        .filter_map(|(is_missing, need)| is_missing.then_some(need))
+        .collect()
 }
 
-/// Whether a negative control has the expected status. One that is excused, because it cannot run
-/// here, may be unsupported instead.
-fn is_harmless(id: &str, status: Status, expected: Status, excused: &[&str]) -> bool {
-    status == expected || (status == Status::Unsupported && excused.contains(&id))
+/// Whether a negative control has the expected status. One that cannot run here may be unsupported
+/// instead.
+fn is_harmless(status: Status, control: &NegativeControl, missing: &[Need]) -> bool {
+    let is_excused = || control.needs.iter().any(|need| missing.contains(need));
+    status == control.expected || (status == Status::Unsupported && is_excused())
 }
 
-fn judge_negative(row: &Measurement, expected: Status, excused: &[&str]) -> NegativeControlResult {
-    let is_harmless = is_harmless(&row.id, row.status, expected, excused);
+fn judge_negative(
+    row: &Measurement,
+    control: &NegativeControl,
+    missing: &[Need],
+) -> NegativeControlResult {
+    let is_harmless = is_harmless(row.status, control, missing);
     let has_no_number = row.estimate.median.is_none();
     NegativeControlResult {
         name: row.name.clone(),
         title: row.title.clone(),
-        expected,
+        expected: control.expected,
         status: row.status,
         reason: row.reason.clone(),
         outcome: match row.status {
@@ -322,13 +320,15 @@ mod tests {
 
     #[test]
     fn only_a_negative_control_that_is_excused_may_be_unsupported() {
-        let came_out = |status, excused: &[&str]| {
-            is_harmless("liar.warm_file", status, Status::Withheld, excused)
-        };
-        assert!(came_out(Status::Withheld, &[]));
-        assert!(came_out(Status::Unsupported, FILE_NEGATIVE_CONTROLS));
-        assert!(!came_out(Status::Unsupported, TWO_CPU_NEGATIVE_CONTROLS));
-        assert!(!came_out(Status::Ok, FILE_NEGATIVE_CONTROLS));
+        let file = NEGATIVE_CONTROLS
+            .iter()
+            .find(|one| one.needs == [Need::File] && one.expected == Status::Withheld)
+            .expect("one that needs a file");
+        assert!(is_harmless(Status::Withheld, file, &[]));
+        assert!(!is_harmless(Status::Unsupported, file, &[]));
+        assert!(is_harmless(Status::Unsupported, file, &[Need::File]));
+        assert!(!is_harmless(Status::Unsupported, file, &[Need::TwoCpus]));
+        assert!(!is_harmless(Status::Ok, file, &[Need::File]));
     }
 
     fn row() -> Measurement {

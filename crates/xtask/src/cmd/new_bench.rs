@@ -9,9 +9,6 @@ use clap::Args;
 
 use crate::workspace::{self, BENCHES};
 
-/// Lists up to this width are on one line, as rustfmt formats them.
-const LINE_LIST_WIDTH: usize = 60;
-
 /// Arguments of `new-bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -106,7 +103,6 @@ fn template(id: &str, name: &str) -> String {
 use syscost_harness::prelude::*;
 
 pub({visible}) const BENCHMARK: Benchmark = Benchmark {{
-    id: "{id}",
     title: "{title}",
     // What people search for besides the title: terms of the field in lower case, programs that
     // measure the same.
@@ -114,7 +110,6 @@ pub({visible}) const BENCHMARK: Benchmark = Benchmark {{
     // What must be counted for its number to be believed, e.g. `calls(Sysno::GETPPID)`.
     expect: &[],
     run,
-    source: include_str!("{name}.rs"),
     ..Benchmark::DEFAULT
 }};
 
@@ -174,32 +169,14 @@ fn with_module(modules: &str, is_within: bool, name: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Adds `name::BENCHMARK` at the end of the list.
+/// Adds `name` at the end of the list.
 fn with_entry(list: &str, name: &str) -> Result<String> {
-    const OPEN: &str = "benchmarks: &[";
-    let start = list.find(OPEN).context("it has no `benchmarks: &[`")? + OPEN.len();
-    let end = start
-        + list[start..]
-            .find(']')
-            .context("its list of benchmarks is not closed")?;
-    let mut entries: Vec<&str> = list[start..end]
-        .split(',')
-        .map(str::trim)
-        .filter(|entry| !entry.is_empty())
-        .collect();
-    let new = format!("{name}::BENCHMARK");
-    entries.push(&new);
-    let line = entries.join(", ");
-    let body = if line.len() <= LINE_LIST_WIDTH {
-        line
-    } else {
-        let lines: Vec<String> = entries
-            .iter()
-            .map(|entry| format!("        {entry},\n"))
-            .collect();
-        format!("\n{}    ", lines.concat())
-    };
-    Ok(format!("{}{body}{}", &list[..start], &list[end..]))
+    let missing = "it has no list `group! {`";
+    let start = list.find("group! {\n").context(missing)?;
+    let length = list[start..].find('}').context("its list is not closed")?;
+    let (head, tail) = list.split_at(start + length);
+    let (entries, indent) = head.rsplit_once('\n').context(missing)?;
+    Ok(format!("{entries}\n{indent}    {name},\n{indent}{tail}"))
 }
 
 #[cfg(test)]
@@ -299,11 +276,9 @@ mod wire;
 
 use syscost_harness::prelude::*;
 
-pub(crate) const GROUP: Group = Group {
-    name: \"some\",
-    title: \"some operations\",
-    benchmarks: &[first::BENCHMARK],
-    hidden: false,
+pub(crate) const GROUP: Group = group! {
+    some: \"some operations\",
+    first,
 };
 ";
 
@@ -318,7 +293,7 @@ pub(crate) const GROUP: Group = Group {
             "{two}"
         );
         assert!(
-            two.contains("    benchmarks: &[first::BENCHMARK, early::BENCHMARK],\n"),
+            two.contains("    some: \"some operations\",\n    first,\n    early,\n};\n"),
             "{two}"
         );
         let four = extended(&extended(&two, "loop"), "second");
@@ -326,13 +301,7 @@ pub(crate) const GROUP: Group = Group {
             four.contains("mod early;\nmod first;\nmod r#loop;\nmod second;\nmod wire;\n\nuse"),
             "{four}"
         );
-        let lines = "    benchmarks: &[
-        first::BENCHMARK,
-        early::BENCHMARK,
-        r#loop::BENCHMARK,
-        second::BENCHMARK,
-    ],
-";
+        let lines = "    first,\n    early,\n    r#loop,\n    second,\n};\n";
         assert!(four.contains(lines), "{four}");
         let one = with_module("//! Within.\n", true, "of_two");
         assert_eq!(one, "//! Within.\n\npub(super) mod of_two;\n");

@@ -1,6 +1,9 @@
 //! Machines whose hierarchy is known.
 
+use syscost_harness::Catalogue;
+
 use super::*;
+use crate::CATALOGUE;
 use crate::memory::latency::{Access, Row as Dense};
 use crate::memory::tlb::Row as Apart;
 use crate::memory::{cache_latency, cache_size, tlb_miss, tlb_reach};
@@ -27,13 +30,8 @@ fn translation_ns(pages: f64) -> f64 {
 /// The result of a computed benchmark's row on that machine; the first has number 0.
 fn computed(benchmark: &'static Benchmark, number: usize) -> Result<ComputedValue, Failure> {
     let case = (benchmark.cases)(&Here::plain()).swap_remove(number);
-    let rows: Vec<Row> = [&latency::BENCHMARK, &tlb::BENCHMARK]
-        .into_iter()
-        .flat_map(|benchmark: &'static Benchmark| {
-            let cases = (benchmark.cases)(&syscost_harness::Here::plain());
-            cases.into_iter().map(move |case| Row { benchmark, case })
-        })
-        .collect();
+    let sources = [DENSE, APART].into_iter().flat_map(|id| CATALOGUE.find(id));
+    let rows = Catalogue::rows(sources, &Here::plain());
     let computation = benchmark.computation.as_ref().expect("it is computed");
     let sources: Vec<Source<'_>> = rows
         .iter()

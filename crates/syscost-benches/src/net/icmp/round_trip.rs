@@ -25,11 +25,9 @@ use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Rou
 use crate::net::round_trip::PLAIN;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
-    id: "net.icmp.round_trip",
     title: "ICMP echo round-trip time (ping)",
     tags: &["rtt", "network latency"],
     expect: &[calls(Sysno::SENDTO), calls(Sysno::RECVFROM)],
-    source: include_str!("round_trip.rs"),
     ..Benchmark::of::<OverNetwork<Row>>()
 };
 

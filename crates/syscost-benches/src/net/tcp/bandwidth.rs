@@ -60,7 +60,6 @@ use crate::net::windows::Windows;
 use crate::net::workers::{IsOver, Until};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
-    id: "net.tcp.bandwidth",
     title: "TCP goodput: bulk throughput",
     tags: &[
         "tcp bandwidth",
@@ -80,7 +79,6 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    source: include_str!("bandwidth.rs"),
     ..Benchmark::of::<OverNetwork<Row>>()
 };
 

@@ -33,7 +33,6 @@ use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Rou
 use crate::syscall::{Bad, must};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
-    id: "net.tcp.close",
     title: "TCP connection teardown",
     tags: &[
         "connection close",
@@ -43,7 +42,6 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "fin",
         "time_wait",
     ],
-    source: include_str!("close.rs"),
     ..Benchmark::of::<OverNetwork<Row>>()
 };
 

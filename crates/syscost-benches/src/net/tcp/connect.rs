@@ -44,7 +44,6 @@ use crate::net::far_end::{Destination, Family, FarEnd, Networked, OverNetwork, P
 use crate::syscall::{Bad, must};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
-    id: "net.tcp.connect",
     title: "TCP connection setup and teardown",
     tags: &[
         "connection establishment",
@@ -57,7 +56,6 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "netperf TCP_CC",
     ],
     revision: 2,
-    source: include_str!("connect.rs"),
     ..Benchmark::of::<OverNetwork<Row>>()
 };
 

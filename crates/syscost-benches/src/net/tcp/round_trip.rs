@@ -41,7 +41,6 @@ use crate::net::far_end::{FarEnd, OverNetwork, PATIENCE, Route, listen};
 use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
-    id: "net.tcp.round_trip",
     title: "TCP round-trip latency",
     tags: &[
         "rtt",
@@ -57,7 +56,6 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 2,
     comes_first: true,
-    source: include_str!("round_trip.rs"),
     ..Benchmark::by::<OverNetwork<Row>, Stream>()
 };
 

@@ -37,7 +37,6 @@ use crate::net::workers::{Tally, Until};
 use flow::{Flow, FlowSpec, Outcome};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
-    id: "net.udp.bandwidth",
     title: "UDP goodput",
     tags: &[
         "udp bandwidth",
@@ -53,7 +52,6 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    source: include_str!("bandwidth.rs"),
     ..Benchmark::of::<OverNetwork<Row>>()
 };
 

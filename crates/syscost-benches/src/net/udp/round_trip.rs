@@ -34,7 +34,6 @@ use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
 use crate::net::waiting::Waiting;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
-    id: "net.udp.round_trip",
     title: "UDP round-trip latency",
     tags: &[
         "rtt",
@@ -50,7 +49,6 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 2,
     comes_first: true,
-    source: include_str!("round_trip.rs"),
     ..Benchmark::by::<OverNetwork<Row>, Datagrams>()
 };
 

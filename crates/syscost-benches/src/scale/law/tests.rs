@@ -66,7 +66,7 @@ fn one_round(round: u32, value: f64) -> RoundSamples {
 }
 
 fn law_of(run: &[(Row, Measurement)], term: &str) -> Measurement {
-    let benchmark = CATALOGUE.find(BENCHMARK.id).expect("it is listed");
+    let benchmark = CATALOGUE.find(id!(scale::law)).expect("it is listed");
     let rows = Catalogue::rows(std::iter::once(benchmark), &syscost_harness::Here::plain());
     let name = format!("scale.law{{of=open_same,as=threads,term={term}}}");
     let row = rows.iter().find(|row| row.name() == name).expect("a row");

@@ -11,7 +11,6 @@ const RUNS: u64 = 21;
 const ROUND_TRIPS: u64 = 200 + 500;
 
 pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
-    id: "study.call_and_switch.function_call",
     title: "Function call, as published",
     tags: &[
         "procedure call",
@@ -20,7 +19,6 @@ pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
     ],
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    source: include_str!("function_call.c"),
     ..procedure::<FunctionCall>()
 };
 
@@ -56,17 +54,14 @@ impl Measured for FunctionCall {
 }
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
-    id: "study.call_and_switch.system_call",
     title: "System call, as published",
     tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), exactly(Counter::OtherSyscalls, 0.0)],
     run: |b| program("call_and_switch/system_call", RUNS * 500 * 32).measure(b),
-    source: include_str!("system_call.c"),
     ..PROCEDURE
 };
 
 pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
-    id: "study.call_and_switch.thread_switch",
     title: "Thread switch by semaphores, as published",
     tags: &["context switch", "semaphore", "ping-pong"],
     // How often a side sleeps, and not finds that the other has already answered, is a detail: what a
@@ -79,6 +74,5 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
         let program = program("call_and_switch/thread_switch", 7 * ROUND_TRIPS);
         program.unpinned().measure(b)
     },
-    source: include_str!("thread_switch.c"),
     ..PROCEDURE
 };

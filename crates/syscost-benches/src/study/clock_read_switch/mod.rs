@@ -18,17 +18,14 @@ const ANSWERED: &[Expect] = &[
 const READS: u64 = 100_000;
 
 pub(super) const CLOCK_READ: Benchmark = Benchmark {
-    id: "study.clock_read_switch.clock_read",
     title: "Clock read: gettimeofday, as published",
     tags: &["timer overhead", "vdso"],
     expect: ANSWERED,
     run: |b| program("clock_read_switch/clock_read", READINGS).measure(b),
-    source: include_str!("clock_read.c"),
     ..PROCEDURE
 };
 
 pub(super) const LONG_STEPS: Benchmark = Benchmark {
-    id: "study.clock_read_switch.long_steps",
     title: "Clock steps over 1 µs: gettimeofday, as published",
     tags: &["clock granularity", "jitter"],
     unit: Unit::Percent,
@@ -40,28 +37,23 @@ pub(super) const LONG_STEPS: Benchmark = Benchmark {
         let program = program("clock_read_switch/long_steps", READINGS);
         program.in_unit(Unit::Percent).measure(b)
     },
-    source: include_str!("long_steps.c"),
     ..PROCEDURE
 };
 
 pub(super) const LARGEST_STEP: Benchmark = Benchmark {
-    id: "study.clock_read_switch.largest_step",
     title: "Largest clock step: gettimeofday, as published",
     tags: &["clock granularity", "jitter", "os noise"],
     // It measures what other tasks take of the CPU.
     ignores_interference: true,
     expect: ANSWERED,
     run: |b| program("clock_read_switch/largest_step", READINGS).measure(b),
-    source: include_str!("largest_step.c"),
     ..PROCEDURE
 };
 
 pub(super) const READ_ZERO_BYTES: Benchmark = Benchmark {
-    id: "study.clock_read_switch.read_zero_bytes",
     title: "Read of 0 bytes, as published",
     tags: &["syscall", "system call", "kernel entry"],
     expect: &[calls(Sysno::READ)],
-    source: include_str!("read_zero_bytes.c"),
     ..procedure::<ReadZeroBytes>()
 };
 
@@ -86,10 +78,8 @@ impl Measured for ReadZeroBytes {
 }
 
 pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
-    id: "study.clock_read_switch.process_switch",
     title: "Process switch, as published",
     tags: &["context switch", "ping-pong", "pipe"],
-    source: include_str!("process_switch.c"),
     ..procedure::<ProcessSwitch>()
 };
 

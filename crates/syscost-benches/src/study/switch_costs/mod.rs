@@ -50,12 +50,10 @@ impl Clock {
 }
 
 pub(super) const LOOP: Benchmark = Benchmark {
-    id: "study.switch_costs.loop",
     title: "Loop overhead: one turn of an empty loop, as published",
     tags: &["loop overhead"],
     // The clock is read twice per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
-    source: include_str!("loop.c"),
     ..procedure::<Loop>()
 };
 
@@ -89,7 +87,6 @@ impl Measured for Loop {
 }
 
 pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
-    id: "study.switch_costs.function_call",
     title: "Minimal function call, as published",
     tags: &["procedure call", "function call overhead"],
     quantity: Quantity::Level,
@@ -100,12 +97,10 @@ pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
             .argument(CALLS)
             .measure(b)
     },
-    source: include_str!("function_call.c"),
     ..PROCEDURE
 };
 
 pub(super) const CLOCK_INSIDE: Benchmark = Benchmark {
-    id: "study.switch_costs.clock_inside",
     title: "Function call with the clock inside the loop, as published",
     tags: &["timer overhead", "function call overhead"],
     expect: &[
@@ -117,18 +112,15 @@ pub(super) const CLOCK_INSIDE: Benchmark = Benchmark {
             .argument(ENTRIES)
             .measure(b)
     },
-    source: include_str!("clock_inside.c"),
     ..PROCEDURE
 };
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
-    id: "study.switch_costs.system_call",
     title: "Minimal system call, as published",
     tags: &["syscall", "null system call", "kernel entry"],
     quantity: Quantity::Level,
     // The clock is read four times per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
-    source: include_str!("system_call.c"),
     ..procedure::<SystemCall>()
 };
 
@@ -170,7 +162,6 @@ impl Measured for SystemCall {
 }
 
 pub(super) const PIPE_WRITE_READ: Benchmark = Benchmark {
-    id: "study.switch_costs.pipe_write_read",
     title: "Write and read of a pipe, as published",
     tags: &["pipe latency"],
     expect: &[
@@ -183,12 +174,10 @@ pub(super) const PIPE_WRITE_READ: Benchmark = Benchmark {
         let program = program("switch_costs/pipe_write_read", TURNS);
         program.counted(TURNS, COUNTED, COUNTED).measure(b)
     },
-    source: include_str!("pipe_write_read.c"),
     ..PROCEDURE
 };
 
 pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
-    id: "study.switch_costs.process_switch",
     title: "Process switch, as published",
     tags: &["context switch", "ping-pong", "pipe"],
     // CPU time is not always less than elapsed time: it comes from another run.
@@ -200,7 +189,6 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
     ],
     // It is not known beforehand where unpinned tasks run.
     ignores_interference: true,
-    source: include_str!("process_switch.c"),
     ..procedure::<ProcessSwitch>()
 };
 
@@ -226,7 +214,6 @@ impl Measured for ProcessSwitch {
 }
 
 pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
-    id: "study.switch_costs.thread_switch",
     title: "Thread switch by yields, as published",
     tags: &["context switch", "sched_yield"],
     // Two threads that run simultaneously use more CPU time than elapses.
@@ -238,7 +225,6 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
     ],
     // It is not known beforehand where unpinned tasks run.
     ignores_interference: true,
-    source: include_str!("thread_switch.c"),
     ..procedure::<ThreadSwitch>()
 };
 
@@ -264,7 +250,6 @@ impl Measured for ThreadSwitch {
 }
 
 pub(super) const YIELD_ALONE: Benchmark = Benchmark {
-    id: "study.switch_costs.yield_alone",
     title: "sched_yield of one task, as published",
     tags: &["yield"],
     expect: &[calls(Sysno::SCHED_YIELD)],
@@ -272,7 +257,6 @@ pub(super) const YIELD_ALONE: Benchmark = Benchmark {
         let program = program("switch_costs/yield_alone", ENTRIES);
         program.argument(ENTRIES).measure(b)
     },
-    source: include_str!("yield_alone.c"),
     ..PROCEDURE
 };
 

@@ -13,22 +13,18 @@ const CALLS: u64 = 3 * 10_000;
 const TASKS: u64 = 3 * 1_000;
 
 pub(super) const CLOCK_READ: Benchmark = Benchmark {
-    id: "study.three_costs.clock_read",
     title: "Timer overhead: two clock readings, as published",
     tags: &["rdtsc", "time-stamp counter"],
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     run: |b| program("three_costs/clock_read", CALLS).measure(b),
-    source: include_str!("clock_read.c"),
     ..PROCEDURE
 };
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
-    id: "study.three_costs.system_call",
     title: "System call, as published",
     tags: &["syscall", "setuid", "kernel entry"],
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    source: include_str!("system_call.c"),
     ..procedure::<SystemCall>()
 };
 
@@ -67,7 +63,6 @@ impl Measured for SystemCall {
 }
 
 pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
-    id: "study.three_costs.procedure_call",
     title: "Procedure call, as published",
     tags: &[
         "function call",
@@ -76,7 +71,6 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     ],
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    source: include_str!("procedure_call.c"),
     ..procedure::<ProcedureCall>()
 };
 
@@ -99,7 +93,6 @@ impl Measured for ProcedureCall {
 }
 
 pub(super) const TASK_CREATE: Benchmark = Benchmark {
-    id: "study.three_costs.task_create",
     title: "Process and thread creation, as published",
     tags: &["fork", "clone", "process creation", "thread creation"],
     expect: &[
@@ -109,7 +102,6 @@ pub(super) const TASK_CREATE: Benchmark = Benchmark {
         // The C library's own calls at a fork, such as set_robust_list in the child.
         at_most(Counter::OtherSyscalls, 4.0),
     ],
-    source: include_str!("task_create.c"),
     ..procedure::<TaskCreate>()
 };
 
@@ -138,7 +130,6 @@ impl Measured for TaskCreate {
 }
 
 pub(super) const SWITCH: Benchmark = Benchmark {
-    id: "study.three_costs.switch",
     title: "Context switch, as published",
     tags: &["process switch", "thread switch", "pipe"],
     quantity: Quantity::Level,
@@ -149,7 +140,6 @@ pub(super) const SWITCH: Benchmark = Benchmark {
         // The C library's own calls at a fork.
         at_most(Counter::OtherSyscalls, 4.0),
     ],
-    source: include_str!("switch.c"),
     ..procedure::<Switch>()
 };
 

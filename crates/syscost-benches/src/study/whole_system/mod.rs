@@ -39,7 +39,6 @@ const COUNTED: u64 = 100;
 const COUNTED_BYTES: u64 = 1 << 20;
 
 pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
-    id: "study.whole_system.timing_overhead",
     title: "Timer overhead: time-stamp counter read, as published",
     tags: &["rdtsc", "clock read"],
     quantity: Quantity::Level,
@@ -50,12 +49,10 @@ pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
             .argument(readings)
             .measure(b)
     },
-    source: include_str!("timing_overhead.c"),
     ..PROCEDURE
 };
 
 pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
-    id: "study.whole_system.procedure_call",
     title: "Procedure call, as published",
     tags: &[
         "function call",
@@ -64,7 +61,6 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     ],
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    source: include_str!("procedure_call.c"),
     ..procedure::<ProcedureCall>()
 };
 
@@ -89,7 +85,6 @@ impl Measured for ProcedureCall {
 }
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
-    id: "study.whole_system.system_call",
     title: "System call, as published",
     tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), at_most(Counter::OtherSyscalls, 0.0)],
@@ -99,15 +94,12 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
             .counted(calls, COUNTED, TRIALS * COUNTED)
             .measure(b)
     },
-    source: include_str!("system_call.c"),
     ..PROCEDURE
 };
 
 pub(super) const TASK_CREATION: Benchmark = Benchmark {
-    id: "study.whole_system.task_creation",
     title: "Process and thread creation, as published",
     tags: &["fork", "clone", "pthread_create"],
-    source: include_str!("task_creation.c"),
     ..procedure::<TaskCreation>()
 };
 
@@ -148,7 +140,6 @@ impl Measured for TaskCreation {
 }
 
 pub(super) const SWITCH: Benchmark = Benchmark {
-    id: "study.whole_system.switch",
     title: "Context switch by pipes, as published",
     tags: &["ping-pong", "process switch", "thread switch"],
     // Of a round trip.
@@ -156,7 +147,6 @@ pub(super) const SWITCH: Benchmark = Benchmark {
         exactly(Counter::Syscall(Sysno::READ), 2.0),
         exactly(Counter::Syscall(Sysno::WRITE), 2.0),
     ],
-    source: include_str!("switch.c"),
     ..procedure::<Switch>()
 };
 
@@ -196,14 +186,12 @@ const EXPENSIVE: u64 = 64 << 20;
 const SHUFFLED_PER_SECOND: f64 = 1e9;
 
 pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
-    id: "study.whole_system.memory_access",
     // Trials shorter than published come after a round of the chain.
     revision: 2,
     title: "Memory access latency, as published",
     tags: &["load latency", "pointer chasing"],
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    source: include_str!("memory_access.c"),
     ..procedure::<MemoryAccess>()
 };
 
@@ -248,7 +236,6 @@ const GIGABYTE: u64 = 1_000_000_000;
 const FEW_TRIALS: u64 = 2;
 
 pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
-    id: "study.whole_system.memory_bandwidth",
     // It is of a gigabyte, and its words are added up by code that was not optimised.
     revision: 2,
     title: "Memory bandwidth of two threads, as published",
@@ -259,7 +246,6 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
     setup: Setup::Expensive { seconds: 0.7 },
     // The end of each thread.
     expect: &[exactly(Counter::Syscall(Sysno::EXIT), 2.0)],
-    source: include_str!("memory_bandwidth.c"),
     ..procedure::<MemoryBandwidth>()
 };
 
@@ -317,7 +303,6 @@ impl Measured for MemoryBandwidth {
 const TOUCHED: u64 = 20;
 
 pub(super) const PAGE_FAULT: Benchmark = Benchmark {
-    id: "study.whole_system.page_fault",
     title: "Major page fault of a mapped file, as published",
     tags: &["major fault", "mmap"],
     expect: &[within(Counter::MajorFaults, 0.9, 1.1)],
@@ -327,6 +312,5 @@ pub(super) const PAGE_FAULT: Benchmark = Benchmark {
             .in_scratch_folder()
             .measure(b)
     },
-    source: include_str!("page_fault.c"),
     ..PROCEDURE
 };

@@ -1,4 +1,4 @@
-//! Every file of a benchmark group is listed, named as its benchmark, and explains it.
+//! Every file of a benchmark group is compiled, and explains its benchmark.
 
 use std::path::Path;
 
@@ -12,102 +12,32 @@ const UNWRITTEN: &str = "TODO";
 
 /// The errors in the groups' directories.
 pub(super) fn findings(files: &[SourceFile]) -> Vec<Finding> {
-    let folders: Vec<Folder<'_>> = files
-        .iter()
-        .filter_map(|list| Folder::of(list, files))
-        .collect();
-    let members = folders.iter().flat_map(|folder| {
-        files
-            .iter()
-            .filter(|file| folder.holds(file))
-            .flat_map(|file| {
-                let mut findings = folder.unlisted(file);
-                if is_benchmark(file) {
-                    findings.extend(unexplained(file));
-                }
-                findings
-            })
+    let members = files.iter().filter(|file| file.path.starts_with(BENCHES));
+    let of_each = members.flat_map(|file| {
+        let explanation = is_benchmark(file).then(|| unexplained(file));
+        let findings = undeclared(file, files).into_iter();
+        findings.chain(explanation.into_iter().flatten())
     });
-    members.collect()
+    of_each.collect()
 }
 
-/// A directory of benchmarks: a group's, or one within it for a protocol.
-struct Folder<'f> {
-    /// Its path below [`BENCHES`].
-    path: &'f str,
-    /// Its `mod.rs`.
-    modules: &'f SourceFile,
-    /// The group's `mod.rs`, which lists the benchmarks.
-    list: &'f SourceFile,
-}
-
-impl<'f> Folder<'f> {
-    /// The directory of this `mod.rs`, if it contains benchmarks. Other directories contain parts
-    /// of benchmarks.
-    fn of(modules: &'f SourceFile, files: &'f [SourceFile]) -> Option<Self> {
-        let below = modules.path.strip_prefix(BENCHES).ok()?;
-        let path = below.to_str()?.strip_suffix("/mod.rs")?;
-        let (group, within) = path.split_once('/').unwrap_or((path, ""));
-        let list = Path::new(BENCHES).join(group).join("mod.rs");
-        let folder = Self {
-            path,
-            modules,
-            list: files.iter().find(|file| file.path == list)?,
-        };
-        let has_benchmarks = || {
-            files
-                .iter()
-                .any(|file| folder.holds(file) && is_benchmark(file))
-        };
-        let is_one = within.is_empty() || (!within.contains('/') && has_benchmarks());
-        is_one.then_some(folder)
+/// The error of a file beside a `mod.rs` that does not declare it. (Whether a benchmark is listed is
+/// known once it is compiled.)
+fn undeclared(file: &SourceFile, files: &[SourceFile]) -> Option<Finding> {
+    let beside = file.path.with_file_name("mod.rs");
+    let modules = files
+        .iter()
+        .find(|other| other.path == beside && other.path != file.path)?;
+    let stem = file.path.file_stem()?.to_str()?;
+    let module = format!("{stem};");
+    // A name that is a keyword is written as a raw identifier.
+    let text = modules.text.replace("r#", "");
+    if text.split_whitespace().any(|word| word == module) {
+        return None;
     }
-
-    /// Whether the file is in this directory.
-    fn holds(&self, file: &SourceFile) -> bool {
-        file.path.parent() == self.modules.path.parent() && file.path != self.modules.path
-    }
-
-    /// The reasons why a file is not the benchmark that its name says.
-    fn unlisted(&self, file: &SourceFile) -> Vec<Finding> {
-        let stem = file
-            .path
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .unwrap_or_default();
-        // A name that is a keyword is written as a raw identifier.
-        let words = |file: &SourceFile| file.text.replace("r#", "");
-        let mut findings = Vec::new();
-        let module = format!("{stem};");
-        if !words(self.modules)
-            .split_whitespace()
-            .any(|word| word == module)
-        {
-            let message = format!(
-                "not compiled: {} needs the line `mod {stem};`",
-                self.modules.path.display()
-            );
-            findings.push(Finding::new(&file.path, 1, message));
-        }
-        if !is_benchmark(file) {
-            return findings;
-        }
-        let entry = match self.path.split_once('/') {
-            Some((_, within)) => format!("{within}::{stem}::BENCHMARK"),
-            None => format!("{stem}::BENCHMARK"),
-        };
-        if !words(self.list).contains(&entry) {
-            let message = format!("not listed: {} needs `{entry}`", self.list.path.display());
-            findings.push(Finding::new(&file.path, 1, message));
-        }
-        let id = format!("{}.{stem}", self.path.replace('/', "."));
-        if !file.text.contains(&format!("id: \"{id}\"")) {
-            let line = line_of(file, |line| line.trim_start().starts_with("id: "));
-            let message = format!("its id must be `{id}`, as its file is called");
-            findings.push(Finding::new(&file.path, line, message));
-        }
-        findings
-    }
+    let beside = beside.display();
+    let message = format!("not compiled: {beside} needs the line `mod {stem};`");
+    Some(Finding::new(&file.path, 1, message))
 }
 
 fn is_benchmark(file: &SourceFile) -> bool {
@@ -198,9 +128,9 @@ mod tests {
 //! D.
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
-    id: \"some.one\",
+    title: \"One\",
 ";
-    const LIST: &str = "//! Some.\n\nmod one;\nmod r#loop;\n\n    benchmarks: &[one::BENCHMARK, r#loop::BENCHMARK],\n";
+    const LIST: &str = "//! Some.\n\nmod one;\nmod r#loop;\npub(crate) mod wire;\n";
 
     fn check(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<SourceFile> = files
@@ -216,66 +146,32 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
     #[test]
     fn a_whole_group_has_no_findings() {
-        let keyword = WHOLE.replace("some.one", "some.loop");
-        let helper = ("some/one/helper.rs", "fn help() {}");
         let files = [
             ("some/mod.rs", LIST),
             ("some/one.rs", WHOLE),
-            ("some/loop.rs", &keyword),
-            helper,
+            ("some/loop.rs", WHOLE),
+            ("some/one/helper.rs", "fn help() {}"),
+            ("some/wire/mod.rs", "pub(super) mod two;\n"),
+            ("some/wire/two.rs", WHOLE),
         ];
         assert_eq!(check(&files), [""; 0]);
     }
 
     #[test]
-    fn an_unlisted_file_is_found() {
-        let other = WHOLE.replace("some.one", "some.other");
+    fn a_file_that_is_not_compiled_is_found() {
         assert_eq!(
             check(&[
                 ("some/mod.rs", LIST),
-                ("some/other.rs", &other),
-                ("some/fixture.rs", "fn x() {}")
+                ("some/other.rs", WHOLE),
+                ("some/fixture.rs", "fn x() {}"),
+                ("some/wire/mod.rs", "mod two;\n"),
+                ("some/wire/three.rs", WHOLE),
             ]),
             [
                 "some/other.rs:1: not compiled: some/mod.rs needs the line `mod other;`",
-                "some/other.rs:1: not listed: some/mod.rs needs `other::BENCHMARK`",
                 "some/fixture.rs:1: not compiled: some/mod.rs needs the line `mod fixture;`",
-            ]
-        );
-    }
-
-    #[test]
-    fn a_folder_within_a_group_is_listed_in_both_files() {
-        let list =
-            "mod one;\nmod wire;\n\n    benchmarks: &[one::BENCHMARK, wire::two::BENCHMARK],\n";
-        let two = WHOLE.replace("some.one", "some.wire.two");
-        let three = WHOLE.replace("some.one", "some.three");
-        let files = [
-            ("some/mod.rs", list),
-            ("some/one.rs", WHOLE),
-            ("some/wire/mod.rs", "pub(super) mod two;\n"),
-            ("some/wire/two.rs", &two),
-            ("some/one/mod.rs", "fn help() {}"),
-            ("some/one/helper.rs", "fn help() {}"),
-        ];
-        assert_eq!(check(&files), [""; 0]);
-        let more = [files.as_slice(), &[("some/wire/three.rs", &three)]].concat();
-        assert_eq!(
-            check(&more),
-            [
                 "some/wire/three.rs:1: not compiled: some/wire/mod.rs needs the line `mod three;`",
-                "some/wire/three.rs:1: not listed: some/mod.rs needs `wire::three::BENCHMARK`",
-                "some/wire/three.rs:13: its id must be `some.wire.three`, as its file is called",
             ]
-        );
-    }
-
-    #[test]
-    fn an_id_that_is_not_the_files_is_found_at_its_line() {
-        let text = WHOLE.replace("some.one", "some.two");
-        assert_eq!(
-            check(&[("some/mod.rs", LIST), ("some/one.rs", &text)]),
-            ["some/one.rs:13: its id must be `some.one`, as its file is called"]
         );
     }
 
