@@ -1,7 +1,5 @@
 //! Every file of a benchmark group is compiled, and explains its benchmark.
 
-use std::path::Path;
-
 use syscost_harness::doc::{HEADINGS, explanation};
 
 use super::Finding;
@@ -113,6 +111,8 @@ fn in_words(headings: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     const WHOLE: &str = "\
