@@ -21,6 +21,15 @@ pub(crate) fn findings_of(
     expect: &[Expect],
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
 ) -> Result<Findings, Failure> {
+    situated(pass, |situation| {
+        let mut b = Bencher::new(case, expect, situation);
+        measure(&mut b)?;
+        b.finish()
+    })
+}
+
+/// What is found in a pass of little effort.
+fn situated<T>(pass: Pass, find: impl FnOnce(Situation) -> T) -> T {
     let clock = Clock::system();
     let effort = Effort {
         samples: 5,
@@ -35,7 +44,7 @@ pub(crate) fn findings_of(
         allowed: vec![0],
         ..Here::plain()
     };
-    let situation = Situation {
+    find(Situation {
         pass,
         effort: &effort,
         clock: &clock,
@@ -49,10 +58,7 @@ pub(crate) fn findings_of(
         cores: &syscost_harness::cores::UNKNOWN,
         seed: 1,
         instead: None,
-    };
-    let mut b = Bencher::new(case, expect, situation);
-    measure(&mut b)?;
-    b.finish()
+    })
 }
 
 /// The findings of a case; `None`, after printing the reason, where it cannot be measured.
@@ -63,6 +69,35 @@ pub(crate) fn found_of(
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
 ) -> Option<Findings> {
     match findings_of(case, pass, expect, measure) {
+        Ok(findings) => Some(findings),
+        Err(Failure::Unsupported(reason)) => {
+            println!("skipped: {reason}");
+            None
+        }
+        Err(failure) => panic!("{failure}"),
+    }
+}
+
+/// What is found of this case by a benchmark's function.
+pub(crate) fn findings_by(
+    case: &Case,
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
+) -> Result<Findings, Failure> {
+    situated(pass, |situation| {
+        measure(Plan::new(case, expect, situation))?.finish()
+    })
+}
+
+/// The same; `None`, after printing the reason, where it cannot be measured.
+pub(crate) fn found_by(
+    case: &Case,
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
+) -> Option<Findings> {
+    match findings_by(case, pass, expect, measure) {
         Ok(findings) => Some(findings),
         Err(Failure::Unsupported(reason)) => {
             println!("skipped: {reason}");

@@ -13,7 +13,7 @@
 //! The call-and-switch experiment's f(double).
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Call, Kernel, call};
+use syscost_sys::kernel::{self, Call, call};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Function call, floating-point arguments",
@@ -53,12 +53,12 @@ impl Measured for Row {
         kernel(self.arguments).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.kernel(&kernel(self.arguments)?)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        plan.measure(Kernel::of(&kernel(self.arguments)?))
     }
 }
 
-fn kernel(arguments: Arguments) -> Result<Kernel, Unsupported> {
+fn kernel(arguments: Arguments) -> Result<kernel::Kernel, Unsupported> {
     call(match arguments {
         Arguments::One => Call::Double,
         Arguments::Eight => Call::EightDoubles,

@@ -84,11 +84,11 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let mappings = (0..MAPPINGS)
             .map(|_| Code::map())
             .collect::<Result<Vec<_>, _>>()?;
-        let mut random = b.random().clone();
+        let mut random = plan.random().clone();
         let chosen = Cell::new(&mappings[0]);
         let answers = Cell::new(0_u64);
         let prepare = || {
@@ -107,12 +107,12 @@ impl Measured for Row {
             }
             Ok(())
         };
-        b.single(prepare, || {
+        let mut outcome = plan.measure(Single::of(prepare, || {
             let answer = chosen.get().call(black_box(41));
             answers.set(answers.get() + u64::from(answer == !41));
             Ok(())
-        })?;
-        b.report(ANSWERS, answers.get() as f64);
-        Ok(())
+        }))?;
+        outcome.report(ANSWERS, answers.get() as f64);
+        Ok(outcome)
     }
 }

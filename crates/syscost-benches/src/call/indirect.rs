@@ -16,7 +16,7 @@
 //! libMicro's calls of a local and of a library's procedure.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Call, Kernel, Targets, call};
+use syscost_sys::kernel::{self, Call, Targets, call};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Indirect function call",
@@ -79,15 +79,15 @@ impl Measured for Row {
         self.kernel(0).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let seed = b.random().u64(..);
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let seed = plan.random().u64(..);
         let kernel = self.kernel(seed)?;
-        b.kernel(&kernel)
+        plan.measure(Kernel::of(&kernel))
     }
 }
 
 impl Row {
-    fn kernel(&self, seed: u64) -> Result<Kernel, Unsupported> {
+    fn kernel(&self, seed: u64) -> Result<kernel::Kernel, Unsupported> {
         let targets = match self.target {
             Target::Predicted => Targets::Same,
             Target::Unpredicted => Targets::Random(seed),

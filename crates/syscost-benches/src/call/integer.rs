@@ -54,7 +54,7 @@ impl Measured for Row {
         call(Call::Integer(self.arguments)).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.kernel(&call(Call::Integer(self.arguments))?)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        plan.measure(Kernel::of(&call(Call::Integer(self.arguments))?))
     }
 }

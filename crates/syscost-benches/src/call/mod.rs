@@ -9,7 +9,7 @@ mod struct_argument;
 mod struct_return;
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Call, Kernel, call};
+use syscost_sys::kernel::{self, Call, call};
 
 pub(crate) const GROUP: Group = group! {
     call: "procedure calls",
@@ -44,7 +44,7 @@ struct Structure {
 }
 
 impl Structure {
-    fn kernel<P: Passing>(&self) -> Result<Kernel, Unsupported> {
+    fn kernel<P: Passing>(&self) -> Result<kernel::Kernel, Unsupported> {
         let [small, large] = P::CALLS;
         call(match self.size {
             Size::Small => small,
@@ -69,7 +69,7 @@ impl<P: Passing> Measured<P> for Structure {
         self.kernel::<P>().map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.kernel(&self.kernel::<P>()?)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        plan.measure(Kernel::of(&self.kernel::<P>()?))
     }
 }

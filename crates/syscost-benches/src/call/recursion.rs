@@ -18,7 +18,7 @@
 //! counts the levels.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Call, Kernel, call};
+use syscost_sys::kernel::{self, Call, call};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Recursive function call, per level",
@@ -71,15 +71,15 @@ impl Measured for Row {
         self.kernel(0).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let seed = b.random().u64(..);
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let seed = plan.random().u64(..);
         let kernel = self.kernel(seed)?;
-        b.kernel(&kernel)
+        plan.measure(Kernel::of(&kernel))
     }
 }
 
 impl Row {
-    fn kernel(&self, seed: u64) -> Result<Kernel, Unsupported> {
+    fn kernel(&self, seed: u64) -> Result<kernel::Kernel, Unsupported> {
         let depth = self.depth;
         call(match self.from {
             Origin::OnePlace => Call::Recursion(depth),

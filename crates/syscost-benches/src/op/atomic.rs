@@ -61,7 +61,7 @@ impl Measured for Row {
         atomic(self.op).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.kernel(&atomic(self.op)?)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        plan.measure(Kernel::of(&atomic(self.op)?))
     }
 }

@@ -45,14 +45,14 @@ impl Measured for Row {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let seed = b.random().u64(..);
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let seed = plan.random().u64(..);
         let kernel = branch(match self.direction {
             Direction::Taken => Branch::Taken,
             Direction::NotTaken => Branch::NotTaken,
             Direction::Alternating => Branch::OnBit(Directions::Alternating),
             Direction::Random => Branch::OnBit(Directions::Random(seed)),
         });
-        b.kernel(&kernel)
+        plan.measure(Kernel::of(&kernel))
     }
 }

@@ -23,7 +23,7 @@
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_sys::kernel::{Branch, Directions, Kernel, TARGETS, Targets, branch};
+use syscost_sys::kernel::{self, Branch, Directions, TARGETS, Targets, branch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Branch misprediction penalty",
@@ -72,34 +72,42 @@ impl Measured for Row {
         Profile::Quick
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let seed = b.random().u64(..);
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let seed = plan.random().u64(..);
         match self.branch {
-            Kind::Conditional => conditional(b, seed, Branch::OnBit),
-            Kind::ConditionalOnLoad => conditional(b, seed, Branch::OnLoad),
-            Kind::Indirect => indirect(b, seed),
+            Kind::Conditional => conditional(plan, seed, Branch::OnBit),
+            Kind::ConditionalOnLoad => conditional(plan, seed, Branch::OnLoad),
+            Kind::Indirect => indirect(plan, seed),
         }
     }
 }
 
-fn conditional(b: &mut Bencher, seed: u64, kind: fn(Directions) -> Branch) -> Result<(), Failure> {
+fn conditional(
+    mut plan: Plan,
+    seed: u64,
+    kind: fn(Directions) -> Branch,
+) -> Result<Outcome, Failure> {
     let guessed = branch(kind(Directions::Alternating));
     let random = branch(kind(Directions::Random(seed)));
     // Half of the directions are taken, so any predictor is wrong half of the time.
-    let wrong = claim_fairness(b, &random, 0.5);
-    claim_guessed(b, &guessed, kind);
-    let share = claimed_share(b, 0.5, wrong);
-    b.kernel_difference(&guessed, &random, share)
+    let wrong = claim_fairness(&mut plan, &random, 0.5);
+    claim_guessed(&mut plan, &guessed, kind);
+    let share = claimed_share(&mut plan, 0.5, wrong);
+    plan.measure(Kernel::of(&random).minus(&guessed, share))
 }
 
-fn indirect(b: &mut Bencher, seed: u64) -> Result<(), Failure> {
+fn indirect(mut plan: Plan, seed: u64) -> Result<Outcome, Failure> {
     let guessed = branch(Branch::IndirectByTable(Targets::Same));
     let random = branch(Branch::IndirectByTable(Targets::Random(seed)));
     let targets = TARGETS as f64;
     // Target k, from 0, adds k + 1.
-    let mean = claim_fairness(b, &random, (targets + 1.0) / 2.0);
-    let share = claimed_share(b, 1.0 - 1.0 / targets, 1.0 - 1.0 / (2.0 * mean - 1.0));
-    b.kernel_difference(&guessed, &random, share)
+    let mean = claim_fairness(&mut plan, &random, (targets + 1.0) / 2.0);
+    let share = claimed_share(
+        &mut plan,
+        1.0 - 1.0 / targets,
+        1.0 - 1.0 / (2.0 * mean - 1.0),
+    );
+    plan.measure(Kernel::of(&random).minus(&guessed, share))
 }
 
 /// The share of branches that are mispredicted, by which the difference is divided; claims that the
@@ -112,7 +120,7 @@ fn claimed_share(b: &mut Bencher, share: f64, by_outcomes: f64) -> f64 {
 }
 
 /// Claims that the outcomes of the random kernel have the mean of fair ones; returns that mean.
-fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) -> f64 {
+fn claim_fairness(b: &mut Bencher, random: &kernel::Kernel, fair: f64) -> f64 {
     let mean = random.run(TURNS) as f64 / (TURNS * random.operations_per_iteration) as f64;
     b.claim(
         "mean of the random outcomes",
@@ -127,10 +135,10 @@ fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) -> f64 {
 /// Claims that the alternating directions take no longer than the slower of all-taken and
 /// none-taken: else they would not be predicted, and the baseline would contain mispredictions
 /// itself.
-fn claim_guessed(b: &mut Bencher, alternating: &Kernel, kind: fn(Directions) -> Branch) {
+fn claim_guessed(b: &mut Bencher, alternating: &kernel::Kernel, kind: fn(Directions) -> Branch) {
     let taken = branch(kind(Directions::Taken));
     let not_taken = branch(kind(Directions::NotTaken));
-    let work = |kernel: &Kernel| {
+    let work = |kernel: &kernel::Kernel| {
         kernel.run(TURNS);
     };
     let times = b.min_times(

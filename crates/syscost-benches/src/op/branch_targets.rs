@@ -53,11 +53,11 @@ impl Measured for Row {
         Jumps::write(Path::Jumps, 1).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let branches = self.branches;
         let jumps = Jumps::write(self.code, branches)?;
         let (claim, counted) = ("blocks that one turn counts", jumps.run(1));
-        b.claim_equal(claim, branches as u64, counted, "kernel");
+        plan.claim_equal(claim, branches as u64, counted, "kernel");
         // Decoded from the code itself, not from what was requested.
         let iteration = jumps.iteration()?;
         let expected = match self.code {
@@ -65,16 +65,16 @@ impl Measured for Row {
             Path::Straight => 0,
         };
         let source = "the code's bytes";
-        b.claim_equal("jumps of a turn", expected, iteration.jumps, source);
+        plan.claim_equal("jumps of a turn", expected, iteration.jumps, source);
         let claim = "others than those of the blocks";
-        b.claim_equal(claim, Iteration::COUNTING, iteration.others, source);
+        plan.claim_equal(claim, Iteration::COUNTING, iteration.others, source);
         let bytes = branches * Jumps::SPACING;
-        b.claim_equal(
+        plan.claim_equal(
             "bytes that they lead through",
             bytes,
             iteration.span,
             source,
         );
-        b.kernel(&jumps)
+        plan.measure(Kernel::of(&jumps))
     }
 }

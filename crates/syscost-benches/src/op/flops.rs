@@ -21,7 +21,7 @@
 //! Peak performance as vendors define it, and as LINPACK approaches it.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Kernel, Shape, Simd, VectorOperation};
+use syscost_sys::kernel::{self, Shape, Simd, VectorOperation};
 use syscost_sys::partner::Between;
 
 use super::Bits;
@@ -87,7 +87,7 @@ impl Measured for Row {
         kernel(self.bits).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (one, simd) = kernel(self.bits)?;
         // The checksum is the sum of all lanes, each of which counts its fused operations: an addition
         // and a multiplication.
@@ -97,10 +97,10 @@ impl Measured for Row {
             2 * lanes(self.bits) * instructions,
             "additions and multiplications of a turn, by the row's name",
         );
-        b.claim_equal(claim, named, per_iteration, "kernel's checksum");
+        plan.claim_equal(claim, named, per_iteration, "kernel's checksum");
         let floor = one.floor_cycles * instructions as f64 / per_iteration as f64;
-        b.expect(at_least(Counter::CoreCycles, floor));
-        b.copies(
+        plan.expect(at_least(Counter::CoreCycles, floor));
+        let mut outcome = plan.measure(Copied::of(
             Between::Threads,
             self.threads.0 as usize,
             per_iteration,
@@ -117,17 +117,17 @@ impl Measured for Row {
                     }
                 })
             },
-        )?;
+        ))?;
         let [expected, observed] = one.products(simd);
         let claim = "sum of one turn with a factor of 2 and an addend of 3";
-        b.claim_equal(claim, expected, observed, "kernel");
-        Ok(())
+        outcome.claim_equal(claim, expected, observed, "kernel");
+        Ok(outcome)
     }
 }
 
 /// Twelve chains of fused operations on registers of this width, and the vector extension of these
 /// registers.
-fn kernel(bits: Bits) -> Result<(Kernel, Option<Simd>), Unsupported> {
+fn kernel(bits: Bits) -> Result<(kernel::Kernel, Option<Simd>), Unsupported> {
     bits.kernel(VectorOperation::FusedMultiplyAdd, Shape::Throughput)
 }
 
@@ -142,7 +142,7 @@ const fn lanes(bits: Bits) -> u64 {
 }
 
 /// Checks that the kernel, which each thread runs itself, multiplies.
-fn multiplies(kernel: &Kernel, simd: Option<Simd>) -> Result<(), Failure> {
+fn multiplies(kernel: &kernel::Kernel, simd: Option<Simd>) -> Result<(), Failure> {
     let [expected, observed] = kernel.products(simd);
     match observed == expected {
         true => Ok(()),

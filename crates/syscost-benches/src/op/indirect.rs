@@ -50,13 +50,13 @@ impl Measured for Row {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let seed = b.random().u64(..);
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let seed = plan.random().u64(..);
         let kernel = branch(match self.target {
             Target::Fixed => Branch::Indirect,
             Target::TableSame => Branch::IndirectByTable(Targets::Same),
             Target::TableRandom => Branch::IndirectByTable(Targets::Random(seed)),
         });
-        b.kernel(&kernel)
+        plan.measure(Kernel::of(&kernel))
     }
 }

@@ -74,7 +74,7 @@ impl Measured for Row {
         arithmetic(self.op, self.r#type, self.shape).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.kernel(&arithmetic(self.op, self.r#type, self.shape)?)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        plan.measure(Kernel::of(&arithmetic(self.op, self.r#type, self.shape)?))
     }
 }

@@ -16,7 +16,7 @@ mod store_forwarding;
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{
-    Kernel, OperandType, Operation, Shape, Simd, VectorOperation, arithmetic, vector,
+    self, OperandType, Operation, Shape, Simd, VectorOperation, arithmetic, vector,
 };
 
 pub(crate) const GROUP: Group = group! {
@@ -56,7 +56,7 @@ impl Bits {
         self,
         operation: VectorOperation,
         shape: Shape,
-    ) -> Result<(Kernel, Option<Simd>), Unsupported> {
+    ) -> Result<(kernel::Kernel, Option<Simd>), Unsupported> {
         let of = |simd| Ok((vector(simd, operation, shape)?, Some(simd)));
         match self {
             Bits::B64 => {

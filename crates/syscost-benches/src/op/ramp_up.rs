@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_least(Counter::VoluntarySwitches, 0.5),
         at_least(Counter::Reported(STEADY), 0.5),
     ],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
@@ -74,8 +74,8 @@ const TRIES: usize = 5;
 /// includes the clock's own cost, and the frequency may move meanwhile.
 const APART: f64 = 0.05;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let clock = *b.clock();
+fn measure(mut plan: Plan) -> Result<Outcome, Failure> {
+    let clock = *plan.clock();
     let ramps = RefCell::new(Vec::new());
     // For each course on which both chains agreed: the relative difference of its frequency from
     // theirs, and the frequency that they measured.
@@ -84,8 +84,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let reason = "the clock does not move";
         return Err(Failure::Unsupported(reason.into()));
     }
-    b.disregard_frequency();
-    b.observe(|| {
+    plan.disregard_frequency();
+    let mut outcome = plan.measure(Observed::of(|| {
         let ramp = undisturbed(|| {
             thread::sleep(IDLE);
             frequency_course(&clock, WORK_NS)
@@ -98,10 +98,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let ns = ramp.ns;
         ramps.borrow_mut().push(ramp);
         Ok(ns)
-    })?;
+    }))?;
     let ramps = ramps.into_inner();
     let steady = ramps.iter().filter(|ramp| ramp.is_steady).count();
-    b.report(STEADY, steady as f64);
+    outcome.report(STEADY, steady as f64);
     let chains = chains.into_inner();
     let nearest = chains.iter().map(|(faster, _)| faster.abs());
     let nearest = nearest.reduce(f64::min);
@@ -111,23 +111,23 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Some(apart) => {
             let (verdict, reason) = agree(apart, moved(&chains));
             let seen = format!("{:.2} %", 100.0 * apart);
-            b.claim_verdict(claim, most, seen, source, verdict, reason);
+            outcome.claim_verdict(claim, most, seen, source, verdict, reason);
         }
         None => {
             let reason = "the two chains never agreed with each other: the frequency moved, or \
                           others used the core";
-            b.claim_unobserved(claim, most, source, reason);
+            outcome.claim_unobserved(claim, most, source, reason);
         }
     }
     let of = |value: fn(&Ramp) -> f64| median(&ramps.iter().map(value).collect::<Vec<_>>());
-    b.detail(
+    outcome.detail(
         "initial_percent",
         of(|ramp| 100.0 * ramp.initial).unwrap_or(0.0),
     );
     let min_ns = of(|ramp| ramp.min_ns).unwrap_or(0.0);
     let bursts = min_ns / of(|ramp| ramp.burst_ns).unwrap_or(f64::NAN);
     let verdict = few(bursts);
-    b.claim_verdict(
+    outcome.claim_verdict(
         Claim::by_most("shortest ramp that can be distinguished, in bursts"),
         format!("at most {FEW}"),
         bursts,
@@ -135,9 +135,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         verdict,
         (verdict == Verdict::Unverified).then_some("others used the core at the beginning"),
     );
-    b.resolution(min_ns);
-    b.detail("steady_ghz", of(|ramp| ramp.steady_ghz).unwrap_or(0.0));
-    Ok(())
+    outcome.resolution(min_ns);
+    outcome.detail("steady_ghz", of(|ramp| ramp.steady_ghz).unwrap_or(0.0));
+    Ok(outcome)
 }
 
 /// The first usable one of a few courses. A task that is interrupted for milliseconds gets through

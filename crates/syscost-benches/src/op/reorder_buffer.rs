@@ -97,12 +97,12 @@ impl Measured for Row {
         Jumps::write(kernel::Path::Jumps, 1).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let walks = walks(b)?;
-        claim_walks(b, &walks)?;
-        let window = window(b, self.instructions)?.along(walks);
-        claim_code(b, self.instructions, &window)?;
-        b.kernel(&window)
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let walks = walks(&mut plan)?;
+        claim_walks(&mut plan, &walks)?;
+        let window = window(&mut plan, self.instructions)?.along(walks);
+        claim_code(&mut plan, self.instructions, &window)?;
+        plan.measure(Kernel::of(&window))
     }
 }
 

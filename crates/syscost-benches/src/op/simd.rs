@@ -62,8 +62,8 @@ impl Measured for Row {
         self.bits.kernel(self.op, self.shape).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let (kernel, _) = self.bits.kernel(self.op, self.shape)?;
-        b.kernel(&kernel)
+        plan.measure(Kernel::of(&kernel))
     }
 }

@@ -20,7 +20,7 @@
 //! at the end of the chain is its evidence.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Forward, Kernel, forward};
+use syscost_sys::kernel::{self, Forward, forward};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Store-to-load forwarding latency",
@@ -52,15 +52,15 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let kernel = forward(self.load);
-        claim_way(b, self.load, &kernel);
-        b.kernel(&kernel)
+        claim_way(&mut plan, self.load, &kernel);
+        plan.measure(Kernel::of(&kernel))
     }
 }
 
 /// Claims that the value takes the path that the case names, whatever path the kernel was built for.
-fn claim_way(b: &mut Bencher, named: Forward, kernel: &Kernel) {
+fn claim_way(b: &mut Bencher, named: Forward, kernel: &kernel::Kernel) {
     let arrived = kernel.run(1).wrapping_sub(kernel.operations_per_iteration);
     let (expected, seen) = (format!("{:#x}", named.arrives()), format!("{arrived:#x}"));
     let holds = named.arrives() == arrived;

@@ -79,23 +79,23 @@ impl Measured for Row {
         })]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let ids = Ids::learn()?;
         let _restore = Handler::install(SIGNAL, count)?;
         let before = RUNS.load(Relaxed);
         let signal = SIGNAL as usize;
         // SAFETY, of both: the signal goes only to this process or thread, and its handler only counts.
-        match self.via {
-            Via::Kill => b.try_iter(|| {
+        let mut outcome = match self.via {
+            Via::Kill => plan.measure(Loop::each(|| {
                 // SAFETY: see above.
                 checked(unsafe { syscall2(Sysno::KILL, ids.process(), signal) })
-            })?,
-            Via::Tgkill => b.try_iter(|| {
+            })),
+            Via::Tgkill => plan.measure(Loop::each(|| {
                 // SAFETY: see above.
                 checked(unsafe { syscall3(Sysno::TGKILL, ids.process(), ids.thread(), signal) })
-            })?,
-        }
-        b.report(CAUGHT, (RUNS.load(Relaxed) - before) as f64);
-        Ok(())
+            })),
+        }?;
+        outcome.report(CAUGHT, (RUNS.load(Relaxed) - before) as f64);
+        Ok(outcome)
     }
 }

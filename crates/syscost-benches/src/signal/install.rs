@@ -21,7 +21,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     expect: &[calls(Sysno::RT_SIGACTION)],
     profile: Profile::Quick,
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
@@ -32,14 +32,14 @@ extern "C" fn second(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
     std::hint::black_box(context);
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let _restore = Handler::install(libc::SIGUSR1, first)?;
     let actions = [own::action(first), own::action(second)];
     // Their addresses take turns: to swap the structures, of 152 bytes, would be some 5 % of the
     // call.
     let [mut installed, mut next] = actions.each_ref();
     let mut before = *installed;
-    b.try_iter(|| {
+    plan.measure(Loop::each(|| {
         // SAFETY: all structures are valid, and either handler may run at any time.
         let refused = unsafe { libc::sigaction(libc::SIGUSR1, next, &raw mut before) } != 0;
         if refused || before.sa_sigaction != installed.sa_sigaction {
@@ -47,5 +47,5 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
         std::mem::swap(&mut installed, &mut next);
         Ok(())
-    })
+    }))
 }

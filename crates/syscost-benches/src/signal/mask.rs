@@ -57,22 +57,22 @@ impl Measured for Row {
         vec![exactly(Counter::Syscall(Sysno::RT_SIGPROCMASK), count)]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         if self.op == Op::Query {
             let _restore = Blocked::one(libc::SIGUSR1)?;
             let mut mask: u64 = 0;
             let place = (&raw mut mask).expose_provenance();
-            return b.try_iter(|| -> Result<(), Bad> {
+            return plan.measure(Loop::each(|| -> Result<(), Bad> {
                 // SAFETY: the kernel writes a set of the given size to `mask`, which outlives the call.
                 checked(unsafe { syscall4(Sysno::RT_SIGPROCMASK, 0, 0, place, SET_BYTES) })?;
                 // SAFETY: `place` is the address of `mask`.
                 must(unsafe { (place as *const u64).read_volatile() } & SIGNAL != 0)
-            });
+            }));
         }
-        b.try_iter(|| -> Result<(), Bad> {
+        plan.measure(Loop::each(|| -> Result<(), Bad> {
             let before = change_mask(libc::SIG_BLOCK, SIGNAL)?;
             let between = change_mask(libc::SIG_UNBLOCK, SIGNAL)?;
             must(before & SIGNAL == 0 && between & SIGNAL != 0)
-        })
+        }))
     }
 }

@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ),
         exactly(Counter::Reported(CAUGHT), 1.0),
     ],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
@@ -86,11 +86,11 @@ extern "C" fn caught(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
 /// Bytes mapped, one page wherever pages are not larger than 64 KiB.
 const SIZE: usize = 1 << 16;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let page = Page::new()?;
     let _restore = Handler::install(libc::SIGSEGV, caught)?;
     let before = FAULTS.load(Relaxed);
-    b.batches(FAULTS_PER_STORE, |stores| {
+    let mut outcome = plan.measure(Loop::batches(FAULTS_PER_STORE, |stores| {
         let count = FAULTS.load(Relaxed);
         for _ in 0..stores {
             TO_COME.store(FAULTS_PER_STORE, Relaxed);
@@ -108,9 +108,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
                 "{stores} stores faulted {faults} times"
             ))),
         }
-    })?;
-    b.report(CAUGHT, (FAULTS.load(Relaxed) - before) as f64);
-    Ok(())
+    }))?;
+    outcome.report(CAUGHT, (FAULTS.load(Relaxed) - before) as f64);
+    Ok(outcome)
 }
 
 /// A separate mapping, known to the handler until dropped.

@@ -23,13 +23,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Signal delivery, taken by sigwait",
     tags: &["sigtimedwait", "sigwaitinfo", "synchronous signal"],
     expect: &[calls(Sysno::KILL), calls(Sysno::RT_SIGTIMEDWAIT)],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
 const SIGNAL: usize = libc::SIGUSR1 as usize;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let ids = Ids::learn()?;
     let _restore = Blocked::one(libc::SIGUSR1)?;
     let set = set_of(libc::SIGUSR1);
@@ -40,12 +40,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     };
     let set_at = (&raw const set).expose_provenance();
     let no_wait_at = (&raw const no_wait).expose_provenance();
-    b.try_iter(|| -> Result<(), Bad> {
+    plan.measure(Loop::each(|| -> Result<(), Bad> {
         // SAFETY: the signal goes only to this process, which blocks it.
         checked(unsafe { syscall2(Sysno::KILL, ids.process(), SIGNAL) })?;
         // SAFETY: the set and the time outlive the call; no information is requested.
         let taken =
             checked(unsafe { syscall4(Sysno::RT_SIGTIMEDWAIT, set_at, 0, no_wait_at, SET_BYTES) })?;
         must(taken == SIGNAL)
-    })
+    }))
 }

@@ -43,9 +43,11 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let own = subject::own_executable()?;
         let (directory, name) = own.place(self.of)?;
-        b.try_iter(|| accessat(directory, name, Access::EXISTS, AtFlags::empty()))
+        plan.measure(Loop::each(|| {
+            accessat(directory, name, Access::EXISTS, AtFlags::empty())
+        }))
     }
 }

@@ -47,13 +47,13 @@ impl Measured for Row {
         vec![exactly(Counter::Syscall(Sysno::BRK), count)]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         if self.op == Op::Query {
             // SAFETY: 0 is not a possible end, so nothing moves.
-            return b.try_iter(|| must(unsafe { syscall1(Sysno::BRK, 0) } > 0));
+            return plan.measure(Loop::each(|| must(unsafe { syscall1(Sysno::BRK, 0) } > 0)));
         }
         let page = rustix::param::page_size();
-        b.batches(1, |n| {
+        plan.measure(Loop::batches(1, |n| {
         // Queried anew for each batch, since the allocator may move the end between them. The C
         // library remembers it and makes no call. SAFETY: an increment of 0 moves nothing.
         let end = unsafe { libc::sbrk(0) }.addr();
@@ -67,6 +67,6 @@ impl Measured for Row {
             }
         }
         Ok(())
-    })
+    }))
     }
 }

@@ -79,13 +79,13 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         match self.state {
-            State::First => first(b),
+            State::First => first(plan),
             State::Displaced => {
-                let mut buffer = vec![1_u8; 4 * core_cache(b.cpu())];
-                b.detail("displaced_bytes", buffer.len() as f64);
-                b.single(
+                let mut buffer = vec![1_u8; 4 * core_cache(plan.cpu())];
+                plan.detail("displaced_bytes", buffer.len() as f64);
+                plan.measure(Single::of(
                     || {
                         buffer
                             .iter_mut()
@@ -95,9 +95,9 @@ impl Measured for Row {
                         Ok(())
                     },
                     call,
-                )
+                ))
             }
-            State::Warm => b.single(call, call),
+            State::Warm => plan.measure(Single::of(call, call)),
         }
     }
 }
@@ -112,11 +112,11 @@ fn call() -> Result<(), Failure> {
 }
 
 /// Each sample is a child, whose first getppid is timed and must return its parent.
-fn first(b: &mut Bencher) -> Result<(), Failure> {
-    let clock = *b.clock();
+fn first(plan: Plan) -> Result<Outcome, Failure> {
+    let clock = *plan.clock();
     let (reader, writer) = subject::pipe()?;
     let mut reported: u64 = 0;
-    b.observe(|| {
+    let mut outcome = plan.measure(Observed::of(|| {
         let parent = getpid();
         // SAFETY: the child continues in a copy of this thread, allocates nothing and exits by _exit.
         let child = match unsafe { libc::fork() } {
@@ -139,9 +139,9 @@ fn first(b: &mut Bencher) -> Result<(), Failure> {
         read(&reader, &mut ns).map_err(|error| Failure::of("read from the child", error))?;
         reported += 1;
         Ok(f64::from_ne_bytes(ns))
-    })?;
-    b.report(CHILDREN, reported as f64);
-    Ok(())
+    }))?;
+    outcome.report(CHILDREN, reported as f64);
+    Ok(outcome)
 }
 
 /// The time of this process's first getppid in ns, minus the timer's own, and its result.

@@ -57,15 +57,17 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let (reader, mut writer) = subject::pipe()?;
         match self.call {
-            Call::Dup3 => b.try_iter(|| dup3(&reader, &mut writer, DupFlags::CLOEXEC)),
-            Call::DupClose => b.try_iter(|| -> Result<usize, Bad> {
+            Call::Dup3 => {
+                plan.measure(Loop::each(|| dup3(&reader, &mut writer, DupFlags::CLOEXEC)))
+            }
+            Call::DupClose => plan.measure(Loop::each(|| -> Result<usize, Bad> {
                 let second = dup(&reader)?;
                 // SAFETY: the descriptor is given up here and not used again.
                 checked(unsafe { syscall1(Sysno::CLOSE, second.into_raw_fd() as usize) })
-            }),
+            })),
         }
     }
 }

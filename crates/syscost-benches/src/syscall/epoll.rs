@@ -36,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 struct Epoll;
 
 impl Waiting for Epoll {
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
         let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let set = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|error| Failure::of("make an epoll set", error))?;
@@ -50,14 +50,16 @@ impl Waiting for Epoll {
             data: epoll::EventData::new_u64(0),
         };
         let mut events = [empty];
-        b.try_iter(|| -> Result<(), Bad> { must(epoll::wait(&set, &mut events, None)? == 1) })?;
+        let mut outcome = plan.measure(Loop::each(|| -> Result<(), Bad> {
+            must(epoll::wait(&set, &mut events, None)? == 1)
+        }))?;
         let epoll::Event { flags, data } = events[0];
         let found = flags
             .contains(epoll::EventFlags::IN)
             .then(|| data.u64() as usize);
-        claim_registered(b, &set, row.fds);
-        descriptors.claim(b, row.of, row.fds, found);
-        Ok(())
+        claim_registered(&mut outcome, &set, row.fds);
+        descriptors.claim(&mut outcome, row.of, row.fds, found);
+        Ok(outcome)
     }
 }
 

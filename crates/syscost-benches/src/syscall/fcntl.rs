@@ -46,15 +46,15 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let (_reader, writer) = subject::pipe()?;
         match self.op {
-            Op::Getfd => b.try_iter(|| -> Result<(), Bad> {
+            Op::Getfd => plan.measure(Loop::each(|| -> Result<(), Bad> {
                 must(fcntl_getfd(&writer)?.contains(FdFlags::CLOEXEC))
-            }),
-            Op::Getfl => b.try_iter(|| -> Result<(), Bad> {
+            })),
+            Op::Getfl => plan.measure(Loop::each(|| -> Result<(), Bad> {
                 must(fcntl_getfl(&writer)?.contains(OFlags::WRONLY))
-            }),
+            })),
         }
     }
 }

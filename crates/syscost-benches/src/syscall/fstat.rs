@@ -70,17 +70,17 @@ impl Measured for Row {
         })]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let (fd, kind) = match self.of {
             Of::File => (subject::file_in_memory()?, FileType::RegularFile),
             Of::Pipe => (subject::pipe()?.0, FileType::Fifo),
         };
         let is_right = |stat: Stat| must(FileType::from_raw_mode(stat.st_mode) == kind);
         match self.call {
-            None => b.try_iter(|| -> Result<(), Bad> { is_right(fstat(&fd)?) }),
-            Some(Call::Newfstatat) => b.try_iter(|| -> Result<(), Bad> {
+            None => plan.measure(Loop::each(|| -> Result<(), Bad> { is_right(fstat(&fd)?) })),
+            Some(Call::Newfstatat) => plan.measure(Loop::each(|| -> Result<(), Bad> {
                 is_right(statat(&fd, c"", AtFlags::EMPTY_PATH)?)
-            }),
+            })),
         }
     }
 }

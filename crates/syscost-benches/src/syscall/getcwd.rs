@@ -54,7 +54,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let path = match self.depth {
             Depth::Root => c"/",
             Depth::Three => c"/proc/sys/kernel",
@@ -62,22 +62,22 @@ impl Measured for Row {
         let _back = Moved::to(path)?;
         let expected = path.to_bytes_with_nul();
         let mut buffer = [0_u8; 64];
-        b.try_iter(|| -> Result<(), Bad> {
+        let mut outcome = plan.measure(Loop::each(|| -> Result<(), Bad> {
             // SAFETY: the buffer has this length, and the kernel writes no more than that.
             let length = checked(unsafe {
                 syscall2(Sysno::GETCWD, buffer.as_mut_ptr().addr(), buffer.len())
             })?;
             must(length == expected.len())
-        })?;
+        }))?;
         let named = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
-        b.claim(
+        outcome.claim(
             "directory named by the last call",
             path.to_string_lossy().into_owned(),
             named.to_string_lossy().into_owned(),
             "benchmark",
             named == path,
         );
-        Ok(())
+        Ok(outcome)
     }
 }
 

@@ -49,13 +49,13 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let who = match self.of {
             Of::Thread => libc::RUSAGE_THREAD,
             Of::Process => libc::RUSAGE_SELF,
         };
         let mut usage = MaybeUninit::<libc::rusage>::uninit();
-        b.try_iter(|| {
+        let mut outcome = plan.measure(Loop::each(|| {
             // SAFETY: `usage` has room for what the kernel writes.
             checked(unsafe {
                 syscall2(
@@ -64,16 +64,16 @@ impl Measured for Row {
                     usage.as_mut_ptr().expose_provenance(),
                 )
             })
-        })?;
+        }))?;
         // SAFETY: the calls succeeded, so the kernel has filled it in.
         let faults = unsafe { usage.assume_init() }.ru_minflt;
-        b.claim(
+        outcome.claim(
             "page faults of a process's life",
             "more than 0",
             faults as f64,
             "getrusage",
             faults > 0,
         );
-        Ok(())
+        Ok(outcome)
     }
 }

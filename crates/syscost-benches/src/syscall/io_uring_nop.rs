@@ -56,7 +56,7 @@ impl Measured for Row {
         )]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let batch = self.batch;
         let mut ring = IoUring::new(64).map_err(|error| {
             Failure::Unsupported(format!(
@@ -64,7 +64,7 @@ impl Measured for Row {
             ))
         })?;
         let mut completed: u64 = 0;
-        b.batches(batch, |iterations| {
+        let mut outcome = plan.measure(Loop::batches(batch, |iterations| {
             for _ in 0..iterations {
                 let mut submission = ring.submission();
                 for number in 0..batch {
@@ -90,8 +90,8 @@ impl Measured for Row {
                 completed += good;
             }
             Ok(())
-        })?;
-        b.report(COMPLETIONS, completed as f64);
-        Ok(())
+        }))?;
+        outcome.report(COMPLETIONS, completed as f64);
+        Ok(outcome)
     }
 }

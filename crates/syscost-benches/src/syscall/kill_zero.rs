@@ -16,11 +16,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "kill with signal 0",
     tags: &["null signal", "permission check", "process existence"],
     expect: &[calls(Sysno::KILL)],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let own = getpid();
-    b.try_iter(|| test_kill_process(own))
+    plan.measure(Loop::each(|| test_kill_process(own)))
 }

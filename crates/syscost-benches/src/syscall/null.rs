@@ -111,27 +111,35 @@ impl Measured for Row {
         vec![calls(self.call.number())]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         match (self.via, self.call) {
             // SAFETY: the call takes nothing and touches no memory.
-            (Some(Via::Libc), Call::Getppid) => b.iter(|| unsafe { libc::getppid() }),
+            (Some(Via::Libc), Call::Getppid) => {
+                plan.measure(Loop::infallible(|| unsafe { libc::getppid() }))
+            }
             // SAFETY: as above.
-            (Some(Via::Libc), Call::Gettid) => b.iter(|| unsafe { libc::gettid() }),
+            (Some(Via::Libc), Call::Gettid) => {
+                plan.measure(Loop::infallible(|| unsafe { libc::gettid() }))
+            }
             // SAFETY: as above.
-            (Some(Via::Libc), Call::Getuid) => b.iter(|| unsafe { libc::getuid() }),
+            (Some(Via::Libc), Call::Getuid) => {
+                plan.measure(Loop::infallible(|| unsafe { libc::getuid() }))
+            }
             // SAFETY: as above.
-            (Some(Via::Libc), Call::Getpid) => b.iter(|| unsafe { libc::getpid() }),
-            (_, Call::Absent) => absent(b),
+            (Some(Via::Libc), Call::Getpid) => {
+                plan.measure(Loop::infallible(|| unsafe { libc::getpid() }))
+            }
+            (_, Call::Absent) => absent(plan),
             (None, call) => {
                 let call = call.number();
                 // SAFETY: none of the four takes anything or touches memory.
-                b.try_iter(|| checked(unsafe { syscall0(call) }))
+                plan.measure(Loop::each(|| checked(unsafe { syscall0(call) })))
             }
         }
     }
 }
 
-fn absent(b: &mut Bencher) -> Result<(), Failure> {
+fn absent(plan: Plan) -> Result<Outcome, Failure> {
     let enosys = -(libc::ENOSYS as isize);
     // SAFETY: no kernel has the call.
     if let Err(Bad::Refused(Errno::PERM)) = checked(unsafe { syscall0(ABSENT) }) {
@@ -139,5 +147,5 @@ fn absent(b: &mut Bencher) -> Result<(), Failure> {
         return Err(Failure::Unsupported(reason.to_owned()));
     }
     // SAFETY: no kernel has the call.
-    b.try_iter(|| must(unsafe { syscall0(ABSENT) } == enosys))
+    plan.measure(Loop::each(|| must(unsafe { syscall0(ABSENT) } == enosys)))
 }

@@ -48,10 +48,10 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let own = subject::own_executable()?;
         let (directory, name) = own.place(self.of)?;
-        b.try_iter(|| -> Result<usize, Bad> {
+        plan.measure(Loop::each(|| -> Result<usize, Bad> {
             let fd = openat(
                 directory,
                 name,
@@ -60,6 +60,6 @@ impl Measured for Row {
             )?;
             // SAFETY: the descriptor is given up here and not used again.
             checked(unsafe { syscall1(Sysno::CLOSE, fd.into_raw_fd() as usize) })
-        })
+        }))
     }
 }

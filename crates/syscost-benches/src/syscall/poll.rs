@@ -34,19 +34,21 @@ const COUNT: Argument = Argument {
 struct Poll;
 
 impl Waiting for Poll {
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(row: Row, mut plan: Plan) -> Result<Outcome, Failure> {
         let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let mut fds: Vec<PollFd<'_>> = descriptors
             .watched()
             .iter()
             .map(|fd| PollFd::new(fd, PollFlags::IN))
             .collect();
-        b.expect_argument(Sysno::PPOLL, COUNT, ArgumentValue::Always(row.fds));
-        b.try_iter(|| -> Result<(), Bad> { must(rustix::event::poll(&mut fds, None)? == 1) })?;
+        plan.expect_argument(Sysno::PPOLL, COUNT, ArgumentValue::Always(row.fds));
+        let mut outcome = plan.measure(Loop::each(|| -> Result<(), Bad> {
+            must(rustix::event::poll(&mut fds, None)? == 1)
+        }))?;
         let found = fds
             .iter()
             .position(|fd| fd.revents().contains(PollFlags::IN));
-        descriptors.claim(b, row.of, row.fds, found);
-        Ok(())
+        descriptors.claim(&mut outcome, row.of, row.fds, found);
+        Ok(outcome)
     }
 }

@@ -19,12 +19,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "prctl",
     tags: &["pr_get_dumpable", "system call"],
     expect: &[calls(Sysno::PRCTL)],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let command = libc::PR_GET_DUMPABLE as usize;
     // SAFETY: the sub-command takes nothing and touches no memory.
-    b.try_iter(|| checked(unsafe { syscall5(Sysno::PRCTL, command, 0, 0, 0, 0) }))
+    plan.measure(Loop::each(|| {
+        checked(unsafe { syscall5(Sysno::PRCTL, command, 0, 0, 0, 0) })
+    }))
 }

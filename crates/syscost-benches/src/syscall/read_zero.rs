@@ -21,15 +21,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["system call", "lat_syscall"],
     expect: &[calls(Sysno::READ)],
     profile: Profile::Quick,
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let zero = subject::ZERO.open()?;
     let mut byte = [1];
-    b.try_iter(|| -> Result<(), Bad> {
+    plan.measure(Loop::each(|| -> Result<(), Bad> {
         byte[0] = 1;
         must(read(&zero, &mut byte)? == 1 && byte[0] == 0)
-    })
+    }))
 }

@@ -51,7 +51,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         // The pipe's other end stays open: without a writer, a read returns the end of the file.
         let (fd, _writer) = match self.of {
             Of::Zero => (subject::ZERO.open()?, None),
@@ -62,6 +62,8 @@ impl Measured for Row {
             }
         };
         let fd = fd.as_fd();
-        b.try_iter(|| -> Result<(), Bad> { must(read(fd, &mut [0_u8; 0])? == 0) })
+        plan.measure(Loop::each(|| -> Result<(), Bad> {
+            must(read(fd, &mut [0_u8; 0])? == 0)
+        }))
     }
 }

@@ -38,7 +38,7 @@ impl Waiting for Select {
         }
     }
 
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
         let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let numbers: Vec<i32> = descriptors
             .watched()
@@ -51,18 +51,18 @@ impl Waiting for Select {
             fd_set_insert(&mut wanted, number);
         }
         let mut found = wanted.clone();
-        b.try_iter(|| -> Result<(), Bad> {
+        let mut outcome = plan.measure(Loop::each(|| -> Result<(), Bad> {
             found.copy_from_slice(&wanted);
             // SAFETY: the set has room for all numbers below `bound`, and its descriptors are open.
             let ready =
                 unsafe { rustix::event::select(bound, Some(&mut found), None, None, None)? };
             must(ready == 1)
-        })?;
+        }))?;
         let first = FdSetIter::new(&found).next();
         let position = first.and_then(|fd| numbers.iter().position(|&number| number == fd));
         let asked = FdSetIter::new(&wanted).count() as u64;
-        b.claim_equal("descriptors in the set", row.fds, asked, "the set");
-        descriptors.claim(b, row.of, row.fds, position);
-        Ok(())
+        outcome.claim_equal("descriptors in the set", row.fds, asked, "the set");
+        descriptors.claim(&mut outcome, row.of, row.fds, position);
+        Ok(outcome)
     }
 }

@@ -24,7 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["credentials", "privilege"],
     expect: &[calls(Sysno::SETUID)],
     support,
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
@@ -38,16 +38,18 @@ fn support(_: &Case, _: &Here) -> Result<(), Unsupported> {
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let own = getuid().as_raw() as usize;
     // SAFETY: no memory is touched, and the user stays the same.
-    b.try_iter(|| checked(unsafe { syscall1(Sysno::SETUID, own) }))?;
-    b.claim(
+    let mut outcome = plan.measure(Loop::each(|| {
+        checked(unsafe { syscall1(Sysno::SETUID, own) })
+    }))?;
+    outcome.claim(
         "user after all calls",
         own as f64,
         f64::from(getuid().as_raw()),
         "getuid",
         getuid() == geteuid() && getuid().as_raw() as usize == own,
     );
-    Ok(())
+    Ok(outcome)
 }

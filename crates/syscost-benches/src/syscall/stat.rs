@@ -49,7 +49,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let own = subject::own_executable()?;
         let (directory, name) = own.place(self.of)?;
         let kind = match self.of {
@@ -59,9 +59,9 @@ impl Measured for Row {
         };
         statat(directory, name, AtFlags::empty())
             .map_err(|error| Failure::of(&format!("stat of {}", name.to_string_lossy()), error))?;
-        b.try_iter(|| -> Result<(), Bad> {
+        plan.measure(Loop::each(|| -> Result<(), Bad> {
             let stat = statat(directory, name, AtFlags::empty())?;
             must(FileType::from_raw_mode(stat.st_mode) == kind)
-        })
+        }))
     }
 }

@@ -19,13 +19,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "umask",
     tags: &["file mode creation mask", "system call"],
     expect: &[calls(Sysno::UMASK)],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     // The only way to learn the mask is to set it.
     let own = umask(Mode::empty());
     umask(own);
-    b.try_iter(|| must(umask(own) == own))
+    plan.measure(Loop::each(|| must(umask(own) == own)))
 }

@@ -67,45 +67,47 @@ impl Measured for Row {
         vec![exactly(Counter::Syscall(call), times)]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         match (self.call, self.via) {
             (Call::ClockGettime, Via::Vdso) => {
                 let mut before = clock_gettime(ClockId::Monotonic);
-                b.try_iter(|| {
+                plan.measure(Loop::each(|| {
                     let now = clock_gettime(ClockId::Monotonic);
                     let forward = (now.tv_sec, now.tv_nsec) >= (before.tv_sec, before.tv_nsec);
                     before = now;
                     must(forward)
-                })
+                }))
             }
             (Call::ClockGettime, Via::Syscall) => {
                 let mut now = MaybeUninit::<libc::timespec>::uninit();
                 let place = now.as_mut_ptr().expose_provenance();
-                b.try_iter(|| {
+                plan.measure(Loop::each(|| {
                     // SAFETY: the kernel writes a time to `now`, which has room for it.
                     checked(unsafe {
                         syscall2(Sysno::CLOCK_GETTIME, libc::CLOCK_MONOTONIC as usize, place)
                     })
-                })
+                }))
             }
             (Call::Getcpu, Via::Vdso) => {
-                let own = b.cpu() as usize;
+                let own = plan.cpu() as usize;
                 // So short that a branch per call would matter: wrong results are only added up.
                 let mut strays: u64 = 0;
-                b.iter(|| strays += u64::from(rustix::thread::sched_getcpu() != own))?;
-                b.claim_equal("answers naming another CPU", 0, strays, "benchmark");
-                Ok(())
+                let mut outcome = plan.measure(Loop::infallible(|| {
+                    strays += u64::from(rustix::thread::sched_getcpu() != own)
+                }))?;
+                outcome.claim_equal("answers naming another CPU", 0, strays, "benchmark");
+                Ok(outcome)
             }
             (Call::Getcpu, Via::Syscall) => {
-                let own = b.cpu() as usize;
+                let own = plan.cpu() as usize;
                 let mut cpu: u32 = 0;
                 let place = (&raw mut cpu).expose_provenance();
-                b.try_iter(|| {
+                plan.measure(Loop::each(|| {
                     // SAFETY: the kernel writes one number to `cpu`, which outlives the call; the others may be null.
                     checked(unsafe { syscall3(Sysno::GETCPU, place, 0, 0) })?;
                     // SAFETY: `place` is the address of `cpu`.
                     must(unsafe { (place as *const u32).read_volatile() } as usize == own)
-                })
+                }))
             }
         }
     }

@@ -19,11 +19,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["system call", "lat_syscall"],
     expect: &[calls(Sysno::WRITE)],
     profile: Profile::Quick,
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let null = subject::NULL.open()?;
-    b.try_iter(|| -> Result<(), Bad> { must(write(&null, b"x")? == 1) })
+    plan.measure(Loop::each(|| -> Result<(), Bad> {
+        must(write(&null, b"x")? == 1)
+    }))
 }

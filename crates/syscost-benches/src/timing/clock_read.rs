@@ -84,25 +84,25 @@ impl Measured for Row {
         self.source.source().support()
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let clock = self.source.source();
-        if !b.is_timed() {
-            if let Some(call) = claim_served_by(b, clock)? {
-                b.expect(calls(call));
+        if !plan.is_timed() {
+            if let Some(call) = claim_served_by(&mut plan, clock)? {
+                plan.expect(calls(call));
             }
-            clock.claim_it_keeps_time(b, self.source)?;
-            fences::claim(b, self.source, clock);
+            clock.claim_it_keeps_time(&mut plan, self.source)?;
+            fences::claim(&mut plan, self.source, clock);
         }
         if clock.always_calls() {
-            b.expect(calls(Sysno::CLOCK_GETTIME));
+            plan.expect(calls(Sysno::CLOCK_GETTIME));
         }
         match clock {
-            Source::Tsc => b.iter(arch::cycle_counter_unfenced),
-            Source::TscFenced => b.iter(arch::cycle_counter_fenced),
-            Source::Rdtscp => b.iter(arch::cycle_counter_rdtscp),
-            Source::Clock(id) => b.try_iter(|| source::clock_gettime(id)),
-            Source::TimeOfDay => b.try_iter(source::time_of_day),
-            Source::Seconds => b.try_iter(source::seconds),
+            Source::Tsc => plan.measure(Loop::infallible(arch::cycle_counter_unfenced)),
+            Source::TscFenced => plan.measure(Loop::infallible(arch::cycle_counter_fenced)),
+            Source::Rdtscp => plan.measure(Loop::infallible(arch::cycle_counter_rdtscp)),
+            Source::Clock(id) => plan.measure(Loop::each(|| source::clock_gettime(id))),
+            Source::TimeOfDay => plan.measure(Loop::each(source::time_of_day)),
+            Source::Seconds => plan.measure(Loop::each(source::seconds)),
         }
     }
 }

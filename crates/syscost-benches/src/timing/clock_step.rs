@@ -87,28 +87,28 @@ impl Measured for Row {
         true
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        steps_of(b, self.source)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        steps_of(plan, self.source)
     }
 }
 
 /// Measures the steps of the clock of this name.
-fn steps_of(b: &mut Bencher, named: Named) -> Result<(), Failure> {
+fn steps_of(mut plan: Plan, named: Named) -> Result<Outcome, Failure> {
     let quantile = |values: &mut [f64], q| nearest_rank(values, q).unwrap_or(f64::NAN);
     let source = named.source();
     if source == Source::Tsc {
         // Unfenced reads may pass one another: all that can be claimed is that few of them do.
-        b.expect(at_most(BACKWARDS, 1.0));
+        plan.expect(at_most(BACKWARDS, 1.0));
     }
-    if !b.is_timed() {
-        claim_served_by(b, source)?;
-        source.claim_it_keeps_time(b, named)?;
+    if !plan.is_timed() {
+        claim_served_by(&mut plan, source)?;
+        source.claim_it_keeps_time(&mut plan, named)?;
     }
-    let units_per_ns = source.units_per_ns(b.clock());
+    let units_per_ns = source.units_per_ns(plan.clock());
     let long_enough = (OBSERVED_NS * units_per_ns) as i64;
     let mut steps = Steps::new();
     let (mut all, mut runs, mut readings) = (Vec::new(), Vec::new(), 0);
-    b.observe(|| {
+    let mut outcome = plan.measure(Observed::of(|| {
         match source {
             Source::Tsc => steps.take(long_enough, || Ok(arch::cycle_counter_unfenced())),
             Source::TscFenced => steps.take(long_enough, || Ok(arch::cycle_counter_fenced())),
@@ -133,14 +133,14 @@ fn steps_of(b: &mut Bencher, named: Named) -> Result<(), Failure> {
         // The first run began before the first reading.
         runs.extend(steps.seen.iter().skip(1).map(|(_, run)| f64::from(*run)));
         Ok(quantile(&mut all[first..].to_vec(), 0.5))
-    })?;
+    }))?;
 
-    b.report(
+    outcome.report(
         "readings earlier than their predecessor",
         all.iter().filter(|ns| **ns < 0.0).count() as f64,
     );
     let over_1us = all.iter().filter(|ns| **ns > 1000.0).count() as f64;
-    b.detail("steps_over_1us_percent", 100.0 * over_1us / readings as f64);
+    outcome.detail("steps_over_1us_percent", 100.0 * over_1us / readings as f64);
     for (name, q, over) in [
         ("smallest", 0.0, Over::Min),
         ("p50", 0.5, Over::Median),
@@ -148,12 +148,12 @@ fn steps_of(b: &mut Bencher, named: Named) -> Result<(), Failure> {
         ("p999", 0.999, Over::Median),
         ("longest", 1.0, Over::Max),
     ] {
-        b.detail_over(over, &format!("{name}_step_ns"), quantile(&mut all, q));
+        outcome.detail_over(over, &format!("{name}_step_ns"), quantile(&mut all, q));
     }
     if !runs.is_empty() {
-        b.detail("equal_readings_typical_count", quantile(&mut runs, 0.5));
-        b.detail("equal_readings_max_count", quantile(&mut runs, 1.0));
+        outcome.detail("equal_readings_typical_count", quantile(&mut runs, 0.5));
+        outcome.detail("equal_readings_max_count", quantile(&mut runs, 1.0));
     }
-    all.iter().for_each(|ns| b.record_single(*ns));
-    Ok(())
+    all.iter().for_each(|ns| outcome.record_single(*ns));
+    Ok(outcome)
 }

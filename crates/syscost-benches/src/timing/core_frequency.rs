@@ -67,28 +67,28 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let clock = *b.clock();
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let clock = *plan.clock();
         let ghz_of = |core: &CoreFrequency| match self.op {
             Op::Add => core.add_ghz,
             Op::Multiply => core.mul_ghz,
         };
         let seen = RefCell::new(Vec::new());
-        b.disregard_frequency();
-        b.observe(|| {
+        plan.disregard_frequency();
+        let mut outcome = plan.measure(Observed::of(|| {
             let core = core_frequency(&clock);
             let none =
                 || Failure::Unsupported("no such chain has been written for this processor".into());
             seen.borrow_mut().push(core);
             ghz_of(&core).ok_or_else(none)
-        })?;
+        }))?;
 
         let seen = seen.into_inner();
         let ghz = seen.iter().filter_map(ghz_of);
         let plausible = ghz.filter(|ghz| PLAUSIBLE_GHZ.contains(ghz)).count();
-        b.report("plausible frequencies", plausible as f64);
-        claim_agreement(b, &seen);
-        Ok(())
+        outcome.report("plausible frequencies", plausible as f64);
+        claim_agreement(&mut outcome, &seen);
+        Ok(outcome)
     }
 }
 

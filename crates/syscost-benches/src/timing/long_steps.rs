@@ -102,28 +102,28 @@ impl Measured for Row {
         true
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let source = self.source.source();
-        if !b.is_timed() {
-            claim_served_by(b, source)?;
-            source.claim_it_keeps_time(b, self.source)?;
+        if !plan.is_timed() {
+            claim_served_by(&mut plan, source)?;
+            source.claim_it_keeps_time(&mut plan, self.source)?;
         }
         let mut all = Seen::default();
-        b.observe(|| {
+        let mut outcome = plan.measure(Observed::of(|| {
             let before = all.long;
             all.take(READINGS, || source.read())
                 .map_err(|cause| Failure::of("reading the clock", cause))?;
             Ok(100.0 * (all.long - before) as f64 / READINGS as f64)
-        })?;
-        b.report(BACKWARDS, all.backwards as f64);
-        b.detail_over(Over::Max, "longest_step_ns", all.longest_ns as f64);
+        }))?;
+        outcome.report(BACKWARDS, all.backwards as f64);
+        outcome.detail_over(Over::Max, "longest_step_ns", all.longest_ns as f64);
         let per_s = 1e9 * all.long as f64 / all.spent_ns as f64;
-        b.detail("long_steps_per_s", per_s);
-        b.detail(
+        outcome.detail("long_steps_per_s", per_s);
+        outcome.detail(
             "long_steps_mean_percent",
             100.0 * all.long as f64 / all.readings as f64,
         );
-        Ok(())
+        Ok(outcome)
     }
 }
 

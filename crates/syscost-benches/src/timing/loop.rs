@@ -42,7 +42,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.kernel(&empty_loop(self.shape))
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        plan.measure(Kernel::of(&empty_loop(self.shape)))
     }
 }

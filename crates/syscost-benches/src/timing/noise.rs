@@ -71,11 +71,11 @@ impl Measured for Row {
         true
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let Cpu(number) = self.cpu;
-        let clock = *b.clock();
+        let clock = *plan.clock();
         let mut windows = Vec::new();
-        b.observe(|| {
+        let mut outcome = plan.measure(Observed::of(|| {
             // A separate thread, so that the measuring one stays where it is pinned.
             let window =
                 thread::scope(|scope| scope.spawn(|| Window::listen(&clock, number)).join())
@@ -83,11 +83,11 @@ impl Measured for Row {
             let lost_percent = 100.0 * window.gaps.lost_ns / window.gaps.spent_ns;
             windows.push(window);
             Ok(lost_percent)
-        })?;
+        }))?;
 
         let sum =
             |part: fn(&Gaps) -> f64| windows.iter().map(|window| part(&window.gaps)).sum::<f64>();
-        b.report(
+        outcome.report(
             "switches that no gap shows",
             windows
                 .iter()
@@ -98,19 +98,19 @@ impl Measured for Row {
             .iter()
             .map(|window| window.gaps.longest_ns)
             .fold(0.0, f64::max);
-        b.detail_over(Over::Max, "longest_gap_ns", longest);
-        b.detail(
+        outcome.detail_over(Over::Max, "longest_gap_ns", longest);
+        outcome.detail(
             "gaps_over_5us_per_s",
             1e9 * sum(|gaps| gaps.long as f64) / sum(|gaps| gaps.spent_ns),
         );
-        b.detail(
+        outcome.detail(
             "lost_mean_percent",
             100.0 * sum(|gaps| gaps.lost_ns) / sum(|gaps| gaps.spent_ns),
         );
         let reading_ns =
             sum(|gaps| gaps.spent_ns - gaps.lost_ns) / sum(|gaps| gaps.readings as f64);
         let holds = reading_ns < LOST_NS / 10.0;
-        b.claim(
+        outcome.claim(
             "ns from reading to reading",
             "under 100",
             reading_ns,
@@ -119,7 +119,7 @@ impl Measured for Row {
         );
         let elsewhere = windows.iter().find(|window| window.ran_on != number);
         let ran_on = elsewhere.map_or(number, |window| window.ran_on);
-        b.claim_equal("processor listened to", number, ran_on, "getcpu");
-        Ok(())
+        outcome.claim_equal("processor listened to", number, ran_on, "getcpu");
+        Ok(outcome)
     }
 }

@@ -83,17 +83,17 @@ impl Measured for Row {
         true
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let Cpu(number) = self.cpu;
-        let probe = b.core_probe();
-        let alone = b.alone_core(number).ok_or_else(|| {
+        let probe = plan.core_probe();
+        let alone = plan.alone_core(number).ok_or_else(|| {
             Failure::Unsupported(
                 "probes of this core agree on no level, so it is not known what it shows while it is ours".into(),
             )
         })?;
-        let clock = *b.clock();
+        let clock = *plan.clock();
         let mut windows = Vec::new();
-        b.observe(|| {
+        let mut outcome = plan.measure(Observed::of(|| {
             // A separate thread, so that the measuring one stays where it is pinned.
             let window = thread::scope(|scope| {
                 scope
@@ -104,10 +104,10 @@ impl Measured for Row {
             let shared_percent = window.shared_percent();
             windows.push(window);
             shared_percent
-        })?;
-        detail(b, &windows);
-        claim(b, &windows, number);
-        Ok(())
+        }))?;
+        detail(&mut outcome, &windows);
+        claim(&mut outcome, &windows, number);
+        Ok(outcome)
     }
 }
 

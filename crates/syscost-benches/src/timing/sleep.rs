@@ -94,21 +94,23 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let Nanoseconds(asked_ns) = self.delay;
         let length = Timespec {
             tv_sec: 0,
             tv_nsec: asked_ns as i64,
         };
         let mut way = Way::open(self.via)?;
-        way.calls().iter().for_each(|call| b.expect(calls(*call)));
+        way.calls()
+            .iter()
+            .for_each(|call| plan.expect(calls(*call)));
         if class()?.is_real_time() {
             let reason = "a task of a real-time class is woken without timer slack";
             return Err(Failure::Unsupported(reason.into()));
         }
         let slack = Slackened::by(self.slack)?;
-        let clock = *b.clock();
-        b.disregard_frequency();
+        let clock = *plan.clock();
+        plan.disregard_frequency();
         let mut overshoot = || {
             let start = clock.start();
             way.sleep(&length).map_err(|cause| match cause {
@@ -118,36 +120,36 @@ impl Measured for Row {
             let stop = clock.stop();
             Ok(clock.to_ns(stop.ticks.saturating_sub(start)) - asked_ns as f64)
         };
-        b.warm_up(|| overshoot().map(drop))?;
+        plan.warm_up(|| overshoot().map(drop))?;
         let mut overshoots = Vec::with_capacity(1024);
         let schedule = SchedStat::open().ok();
         let queued = || Some(schedule.as_ref()?.read().ok()?.run_delay_ns);
         let before = queued();
-        b.observe(|| {
+        let mut outcome = plan.measure(Observed::of(|| {
             let ns = overshoot()?;
             overshoots.push(ns);
             Ok(ns)
-        })?;
+        }))?;
 
         let queued_ns = queued().zip(before).map(|(now, then)| now - then);
-        b.claim_undelayed(queued_ns, overshoots.iter().sum());
+        outcome.claim_undelayed(queued_ns, overshoots.iter().sum());
         let early = overshoots
             .iter()
             .filter(|ns| **ns < -SLEW * asked_ns as f64)
             .count();
-        b.report("early wake-ups", early as f64);
-        overshoots.iter().for_each(|ns| b.record_single(*ns));
-        b.detail_over(
+        outcome.report("early wake-ups", early as f64);
+        overshoots.iter().for_each(|ns| outcome.record_single(*ns));
+        outcome.detail_over(
             Over::Max,
             "longest_overshoot_ns",
             overshoots.iter().copied().fold(f64::NAN, f64::max),
         );
         let asked = length.tv_sec as u64 * 1_000_000_000 + length.tv_nsec as u64;
-        b.claim_equal("length of each sleep in ns", asked_ns, asked, "benchmark");
+        outcome.claim_equal("length of each sleep in ns", asked_ns, asked, "benchmark");
         let seen = timer_slack()?;
-        b.detail("timer_slack_ns", seen as f64);
-        b.claim_equal("timer slack in ns", slack.wanted, seen, "prctl");
-        Ok(())
+        outcome.detail("timer_slack_ns", seen as f64);
+        outcome.claim_equal("timer slack in ns", slack.wanted, seen, "prctl");
+        Ok(outcome)
     }
 }
 

@@ -81,9 +81,9 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (Cpu(against), Cpu(other)) = (self.against, self.cpu);
-        let ticks_per_ns = Source::TscFenced.units_per_ns(b.clock());
+        let ticks_per_ns = Source::TscFenced.units_per_ns(plan.clock());
         let (mut seen, mut strayed, mut asymmetries) = (Vec::new(), None, Vec::new());
         let mut one_way = |from: u32, to: u32| -> Result<f64, Failure> {
             let (mut exchanges, ran_on) = exchange(from, to)?;
@@ -95,28 +95,28 @@ impl Measured for Row {
             seen.push(skew);
             Ok(offset_ns)
         };
-        b.disregard_frequency();
-        b.observe(|| {
+        plan.disregard_frequency();
+        let mut outcome = plan.measure(Observed::of(|| {
             // Asking and answering are not quite the same work; with the roles exchanged the difference cancels.
             let (forth, back) = (one_way(against, other)?, one_way(other, against)?);
             asymmetries.push((forth + back) / 2.0);
             Ok((forth - back) / 2.0)
-        })?;
+        }))?;
 
         let sum = |part: fn(&Skew) -> usize| seen.iter().map(part).sum::<usize>() as f64;
-        b.report(
+        outcome.report(
             "exchanges that contradict the offset",
             sum(|skew| skew.contradictions),
         );
-        b.detail(
+        outcome.detail(
             "disordered_percent",
             100.0 * sum(|skew| skew.disordered) / sum(|skew| skew.exchanges),
         );
         let shortest =
             seen.iter().map(|skew| skew.shortest).min().unwrap_or(0) as f64 / ticks_per_ns;
-        b.detail_over(Over::Min, "shortest_round_trip_ns", shortest);
-        b.detail("uncertainty_ns", shortest / 2.0);
-        b.detail(
+        outcome.detail_over(Over::Min, "shortest_round_trip_ns", shortest);
+        outcome.detail("uncertainty_ns", shortest / 2.0);
+        outcome.detail(
             "asymmetry_ns",
             asymmetries.iter().sum::<f64>() / asymmetries.len() as f64,
         );
@@ -125,13 +125,13 @@ impl Measured for Row {
             both([against, other]),
             both(strayed.unwrap_or([against, other])),
         );
-        b.claim(
+        outcome.claim(
             "processors of the two threads",
             expected,
             observed,
             "getcpu",
             strayed.is_none(),
         );
-        Ok(())
+        Ok(outcome)
     }
 }

@@ -42,7 +42,7 @@ pub(in super::super) trait Waiting {
     }
 
     /// Measures a row.
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure>;
+    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
 }
 
 /// The row of a way to wait.
@@ -67,8 +67,8 @@ impl<W: Waiting> Measured<W> for Row {
         W::profile(self)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        W::run(self, b)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        W::measure(self, plan)
     }
 }
 
@@ -216,15 +216,15 @@ mod tests {
     use syscost_results::Verdict;
 
     use super::*;
-    use crate::testing::{claims, found_of};
+    use crate::testing::{claims, found_by};
 
     /// The claims that a row of one kind and number refutes for descriptors created for another.
     fn refuted(named: (Kind, u64), made: (Kind, u64)) -> Option<Vec<String>> {
-        let found = found_of(&Case::default(), Pass::Timed, &[], |b| {
+        let found = found_by(&Case::default(), Pass::Timed, &[], |plan| {
             let descriptors = Descriptors::make(made.0, Ready::First, made.1)?;
-            b.iter(|| 1)?;
-            descriptors.claim(b, named.0, named.1, Some(0));
-            Ok(())
+            let mut outcome = plan.measure(Loop::infallible(|| 1))?;
+            descriptors.claim(&mut outcome, named.0, named.1, Some(0));
+            Ok(outcome)
         })?;
         let refuted = claims(&found, Verdict::Refuted).into_iter();
         Some(refuted.map(str::to_owned).collect())
