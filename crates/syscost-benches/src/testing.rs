@@ -5,6 +5,28 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::clock::Clock;
 
+/// The findings of a measurement of this case.
+pub(crate) fn findings_by(
+    case: &Case,
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
+) -> Result<Findings, Failure> {
+    in_situation(pass, |situation| {
+        measure(Plan::new(case, expect, situation))?.finish()
+    })
+}
+
+/// As [`findings_by`]; `None`, after printing the reason, where it cannot be measured.
+pub(crate) fn found_by(
+    case: &Case,
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
+) -> Option<Findings> {
+    unless_unsupported(findings_by(case, pass, expect, measure))
+}
+
 /// The findings of a bencher on which `run` was called.
 pub(crate) fn findings(
     pass: Pass,
@@ -20,6 +42,17 @@ pub(crate) fn findings_of(
     pass: Pass,
     expect: &[Expect],
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
+) -> Result<Findings, Failure> {
+    in_situation(pass, |situation| {
+        let mut b = Bencher::new(case, expect, situation);
+        measure(&mut b)?;
+        b.finish()
+    })
+}
+
+fn in_situation(
+    pass: Pass,
+    measure: impl FnOnce(Situation) -> Result<Findings, Failure>,
 ) -> Result<Findings, Failure> {
     let clock = Clock::system();
     let effort = Effort {
@@ -50,9 +83,7 @@ pub(crate) fn findings_of(
         seed: 1,
         instead: None,
     };
-    let mut b = Bencher::new(case, expect, situation);
-    measure(&mut b)?;
-    b.finish()
+    measure(situation)
 }
 
 /// The findings of a case; `None`, after printing the reason, where it cannot be measured.
@@ -62,7 +93,11 @@ pub(crate) fn found_of(
     expect: &[Expect],
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
 ) -> Option<Findings> {
-    match findings_of(case, pass, expect, measure) {
+    unless_unsupported(findings_of(case, pass, expect, measure))
+}
+
+fn unless_unsupported(findings: Result<Findings, Failure>) -> Option<Findings> {
+    match findings {
         Ok(findings) => Some(findings),
         Err(Failure::Unsupported(reason)) => {
             println!("skipped: {reason}");

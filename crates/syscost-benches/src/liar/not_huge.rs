@@ -22,7 +22,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.not_huge",
     title: "Small pages sold as huge",
     expect: &huge::EXPECT,
-    run,
+    measure: Some(measure),
     source: include_str!("not_huge.rs"),
     ..Benchmark::DEFAULT
 };
@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// The usual size of huge pages, since the lie needs none.
 const LENGTH: usize = 2 << 20;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let area = Area::reserve(huge::MAX_PAGES * LENGTH, Pages::Small)?;
-    huge::measure(b, &area, LENGTH)
+    huge::measure(plan, &area, LENGTH)
 }
