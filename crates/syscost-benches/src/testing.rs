@@ -5,6 +5,28 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::clock::Clock;
 
+/// The findings of a measurement of this case.
+pub(crate) fn findings_by(
+    case: &Case,
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
+) -> Result<Findings, Failure> {
+    in_situation(pass, |situation| {
+        measure(Plan::new(case, expect, situation))?.finish()
+    })
+}
+
+/// As [`findings_by`]; `None`, after printing the reason, where it cannot be measured.
+pub(crate) fn found_by(
+    case: &Case,
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
+) -> Option<Findings> {
+    unless_unsupported(findings_by(case, pass, expect, measure))
+}
+
 /// The findings of a bencher on which `run` was called.
 pub(crate) fn findings(
     pass: Pass,
@@ -21,15 +43,17 @@ pub(crate) fn findings_of(
     expect: &[Expect],
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
 ) -> Result<Findings, Failure> {
-    situated(pass, |situation| {
+    in_situation(pass, |situation| {
         let mut b = Bencher::new(case, expect, situation);
         measure(&mut b)?;
         b.finish()
     })
 }
 
-/// What is found in a pass of little effort.
-fn situated<T>(pass: Pass, find: impl FnOnce(Situation) -> T) -> T {
+fn in_situation(
+    pass: Pass,
+    measure: impl FnOnce(Situation) -> Result<Findings, Failure>,
+) -> Result<Findings, Failure> {
     let clock = Clock::system();
     let effort = Effort {
         samples: 5,
@@ -58,7 +82,8 @@ fn situated<T>(pass: Pass, find: impl FnOnce(Situation) -> T) -> T {
         cores: &syscost_harness::cores::UNKNOWN,
         seed: 1,
         instead: None,
-    })
+    };
+    measure(situation)
 }
 
 /// The findings of a case; `None`, after printing the reason, where it cannot be measured.
@@ -68,7 +93,11 @@ pub(crate) fn found_of(
     expect: &[Expect],
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
 ) -> Option<Findings> {
-    match findings_of(case, pass, expect, measure) {
+    unless_unsupported(findings_of(case, pass, expect, measure))
+}
+
+fn unless_unsupported(findings: Result<Findings, Failure>) -> Option<Findings> {
+    match findings {
         Ok(findings) => Some(findings),
         Err(Failure::Unsupported(reason)) => {
             println!("skipped: {reason}");

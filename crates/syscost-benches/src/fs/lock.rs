@@ -50,11 +50,11 @@ impl Measured for Row {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let space = Space::in_directory(b, &self.dir)?;
-        durable::expect_answers(b, space.filesystem());
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let space = Space::in_directory(&plan, &self.dir)?;
+        durable::expect_answers(&mut plan, space.filesystem());
         let folder = space.folder();
         let files = [folder.create("lock")?, folder.open_to_write("lock", 0)?];
-        sync::measure_free_lock(b, self.via, &files.map(OwnedFd::from))
+        sync::measure_free_lock(plan, self.via, &files.map(OwnedFd::from))
     }
 }

@@ -21,14 +21,14 @@ use crate::memory::space::area::Area;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Small pages sold as huge",
     expect: &huge::EXPECT,
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
 /// The usual size of huge pages, since the lie needs none.
 const LENGTH: usize = 2 << 20;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let area = Area::reserve(huge::MAX_PAGES * LENGTH, Pages::Small)?;
-    huge::measure(b, &area, LENGTH)
+    huge::measure(plan, &area, LENGTH)
 }

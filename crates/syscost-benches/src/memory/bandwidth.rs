@@ -90,36 +90,36 @@ impl Measured for Row {
         supports(self.op, self.simd())
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let course = self.course();
-        b.rate(course.bytes());
-        match self.threads.0 {
-            1 => alone(b, &self, course)?,
-            0 | 2.. => together(b, &self, course)?,
-        }
+        plan.rate(course.bytes());
+        let mut outcome = match self.threads.0 {
+            1 => alone(plan, &self, course)?,
+            0 | 2.. => together(plan, &self, course)?,
+        };
         if self.is_in_memory() && self.op.allocates() {
             let arrays = self.op.arrays() as f64;
-            b.detail_times("with_write_allocate_bytes_per_s", (arrays + 1.0) / arrays);
+            outcome.detail_times("with_write_allocate_bytes_per_s", (arrays + 1.0) / arrays);
         }
-        Ok(())
+        Ok(outcome)
     }
 }
 
 /// Measures one thread: the measuring one.
-fn alone(b: &mut Bencher, row: &Row, course: Course) -> Result<(), Failure> {
+fn alone<'p>(mut plan: Plan<'p>, row: &Row, course: Course) -> Result<Outcome<'p>, Failure> {
     let lent = Lent::new(row.simd(), course)?;
     let streaming: &Streaming = &lent;
-    claim_stream(b, row, streaming);
-    b.kernel(streaming)?;
+    claim_stream(&mut plan, row, streaming);
+    let mut outcome = plan.measure(Kernel::of(streaming))?;
     for memory in streaming.arrays().used_by(streaming.course()) {
-        b.claim_resident(memory)?;
-        b.detail("page_bytes", memory.pages().bytes()? as f64);
+        outcome.claim_resident(memory)?;
+        outcome.detail("page_bytes", memory.pages().bytes()? as f64);
     }
-    if !b.is_timed() {
-        prove_loads(b, streaming)?;
-        prove_destination(b, streaming);
+    if !outcome.is_timed() {
+        prove_loads(&mut outcome, streaming)?;
+        prove_destination(&mut outcome, streaming);
     }
-    Ok(())
+    Ok(outcome)
 }
 
 /// Claims that the streams of all threads go through the memory that the row names, with its
@@ -181,30 +181,32 @@ fn prove_loads(b: &mut Bencher, streaming: &Streaming) -> Result<(), Failure> {
 }
 
 /// Measures several threads, each with its own arrays, which verify every operation themselves.
-fn together(b: &mut Bencher, row: &Row, course: Course) -> Result<(), Failure> {
+fn together<'p>(mut plan: Plan<'p>, row: &Row, course: Course) -> Result<Outcome<'p>, Failure> {
     let (simd, threads) = (row.simd(), row.threads.0 as usize);
-    let mut cpus = spread_from(b.cpu(), b.allowed());
+    let mut cpus = spread_from(plan.cpu(), plan.allowed());
     cpus.truncate(threads);
     enough_for_all(course, &cpus)?;
     // An audited child then finds its memory filled: it has less time than filling may take.
     let lent = Lent::new(simd, course)?;
-    claim_stream(b, row, &lent);
-    if !b.is_timed() {
-        prove_loads(b, &lent)?;
+    claim_stream(&mut plan, row, &lent);
+    if !plan.is_timed() {
+        prove_loads(&mut plan, &lent)?;
     }
     drop(lent);
-    b.expect(at_least(Counter::CoreCycles, course.floor_cycles(simd)));
+    plan.expect(at_least(Counter::CoreCycles, course.floor_cycles(simd)));
     let done = Arc::new(AtomicU64::new(0));
     let all = Arc::clone(&done);
-    b.copies(Between::Threads, threads, 1, move |_| {
+    let make = move |_| {
         let lent = Lent::new(simd, course)?.looking_at_one();
         let counted = Counted::new(lent, Arc::clone(&all));
         Ok(move || counted.proved())
-    })?;
+    };
+    let mut outcome = plan.measure(Copied::of(Between::Threads, threads, 1, make))?;
     // Each copy has reported at its end.
     let claim = "operations that the streams did, each proved";
-    b.claim_equal(claim, b.operations(), done.load(Relaxed), "kernel");
-    Ok(())
+    let operations = outcome.operations();
+    outcome.claim_equal(claim, operations, done.load(Relaxed), "kernel");
+    Ok(outcome)
 }
 
 /// A stream that adds its number of operations to that of all copies when it is dropped.

@@ -41,15 +41,15 @@ impl Measured for Row {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (bytes, page) = (whole_pages(self.size)?, page_size());
         enough_for(bytes)?;
         let pages = (bytes / page) as f64;
-        b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
+        plan.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
         // Up by this size, plus what is missing to a whole page; then down again.
-        b.expect_argument(Sysno::BRK, ADDRESS, ArgumentValue::Apart(bytes as u64));
+        plan.expect_argument(Sysno::BRK, ADDRESS, ArgumentValue::Apart(bytes as u64));
         let _small = NoHugePages::in_this_process();
-        b.batches(1, |iterations| {
+        plan.measure(Loop::batches(1, |iterations| {
             // Read again for each batch, since the allocator may move the end between them. The C
             // library remembers it and makes no call. SAFETY: an increment of 0 moves nothing.
             let end = unsafe { libc::sbrk(0) };
@@ -73,6 +73,6 @@ impl Measured for Row {
                 }
             }
             Ok(())
-        })
+        }))
     }
 }

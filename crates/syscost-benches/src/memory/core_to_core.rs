@@ -112,14 +112,15 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.operations_per_iteration(pair::PER_TURN);
-        let watches = !b.is_timed();
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        plan.operations_per_iteration(pair::PER_TURN);
+        let watches = !plan.is_timed();
         let placement = Placement::Pair(self.from.0, self.to.0);
         let make = |cpus: &[u32]| pair::team(self.via, cpus, watches);
-        let (asking, replying) = b.together(placement, make)?;
-        asking.judge(b, &replying, [self.from, self.to]);
-        b.detail_times("one_way_ns", 0.5);
-        Ok(())
+        let measured = plan.measure(Together::of(placement, make))?;
+        let (mut outcome, (asking, replying)) = measured.split();
+        asking.judge(&mut outcome, &replying, [self.from, self.to]);
+        outcome.detail_times("one_way_ns", 0.5);
+        Ok(outcome)
     }
 }

@@ -112,19 +112,21 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let is_atomic = self.op == Op::FetchAdd;
         if is_atomic {
-            b.expect(at_least(Counter::CoreCycles, ATOMIC));
+            plan.expect(at_least(Counter::CoreCycles, ATOMIC));
         }
-        let (distance, looks) = (self.distance.get(), !b.is_timed());
+        let (distance, looks) = (self.distance.get(), !plan.is_timed());
         let make = |cpus: &[u32]| team(is_atomic, distance, cpus, looks);
-        let (adding, neighbour) = b.together(self.cpus, make)?;
-        adding.tally.judge(b, &neighbour, is_atomic, self.distance);
-        if !b.is_timed() {
-            claim_single(b, is_atomic, distance)?;
+        let measured = plan.measure(Together::of(self.cpus, make))?;
+        let (mut outcome, (adding, neighbour)) = measured.split();
+        let tally = &adding.tally;
+        tally.judge(&mut outcome, &neighbour, is_atomic, self.distance);
+        if !outcome.is_timed() {
+            claim_single(&mut outcome, is_atomic, distance)?;
         }
-        Ok(())
+        Ok(outcome)
     }
 }
 

@@ -75,19 +75,19 @@ impl Measured for Row {
         Fetch::write(Filler::Nop, Fetch::BLOCK).map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (filler, bytes) = (self.op, self.size.get());
         let fetch = Fetch::write(filler, bytes)?;
         let page = Pages::Small.bytes()?;
-        b.claim_resident(fetch.memory())?;
-        b.detail("page_bytes", page as f64);
+        plan.claim_resident(fetch.memory())?;
+        plan.detail("page_bytes", page as f64);
         // The loop takes less than a page in addition to the blocks.
         let expected = (bytes + 1).next_multiple_of(page);
         let used = fetch.memory().bytes();
-        b.claim_equal("bytes of the code's pages", expected, used, "benchmark");
+        plan.claim_equal("bytes of the code's pages", expected, used, "benchmark");
         let expected = LAPS * Fetch::sum(filler, (bytes / Fetch::BLOCK) as u64);
         let what = format!("numbers and additions of all blocks, added up in {LAPS} turns");
-        b.claim_equal(&what, expected, fetch.run(LAPS), "kernel");
+        plan.claim_equal(&what, expected, fetch.run(LAPS), "kernel");
         let iteration = fetch.iteration()?;
         let (what, of_it, others) = match filler {
             Filler::Nop => (
@@ -101,19 +101,19 @@ impl Measured for Row {
         let fillers = (bytes - heads * Fetch::HEAD) / filler.instruction_bytes();
         let source = "the code's bytes";
         let claim = "bytes of the instructions of a turn";
-        b.claim_equal(claim, bytes, iteration.bytes, source);
-        b.claim_equal(format!("of them {what}"), fillers, of_it, source);
-        b.claim_equal(
+        plan.claim_equal(claim, bytes, iteration.bytes, source);
+        plan.claim_equal(format!("of them {what}"), fillers, of_it, source);
+        plan.claim_equal(
             "additions of a block's number",
             heads,
             iteration.numbers,
             source,
         );
         let others = others + iteration.jumps + iteration.loads;
-        b.claim_equal("others among them", 0, others, source);
+        plan.claim_equal("others among them", 0, others, source);
         let claim = "others beside them";
-        b.claim_equal(claim, Iteration::COUNTING, iteration.others, source);
-        b.rate(Fetch::BLOCK as u64);
-        b.kernel(&fetch)
+        plan.claim_equal(claim, Iteration::COUNTING, iteration.others, source);
+        plan.rate(Fetch::BLOCK as u64);
+        plan.measure(Kernel::of(&fetch))
     }
 }

@@ -178,10 +178,10 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let bytes = self.size.get();
         let (spacing, order) = match self.access {
-            Access::Random => (LINE, Order::Random(b.random().u64(..))),
+            Access::Random => (LINE, Order::Random(plan.random().u64(..))),
             Access::Sequential => (LINE, Order::Ascending),
             Access::Stride => (STRIDE, Order::Ascending),
         };
@@ -191,20 +191,20 @@ impl Measured for Row {
             order,
         };
         let chase = Chase::new(filled(self.size, self.pages)?, route, 1)?;
-        chases::claim_pages(b, &chase, self.pages)?;
-        chases::claim_size(b, &chase, self.size);
-        chases::claim_lines(b, &chase, bytes / spacing, spacing);
-        chases::claim_chains(b, &chase, 1);
+        chases::claim_pages(&mut plan, &chase, self.pages)?;
+        chases::claim_size(&mut plan, &chase, self.size);
+        chases::claim_lines(&mut plan, &chase, bytes / spacing, spacing);
+        chases::claim_chains(&mut plan, &chase, 1);
         match self.access {
-            Access::Random => chases::claim_random(b, &chase),
+            Access::Random => chases::claim_random(&mut plan, &chase),
             Access::Sequential | Access::Stride => {
-                chases::claim_steps(b, &chase, spacing, chases::UPWARDS);
+                chases::claim_steps(&mut plan, &chase, spacing, chases::UPWARDS);
             }
         }
-        chases::go_round(b, &chase);
-        b.kernel(&chase)?;
+        chases::go_round(&plan, &chase);
+        let outcome = plan.measure(Kernel::of(&chase))?;
         put_back(chase.into_memory());
-        Ok(())
+        Ok(outcome)
     }
 }
 

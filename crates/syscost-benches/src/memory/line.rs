@@ -59,7 +59,7 @@ impl Measured for Row {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let distance = self.distance.get();
         let memory = match MEMORY.take() {
             Some(memory) => memory,
@@ -70,19 +70,19 @@ impl Measured for Row {
             spacing: BLOCK,
             order: Order::Pairs {
                 distance,
-                seed: b.random().u64(..),
+                seed: plan.random().u64(..),
             },
         };
         let chase = Chase::new(memory, route, 1)?;
-        b.claim_resident(chase.memory())?;
-        chases::claim_lines(b, &chase, 2 * BYTES / BLOCK, CLOSEST as usize);
-        chases::claim_chains(b, &chase, 1);
-        chases::claim_steps(b, &chase, distance, Bound::Within(0.2, 0.3));
+        plan.claim_resident(chase.memory())?;
+        chases::claim_lines(&mut plan, &chase, 2 * BYTES / BLOCK, CLOSEST as usize);
+        chases::claim_chains(&mut plan, &chase, 1);
+        chases::claim_steps(&mut plan, &chase, distance, Bound::Within(0.2, 0.3));
         let claim = format!("share of steps by {distance} bytes, up or down");
         let share = chase.share_of_steps_apart(distance);
-        b.claim_within(&claim, Bound::Within(0.49, 0.51), share, "walk");
-        b.kernel(&chase)?;
+        plan.claim_within(&claim, Bound::Within(0.49, 0.51), share, "walk");
+        let outcome = plan.measure(Kernel::of(&chase))?;
         MEMORY.set(Some(chase.into_memory()));
-        Ok(())
+        Ok(outcome)
     }
 }

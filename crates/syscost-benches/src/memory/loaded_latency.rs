@@ -124,8 +124,8 @@ impl Measured for Row {
         enough(Topology::here().cpus.len())
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        enough(b.allowed().len())?;
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        enough(plan.allowed().len())?;
         let kept = CHASE.take();
         let chase = match kept {
             Some(chase) => chase,
@@ -133,36 +133,38 @@ impl Measured for Row {
                 let route = Route {
                     bytes: BYTES,
                     spacing: LINE,
-                    order: Order::Random(b.random().u64(..)),
+                    order: Order::Random(plan.random().u64(..)),
                 };
                 let memory = Memory::fill(BYTES, chases::largest())?;
                 let chase = Chase::new(memory, route, 1)?;
-                b.claim_resident(chase.memory())?;
-                chases::claim_lines(b, &chase, BYTES / LINE, LINE);
+                plan.claim_resident(chase.memory())?;
+                chases::claim_lines(&mut plan, &chase, BYTES / LINE, LINE);
                 Rc::new(chase)
             }
         };
         CHASE.set(Some(Rc::clone(&chase)));
-        b.claim_resident(chase.memory())?;
-        chases::claim_chains(b, &chase, 1);
-        chases::claim_beyond_caches(b, BYTES);
-        chases::claim_random(b, &chase);
+        plan.claim_resident(chase.memory())?;
+        chases::claim_chains(&mut plan, &chase, 1);
+        chases::claim_beyond_caches(&mut plan, BYTES);
+        chases::claim_random(&mut plan, &chase);
         // `None` for those that only wait.
         let delay_ns = match self.delay {
             Delay::Idle => None,
             Delay::Of(Nanoseconds(ns)) => Some(ns),
         };
-        let (clock, random) = (*b.clock(), b.random().u64(..));
-        b.operations_per_iteration(chase.operations_per_iteration());
-        b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
-        fill(b)?;
-        let (steps, _) = b.together(Placement::Distinct, |cpus| {
+        let (clock, random) = (*plan.clock(), plan.random().u64(..));
+        plan.operations_per_iteration(chase.operations_per_iteration());
+        plan.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
+        fill(&plan)?;
+        let make = |cpus: &[u32]| {
             let (workers, load) = Load::start(cpus, delay_ns, clock, random)?;
             let chase = Rc::clone(&chase);
             Ok(workers.driven_by(Steps { chase, load }))
-        })?;
-        claim(b, &steps.load, delay_ns);
-        Ok(())
+        };
+        let measured = plan.measure(Together::of(Placement::Distinct, make))?;
+        let (mut outcome, (steps, _)) = measured.split();
+        claim(&mut outcome, &steps.load, delay_ns);
+        Ok(outcome)
     }
 }
 

@@ -88,7 +88,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (bytes, is_touched) = (whole_pages(self.size)?, self.touched);
         let advice = match self.advice {
             Advice::Free => mm::Advice::LinuxFree,
@@ -98,29 +98,29 @@ impl Measured for Row {
         let area = Area::reserve(most * bytes, Pages::Small)?;
         let pages = bytes / page_size();
         let expected = if is_touched { pages } else { 0 } as f64;
-        b.expect(exactly(Counter::Reported(RESIDENT), expected));
+        plan.expect(exactly(Counter::Reported(RESIDENT), expected));
         if is_touched {
-            b.expect(GIVING_BACK);
+            plan.expect(GIVING_BACK);
         }
         for (argument, given) in [
             (LENGTH, ArgumentValue::Always(bytes as u64)),
             (space::ADVICE, ArgumentValue::Always(advice as u64)),
             (ADDRESS, ArgumentValue::Different),
         ] {
-            b.expect_argument(Sysno::MADVISE, argument, given);
+            plan.expect_argument(Sysno::MADVISE, argument, given);
         }
         // The advice in the row's name, which the pages must show, not the one computed from it.
         let gone = self.advice == Advice::Dontneed;
         if gone && is_touched {
-            b.expect(gives_back(pages));
+            plan.expect(gives_back(pages));
         }
         // What may be taken stays as long as memory is not short.
-        b.expect(match gone {
+        plan.expect(match gone {
             true => exactly(Counter::Reported(LEFT), 0.0),
             false => at_most(Counter::Reported(LEFT), expected),
         });
         if !gone {
-            b.expect(exactly(Counter::Reported(TAKEABLE), bytes as f64));
+            plan.expect(exactly(Counter::Reported(TAKEABLE), bytes as f64));
         }
         let clean = || match gone {
             true => Ok(0),
@@ -135,30 +135,28 @@ impl Measured for Row {
             }
             Ok(())
         };
-        b.prepared_batches(
-            1,
-            most as u64,
-            |iterations| {
-                look_after()?;
-                batch.set(iterations as usize * pages);
-                if is_touched {
-                    area.write(0..batch.get());
-                }
-                resident.set(resident.get() + area.look(0..batch.get())?.present);
-                clean_before.set(clean()?);
-                Ok(())
-            },
-            |iterations| {
-                (0..iterations as usize)
-                    .try_for_each(|number| area.advise(number * pages, bytes, advice))
-            },
-        )?;
+        let prepare = |iterations| {
+            look_after()?;
+            batch.set(iterations as usize * pages);
+            if is_touched {
+                area.write(0..batch.get());
+            }
+            resident.set(resident.get() + area.look(0..batch.get())?.present);
+            clean_before.set(clean()?);
+            Ok(())
+        };
+        let advise = |iterations| {
+            (0..iterations as usize)
+                .try_for_each(|number| area.advise(number * pages, bytes, advice))
+        };
+        let batches = Loop::batches(1, advise).prepared(most as u64, prepare);
+        let mut outcome = plan.measure(batches)?;
         look_after()?;
-        b.report(RESIDENT, resident.get() as f64);
-        b.report(LEFT, left.get() as f64);
+        outcome.report(RESIDENT, resident.get() as f64);
+        outcome.report(LEFT, left.get() as f64);
         if !gone {
-            b.report(TAKEABLE, takeable.get() as f64);
+            outcome.report(TAKEABLE, takeable.get() as f64);
         }
-        Ok(())
+        Ok(outcome)
     }
 }

@@ -142,7 +142,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let bytes = self.size.get();
         let (is_mapped, is_touched) = (self.from == Origin::Mmap, self.touched);
         enough_for(bytes)?;
@@ -160,7 +160,7 @@ impl Measured for Row {
             (false, _) => 0,
         } as f64;
         if is_mapped {
-            b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
+            plan.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
         }
         let _small = NoHugePages::in_this_process();
         let step = page_size();
@@ -183,20 +183,20 @@ impl Measured for Row {
         let once = || take().map(give);
         // Two calls and their look-ups; no core stores to more than four pages per cycle.
         let stores = if is_touched { bytes / step } else { 0 };
-        b.expect(at_least(Counter::CoreCycles, 6.0 + stores as f64 / 4.0));
+        plan.expect(at_least(Counter::CoreCycles, 6.0 + stores as f64 / 4.0));
         let failed = |cause: &str| Failure::Failed(cause.into());
         once().map_err(failed)?;
         let before = Usage::thread();
-        b.try_iter(once)?;
-        if let (true, Ok(before), Ok(after)) = (b.is_timed(), before, Usage::thread()) {
+        let mut outcome = plan.measure(Loop::each(once))?;
+        if let (true, Ok(before), Ok(after)) = (outcome.is_timed(), before, Usage::thread()) {
             // Where blocks come from depends on what this process did before, so the timed calls are
             // checked as well.
-            let each = (after - before).minor_faults as f64 / b.operations() as f64;
+            let each = (after - before).minor_faults as f64 / outcome.operations() as f64;
             let bound = Bound::Within(0.9 * pages, 1.2 * pages + 0.1);
             let claim = Claim::by_most("minor page faults per timed operation");
-            b.claim_within(claim, bound, each, "getrusage");
+            outcome.claim_within(claim, bound, each, "getrusage");
         }
-        if !b.is_timed() {
+        if !outcome.is_timed() {
             // The next block is where the last one was.
             let last = match (is_mapped, is_touched) {
                 (false, true) => {
@@ -206,23 +206,23 @@ impl Measured for Row {
                 }
                 (true, _) | (false, false) => None,
             };
-            claim_watched(b, last, || once().map_err(failed))?;
+            claim_watched(&mut outcome, last, || once().map_err(failed))?;
         }
-        if b.is_timed() {
+        if outcome.is_timed() {
             // Keeping blocks would change what the allocator returns next.
-            return Ok(());
+            return Ok(outcome);
         }
         if !is_mapped {
             let left = Left::of(bytes, is_touched, take, give).map_err(failed)?;
-            left.claim(b);
+            left.claim(&mut outcome);
         }
-        claim_usable(b, self.size, take().map_err(failed)?, give);
+        claim_usable(&mut outcome, self.size, take().map_err(failed)?, give);
         let first = Kept::of(bytes, take, give).map_err(failed)?;
         // What the first ones left written is gone, so a second time shows who writes.
         let mut kept = Kept::of(bytes, take, give).map_err(failed)?;
         kept.touched = kept.touched.min(first.touched);
-        kept.claim(b, bytes, is_touched);
-        Ok(())
+        kept.claim(&mut outcome, bytes, is_touched);
+        Ok(outcome)
     }
 }
 

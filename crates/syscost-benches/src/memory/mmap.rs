@@ -60,22 +60,19 @@ impl Measured for Row {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let bytes = whole_pages(self.size)?;
         let most = (MAX_BYTES / bytes).min(MAX_MAPPINGS);
-        b.expect_argument(Sysno::MMAP, LENGTH, ArgumentValue::Always(bytes as u64));
+        plan.expect_argument(Sysno::MMAP, LENGTH, ArgumentValue::Always(bytes as u64));
         let [one, other] = IN_TURN.map(|access| access.bits().into());
-        b.expect_argument(Sysno::MMAP, PROTECTION, ArgumentValue::InTurn(one, other));
+        plan.expect_argument(Sysno::MMAP, PROTECTION, ArgumentValue::InTurn(one, other));
         let made = RefCell::new(Made {
             starts: Vec::with_capacity(most),
             bytes,
         });
-        b.prepared_batches(
-            1,
-            most as u64,
-            |_| made.borrow_mut().unmap(),
-            |iterations| made.borrow_mut().map(iterations as usize),
-        )?;
+        let map = |iterations| made.borrow_mut().map(iterations as usize);
+        let unmap = |_| made.borrow_mut().unmap();
+        let mut outcome = plan.measure(Loop::batches(1, map).prepared(most as u64, unmap))?;
         let mut made = made.into_inner();
         made.unmap()?;
         let counted = most.min(COUNTED);
@@ -90,10 +87,10 @@ impl Measured for Row {
             format!("{least} or {counted}"),
         );
         let holds = (least..=counted).contains(&more);
-        b.claim(&claim, expected, more, "/proc/self/maps", holds);
+        outcome.claim(&claim, expected, more, "/proc/self/maps", holds);
         let claim = format!("bytes mapped by {counted} calls");
-        b.claim_equal(&claim, counted * bytes, grown, "/proc/self/statm");
-        Ok(())
+        outcome.claim_equal(&claim, counted * bytes, grown, "/proc/self/statm");
+        Ok(outcome)
     }
 }
 

@@ -61,7 +61,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let bytes = whole_pages(self.size)?;
         let area = match self.touched {
             true => Area::fill(bytes, Pages::Small)?,
@@ -74,28 +74,28 @@ impl Measured for Row {
         let in_turn = ArgumentValue::InTurn(less.bits().into(), more.bits().into());
         let start = area.memory().start().addr();
         // Besides the alternating protection: it is this memory that changes each time, and it is checked.
-        b.expect_argument(
+        plan.expect_argument(
             Sysno::MPROTECT,
             ADDRESS,
             ArgumentValue::Always(start as u64),
         );
-        b.expect_argument(Sysno::MPROTECT, LENGTH, ArgumentValue::Always(bytes as u64));
-        b.expect_argument(Sysno::MPROTECT, PROTECTION, in_turn);
+        plan.expect_argument(Sysno::MPROTECT, LENGTH, ArgumentValue::Always(bytes as u64));
+        plan.expect_argument(Sysno::MPROTECT, PROTECTION, in_turn);
         let resident = if self.touched { area.pages() } else { 0 };
-        claim_pages(b, "before the calls", &area, resident)?;
-        b.batches(2, |iterations| {
+        claim_pages(&mut plan, "before the calls", &area, resident)?;
+        let mut outcome = plan.measure(Loop::batches(2, |iterations| {
             for _ in 0..iterations {
                 area.protect(less)?;
                 area.protect(more)?;
             }
             Ok(())
-        })?;
-        claim_pages(b, "after them", &area, resident)?;
+        }))?;
+        claim_pages(&mut outcome, "after them", &area, resident)?;
         area.protect(MprotectFlags::READ)?;
         let only_read = maps::bytes_with("r--", start..start + bytes)?;
         let claim = "bytes that may only be read after a call";
-        b.claim_equal(claim, bytes, only_read, "/proc/self/maps");
-        Ok(())
+        outcome.claim_equal(claim, bytes, only_read, "/proc/self/maps");
+        Ok(outcome)
     }
 }
 

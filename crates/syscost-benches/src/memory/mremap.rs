@@ -78,52 +78,49 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let bytes = whole_pages(self.size)?;
         match self.op {
-            Op::Resize => resize(b, bytes),
-            Op::Move => move_to_and_fro(b, bytes),
+            Op::Resize => resize(plan, bytes),
+            Op::Move => move_to_and_fro(plan, bytes),
         }
     }
 }
 
-fn move_to_and_fro(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
+fn move_to_and_fro(mut plan: Plan, bytes: usize) -> Result<Outcome, Failure> {
     enough_for(bytes)?;
     let block = Block::map(bytes)?;
     block.mark();
     let length = ArgumentValue::Always(bytes as u64);
     // There and back: the two places do not overlap.
     let place = ArgumentValue::Apart(bytes as u64);
-    b.expect_argument(Sysno::MREMAP, OLD_LENGTH, length);
-    b.expect_argument(Sysno::MREMAP, NEW_LENGTH, length);
-    b.expect_argument(Sysno::MREMAP, ADDRESS, place);
+    plan.expect_argument(Sysno::MREMAP, OLD_LENGTH, length);
+    plan.expect_argument(Sysno::MREMAP, NEW_LENGTH, length);
+    plan.expect_argument(Sysno::MREMAP, ADDRESS, place);
     // It is this block that is moved away each time, and its pages are checked.
     let home = ArgumentValue::EverySecond(block.start().addr() as u64);
-    b.expect_argument(Sysno::MREMAP, ADDRESS, home);
-    b.expect_argument(Sysno::MREMAP, NEW_ADDRESS, place);
-    claim_pages(b, "before the calls", &block, bytes)?;
+    plan.expect_argument(Sysno::MREMAP, ADDRESS, home);
+    plan.expect_argument(Sysno::MREMAP, NEW_ADDRESS, place);
+    claim_pages(&mut plan, "before the calls", &block, bytes)?;
     let place = RefCell::new(Place::reserve(bytes)?);
-    b.prepared_batches(
-        2,
-        MAX_TRIPS,
-        |_| {
-            // The first move replaces the reservation, and the last one leaves a gap.
-            *place.borrow_mut() = Place::reserve(bytes)?;
-            block.is_marked()
-        },
-        |iterations| {
-            let mut place = place.borrow_mut();
-            (0..iterations).try_for_each(|_| block.there_and_back(&mut place))
-        },
-    )?;
+    let prepare = |_| {
+        // The first move replaces the reservation, and the last one leaves a gap.
+        *place.borrow_mut() = Place::reserve(bytes)?;
+        block.is_marked()
+    };
+    let trips = Loop::batches(2, |iterations| {
+        let mut place = place.borrow_mut();
+        (0..iterations).try_for_each(|_| block.there_and_back(&mut place))
+    });
+    let mut outcome = plan.measure(trips.prepared(MAX_TRIPS, prepare))?;
     block.is_marked()?;
-    claim_pages(b, "after them", &block, bytes)?;
+    claim_pages(&mut outcome, "after them", &block, bytes)?;
     let pages = bytes / page_size();
     let mut place = Place::reserve(bytes)?;
     let moved = block.pages_moved(&mut place)?;
     let claim = "pages at the other place after a call";
-    b.claim_equal(claim, pages, moved, "pagemap");
-    Ok(())
+    outcome.claim_equal(claim, pages, moved, "pagemap");
+    Ok(outcome)
 }
 
 /// Claims that all of its pages are resident.
@@ -134,37 +131,38 @@ fn claim_pages(b: &mut Bencher, when: &str, block: &Block, bytes: usize) -> Resu
     Ok(())
 }
 
-fn resize(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
+fn resize(mut plan: Plan, bytes: usize) -> Result<Outcome, Failure> {
     let block = Block::map(bytes)?;
     let (whole, half) = (bytes as u64, bytes as u64 / 2);
-    b.expect_argument(
+    plan.expect_argument(
         Sysno::MREMAP,
         OLD_LENGTH,
         ArgumentValue::InTurn(whole, half),
     );
-    b.expect_argument(
+    plan.expect_argument(
         Sysno::MREMAP,
         NEW_LENGTH,
         ArgumentValue::InTurn(half, whole),
     );
-    b.batches(2, |iterations| {
+    let mut outcome = plan.measure(Loop::batches(2, |iterations| {
         for _ in 0..iterations {
             // Shorter first: between batches no gap is left that another mapping could occupy.
             block.resize(bytes, bytes / 2)?;
             block.resize(bytes / 2, bytes)?;
         }
         Ok(())
-    })?;
+    }))?;
     let start = block.start().addr();
     let mut mapped = |after: &str, expected: usize| -> Result<(), Failure> {
         let seen = maps::bytes_with("rw-", start..start + bytes)?;
         let claim = format!("bytes mapped after {after} call");
-        b.claim_equal(&claim, expected, seen, "/proc/self/maps");
+        outcome.claim_equal(&claim, expected, seen, "/proc/self/maps");
         Ok(())
     };
     block.resize(bytes, bytes / 2)?;
     // The kernel rounds up to whole pages.
     mapped("the first", (bytes / 2).next_multiple_of(page_size()))?;
     block.resize(bytes / 2, bytes)?;
-    mapped("the second", bytes)
+    mapped("the second", bytes)?;
+    Ok(outcome)
 }

@@ -90,38 +90,42 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let file = FilePages::make(PAGES)?;
         let flag = match self.op {
             Op::Async => MsyncFlags::ASYNC,
             Op::Sync => MsyncFlags::SYNC,
         };
         let page = file.page_bytes() as u64;
-        b.expect_argument(Sysno::MSYNC, LENGTH, ArgumentValue::Always(page));
-        b.expect_argument(
+        plan.expect_argument(Sysno::MSYNC, LENGTH, ArgumentValue::Always(page));
+        plan.expect_argument(
             Sysno::MSYNC,
             FLAGS,
             ArgumentValue::Always(flag.bits().into()),
         );
         match self.op {
-            Op::Async => on_a_dirty_page(b, &file),
-            Op::Sync => to_the_device(b, &file, self.state == State::Dirty),
+            Op::Async => on_a_dirty_page(plan, &file),
+            Op::Sync => to_the_device(plan, &file, self.state == State::Dirty),
         }
     }
 }
 
-fn to_the_device(b: &mut Bencher, file: &FilePages, is_dirty: bool) -> Result<(), Failure> {
+fn to_the_device<'p>(
+    mut plan: Plan<'p>,
+    file: &FilePages,
+    is_dirty: bool,
+) -> Result<Outcome<'p>, Failure> {
     let page = file.page_bytes();
     let device = file.device()?;
     let io = IoReader::of_thread()?;
     file.sync(page, MsyncFlags::SYNC)?;
     let written_before = device.moved()?.written;
     if is_dirty {
-        b.expect(at_least(Counter::Reported(DIRTIED), page as f64));
+        plan.expect(at_least(Counter::Reported(DIRTIED), page as f64));
     }
     // The preparation is called twice before each timed call: the first time for the timer's own cost.
     let (value, pending, dirtied) = (Cell::new(0_u8), Cell::new(0), Cell::new(0));
-    b.single(
+    let single = Single::of(
         || {
             let before = io.read()?.write_bytes;
             if is_dirty {
@@ -135,43 +139,44 @@ fn to_the_device(b: &mut Bencher, file: &FilePages, is_dirty: bool) -> Result<()
             dirtied.set(dirtied.get() + pending.replace(0));
             file.sync(page, MsyncFlags::SYNC)
         },
-    )?;
-    b.report(DIRTIED, dirtied.get() as f64);
+    );
+    let mut outcome = plan.measure(single)?;
+    outcome.report(DIRTIED, dirtied.get() as f64);
     if is_dirty {
         let written = device.moved()?.written - written_before;
-        let per_call = written as f64 / b.operations() as f64;
+        let per_call = written as f64 / outcome.operations() as f64;
         let what = Claim::by_most("bytes that the device was given per operation");
         let page = page as f64;
         claim_moved(
-            b,
+            &mut outcome,
             what,
             (page, page + MAX_JOURNAL),
             per_call,
             &device.source(),
         );
-        b.detail(
-            "made_dirty_bytes",
-            dirtied.get() as f64 / b.operations() as f64,
-        );
+        let each = dirtied.get() as f64 / outcome.operations() as f64;
+        outcome.detail("made_dirty_bytes", each);
     }
-    Ok(())
+    Ok(outcome)
 }
 
 /// `async` must find a dirty page, and leave it dirty, which smaps shows.
-fn on_a_dirty_page(b: &mut Bencher, file: &FilePages) -> Result<(), Failure> {
+fn on_a_dirty_page<'p>(plan: Plan<'p>, file: &FilePages) -> Result<Outcome<'p>, Failure> {
     let page = file.page_bytes();
     file.write(0, 1);
     let before = file.dirty_bytes();
-    b.try_iter(|| file.sync(page, MsyncFlags::ASYNC))?;
+    let mut outcome = plan.measure(Loop::each(|| file.sync(page, MsyncFlags::ASYNC)))?;
     let (claim, source) = ("bytes that are dirty after the calls", "smaps");
     match (before, file.dirty_bytes()) {
         // The kernel itself writes back pages that have been dirty for long.
         (Ok(before), Ok(after)) if before == page && after < page => {
             let reason = "the kernel has written the page back meanwhile";
-            b.claim_unverified(claim, page, after, source, reason);
+            outcome.claim_unverified(claim, page, after, source, reason);
         }
-        (Ok(_), Ok(after)) => b.claim_equal(claim, page, after, source),
-        (Err(reason), _) | (_, Err(reason)) => b.claim_unobserved(claim, page, source, reason),
+        (Ok(_), Ok(after)) => outcome.claim_equal(claim, page, after, source),
+        (Err(reason), _) | (_, Err(reason)) => {
+            outcome.claim_unobserved(claim, page, source, reason)
+        }
     }
-    Ok(())
+    Ok(outcome)
 }

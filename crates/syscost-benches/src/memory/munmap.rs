@@ -83,45 +83,43 @@ impl Measured for Row {
         (self.touched && self.size == MOST).then_some(Setup::Expensive { seconds: 0.05 })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (bytes, is_touched) = (whole_pages(self.size)?, self.touched);
         let (max_bytes, pages) = match is_touched {
             true => (MAX_TOUCHED, bytes / page_size()),
             false => (MAX_BYTES, 0),
         };
-        b.expect(exactly(Counter::Reported(RESIDENT), pages as f64));
+        plan.expect(exactly(Counter::Reported(RESIDENT), pages as f64));
         if is_touched {
-            b.expect(GIVING_BACK);
-            b.expect(gives_back(pages));
+            plan.expect(GIVING_BACK);
+            plan.expect(gives_back(pages));
         }
-        b.expect_argument(Sysno::MUNMAP, LENGTH, ArgumentValue::Always(bytes as u64));
-        b.expect_argument(Sysno::MUNMAP, ADDRESS, ArgumentValue::Different);
+        plan.expect_argument(Sysno::MUNMAP, LENGTH, ArgumentValue::Always(bytes as u64));
+        plan.expect_argument(Sysno::MUNMAP, ADDRESS, ArgumentValue::Different);
         let most = (max_bytes / bytes).clamp(2, MAX_MAPPINGS);
         let islands = RefCell::new(Islands::make(1, bytes)?);
         let resident = Cell::new(0);
-        b.prepared_batches(
-            1,
-            most as u64,
-            |iterations| {
-                let iterations = iterations as usize;
-                // The old ones are released first, so that their memory can be reused.
-                let mut islands = islands.borrow_mut();
-                *islands = Islands::make(1, bytes)?;
-                *islands = Islands::make(iterations, bytes)?;
-                let present = match is_touched {
-                    true => islands.touch(iterations)?,
-                    // Checking one is enough: they do not differ.
-                    false => islands.present(1)?,
-                };
-                resident.set(resident.get() + present);
-                Ok(())
-            },
-            |iterations| {
-                let unmapped = islands.borrow_mut().unmap(iterations as usize);
-                unmapped.map_err(|cause| Failure::of("munmap", cause))
-            },
-        )?;
-        b.report(RESIDENT, resident.get() as f64);
+        let prepare = |iterations| {
+            let iterations = iterations as usize;
+            // The old ones are released first, so that their memory can be reused.
+            let mut islands = islands.borrow_mut();
+            *islands = Islands::make(1, bytes)?;
+            *islands = Islands::make(iterations, bytes)?;
+            let present = match is_touched {
+                true => islands.touch(iterations)?,
+                // Checking one is enough: they do not differ.
+                false => islands.present(1)?,
+            };
+            resident.set(resident.get() + present);
+            Ok(())
+        };
+        let unmap = |iterations| {
+            let unmapped = islands.borrow_mut().unmap(iterations as usize);
+            unmapped.map_err(|cause| Failure::of("munmap", cause))
+        };
+        let batches = Loop::batches(1, unmap).prepared(most as u64, prepare);
+        let mut outcome = plan.measure(batches)?;
+        outcome.report(RESIDENT, resident.get() as f64);
         drop(islands);
         let mut islands = Islands::make(most, bytes)?;
         if is_touched {
@@ -133,7 +131,7 @@ impl Measured for Row {
         unmapped.map_err(|cause| Failure::of("munmap", cause))?;
         // A mapping's pages are released with it.
         let claim = format!("bytes unmapped by {most} calls");
-        b.claim_equal(&claim, most * bytes, gone, "/proc/self/statm");
-        Ok(())
+        outcome.claim_equal(&claim, most * bytes, gone, "/proc/self/statm");
+        Ok(outcome)
     }
 }

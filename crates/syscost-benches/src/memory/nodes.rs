@@ -14,7 +14,7 @@ pub(super) const SLEEPS: Expect = at_least(Counter::VoluntarySwitches, 0.5);
 /// Work of one node's CPU on another's memory that is a benchmark.
 pub(super) trait Work {
     /// Measures a row.
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure>;
+    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
 }
 
 /// The row of such work.
@@ -44,8 +44,8 @@ impl<W: Work> Measured<W> for Row {
         Ok(())
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        W::run(self, b)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        W::measure(self, plan)
     }
 }
 
@@ -104,24 +104,24 @@ pub(super) fn timed_on(
 /// Measures a piece of work on this CPU, and claims that it was done there. `value` computes the
 /// value from the time in ns.
 pub(super) fn observe(
-    b: &mut Bencher,
+    mut plan: Plan,
     cpu: u32,
     mut work: impl FnMut() -> Result<(), String> + Send,
     value: impl Fn(f64) -> f64,
-) -> Result<(), Failure> {
-    let clock = *b.clock();
+) -> Result<Outcome, Failure> {
+    let clock = *plan.clock();
     let mut strayed = None;
     // The first one finds cold page tables.
     timed_on(cpu, &clock, &mut work)?;
-    b.disregard_frequency();
-    b.observe(|| {
+    plan.disregard_frequency();
+    let mut outcome = plan.measure(Observed::of(|| {
         let (ns, seen) = timed_on(cpu, &clock, &mut work)?;
         if seen != cpu {
             strayed = Some(seen);
         }
         Ok(value(ns))
-    })?;
+    }))?;
     let seen = strayed.unwrap_or(cpu);
-    b.claim_equal("CPU of the thread", cpu, seen, "getcpu");
-    Ok(())
+    outcome.claim_equal("CPU of the thread", cpu, seen, "getcpu");
+    Ok(outcome)
 }

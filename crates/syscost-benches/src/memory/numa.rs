@@ -45,19 +45,19 @@ const TURNS: u64 = 64;
 struct Latency;
 
 impl nodes::Work for Latency {
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
-        let (cpu, node) = (nodes::cpu_of(b, row.cpu_node)?, row.memory_node);
+    fn measure(row: Row, mut plan: Plan) -> Result<Outcome, Failure> {
+        let (cpu, node) = (nodes::cpu_of(&plan, row.cpu_node)?, row.memory_node);
         let memory = Memory::fill_on(BYTES, chases::largest(), node)?;
         let route = Route {
             bytes: BYTES,
             spacing: LINE,
-            order: Order::Random(b.random().u64(..)),
+            order: Order::Random(plan.random().u64(..)),
         };
         let chase = Chase::new(memory, route, 1)?;
-        nodes::claim_memory(b, chase.memory(), node)?;
-        chases::claim_beyond_caches(b, BYTES);
-        chases::claim_chains(b, &chase, 1);
-        chases::claim_random(b, &chase);
+        nodes::claim_memory(&mut plan, chase.memory(), node)?;
+        chases::claim_beyond_caches(&mut plan, BYTES);
+        chases::claim_chains(&mut plan, &chase, 1);
+        chases::claim_random(&mut plan, &chase);
         let steps = (TURNS * chase.operations_per_iteration()) as f64;
         let work = move || {
             let expected = chase.expected(TURNS);
@@ -69,6 +69,6 @@ impl nodes::Work for Latency {
                 )),
             }
         };
-        nodes::observe(b, cpu, work, |ns| ns / steps)
+        nodes::observe(plan, cpu, work, |ns| ns / steps)
     }
 }

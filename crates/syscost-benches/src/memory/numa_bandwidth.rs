@@ -45,15 +45,15 @@ const PART: usize = 4 << 20;
 struct Bandwidth;
 
 impl nodes::Work for Bandwidth {
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
-        let (cpu, node) = (nodes::cpu_of(b, row.cpu_node)?, row.memory_node);
+    fn measure(row: Row, mut plan: Plan) -> Result<Outcome, Failure> {
+        let (cpu, node) = (nodes::cpu_of(&plan, row.cpu_node)?, row.memory_node);
         let course = Course::new(Stream::Read, BYTES, PART);
         let arrays = Arrays::on_node(chases::largest(), node);
         let streaming = Streaming::new(widest(), course, arrays)?;
         for memory in streaming.arrays().memories() {
-            nodes::claim_memory(b, memory, node)?;
+            nodes::claim_memory(&mut plan, memory, node)?;
         }
         let bytes = course.bytes() as f64;
-        nodes::observe(b, cpu, move || streaming.proved(), |ns| bytes * 1e9 / ns)
+        nodes::observe(plan, cpu, move || streaming.proved(), |ns| bytes * 1e9 / ns)
     }
 }

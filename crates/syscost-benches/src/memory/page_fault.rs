@@ -140,20 +140,20 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         match (self.kind, self.state) {
-            (Kind::AnonymousWrite, Some(state)) => anonymous::write(b, state),
-            (Kind::Huge, Some(state)) => huge::write(b, state),
+            (Kind::AnonymousWrite, Some(state)) => anonymous::write(plan, state),
+            (Kind::Huge, Some(state)) => huge::write(plan, state),
             (Kind::AnonymousWrite | Kind::Huge, None) => {
                 Err(Failure::Broken("has no state of its pages".into()))
             }
-            (Kind::ZeroPageRead, _) => anonymous::read(b),
-            (Kind::ZeroPageWrite, _) => anonymous::write_after_read(b),
-            (Kind::CopyOnWrite, _) => copy_on_write::measure(b),
-            (Kind::FileWarm, _) => file::around(b),
-            (Kind::FileWarmAlone, _) => file::alone(b),
-            (Kind::FileCold, _) => file::cold(b),
-            (Kind::Userfaultfd, _) => userfaultfd::measure(b),
+            (Kind::ZeroPageRead, _) => anonymous::read(plan),
+            (Kind::ZeroPageWrite, _) => anonymous::write_after_read(plan),
+            (Kind::CopyOnWrite, _) => copy_on_write::measure(plan),
+            (Kind::FileWarm, _) => file::around(plan),
+            (Kind::FileWarmAlone, _) => file::alone(plan),
+            (Kind::FileCold, _) => file::cold(plan),
+            (Kind::Userfaultfd, _) => userfaultfd::measure(plan),
         }
     }
 }

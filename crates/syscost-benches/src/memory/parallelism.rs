@@ -107,7 +107,7 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let bytes = self.size.get();
         let known = CHASES.with_borrow_mut(|chases| {
             let known = chases.iter().position(|chase| chase.route().bytes == bytes);
@@ -116,29 +116,29 @@ impl Measured for Row {
         let mut chase = match known {
             Some(chase) => chase,
             None => {
-                let route = Route::dense(bytes, Order::Random(b.random().u64(..)));
+                let route = Route::dense(bytes, Order::Random(plan.random().u64(..)));
                 Chase::new(Memory::fill(bytes, self.pages)?, route, 1)?
             }
         };
-        chases::claim_pages(b, &chase, self.pages)?;
-        chases::claim_size(b, &chase, self.size);
-        chases::claim_lines(b, &chase, bytes / LINE, LINE);
-        chases::claim_random(b, &chase);
+        chases::claim_pages(&mut plan, &chase, self.pages)?;
+        chases::claim_size(&mut plan, &chase, self.size);
+        chases::claim_lines(&mut plan, &chase, bytes / LINE, LINE);
+        chases::claim_random(&mut plan, &chase);
         // At another place of the cycle than the case before.
-        let first = b.random().usize(..chase.lines());
-        let single_ns = match b.is_timed() {
-            true => Some(single(b, &mut chase, first)?),
+        let first = plan.random().usize(..chase.lines());
+        let single_ns = match plan.is_timed() {
+            true => Some(single(&plan, &mut chase, first)?),
             false => None,
         };
         chase.set_chains(self.chains, first / 2)?;
-        chases::claim_chains(b, &chase, self.chains);
-        chases::go_round(b, &chase);
-        b.kernel(&chase)?;
-        if let (Some(single_ns), Some(median)) = (single_ns, b.median()) {
-            b.detail("speedup_ratio", single_ns / median);
+        chases::claim_chains(&mut plan, &chase, self.chains);
+        chases::go_round(&plan, &chase);
+        let mut outcome = plan.measure(Kernel::of(&chase))?;
+        if let (Some(single_ns), Some(median)) = (single_ns, outcome.median()) {
+            outcome.detail("speedup_ratio", single_ns / median);
         }
         CHASES.with_borrow_mut(|chases| chases.push(chase));
-        Ok(())
+        Ok(outcome)
     }
 }
 

@@ -73,20 +73,20 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (count, page) = (self.count as usize, self.pages.bytes()?);
         let route = Route {
             bytes: count * page,
             spacing: page,
-            order: Order::Random(b.random().u64(..)),
+            order: Order::Random(plan.random().u64(..)),
         };
         let chase = Chase::new(Memory::fill(route.bytes, self.pages)?, route, 1)?;
-        chases::claim_pages(b, &chase, self.pages)?;
+        chases::claim_pages(&mut plan, &chase, self.pages)?;
         let (claim, source) = ("pages with a line of the chase", "the row's name");
-        b.claim_equal(claim, self.count, chase.lines() as u64, source);
-        chases::claim_lines(b, &chase, count, page);
-        chases::claim_chains(b, &chase, 1);
-        chases::claim_random(b, &chase);
-        b.kernel(&chase)
+        plan.claim_equal(claim, self.count, chase.lines() as u64, source);
+        chases::claim_lines(&mut plan, &chase, count, page);
+        chases::claim_chains(&mut plan, &chase, 1);
+        chases::claim_random(&mut plan, &chase);
+        plan.measure(Kernel::of(&chase))
     }
 }

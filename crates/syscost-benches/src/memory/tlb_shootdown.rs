@@ -89,34 +89,36 @@ impl Measured for Row {
         vec![together(self.via.number(), 1.0)]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (call, threads) = (self.via, self.threads.0);
-        let cpus = stage::others(b.cpu(), b.allowed(), threads as usize)?;
-        b.expect_argument(call.number(), ADDRESS, ArgumentValue::Different);
-        b.expect_argument(
+        let cpus = stage::others(plan.cpu(), plan.allowed(), threads as usize)?;
+        plan.expect_argument(call.number(), ADDRESS, ArgumentValue::Different);
+        plan.expect_argument(
             call.number(),
             LENGTH,
             ArgumentValue::Always(page_size() as u64),
         );
         if let Some((argument, value)) = call.asks() {
-            b.expect_argument(call.number(), argument, ArgumentValue::Always(value));
+            plan.expect_argument(call.number(), argument, ArgumentValue::Always(value));
         }
         let placement = match threads {
             // The call alone needs no other CPU.
             0 => Placement::SAME,
             1.. => Placement::Distinct,
         };
-        let (stage, _) = b.together(placement, |_| {
+        let make = |_: &[u32]| {
             let (workers, stage) = Stage::start(call, &cpus)?;
             Ok(workers.driven_by(stage))
-        })?;
+        };
+        let measured = plan.measure(Together::of(placement, make))?;
+        let (mut outcome, (stage, _)) = measured.split();
         if threads > 0 {
-            claim_running(b, stage.tally());
+            claim_running(&mut outcome, stage.tally());
         }
-        if !b.is_timed() {
-            claim_change(b, call, &cpus)?;
+        if !outcome.is_timed() {
+            claim_change(&mut outcome, call, &cpus)?;
         }
-        Ok(())
+        Ok(outcome)
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) trait Operation {
     const PROFILES: [Profile; 2];
 
     /// Measures copies of it.
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure>;
+    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
 }
 
 /// The row of such an operation.
@@ -60,8 +60,8 @@ impl<O: Operation> Measured<O> for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        O::run(self, b)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        O::measure(self, plan)
     }
 }
 
@@ -72,16 +72,16 @@ pub(super) fn copies(here: &Here) -> impl Iterator<Item = Copies> + use<> {
 
 /// Measures these copies, each of which performs one operation per iteration.
 pub(super) fn measure<O, E>(
-    b: &mut Bencher,
+    plan: Plan,
     between: Between,
     Copies(count): Copies,
     make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
-) -> Result<(), Failure>
+) -> Result<Outcome, Failure>
 where
     O: FnMut() -> Result<(), E>,
     E: Display,
 {
-    b.copies(between, count as usize, 1, make)
+    plan.measure(Copied::of(between, count as usize, 1, make))
 }
 
 #[cfg(test)]

@@ -51,12 +51,12 @@ struct Fault;
 impl Operation for Fault {
     const PROFILES: [Profile; 2] = [Profile::Standard, Profile::Standard];
 
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
         let count = row.copies.0 as usize;
-        b.copies(row.r#as, count, PAGES as u64, |_| {
+        plan.measure(Copied::of(row.r#as, count, PAGES as u64, |_| {
             let mut pages = Touched::reserve()?;
             Ok(move || pages.touch_all_anew())
-        })
+        }))
     }
 }
 

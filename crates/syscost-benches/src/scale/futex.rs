@@ -77,14 +77,14 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let word = Shared::new(AtomicU32::new(VALUE))?;
         let flags = match self.r#as {
             Between::Threads => Flags::PRIVATE,
             Between::Processes => Flags::empty(),
         };
         let wakes = self.op == Op::Wake;
-        copies::measure(b, self.r#as, self.copies, move |_| {
+        copies::measure(plan, self.r#as, self.copies, move |_| {
             let word = word.clone();
             Ok(move || -> Result<(), Bad> {
                 if wakes {

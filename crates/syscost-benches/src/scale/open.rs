@@ -80,7 +80,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let Copies(copies) = self.copies;
         let wanted = match self.of {
             Of::Same => 1,
@@ -103,8 +103,8 @@ impl Measured for Row {
             Of::Different => u64::from(copies),
         };
         let claim = "different files that the copies open";
-        b.claim_equal(claim, named, opened.len() as u64, "their paths");
-        copies::measure(b, self.r#as, self.copies, move |number| {
+        plan.claim_equal(claim, named, opened.len() as u64, "their paths");
+        copies::measure(plan, self.r#as, self.copies, move |number| {
             let path = path_of(number);
             Ok(move || -> Result<(), Bad> {
                 let fd = openat(CWD, &*path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;

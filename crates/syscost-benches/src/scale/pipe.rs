@@ -33,8 +33,8 @@ struct Pipe;
 impl Operation for Pipe {
     const PROFILES: [Profile; 2] = [Profile::Standard, Profile::Full];
 
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
-        copies::measure(b, row.r#as, row.copies, |_| {
+    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
+        copies::measure(plan, row.r#as, row.copies, |_| {
             let (out, into) =
                 pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("make a pipe", cause))?;
             let mut byte = [0_u8];

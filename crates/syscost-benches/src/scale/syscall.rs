@@ -41,8 +41,8 @@ struct Syscall;
 impl Operation for Syscall {
     const PROFILES: [Profile; 2] = [Profile::Quick, Profile::Full];
 
-    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
-        copies::measure(b, row.r#as, row.copies, |_| {
+    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
+        copies::measure(plan, row.r#as, row.copies, |_| {
             Ok(|| -> Result<(), Bad> {
                 // SAFETY: getppid takes nothing and touches no memory.
                 checked(unsafe { syscall0(Sysno::GETPPID) }).map(drop)

@@ -80,24 +80,24 @@ impl Measured for Row {
         vec![contention::KEEP_RUNNING]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         match self.op {
-            Op::FetchAdd => self.measure::<FetchAdd>(b),
-            Op::CompareExchange => self.measure::<CompareExchange>(b),
+            Op::FetchAdd => self.add::<FetchAdd>(plan),
+            Op::CompareExchange => self.add::<CompareExchange>(plan),
             Op::Exchange => {
-                b.operations_per_iteration(Exchange::STRETCH);
-                self.measure::<Exchange>(b)
+                plan.operations_per_iteration(Exchange::STRETCH);
+                self.add::<Exchange>(plan)
             }
         }
     }
 }
 
 impl Row {
-    fn measure<A: Named>(self, b: &mut Bencher) -> Result<(), Failure> {
-        contention::measure(b, self.cpus, self.threads, A::default)?;
+    fn add<A: Named>(self, plan: Plan) -> Result<Outcome, Failure> {
+        let mut outcome = contention::measure(plan, self.cpus, self.threads, A::default)?;
         let claim = "operation of all threads";
-        b.claim_equal(claim, self.op.name(), A::NAME, "the adder");
-        Ok(())
+        outcome.claim_equal(claim, self.op.name(), A::NAME, "the adder");
+        Ok(outcome)
     }
 }
 

@@ -56,13 +56,14 @@ impl Measured for Row {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.together(self.cpus, |cpus| {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        let make = |cpus: &[u32]| {
             let (responder, leading) = both(cpus)?;
             Ok(responder.driven_by(leading))
-        })?;
-        b.detail_times("meeting_ns", 0.5);
-        Ok(())
+        };
+        let (mut outcome, _) = plan.measure(Together::of(self.cpus, make))?.split();
+        outcome.detail_times("meeting_ns", 0.5);
+        Ok(outcome)
     }
 }
 

@@ -186,12 +186,14 @@ impl Sums {
     }
 
     /// Claims that no addition was lost and that every thread was served, and details how fairly.
-    fn judge(&self, b: &mut Bencher) {
+    fn judge(&self, outcome: &mut Outcome) {
         let (all, (least, most)) = (self.all(), shares(&self.each));
         let claim = "the number all threads added to";
-        b.claim_equal(claim, all, self.number, "benchmark");
+        outcome.claim_equal(claim, all, self.number, "benchmark");
         // A thread that was never switched out had its CPU all the time.
-        let was_disturbed = b.timed_switches().is_none_or(|switches| switches > 0.0);
+        let was_disturbed = outcome
+            .timed_switches()
+            .is_none_or(|switches| switches > 0.0);
         let (verdict, reason) = match (least, was_disturbed) {
             (MIN_SHARE_PERCENT.., _) => (Verdict::Confirmed, None),
             (_, true) => {
@@ -204,7 +206,7 @@ impl Sums {
             }
             (_, false) => (Verdict::Refuted, None),
         };
-        b.claim_verdict(
+        outcome.claim_verdict(
             "least served thread in percent of an equal share",
             format!("at least {MIN_SHARE_PERCENT}"),
             least,
@@ -212,8 +214,8 @@ impl Sums {
             verdict,
             reason,
         );
-        b.detail_over(Over::Min, "least_share_percent", least);
-        b.detail_over(Over::Max, "largest_share_percent", most);
+        outcome.detail_over(Over::Min, "least_share_percent", least);
+        outcome.detail_over(Over::Max, "largest_share_percent", most);
     }
 }
 
@@ -227,15 +229,15 @@ fn shares(each: &[u64]) -> (f64, f64) {
 /// Measures additions by all these threads together: the elapsed time divided by the number of
 /// additions.
 pub(super) fn measure<A: Adder>(
-    b: &mut Bencher,
+    plan: Plan,
     placement: Placement,
     Copies(threads): Copies,
     make: impl Fn() -> A,
-) -> Result<(), Failure> {
+) -> Result<Outcome, Failure> {
     let make = |cpus: &[u32]| team(cpus, make(), threads as usize - 1);
-    let sums = b.together(placement, make)?;
-    sums.judge(b);
-    Ok(())
+    let (mut outcome, sums) = plan.measure(Together::of(placement, make))?.split();
+    sums.judge(&mut outcome);
+    Ok(outcome)
 }
 
 fn team<'t, A: Adder>(cpus: &[u32], adder: A, partners: usize) -> Result<Team<'t, Sums>, Failure> {
@@ -325,11 +327,11 @@ mod tests {
     #[test]
     fn what_is_hardly_contended_is_not_confirmed() {
         let verdict = |least| {
-            let findings = testing::findings(Pass::Timed, &[], |b| {
-                b.observe(|| Ok(1.0))?;
+            let findings = testing::findings_by(&Case::default(), Pass::Timed, &[], |plan| {
+                let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
                 let (each, number) = (vec![1000, least], 1000 + least);
-                Sums { each, number }.judge(b);
-                Ok(())
+                Sums { each, number }.judge(&mut outcome);
+                Ok(outcome)
             });
             let evidence = findings.unwrap().evidence;
             let judged = evidence

@@ -84,15 +84,15 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let via = self.via;
         match (self.state, self.between.zip(self.cpus)) {
-            (State::Free, _) => measure_free(b, via, Locks::make(via)?.first()),
+            (State::Free, _) => measure_free(plan, via, Locks::make(via)?.first()),
             (State::Contended, Some((between, cpus))) => {
                 // An iteration begins by releasing a lock.
                 let Named { call, lock, unlock } = Named::of(via);
-                b.expect_argument(call, COMMAND, ArgumentValue::InTurn(unlock, lock));
-                hand_over::measure(b, between, cpus, || Locks::make(via))
+                plan.expect_argument(call, COMMAND, ArgumentValue::InTurn(unlock, lock));
+                hand_over::measure(plan, between, cpus, || Locks::make(via))
             }
             (State::Contended, None) => Err(incomplete()),
         }
@@ -133,21 +133,21 @@ impl Named {
 }
 
 /// Measures the uncontended lock of a file that is opened twice.
-pub(crate) fn measure_free(
-    b: &mut Bencher,
+pub(crate) fn measure_free<'p>(
+    mut plan: Plan<'p>,
     via: Via,
     [own, other]: &[OwnedFd; 2],
-) -> Result<(), Failure> {
+) -> Result<Outcome<'p>, Failure> {
     let Named { call, lock, unlock } = Named::of(via);
-    b.expect(exactly(Counter::Syscall(call), 2.0));
+    plan.expect(exactly(Counter::Syscall(call), 2.0));
     let descriptor = own.as_raw_fd() as u64;
-    b.expect_argument(call, DESCRIPTOR, ArgumentValue::Always(descriptor));
-    b.expect_argument(call, COMMAND, ArgumentValue::InTurn(lock, unlock));
+    plan.expect_argument(call, DESCRIPTOR, ArgumentValue::Always(descriptor));
+    plan.expect_argument(call, COMMAND, ArgumentValue::InTurn(lock, unlock));
     let failed = |error| Failure::of("lock a file", error);
     via.lock(own).map_err(failed)?;
     let refused = !via.is_free(other).map_err(failed)?;
     claim(
-        b,
+        &mut plan,
         "another that wants to share it while it is held",
         "refused",
         refused,
@@ -155,15 +155,15 @@ pub(crate) fn measure_free(
     via.unlock(own).map_err(failed)?;
     let let_in = via.is_free(other).map_err(failed)?;
     claim(
-        b,
+        &mut plan,
         "another that wants to share it once it is free",
         "let in",
         let_in,
     );
-    b.try_iter(|| {
+    plan.measure(Loop::each(|| {
         via.lock(own)?;
         via.unlock(own)
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -173,17 +173,17 @@ mod tests {
     use syscost_sys::audit;
 
     use super::*;
-    use crate::testing::{claims, found_of};
+    use crate::testing::{claims, found_by};
 
     /// Whether the commands of a lock that is handed over are refuted under this name; `None` where
     /// it cannot be measured.
     fn is_refuted(named: Via, via: Via) -> Option<bool> {
         let expect = [switches(2.0), together(via.call(), 4.0)];
-        let found = found_of(&Case::default(), Pass::Evidence, &expect, |b| {
+        let found = found_by(&Case::default(), Pass::Evidence, &expect, |mut plan| {
             let Named { call, lock, unlock } = Named::of(named);
-            b.expect_argument(call, COMMAND, ArgumentValue::InTurn(unlock, lock));
+            plan.expect_argument(call, COMMAND, ArgumentValue::InTurn(unlock, lock));
             let (between, cpus) = (Between::Processes, Placement::SAME);
-            hand_over::measure(b, between, cpus, || Locks::make(via))
+            hand_over::measure(plan, between, cpus, || Locks::make(via))
         });
         let found = found?;
         let refuted = claims(&found, Verdict::Refuted);

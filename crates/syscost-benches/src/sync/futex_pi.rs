@@ -69,26 +69,26 @@ impl Measured for Row {
         vec![sleeps, together(Sysno::FUTEX, 4.0)]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         match (self.state, self.cpus) {
-            (State::Free, _) => free(b),
+            (State::Free, _) => free(plan),
             (State::Contended, Some(cpus)) => {
-                hand_over::measure(b, Between::Threads, cpus, || Ok(Words::default()))
+                hand_over::measure(plan, Between::Threads, cpus, || Ok(Words::default()))
             }
             (State::Contended, None) => Err(incomplete()),
         }
     }
 }
 
-fn free(b: &mut Bencher) -> Result<(), Failure> {
+fn free(plan: Plan) -> Result<Outcome, Failure> {
     let word = AtomicU32::new(0);
-    b.try_iter(|| -> Result<(), Bad> {
+    plan.measure(Loop::each(|| -> Result<(), Bad> {
         futex::lock_pi(&word, Flags::PRIVATE, None)?;
         // The kernel writes the owner's number into the word.
         must(word.load(Relaxed) != 0)?;
         futex::unlock_pi(&word, Flags::PRIVATE)?;
         must(word.load(Relaxed) == 0)
-    })
+    }))
 }
 
 #[derive(Default)]

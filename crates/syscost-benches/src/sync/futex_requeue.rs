@@ -55,7 +55,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let waiters = self.waiters;
         let make = |cpus: &[u32]| {
             let bed = Arc::new(Bed::default());
@@ -67,7 +67,8 @@ impl Measured for Row {
                 at: 0,
             }))
         };
-        b.together(self.cpus, make).map(drop)
+        let (outcome, _) = plan.measure(Together::of(self.cpus, make))?.split();
+        Ok(outcome)
     }
 }
 

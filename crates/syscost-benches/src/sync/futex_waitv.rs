@@ -54,18 +54,18 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let mut words = Vec::new();
         words.resize_with(self.words, Padded::<AtomicU32>::default);
         let mut waits: Vec<Wait> = words.iter().map(|word| unchanged(&word.0)).collect();
         if let Some(last) = waits.last_mut() {
             last.val = 1;
         }
-        b.try_iter(|| match ask(&waits) {
+        plan.measure(Loop::each(|| match ask(&waits) {
             Err(Errno::AGAIN) => Ok(()),
             Err(error) => Err(Bad::Refused(error)),
             Ok(_) => Err(Bad::Answer),
-        })
+        }))
     }
 }
 

@@ -84,13 +84,12 @@ impl Measured for Row {
         own.into_iter().chain(looks(16.0 * count)).collect()
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let waiters = self.waiters;
         let Some(placement) = self.cpus else {
             let word = AtomicU32::new(0);
-            return b.try_iter(|| -> Result<(), Bad> {
-                must(futex::wake(&word, Flags::PRIVATE, 1)? == 0)
-            });
+            let wake = || -> Result<(), Bad> { must(futex::wake(&word, Flags::PRIVATE, 1)? == 0) };
+            return plan.measure(Loop::each(wake));
         };
         // Else the look at the waiters preempts them, and they sleep later than they would.
         let _no_preemption =
@@ -105,7 +104,9 @@ impl Measured for Row {
                 waiters,
             }))
         };
-        b.single_together(placement, make).map(drop)
+        let together = Together::of(placement, make).own_share();
+        let (outcome, _) = plan.measure(together)?.split();
+        Ok(outcome)
     }
 }
 

@@ -153,14 +153,15 @@ fn link(place: u64) -> usize {
 
 /// Measures steps: both tasks take a lock that the other releases. Half of a step, a hand-over, is a detail.
 pub(super) fn measure<C: Chain>(
-    b: &mut Bencher,
+    plan: Plan,
     between: Between,
     placement: Placement,
     make: impl Fn() -> Result<C, Failure>,
-) -> Result<(), Failure> {
-    b.together(placement, |cpus| steps(between, cpus, make()?))?;
-    b.detail_times("hand_over_ns", 0.5);
-    Ok(())
+) -> Result<Outcome, Failure> {
+    let make = |cpus: &[u32]| steps(between, cpus, make()?);
+    let mut outcome = plan.measure(Together::of(placement, make))?;
+    outcome.detail_times("hand_over_ns", 0.5);
+    Ok(outcome)
 }
 
 /// The possible placements of the two tasks of a chain.

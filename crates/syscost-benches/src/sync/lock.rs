@@ -87,14 +87,19 @@ impl<L: Lock> Adder for Guarded<L> {
 }
 
 /// Measures taking and releasing an uncontended lock, in a process that has another thread, asleep.
-pub(super) fn measure_free<L: Lock>(b: &mut Bencher) -> Result<(), Failure> {
+pub(super) fn measure_free<L: Lock>(mut plan: Plan) -> Result<Outcome, Failure> {
     let lock = L::default();
     lock.lock()?;
     let refused = !lock.try_lock()?;
-    claim(b, "another try while it is held", "refused", refused);
+    claim(
+        &mut plan,
+        "another try while it is held",
+        "refused",
+        refused,
+    );
     lock.unlock()?;
     let let_in = lock.try_lock()?;
-    claim(b, "another try once it is free", "let in", let_in);
+    claim(&mut plan, "another try once it is free", "let in", let_in);
     lock.unlock()?;
     let make = |cpus: &[u32]| {
         let (mut read, write) = pipe().map_err(|error| Failure::of("make a pipe", error))?;
@@ -107,7 +112,8 @@ pub(super) fn measure_free<L: Lock>(b: &mut Bencher) -> Result<(), Failure> {
         };
         Ok(Team::new(vec![partner], driver))
     };
-    b.together(Placement::SAME, make).map(drop)
+    let (outcome, _) = plan.measure(Together::of(Placement::SAME, make))?.split();
+    Ok(outcome)
 }
 
 /// The only thread that is awake.

@@ -107,14 +107,14 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         match (self.state, self.cpus, self.threads) {
-            (State::Free, ..) => lock::measure_free::<Mutex>(b),
+            (State::Free, ..) => lock::measure_free::<Mutex>(plan),
             (State::Contended, Some(cpus), Some(threads)) => {
-                contention::measure(b, cpus, threads, Guarded::<Mutex>::default)
+                contention::measure(plan, cpus, threads, Guarded::<Mutex>::default)
             }
             (State::HandedOver, Some(cpus), _) => {
-                hand_over::measure(b, Between::Threads, cpus, || Ok(Mutexes::default()))
+                hand_over::measure(plan, Between::Threads, cpus, || Ok(Mutexes::default()))
             }
             (State::Contended | State::HandedOver, ..) => Err(incomplete()),
         }

@@ -71,11 +71,11 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         match (self.state, self.cpus.zip(self.threads)) {
-            (State::Free, _) => lock::measure_free::<SpinLock>(b),
+            (State::Free, _) => lock::measure_free::<SpinLock>(plan),
             (State::Contended, Some((cpus, threads))) => {
-                contention::measure(b, cpus, threads, Guarded::<SpinLock>::default)
+                contention::measure(plan, cpus, threads, Guarded::<SpinLock>::default)
             }
             (State::Contended, None) => Err(incomplete()),
         }

@@ -170,14 +170,14 @@ impl Drop for Asking {
 
 impl Asking {
     /// Claims that both sides took part in every round trip, on the CPUs that the row names.
-    pub(super) fn judge(&self, b: &mut Bencher, other: &Replying, named: [Cpu; 2]) {
+    pub(super) fn judge(&self, outcome: &mut Outcome, other: &Replying, named: [Cpu; 2]) {
         let text = |cpus: [Option<u32>; 2]| {
             let [from, to] =
                 cpus.map(|cpu| cpu.map_or("unknown".to_owned(), |cpu| cpu.to_string()));
             format!("{from} and {to}")
         };
         let seen = text([self.cpu, other.cpu]);
-        b.claim_equal(
+        outcome.claim_equal(
             "CPUs of both sides",
             text(named.map(|cpu| Some(cpu.0))),
             seen,
@@ -186,9 +186,10 @@ impl Asking {
         let asked = self.asked;
         // The divisor of the time.
         let claim = "round trips that were asked for";
-        b.claim_equal(claim, b.operations(), asked, "benchmark");
+        let operations = outcome.operations();
+        outcome.claim_equal(claim, operations, asked, "benchmark");
         let mut claim = |what: &str, seen: u64| {
-            b.claim(what, asked, seen, "benchmark", seen == asked && asked > 0);
+            outcome.claim(what, asked, seen, "benchmark", seen == asked && asked > 0);
         };
         claim("round trips that the other side answered", other.answered);
         claim("round trips by what the lines hold", self.by_lines);
@@ -196,8 +197,8 @@ impl Asking {
             let claim = "stores of the other side to the line of its answers";
             let (least, source) = (Bound::AtLeast(asked as f64), "debug register");
             match stored {
-                Ok(stored) => b.claim_within(claim, least, *stored as f64, source),
-                Err(reason) => b.claim_unobserved(claim, asked as f64, source, reason),
+                Ok(stored) => outcome.claim_within(claim, least, *stored as f64, source),
+                Err(reason) => outcome.claim_unobserved(claim, asked as f64, source, reason),
             }
         }
     }

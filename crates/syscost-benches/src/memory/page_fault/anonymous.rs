@@ -21,18 +21,18 @@ const LOOKED_AT: usize = 256;
 const RECYCLED: usize = 256;
 
 /// Measures the first write of pages in this state.
-pub(super) fn write(b: &mut Bencher, state: State) -> Result<(), Failure> {
+pub(super) fn write(plan: Plan, state: State) -> Result<Outcome, Failure> {
     let touch = |area: &Area, pages| area.write(pages);
     match state {
         State::Recycled => {
             let area = Area::reserve(RECYCLED * page_size(), Pages::Small)?;
             let given_back = |_| area.forget().map(|()| 0);
-            prepared(b, &area, RECYCLED, Left::OWN, given_back, |pages| {
-                touch(&area, pages)
-            })?;
+            let touch = |pages| touch(&area, pages);
+            let mut outcome = prepared(plan, &area, RECYCLED, Left::OWN, given_back, touch)?;
             area.forget()?;
             area.write(0..LOOKED_AT);
-            claim(b, &area, LOOKED_AT)
+            claim(&mut outcome, &area, LOOKED_AT)?;
+            Ok(outcome)
         }
         State::Fresh => {
             let area = Area::reserve(FRESH_BYTES, Pages::Small)?;
@@ -41,33 +41,28 @@ pub(super) fn write(b: &mut Bencher, state: State) -> Result<(), Failure> {
                 touch(&area, pages.clone());
                 walk.touched(pages.end);
             };
-            prepared(
-                b,
-                &area,
-                MAX_PAGES,
-                Left::OWN,
-                |pages| walk.next(pages),
-                write,
-            )?;
-            walk.claim(b, 0)
+            let next = |pages| walk.next(pages);
+            let mut outcome = prepared(plan, &area, MAX_PAGES, Left::OWN, next, write)?;
+            walk.claim(&mut outcome, 0)?;
+            Ok(outcome)
         }
     }
 }
 
 /// Measures the first read.
-pub(super) fn read(b: &mut Bencher) -> Result<(), Failure> {
+pub(super) fn read(plan: Plan) -> Result<Outcome, Failure> {
     let area = area()?;
     let given_back = |_| area.forget().map(|()| 0);
-    prepared(b, &area, MAX_PAGES, Left::ZEROS, given_back, |pages| {
-        area.read(pages)
-    })?;
+    let read = |pages| area.read(pages);
+    let mut outcome = prepared(plan, &area, MAX_PAGES, Left::ZEROS, given_back, read)?;
     area.forget()?;
     area.read(0..LOOKED_AT);
-    claim(b, &area, 0)
+    claim(&mut outcome, &area, 0)?;
+    Ok(outcome)
 }
 
 /// Measures the first write, after reads.
-pub(super) fn write_after_read(b: &mut Bencher) -> Result<(), Failure> {
+pub(super) fn write_after_read(plan: Plan) -> Result<Outcome, Failure> {
     let area = area()?;
     let zeros = |pages| {
         area.forget()?;
@@ -78,16 +73,18 @@ pub(super) fn write_after_read(b: &mut Bencher) -> Result<(), Failure> {
         zeros_before: 1.0,
         ..Left::OWN
     };
-    prepared(b, &area, MAX_PAGES, left, zeros, |pages| area.write(pages))?;
+    let write = |pages| area.write(pages);
+    let mut outcome = prepared(plan, &area, MAX_PAGES, left, zeros, write)?;
     zeros(LOOKED_AT)?;
     let before = area.look(0..LOOKED_AT)?.present;
     let of_its_own = area.memory().resident()?.bytes;
     let claim_pages = "pages mapped before 256 writes";
-    b.claim_equal(claim_pages, LOOKED_AT, before, "pagemap");
+    outcome.claim_equal(claim_pages, LOOKED_AT, before, "pagemap");
     let claim_zeros = "bytes resident before 256 writes: it is the page of zeros";
-    b.claim_equal(claim_zeros, 0, of_its_own, "smaps");
+    outcome.claim_equal(claim_zeros, 0, of_its_own, "smaps");
     area.write(0..LOOKED_AT);
-    claim(b, &area, LOOKED_AT)
+    claim(&mut outcome, &area, LOOKED_AT)?;
+    Ok(outcome)
 }
 
 fn area() -> Result<Area, Failure> {
@@ -123,43 +120,40 @@ const OWN: &str = "pages of this process alone after it";
 
 /// Measures batches of at most `most` pages with checks before and after each: a fault is counted
 /// the same whatever its cause. `prepare` returns the first page of the next batch.
-fn prepared(
-    b: &mut Bencher,
+fn prepared<'p>(
+    mut plan: Plan<'p>,
     area: &Area,
     most: usize,
     left: Left,
     prepare: impl Fn(usize) -> Result<usize, Failure>,
     touch: impl Fn(Range<usize>),
-) -> Result<(), Failure> {
-    b.expect(exactly(Counter::Reported(ZEROS), left.zeros_before));
-    b.expect(exactly(Counter::Reported(OWN), left.own_after));
+) -> Result<Outcome<'p>, Failure> {
+    plan.expect(exactly(Counter::Reported(ZEROS), left.zeros_before));
+    plan.expect(exactly(Counter::Reported(OWN), left.own_after));
     let (zeros, own, batch) = (Cell::new(0), Cell::new(0), Cell::new((0, 0)));
     let pages_of = |(first, pages)| first..first + pages;
     let look_after = || -> Result<(), Failure> {
         own.set(own.get() + area.look(pages_of(batch.get()))?.exclusive);
         Ok(())
     };
-    b.prepared_batches(
-        1,
-        most as u64,
-        |pages| {
-            look_after()?;
-            let pages = pages as usize;
-            batch.set((prepare(pages)?, pages));
-            let seen = area.look(pages_of(batch.get()))?;
-            zeros.set(zeros.get() + seen.present - seen.exclusive);
-            Ok(())
-        },
-        |pages| {
-            let (first, _) = batch.get();
-            touch(first..first + pages as usize);
-            Ok(())
-        },
-    )?;
+    let touched = Loop::batches(1, |pages| {
+        let (first, _) = batch.get();
+        touch(first..first + pages as usize);
+        Ok(())
+    });
+    let prepared = touched.prepared(most as u64, |pages| {
+        look_after()?;
+        let pages = pages as usize;
+        batch.set((prepare(pages)?, pages));
+        let seen = area.look(pages_of(batch.get()))?;
+        zeros.set(zeros.get() + seen.present - seen.exclusive);
+        Ok(())
+    });
+    let mut outcome = plan.measure(prepared)?;
     look_after()?;
-    b.report(ZEROS, zeros.get() as f64);
-    b.report(OWN, own.get() as f64);
-    Ok(())
+    outcome.report(ZEROS, zeros.get() as f64);
+    outcome.report(OWN, own.get() as f64);
+    Ok(outcome)
 }
 
 /// Claims that after the first 256 pages were touched all are mapped, and this many are private pages of

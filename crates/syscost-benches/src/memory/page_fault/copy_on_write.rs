@@ -35,27 +35,24 @@ pub(super) const EXPECT: [Expect; 4] = [
     exactly(Counter::Reported(KEPT), 1.0),
 ];
 
-pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
+pub(super) fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let mut pages = Shared::fill()?;
     let sharing = std::cell::RefCell::new(&mut pages);
-    b.prepared_batches(
-        1,
-        MAX_PAGES as u64,
-        |pages| {
-            let mut sharing = sharing.borrow_mut();
-            sharing.judge()?;
-            sharing.share(pages as usize)
-        },
-        |pages| {
-            sharing.borrow().area.write(0..pages as usize);
-            Ok(())
-        },
-    )?;
+    let written = Loop::batches(1, |pages| {
+        sharing.borrow().area.write(0..pages as usize);
+        Ok(())
+    });
+    let prepared = written.prepared(MAX_PAGES as u64, |pages| {
+        let mut sharing = sharing.borrow_mut();
+        sharing.judge()?;
+        sharing.share(pages as usize)
+    });
+    let mut outcome = plan.measure(prepared)?;
     pages.judge()?;
-    b.report(SHARED, pages.shared as f64);
-    b.report(OWN, pages.own as f64);
-    b.report(KEPT, pages.kept as f64);
-    Ok(())
+    outcome.report(SHARED, pages.shared as f64);
+    outcome.report(OWN, pages.own as f64);
+    outcome.report(KEPT, pages.kept as f64);
+    Ok(outcome)
 }
 
 /// Memory that is to be shared with a child.

@@ -38,8 +38,8 @@ pub(super) const COLD: [Expect; 3] = [
 ];
 
 /// Measures a file in the page cache, whose faults map surrounding pages.
-pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
-    let file = warm(b)?;
+pub(super) fn around(mut plan: Plan) -> Result<Outcome, Failure> {
+    let file = warm(&mut plan)?;
     // Each iteration goes through another mapping.
     let mappings: Vec<Mapped> = (0..MAPPINGS)
         .map(|_| file.map())
@@ -47,7 +47,7 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
     let unmap_pages = || mappings.iter().try_for_each(Mapped::unmap_pages);
     // In order within the pieces that a fault maps by default, at random from one such piece to the next.
     let mut firsts: Vec<usize> = (0..PAGES).step_by(AROUND).collect();
-    b.random().shuffle(&mut firsts);
+    plan.random().shuffle(&mut firsts);
     let go_through = |mapping: &Mapped| -> u64 {
         let mut sum = 0;
         for first in &firsts {
@@ -69,9 +69,9 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
         (Usage::thread()? - before).minor_faults
     };
     let what = "pages mapped before a turn";
-    b.claim_equal(what, 0, left, "pagemap");
+    plan.claim_equal(what, 0, left, "pagemap");
     let possible = faults_of_an_iteration(file.page_bytes());
-    b.claim(
+    plan.claim(
         "minor page faults of a turn",
         format!("{} to {}", possible.start(), possible.end()),
         faults,
@@ -79,28 +79,24 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
         possible.contains(&faults),
     );
     let around = PAGES as f64 / faults.max(1) as f64;
-    b.expect(minor_faults(1.0 / around));
-    b.prepared_batches(
-        PAGES as u64,
-        MAPPINGS as u64,
-        |_| unmap_pages(),
-        |iterations| {
-            let seen: u64 = mappings[..iterations as usize].iter().map(go_through).sum();
-            match seen == iterations * sum {
-                true => Ok(()),
-                false => Err(Failure::Refuted(
-                    "not every page of the file was read".into(),
-                )),
-            }
-        },
-    )?;
+    plan.expect(minor_faults(1.0 / around));
+    let read = Loop::batches(PAGES as u64, |iterations| {
+        let seen: u64 = mappings[..iterations as usize].iter().map(go_through).sum();
+        match seen == iterations * sum {
+            true => Ok(()),
+            false => Err(Failure::Refuted(
+                "not every page of the file was read".into(),
+            )),
+        }
+    });
+    let mut outcome = plan.measure(read.prepared(MAPPINGS as u64, |_| unmap_pages()))?;
     unmap_pages()?;
     go_through(&mappings[0]);
     let mapped = mappings[0].mapped()?;
-    b.claim_equal("pages mapped by a turn", PAGES, mapped, "pagemap");
-    b.detail("pages_per_fault", around);
-    b.detail_times("fault_ns", around);
-    Ok(())
+    outcome.claim_equal("pages mapped by a turn", PAGES, mapped, "pagemap");
+    outcome.detail("pages_per_fault", around);
+    outcome.detail_times("fault_ns", around);
+    Ok(outcome)
 }
 
 /// Range of the number of faults that map all pages: at most one per page, at least one per page
@@ -110,28 +106,25 @@ fn faults_of_an_iteration(page_bytes: usize) -> RangeInclusive<u64> {
 }
 
 /// Measures a file in the page cache where no page has a mapped neighbour.
-pub(super) fn alone(b: &mut Bencher) -> Result<(), Failure> {
-    let file = warm(b)?;
+pub(super) fn alone(mut plan: Plan) -> Result<Outcome, Failure> {
+    let file = warm(&mut plan)?;
     file.part()?;
     let mut order: Vec<usize> = (0..PAGES).step_by(2).collect();
-    b.random().shuffle(&mut order);
-    b.prepared_batches(
-        1,
-        order.len() as u64,
-        |_| file.unmap_pages(),
-        |faults| {
-            let order = &order[..faults as usize];
-            order.iter().for_each(|number| touch(&file, *number));
-            Ok(())
-        },
-    )?;
+    plan.random().shuffle(&mut order);
+    let touched = Loop::batches(1, |faults| {
+        let order = &order[..faults as usize];
+        order.iter().for_each(|number| touch(&file, *number));
+        Ok(())
+    });
+    let prepared = touched.prepared(order.len() as u64, |_| file.unmap_pages());
+    let mut outcome = plan.measure(prepared)?;
     file.unmap_pages()?;
     order
         .iter()
         .take(100)
         .for_each(|number| touch(&file, *number));
-    b.claim_equal("pages mapped by 100 faults", 100, file.mapped()?, "pagemap");
-    Ok(())
+    outcome.claim_equal("pages mapped by 100 faults", 100, file.mapped()?, "pagemap");
+    Ok(outcome)
 }
 
 /// Claims that a fault fetched a page. More means that pages of the program itself had been
@@ -157,7 +150,7 @@ fn claim_read(b: &mut Bencher, page: f64, read: f64) {
 }
 
 /// Measures a file that is not in the page cache.
-pub(super) fn cold(b: &mut Bencher) -> Result<(), Failure> {
+pub(super) fn cold(mut plan: Plan) -> Result<Outcome, Failure> {
     let file = FilePages::make(PAGES)?;
     let device = file.device()?;
     let page = file.page_bytes() as f64;
@@ -165,33 +158,37 @@ pub(super) fn cold(b: &mut Bencher) -> Result<(), Failure> {
     file.advise(Advice::Random)?;
     file.drop_cache()?;
     let before = (device.moved()?, read_so_far(&io)?, Usage::thread()?);
-    let touch = touching(b, &file);
+    let touch = touching(&mut plan, &file);
     let mut most = 0;
     let drop_cache = || {
         most = most.max(file.cached()?);
         file.drop_cache()
     };
-    b.single(drop_cache, touch)?;
+    let mut outcome = plan.measure(Single::of(drop_cache, touch))?;
     most = most.max(file.cached()?);
     let what = "pages of the file in the page cache after a fault, at most";
-    b.claim_equal(what, 1, most, "mincore");
-    let count = b.operations() as f64;
+    outcome.claim_equal(what, 1, most, "mincore");
+    let count = outcome.operations() as f64;
     let major = (Usage::thread()? - before.2).major_faults;
-    b.report(MAJOR, major as f64);
+    outcome.report(MAJOR, major as f64);
     match &io {
-        Ok(_) => claim_read(b, page, (read_so_far(&io)? - before.1) as f64 / count),
-        Err(reason) => b.claim_unobserved(READ, page, "/proc/thread-self/io", reason),
+        Ok(_) => claim_read(
+            &mut outcome,
+            page,
+            (read_so_far(&io)? - before.1) as f64 / count,
+        ),
+        Err(reason) => outcome.claim_unobserved(READ, page, "/proc/thread-self/io", reason),
     }
     let delivered = (device.moved()?.read - before.0.read) as f64 / count;
     let what = Claim::by_most("bytes that the device delivered per operation");
     claim_moved(
-        b,
+        &mut outcome,
         what,
         (page, MAX_MOVED * page),
         delivered,
         &device.source(),
     );
-    Ok(())
+    Ok(outcome)
 }
 
 #[inline(always)]

@@ -22,15 +22,15 @@ const MIN_HUGE_SHARE: f64 = 0.9;
 pub(crate) const EXPECT: [Expect; 1] = [minor_faults(1.0)];
 
 /// Measures the first write of huge pages in this state.
-pub(super) fn write(b: &mut Bencher, state: State) -> Result<(), Failure> {
+pub(super) fn write(plan: Plan, state: State) -> Result<Outcome, Failure> {
     let length = Pages::Huge.bytes()?;
     // Allocated in huge pages once, so that it can be again.
     let recycled = Area::fill(RECYCLED * length, Pages::Huge)?;
     match state {
-        State::Recycled => measure(b, &recycled, length),
+        State::Recycled => measure(plan, &recycled, length),
         State::Fresh => {
             drop(recycled);
-            measure(b, &Area::reserve(FRESH_BYTES, Pages::Huge)?, length)
+            measure(plan, &Area::reserve(FRESH_BYTES, Pages::Huge)?, length)
         }
     }
 }
@@ -38,10 +38,14 @@ pub(super) fn write(b: &mut Bencher, state: State) -> Result<(), Failure> {
 /// Writes a byte of each piece of the memory that is as long as a huge page, `length` bytes, one
 /// after the other, gives all back at the end of the memory, and counts the huge pages that it has
 /// then.
-pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(), Failure> {
+pub(crate) fn measure<'p>(
+    mut plan: Plan<'p>,
+    area: &Area,
+    length: usize,
+) -> Result<Outcome<'p>, Failure> {
     let step = length / area.memory().pages().bytes()?;
     let bytes = length as f64;
-    b.expect(within(
+    plan.expect(within(
         Counter::ResidentBytes,
         MIN_HUGE_SHARE * bytes,
         1.01 * bytes,
@@ -53,34 +57,32 @@ pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(),
         Ok(())
     };
     let walk = Walk::new(area, &count)?;
-    b.prepared_batches(
-        1,
-        MAX_PAGES.min(area.pages() / step) as u64,
-        |pages| walk.next(pages as usize * step).map(drop),
-        |pages| {
-            for _ in 0..pages {
-                let page = walk.next(step)?;
-                area.write(page..page + 1);
-                walk.touched(page + step);
-            }
-            Ok(())
-        },
-    )?;
+    let written = Loop::batches(1, |pages| {
+        for _ in 0..pages {
+            let page = walk.next(step)?;
+            area.write(page..page + 1);
+            walk.touched(page + step);
+        }
+        Ok(())
+    });
+    let most = MAX_PAGES.min(area.pages() / step) as u64;
+    let prepared = written.prepared(most, |pages| walk.next(pages as usize * step).map(drop));
+    let mut outcome = plan.measure(prepared)?;
     count()?;
     walk.claim(
-        b,
+        &mut outcome,
         not_given(walk.touched_bytes(), huge_bytes(area.memory())?, length)?,
     )?;
-    let share = found.get() as f64 / b.operations() as f64;
+    let share = found.get() as f64 / outcome.operations() as f64;
     let verdict = judge(share);
     let reason = (verdict == Verdict::Unverified)
         .then_some("the kernel had no huge page at hand for the others");
     let claim = Claim::by_most("huge pages found per operation");
-    b.claim_verdict(claim, 1.0, share, "smaps", verdict, reason);
+    outcome.claim_verdict(claim, 1.0, share, "smaps", verdict, reason);
     let per_page = length as f64 / Pages::Small.bytes()? as f64;
-    b.detail("small_pages_per_fault", per_page);
-    b.detail_times("small_page_ns", 1.0 / per_page);
-    Ok(())
+    outcome.detail("small_pages_per_fault", per_page);
+    outcome.detail_times("small_page_ns", 1.0 / per_page);
+    Ok(outcome)
 }
 
 fn judge(share: f64) -> Verdict {

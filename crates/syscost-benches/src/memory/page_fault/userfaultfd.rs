@@ -28,10 +28,11 @@ pub(super) const EXPECT: [Expect; 6] = [
     exactly(Counter::Reported(COPIED), 1.0),
 ];
 
-pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
-    let (_, copied) = b.together(Placement::At(Relation::SameCpu), team)?;
-    b.report(COPIED, copied as f64);
-    Ok(())
+pub(super) fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    let measured = plan.measure(Together::of(Placement::At(Relation::SameCpu), team))?;
+    let (mut outcome, (_, copied)) = measured.split();
+    outcome.report(COPIED, copied as f64);
+    Ok(outcome)
 }
 
 fn team<'t>(cpus: &[u32]) -> Result<Team<'t, (Absent, u64)>, Failure> {
