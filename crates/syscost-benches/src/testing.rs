@@ -43,16 +43,28 @@ pub(crate) fn findings_of(
     expect: &[Expect],
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
 ) -> Result<Findings, Failure> {
-    in_situation(pass, |situation| {
+    with_situation(pass, |situation| {
         let mut b = Bencher::new(case, expect, situation);
         measure(&mut b)?;
         b.finish()
     })
 }
 
-fn in_situation(
+/// The findings of a measurement of this case.
+pub(crate) fn findings_by(
+    case: &Case,
     pass: Pass,
-    measure: impl FnOnce(Situation) -> Result<Findings, Failure>,
+    expect: &[Expect],
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
+) -> Result<Findings, Failure> {
+    with_situation(pass, |situation| {
+        measure(Plan::new(case, expect, situation))?.finish()
+    })
+}
+
+fn with_situation(
+    pass: Pass,
+    measure: impl FnOnce(Situation<'_>) -> Result<Findings, Failure>,
 ) -> Result<Findings, Failure> {
     let clock = Clock::system();
     let effort = Effort {
@@ -96,37 +108,18 @@ pub(crate) fn found_of(
     unless_unsupported(findings_of(case, pass, expect, measure))
 }
 
-fn unless_unsupported(findings: Result<Findings, Failure>) -> Option<Findings> {
-    match findings {
-        Ok(findings) => Some(findings),
-        Err(Failure::Unsupported(reason)) => {
-            println!("skipped: {reason}");
-            None
-        }
-        Err(failure) => panic!("{failure}"),
-    }
-}
-
-/// What is found of this case by a benchmark's function.
-pub(crate) fn findings_by(
-    case: &Case,
-    pass: Pass,
-    expect: &[Expect],
-    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
-) -> Result<Findings, Failure> {
-    situated(pass, |situation| {
-        measure(Plan::new(case, expect, situation))?.finish()
-    })
-}
-
-/// The same; `None`, after printing the reason, where it cannot be measured.
+/// As [`findings_by`]; `None`, after printing the reason, where it cannot be measured.
 pub(crate) fn found_by(
     case: &Case,
     pass: Pass,
     expect: &[Expect],
     measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
 ) -> Option<Findings> {
-    match findings_by(case, pass, expect, measure) {
+    unless_unsupported(findings_by(case, pass, expect, measure))
+}
+
+fn unless_unsupported(findings: Result<Findings, Failure>) -> Option<Findings> {
+    match findings {
         Ok(findings) => Some(findings),
         Err(Failure::Unsupported(reason)) => {
             println!("skipped: {reason}");

@@ -70,35 +70,36 @@ impl Traffic for OneWay {
         &of.bandwidths
     }
 
-    fn measure<C: Channel>(b: &mut Bencher, spec: MessageSpec) -> Result<(), Failure> {
+    fn measure<C: Channel>(mut plan: Plan<'_>, spec: MessageSpec) -> Result<Outcome<'_>, Failure> {
         channel::allowed::<C>(spec.size.get())?;
-        spec.expect::<C>(b, 1.0, 0.0)?;
+        spec.expect::<C>(&mut plan, 1.0, 0.0)?;
         // Signalling the end of the messages that are sent together: a wait and a wake, before and
         // after what is counted.
-        b.expect(at_most(Counter::OtherSyscalls, 0.1));
+        plan.expect(at_most(Counter::OtherSyscalls, 0.1));
         let bytes = spec.size.0;
-        b.rate(bytes);
-        let most = if b.is_timed() {
+        plan.rate(bytes);
+        let most = if plan.is_timed() {
             MAX_PER_TURN
         } else {
             MAX_COUNTED
         };
         let per_iteration = (TURN_BYTES / bytes).clamp(1, most);
-        b.operations_per_iteration(per_iteration);
+        plan.operations_per_iteration(per_iteration);
         let make = |cpus: &[u32]| one_way::<C>(spec, per_iteration, cpus);
-        let (sender, received) = b.together(spec.placement, make)?;
+        let outcome = plan.measure(Together::of(spec.placement, make))?;
+        let (mut outcome, (sender, received)) = outcome.split();
         claim_equal(
-            b,
+            &mut outcome,
             &spec,
             "that came to the partner",
             &sender.sent,
             &received,
         );
-        if let Some(cpu_ns) = b.cpu_ns().filter(|_| b.is_timed()) {
-            b.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
+        if let Some(cpu_ns) = outcome.cpu_ns().filter(|_| outcome.is_timed()) {
+            outcome.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
         }
-        named::claim(b, spec.via, &sender.end);
-        Ok(())
+        named::claim(&mut outcome, spec.via, &sender.end);
+        Ok(outcome)
     }
 }
 

@@ -138,7 +138,7 @@ impl Ledger {
 
 /// Claims that one side received what the other sent.
 pub(super) fn claim_equal(
-    b: &mut Bencher,
+    b: &mut Outcome,
     spec: &MessageSpec,
     what: &str,
     gave: &Tally,

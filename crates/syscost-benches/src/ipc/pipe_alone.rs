@@ -60,15 +60,15 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let size = self.size.get();
         let (out, into) = subject::pipe()?;
         let (mut sent, mut received) = (vec![0_u8; size], vec![0_u8; size]);
-        b.try_iter(|| -> Result<(), Bad> {
+        plan.measure(Loop::each(|| -> Result<(), Bad> {
             // Every message differs from the one before: what comes out is what has just gone in.
             sent[0] = sent[0].wrapping_add(1);
             must(write(&into, &sent)? == size)?;
             must(read(&out, &mut received)? == size && received[0] == sent[0])
-        })
+        }))
     }
 }

@@ -62,7 +62,7 @@ impl Traffic for RoundTrips {
         &of.round_trips
     }
 
-    fn measure<C: Channel>(b: &mut Bencher, spec: MessageSpec) -> Result<(), Failure> {
+    fn measure<C: Channel>(mut plan: Plan<'_>, spec: MessageSpec) -> Result<Outcome<'_>, Failure> {
         channel::allowed::<C>(spec.size.get())?;
         // By the row, whatever the mechanism says of itself.
         let spins = spec.via.is_some_and(|via| via.mechanism().mark.spins());
@@ -70,19 +70,26 @@ impl Traffic for RoundTrips {
             true => 0.0,
             false => sleeps(spec.placement),
         };
-        spec.expect::<C>(b, 2.0, least)?;
+        spec.expect::<C>(&mut plan, 2.0, least)?;
         let make = |cpus: &[u32]| round_trips::<C>(spec, cpus);
-        let (caller, received) = b.together(spec.placement, make)?;
+        let outcome = plan.measure(Together::of(spec.placement, make))?;
+        let (mut outcome, (caller, received)) = outcome.split();
         claim_equal(
-            b,
+            &mut outcome,
             &spec,
             "that came to the partner",
             &caller.sent,
             &received,
         );
-        claim_equal(b, &spec, "that came back", &caller.sent, &caller.returned);
-        named::claim(b, spec.via, &caller.end);
-        Ok(())
+        claim_equal(
+            &mut outcome,
+            &spec,
+            "that came back",
+            &caller.sent,
+            &caller.returned,
+        );
+        named::claim(&mut outcome, spec.via, &caller.end);
+        Ok(outcome)
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) trait Traffic: 'static {
     fn rows(of: &'static Mechanism) -> &'static Rows;
 
     /// Measures it over such a channel.
-    fn measure<C: Channel>(b: &mut Bencher, spec: MessageSpec) -> Result<(), Failure>;
+    fn measure<C: Channel>(plan: Plan<'_>, spec: MessageSpec) -> Result<Outcome<'_>, Failure>;
 }
 
 impl<T: Traffic> Measured<T> for Row {
@@ -62,15 +62,15 @@ impl<T: Traffic> Measured<T> for Row {
         self.via.carries(self.size)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let spec = MessageSpec {
             via: Some(self.via),
             between: self.between,
             placement: self.cpus,
             size: self.size,
-            whole: !b.is_timed(),
+            whole: !plan.is_timed(),
         };
-        channel::measure::<T>(self.via, b, spec)
+        channel::measure::<T>(self.via, plan, spec)
     }
 }
 
@@ -103,23 +103,23 @@ impl MessageSpec {
     /// When the row's name contradicts it.
     pub(super) fn expect<C: Channel>(
         &self,
-        b: &mut Bencher,
+        plan: &mut Plan,
         messages: f64,
         least: f64,
     ) -> Result<(), Failure> {
         for expect in C::calls(messages, self.parts()) {
-            b.expect(expect);
+            plan.expect(expect);
         }
         // Newly allocated memory for each message would fault once per page.
-        b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
+        plan.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
         // A tenth is allowed for other tasks of the machine, and for a side that is woken in the
         // middle of a part.
         let most = 2.3 * C::WAITS * self.parts();
-        b.expect(within(Counter::Switches, least, most));
+        plan.expect(within(Counter::Switches, least, most));
         if !C::SLEEPS {
-            b.expect(at_most(Counter::VoluntarySwitches, 0.05));
+            plan.expect(at_most(Counter::VoluntarySwitches, 0.05));
         }
-        named::expect::<C>(b, self.via, messages, self.parts(), least)
+        named::expect::<C>(plan, self.via, messages, self.parts(), least)
     }
 
     /// Starts the partner, which serves its end until the measurement is over.

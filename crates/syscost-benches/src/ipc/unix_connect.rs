@@ -89,25 +89,26 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.expect(within(Counter::Switches, sleeps(self.cpus), 2.1));
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        plan.expect(within(Counter::Switches, sleeps(self.cpus), 2.1));
         let make = |cpus: &[u32]| connections(self.name, self.between, cpus);
-        let (connector, accepted) = b.together(self.cpus, make)?;
-        b.claim_equal(
+        let outcome = plan.measure(Together::of(self.cpus, make))?;
+        let (mut outcome, (connector, accepted)) = outcome.split();
+        outcome.claim_equal(
             "what the partner's socket is bound to",
             self.name.name(),
             connector.bound,
             "getsockname",
         );
         let connected = connector.connected;
-        b.claim(
+        outcome.claim(
             "accepted per connection made",
             1.0,
             accepted as f64 / connected as f64,
             "both sides",
             connected > 0 && accepted == connected,
         );
-        Ok(())
+        Ok(outcome)
     }
 }
 

@@ -18,22 +18,22 @@ use syscost_net::Content;
 use syscost_net::service::{Account, ServiceError};
 
 use crate::net::far_end::{Family, Route};
-use crate::net::tcp::bandwidth::{StreamSpec, measure};
+use crate::net::tcp::bandwidth::{self, StreamSpec};
 use crate::net::workers::IsOver;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Receiver that discards its bytes",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let (family, place) = (Family::Ipv4, Placement::SAME);
     let partner = Route::Loopback(place, family);
-    let spec = StreamSpec::plain(partner, family, 1, b)?.received_by(discard);
-    measure(b, &spec)
+    let spec = StreamSpec::plain(partner, family, 1, &plan)?.received_by(discard);
+    bandwidth::measure(plan, &spec)
 }
 
 fn discard(

@@ -23,19 +23,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Queue that drops messages",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let spec = MessageSpec {
         via: None,
         between: Between::Processes,
         placement: Placement::SAME,
         size: Bytes::kib(4),
-        whole: !b.is_timed(),
+        whole: !plan.is_timed(),
     };
-    OneWay::measure::<Drops>(b, spec)
+    OneWay::measure::<Drops>(plan, spec)
 }
 
 struct Drops {

@@ -31,12 +31,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::CLOSE),
         at_most(Counter::Syscall(Sysno::FCNTL), 1.0),
     ],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let connector = b.together(Placement::SAME, |_| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    let shape = Together::of(Placement::SAME, |_| {
         let (listener, address) = listen(Family::Ipv4.loopback(), 1, &Tcp::default())?;
         let connector = Connector {
             address,
@@ -45,10 +45,16 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             counters: Watch::begin(),
         };
         Ok(Team::new(Vec::new(), connector))
-    })?;
+    });
+    let (mut outcome, connector) = plan.measure(shape)?.split();
     let no_account = Account::default();
-    claim_accepted(b, &connector.counters, connector.begun, &no_account);
-    Ok(())
+    claim_accepted(
+        &mut outcome,
+        &connector.counters,
+        connector.begun,
+        &no_account,
+    );
+    Ok(outcome)
 }
 
 struct Connector {

@@ -145,7 +145,7 @@ pub(crate) trait Networked<By = ()>: Params {
     }
 
     /// Measures over that route.
-    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure>;
+    fn measure(self, route: Route, plan: Plan<'_>) -> Result<Outcome<'_>, Failure>;
 }
 
 /// Such a row as any other.
@@ -178,9 +178,9 @@ impl<R: Networked<By>, By> Measured<By> for OverNetwork<R> {
         self.0.support()
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let route = self.0.destination().route(b.targets())?;
-        self.0.run(route, b)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        let route = self.0.destination().route(plan.targets())?;
+        self.0.measure(route, plan)
     }
 }
 
@@ -223,10 +223,9 @@ impl Route {
         }
     }
 
-    /// Announces to the bencher how long an exchange of this many bytes takes, if that may be long. To be
-    /// called before the measurement.
-    pub(crate) fn announce(&self, b: &mut Bencher, size: usize) -> Result<(), Failure> {
-        if let (Self::Remote(given), false) = (self, b.is_timed()) {
+    /// Announces how long an exchange of this many bytes takes, if that may be long.
+    pub(crate) fn announce(&self, plan: &mut Plan, size: usize) -> Result<(), Failure> {
+        if let (Self::Remote(given), false) = (self, plan.is_timed()) {
             let begun = Instant::now();
             let session = Session::connect(given.address, &given.token, PATIENCE)?;
             let round_trip = begun.elapsed() / EXCHANGES_OF_A_SESSION;
@@ -234,7 +233,7 @@ impl Route {
                 true => exchange(session, size)?,
                 false => round_trip,
             };
-            b.takes_about(takes.as_nanos() as f64);
+            plan.takes_about(takes.as_nanos() as f64);
         }
         Ok(())
     }

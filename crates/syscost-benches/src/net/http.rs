@@ -83,22 +83,23 @@ impl Networked for Row {
         }
     }
 
-    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let (connection, size) = (self.connection, self.size.get());
-        route.announce(b, size)?;
-        expect(b, &route, connection, size);
-        let content = content(b);
-        let (client, account) = b.together(route.placement(), |cpus| {
+        route.announce(&mut plan, size)?;
+        expect(&mut plan, &route, connection, size);
+        let content = content(&plan);
+        let shape = Together::of(route.placement(), |cpus| {
             let (far, to) = responding(&route, size, connection, cpus)?;
             Ok(far.driven_by(Client::new(to, connection, size, content)?))
-        })?;
-        client.claim(b, connection, &account);
-        Ok(())
+        });
+        let (mut outcome, (client, account)) = plan.measure(shape)?.split();
+        client.claim(&mut outcome, connection, &account);
+        Ok(outcome)
     }
 }
 
 /// Expects the calls and switches of those ends that are tasks of this machine.
-fn expect(b: &mut Bencher, route: &Route, connection: Connection, size: usize) {
+fn expect(plan: &mut Plan, route: &Route, connection: Connection, size: usize) {
     let there = route.own_ends() - 1.0;
     // A body arrives in parts as the network delivers them.
     let parts = size.div_ceil(1024) as f64;
@@ -106,10 +107,10 @@ fn expect(b: &mut Bencher, route: &Route, connection: Connection, size: usize) {
         Connection::Kept => 0.0,
         Connection::Fresh => 1.0,
     };
-    b.expect(together(Sysno::SENDTO, 1.0 + there));
+    plan.expect(together(Sysno::SENDTO, 1.0 + there));
     let receives = Counter::Syscall(Sysno::RECVFROM);
     let least = 1.0 + there + fresh;
-    b.expect(within(receives, 0.95 * least, 1.05 * (least + parts)));
+    plan.expect(within(receives, 0.95 * least, 1.05 * (least + parts)));
     for (call, count) in [
         (Sysno::SOCKET, fresh),
         (Sysno::CONNECT, fresh),
@@ -118,18 +119,18 @@ fn expect(b: &mut Bencher, route: &Route, connection: Connection, size: usize) {
         (Sysno::SETSOCKOPT, 2.0 * there * fresh),
         (Sysno::CLOSE, (1.0 + there) * fresh),
     ] {
-        b.expect(together(call, count));
+        plan.expect(together(call, count));
     }
     // A debug build checks that a descriptor is open before it closes it.
     let max = 1.05 * (1.0 + there) * fresh;
-    b.expect(at_most(Counter::Syscall(Sysno::FCNTL), max));
-    b.expect(at_most(Counter::MinorFaults, 0.01 * parts));
+    plan.expect(at_most(Counter::Syscall(Sysno::FCNTL), max));
+    plan.expect(at_most(Counter::MinorFaults, 0.01 * parts));
     let max = (2.3 + 2.0 * fresh) * route.own_ends() * parts;
     let least = match route.is_loopback() {
         true => sleeps(route.placement()),
         false => 0.5,
     };
-    b.expect(within(Counter::Switches, least, max));
+    plan.expect(within(Counter::Switches, least, max));
 }
 
 /// A far end that answers requests.

@@ -88,9 +88,9 @@ impl Networked for Row {
         Destination::new(self.path, self.family, self.cpus)
     }
 
-    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let load = self.streams;
-        let mut spec = StreamSpec::plain(route, self.family, 1, b)?;
+        let mut spec = StreamSpec::plain(route, self.family, 1, &plan)?;
         let places = std::mem::take(&mut spec.places);
         spec.places = places.iter().cycle().take(load).cloned().collect();
         let (route, family, tcp) = (&spec.route, self.family, &spec.tcp);
@@ -101,21 +101,21 @@ impl Networked for Row {
             together(Sysno::RECVFROM, ends),
             at_most(Counter::OtherSyscalls, 0.05),
         ];
-        b.audit_apart(&calls, AUDITED, |messages| {
+        plan.audit_apart(&calls, AUDITED, |messages| {
             let mut echo = start_echo(0)?;
             (0..messages).try_for_each(|_| echo.round_trip())?;
             echo.finish().map(drop)
         })?;
         let start = || Streams::start(&spec, Until::Stopped);
         let mut streams = (load > 0).then(start).transpose()?;
-        let mut echo = start_echo(b.random().u64(..))?;
+        let mut echo = start_echo(plan.random().u64(..))?;
         if let Some(streams) = &mut streams {
-            bandwidth::warm_up(streams, b.case_ns(), &spec)?;
+            bandwidth::warm_up(streams, plan.case_ns(), &spec)?;
         }
-        let clock = *b.clock();
+        let clock = *plan.clock();
         let (mut laps, mut fewest) = (Vec::new(), load);
         let mut implied = Implied::default();
-        b.observe(|| {
+        let observed = Observed::of(|| {
             let before = streams.as_ref().map(Streams::moved).unwrap_or_default();
             let (begun, first) = (clock.start(), laps.len());
             let (since, trips) = (Instant::now(), echo.round_trips());
@@ -139,12 +139,15 @@ impl Networked for Row {
                     return Ok(mean);
                 }
             }
-        })?;
+        });
+        let mut outcome = plan.measure(observed)?;
+        let b = &mut outcome;
         implied.claim(b, Shares::WHOLE);
         if b.is_timed() {
             laps.iter().for_each(|ns| b.record_single(*ns));
             let claim = "round trips in the distribution, of those that were made";
-            b.claim_equal(claim, echo.round_trips(), b.singles(), "near end");
+            let singles = b.singles();
+            b.claim_equal(claim, echo.round_trips(), singles, "near end");
         }
         ConnectionCpus::claim(&places, b, self.cpus);
         let claim = "streams that moved bytes in every sample, by the row's name";
@@ -153,14 +156,15 @@ impl Networked for Row {
             if route.is_loopback() {
                 streams.workers().claim_cpus(b);
             }
-            let outcome = streams.finish()?;
-            bandwidth::claim(b, &spec, &outcome);
-            if let Some(usage) = outcome.usage.filter(|_| b.is_timed()) {
+            let delivered = streams.finish()?;
+            bandwidth::claim(b, &spec, &delivered);
+            if let Some(usage) = delivered.usage.filter(|_| b.is_timed()) {
                 let rate = usage.bytes as f64 * 1e9 / usage.passed_ns.max(1) as f64;
                 b.detail("load_bytes_per_s", rate);
             }
         }
-        echo.claim(b)
+        echo.claim(b)?;
+        Ok(outcome)
     }
 }
 

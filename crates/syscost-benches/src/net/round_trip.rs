@@ -115,24 +115,25 @@ impl<L: Echoed> Networked<L> for Row {
         }
     }
 
-    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let spec = EchoSpec {
             route,
             wait: self.wait,
             size: self.size.get(),
-            tcp: options(b.targets()),
+            tcp: options(plan.targets()),
         };
-        spec.route.announce(b, spec.size)?;
-        spec.expect(b);
+        spec.route.announce(&mut plan, spec.size)?;
+        spec.expect(&mut plan);
         let is_lossless = L::IS_RELIABLE || spec.route.is_loopback();
-        let exchange = Exchange::new(b, spec.size, is_lossless);
-        let (caller, account) = b.together(spec.route.placement(), |cpus| {
+        let exchange = Exchange::new(&mut plan, spec.size, is_lossless);
+        let shape = Together::of(spec.route.placement(), |cpus| {
             let (far, near, interface) = L::connected(&spec, cpus)?;
             Ok(far.driven_by(exchange.over(near, interface.named(self.family))))
-        })?;
-        caller.claim(b, &account);
-        L::claim(&caller, b, &account);
-        Ok(())
+        });
+        let (mut outcome, (caller, account)) = plan.measure(shape)?.split();
+        caller.claim(&mut outcome, &account);
+        L::claim(&caller, &mut outcome, &account);
+        Ok(outcome)
     }
 }
 
@@ -159,14 +160,14 @@ impl EchoSpec {
     /// Expects the calls and switches of a round trip at those ends that are tasks of this machine.
     /// Each waits once, or once for each part of a message; one that spins never waits, but may be
     /// preempted.
-    fn expect(&self, b: &mut Bencher) {
+    fn expect(&self, plan: &mut Plan) {
         let ends = self.route.own_ends();
-        b.expect(together(Sysno::SENDTO, ends));
+        plan.expect(together(Sysno::SENDTO, ends));
         let length = Argument {
             position: 2,
             name: "length",
         };
-        b.expect_argument(
+        plan.expect_argument(
             Sysno::SENDTO,
             length,
             ArgumentValue::Always(self.size as u64),
@@ -174,15 +175,15 @@ impl EchoSpec {
         let receives = Counter::Syscall(Sysno::RECVFROM);
         let (min, max) = (0.95 * ends, 1.05 * ends * self.parts());
         match self.wait {
-            Wait::Block => b.expect(together(Sysno::RECVFROM, ends)),
+            Wait::Block => plan.expect(together(Sysno::RECVFROM, ends)),
             Wait::Epoll => {
-                b.expect(within(receives, min, max));
-                b.expect(within(Counter::Syscall(Sysno::EPOLL_PWAIT), min, max));
+                plan.expect(within(receives, min, max));
+                plan.expect(within(Counter::Syscall(Sysno::EPOLL_PWAIT), min, max));
             }
-            Wait::Spin => b.expect(at_least(receives, min)),
+            Wait::Spin => plan.expect(at_least(receives, min)),
         }
         // Memory allocated anew for each message would fault once per page.
-        b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
+        plan.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
         // Over a slow path the acknowledgement comes before the answer and wakes the waiting end
         // once more.
         let wakes = if self.route.is_loopback() { 1.15 } else { 2.3 };
@@ -193,9 +194,9 @@ impl EchoSpec {
             // A nearby host may answer before this end has fallen asleep.
             (_, false) => 0.5,
         };
-        b.expect(within(Counter::Switches, min, max));
+        plan.expect(within(Counter::Switches, min, max));
         if self.wait == Wait::Spin {
-            b.expect(at_most(Counter::VoluntarySwitches, 0.05));
+            plan.expect(at_most(Counter::VoluntarySwitches, 0.05));
         }
     }
 }

@@ -106,13 +106,13 @@ macro_rules! mechanisms {
         }
 
         /// Measures such traffic over this mechanism.
-        pub(super) fn measure<T: Traffic>(
+        pub(super) fn measure<'a, T: Traffic>(
             via: Via,
-            b: &mut Bencher,
+            plan: Plan<'a>,
             spec: MessageSpec,
-        ) -> Result<(), Failure> {
+        ) -> Result<Outcome<'a>, Failure> {
             match via {
-                $(Via::$via => T::measure::<$channel>(b, spec),)*
+                $(Via::$via => T::measure::<$channel>(plan, spec),)*
             }
         }
 

@@ -17,7 +17,7 @@ impl Via {
 /// many parts, independently of the mechanism's own expectations; nothing of a negative control's. Both sides fall asleep `least`
 /// times.
 pub(in crate::ipc) fn expect<C: Channel>(
-    b: &mut Bencher,
+    plan: &mut Plan,
     via: Option<Via>,
     messages: f64,
     parts: f64,
@@ -28,7 +28,7 @@ pub(in crate::ipc) fn expect<C: Channel>(
         None | Some(Mark::Descriptors(_)) => {}
         Some(Mark::Calls(calls)) => {
             for call in calls {
-                b.expect(together(*call, messages));
+                plan.expect(together(*call, messages));
             }
         }
         Some(Mark::Memory { sleeps }) => {
@@ -43,10 +43,10 @@ pub(in crate::ipc) fn expect<C: Channel>(
             }
             if sleeps {
                 // A task that wakes the other just before it sleeps saves both calls.
-                b.expect(within(futex, least / 4.0, 4.2 * messages * parts));
+                plan.expect(within(futex, least / 4.0, 4.2 * messages * parts));
             } else {
-                b.expect(within(futex, 0.0, 0.1));
-                b.expect(at_most(Counter::VoluntarySwitches, 0.05));
+                plan.expect(within(futex, 0.0, 0.1));
+                plan.expect(at_most(Counter::VoluntarySwitches, 0.05));
             }
         }
     }
@@ -67,17 +67,17 @@ mod tests {
 
     use super::super::*;
     use super::{claim, expect};
-    use crate::testing::findings;
+    use crate::testing::findings_by;
 
     const CLAIM: &str = "what messages go through";
 
     /// The verdict on a mechanism under this name; `None` if nothing is claimed.
     fn verdict<C: Channel>(via: Via) -> Option<Verdict> {
-        let found = findings(Pass::Timed, &[], |b| {
+        let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
             let (own, _theirs) = C::open(8)?;
-            b.iter(|| 1)?;
-            claim(b, Some(via), &own);
-            Ok(())
+            let mut outcome = plan.measure(Loop::infallible(|| 1))?;
+            claim(&mut outcome, Some(via), &own);
+            Ok(outcome)
         });
         let evidence = found.unwrap().evidence;
         let mut claims = evidence.iter().filter(|one| one.claim.sentence == CLAIM);
@@ -118,9 +118,9 @@ mod tests {
         let expected = |via| {
             let mut result = Ok(());
             // The expectation of calls that it does not make is refuted, or it fails immediately.
-            let found = findings(Pass::Evidence, &[], |b| {
-                result = expect::<ByStream<pipe::Pipe>>(b, Some(via), 1.0, 1.0, 0.0);
-                b.iter(|| 1)
+            let found = findings_by(&Case::default(), Pass::Evidence, &[], |mut plan| {
+                result = expect::<ByStream<pipe::Pipe>>(&mut plan, Some(via), 1.0, 1.0, 0.0);
+                plan.measure(Loop::infallible(|| 1))
             });
             (result, found)
         };
@@ -138,9 +138,9 @@ mod tests {
 
     #[test]
     fn a_way_in_memory_expects_no_other_calls() {
-        let found = findings(Pass::Timed, &[], |b| {
-            expect::<ring::Ring<ring::Spin>>(b, Some(Via::SharedSpin), 1.0, 1.0, 0.0)?;
-            b.iter(|| 1)
+        let found = findings_by(&Case::default(), Pass::Timed, &[], |mut plan| {
+            expect::<ring::Ring<ring::Spin>>(&mut plan, Some(Via::SharedSpin), 1.0, 1.0, 0.0)?;
+            plan.measure(Loop::infallible(|| 1))
         });
         assert!(found.is_ok());
     }
@@ -148,9 +148,9 @@ mod tests {
     #[test]
     fn a_way_that_waits_otherwise_than_its_name_says_is_refused() {
         fn refused<C: Channel>(via: Via) -> bool {
-            let found = findings(Pass::Timed, &[], |b| {
-                expect::<C>(b, Some(via), 1.0, 1.0, 0.0)?;
-                b.iter(|| 1)
+            let found = findings_by(&Case::default(), Pass::Timed, &[], |mut plan| {
+                expect::<C>(&mut plan, Some(via), 1.0, 1.0, 0.0)?;
+                plan.measure(Loop::infallible(|| 1))
             });
             matches!(found, Err(Failure::Broken(_)))
         }

@@ -253,12 +253,12 @@ fn account(caller: &Caller<Scripted>) -> Account {
 
 /// What a caller claims next to such an account.
 fn findings(caller: &Caller<Scripted>, account: &Account) -> Findings {
-    let found = testing::findings(Pass::Timed, &[], |b| {
-        b.observe(|| Ok(1.0))?;
-        caller.claim(b, account);
-        Ok(())
+    let found = testing::found_by(&Case::default(), Pass::Timed, &[], |plan| {
+        let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
+        caller.claim(&mut outcome, account);
+        Ok(outcome)
     });
-    found.unwrap()
+    found.expect("supported")
 }
 
 /// The claims with this verdict, except those about the interface, which has carried nothing.

@@ -64,14 +64,14 @@ impl Networked for Row {
         may_ping(self.family)
     }
 
-    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let size = self.size.get();
-        route.announce(b, size)?;
+        route.announce(&mut plan, size)?;
         let length = Argument {
             position: 2,
             name: "length",
         };
-        b.expect_argument(
+        plan.expect_argument(
             Sysno::SENDTO,
             length,
             ArgumentValue::Always((HEAD + size) as u64),
@@ -82,21 +82,24 @@ impl Networked for Row {
                 // One, unless a nearby host answers before this end has fallen asleep; none where the
                 // far end is another network namespace of this kernel, which answers within the
                 // sending call; two where packets for other programs wake a raw socket as well.
-                b.expect(at_most(Counter::Switches, 2.3));
+                plan.expect(at_most(Counter::Switches, 2.3));
                 Some(LOST_AFTER)
             }
         };
-        let exchange = Exchange::new(b, size, route.is_loopback());
-        let pinger = b.together(route.placement(), |_| {
+        let exchange = Exchange::new(&mut plan, size, route.is_loopback());
+        let shape = Together::of(route.placement(), |_| {
             let (pinger, interface) = Pinger::open(route.address(), size, limit)?;
             let caller = exchange.over(pinger, interface.named(self.family));
             Ok(Team::new(Vec::new(), caller))
-        })?;
-        pinger.claim_deliveries(b);
-        pinger.claim_interface(b);
-        pinger.link.claim_address(b, route.address());
+        });
+        let (mut outcome, pinger) = plan.measure(shape)?.split();
+        pinger.claim_deliveries(&mut outcome);
+        pinger.claim_interface(&mut outcome);
+        pinger.link.claim_address(&mut outcome, route.address());
         let answered = pinger.tally.answered;
-        pinger.link.claim(b, answered, route.is_loopback());
-        Ok(())
+        pinger
+            .link
+            .claim(&mut outcome, answered, route.is_loopback());
+        Ok(outcome)
     }
 }

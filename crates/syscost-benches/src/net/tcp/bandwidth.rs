@@ -49,7 +49,7 @@ use syscost_net::socket::Tcp;
 
 pub(in crate::net) use claims::claim;
 use method::Method;
-use streams::Outcome;
+use streams::Delivered;
 pub(in crate::net) use streams::Streams;
 
 use super::stream::options;
@@ -226,17 +226,17 @@ impl Networked for Row {
         }
     }
 
-    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, route: Route, plan: Plan<'_>) -> Result<Outcome<'_>, Failure> {
         let spec = StreamSpec {
             direction: self.direction,
             method: self.via,
             size: self.size.get(),
-            ..StreamSpec::plain(route, self.family, self.streams, b)?
+            ..StreamSpec::plain(route, self.family, self.streams, &plan)?
         };
-        let outcome = measured(b, &spec)?;
-        claims::claim_named(b, &self, &outcome);
-        ConnectionCpus::claim(&spec.places, b, self.cpus);
-        Ok(())
+        let (mut outcome, delivered) = measured(plan, &spec)?;
+        claims::claim_named(&mut outcome, &self, &delivered);
+        ConnectionCpus::claim(&spec.places, &mut outcome, self.cpus);
+        Ok(outcome)
     }
 }
 
@@ -308,29 +308,33 @@ pub(in crate::net) fn content(b: &Bencher) -> Content {
 }
 
 /// Measures these streams; the negative control has streams of its own.
-pub(crate) fn measure(b: &mut Bencher, spec: &StreamSpec) -> Result<(), Failure> {
-    measured(b, spec).map(drop)
+pub(crate) fn measure<'a>(plan: Plan<'a>, spec: &StreamSpec) -> Result<Outcome<'a>, Failure> {
+    measured(plan, spec).map(|(outcome, _)| outcome)
 }
 
-fn measured(b: &mut Bencher, spec: &StreamSpec) -> Result<Outcome, Failure> {
-    audit(b, spec)?;
+fn measured<'a>(
+    mut plan: Plan<'a>,
+    spec: &StreamSpec,
+) -> Result<(Outcome<'a>, Delivered), Failure> {
+    audit(&mut plan, spec)?;
     let mut streams = Streams::start(spec, Until::Stopped)?;
-    let window = warm_up(&mut streams, b.case_ns(), spec)?;
+    let window = warm_up(&mut streams, plan.case_ns(), spec)?;
     let mut windows = Windows::default();
-    b.observe(|| windows.add(window, || streams.window(window)))?;
+    let rates = Observed::of(|| windows.add(window, || streams.window(window)));
+    let mut outcome = plan.measure(rates)?;
     if spec.route.is_loopback() {
-        streams.workers().claim_cpus(b);
+        streams.workers().claim_cpus(&mut outcome);
     }
-    let outcome = streams.finish()?;
-    claim(b, spec, &outcome);
-    if let Some(usage) = &outcome.usage {
-        windows.claim(b, usage, outcome.received.bytes);
+    let delivered = streams.finish()?;
+    claim(&mut outcome, spec, &delivered);
+    if let Some(usage) = &delivered.usage {
+        windows.claim(&mut outcome, usage, delivered.received.bytes);
     }
-    Ok(outcome)
+    Ok((outcome, delivered))
 }
 
 /// Counts the system calls of a stream of some messages.
-fn audit(b: &mut Bencher, spec: &StreamSpec) -> Result<(), Failure> {
+fn audit(plan: &mut Plan, spec: &StreamSpec) -> Result<(), Failure> {
     let mut one = spec.clone();
     one.places.truncate(1);
     let calls = one.method.calls(one.sends_here(), one.receives_here());
@@ -338,7 +342,7 @@ fn audit(b: &mut Bencher, spec: &StreamSpec) -> Result<(), Failure> {
         true => AUDITED,
         false => (AUDITED_BYTES_REMOTE / one.size as u64).clamp(MIN_AUDITED, AUDITED),
     };
-    b.audit_apart(&calls, audited, |messages| {
+    plan.audit_apart(&calls, audited, |messages| {
         let streams = Streams::start(&one, Until::Messages(messages))?;
         streams.finish().map(drop)
     })

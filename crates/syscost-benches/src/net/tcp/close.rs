@@ -78,27 +78,28 @@ impl Networked for Row {
         }
     }
 
-    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
-        route.announce(b, 0)?;
+    fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
+        route.announce(&mut plan, 0)?;
         // What both ends do without closing is subtracted.
-        b.expect(together(Sysno::SHUTDOWN, 1.0));
-        b.expect(together(Sysno::RECVFROM, 1.0));
-        b.expect(at_most(Counter::Syscall(Sysno::CONNECT), 0.05));
-        b.expect(at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES));
+        plan.expect(together(Sysno::SHUTDOWN, 1.0));
+        plan.expect(together(Sysno::RECVFROM, 1.0));
+        plan.expect(at_most(Counter::Syscall(Sysno::CONNECT), 0.05));
+        plan.expect(at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES));
         // On one CPU this end waits for the far end's FIN, and the far end for this one's.
-        b.expect(match route.is_loopback() {
+        plan.expect(match route.is_loopback() {
             true => within(Counter::Switches, 1.9, 4.2),
             false => within(Counter::Switches, 0.5, 2.3),
         });
         // Else the byte that the far end sends preempts it, and it waits for the end later.
         let _no_preemption =
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-        let (closer, account) = b.single_together(route.placement(), |cpus| {
+        let shape = Together::of(route.placement(), |cpus| {
             let (far, to) = accepting(RULE, &route, cpus)?;
             Ok(far.driven_by(Closer { to, open: None }))
-        })?;
-        closer.to.claim(b, self.family, Some(&account));
-        Ok(())
+        });
+        let (mut outcome, (closer, account)) = plan.measure(shape.own_share())?.split();
+        closer.to.claim(&mut outcome, self.family, Some(&account));
+        Ok(outcome)
     }
 }
 

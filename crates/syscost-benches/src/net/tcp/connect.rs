@@ -96,29 +96,33 @@ impl Networked for Row {
         }
     }
 
-    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let step = self.step;
-        route.announce(b, 0)?;
-        step.expect(b, &route);
-        let (connector, account) = match step {
+        route.announce(&mut plan, 0)?;
+        step.expect(&mut plan, &route);
+        let (mut outcome, connector, account) = match step {
             Step::Refused => {
                 let make = |_: &[u32]| {
                     let (address, closed_port) = closed_port(&route)?;
                     let to = Connections::refused(address)?;
                     Ok(Team::new(Vec::new(), Connector::new(step, to, closed_port)))
                 };
-                (b.together(route.placement(), make)?, None)
+                let shape = Together::of(route.placement(), make);
+                let (outcome, connector) = plan.measure(shape)?.split();
+                (outcome, connector, None)
             }
             Step::Connect | Step::FirstByte | Step::Reset => {
-                let (connector, account) = b.together(route.placement(), |cpus| {
+                let shape = Together::of(route.placement(), |cpus| {
                     let (far, to) = accepting(step.rule(), &route, cpus)?;
                     Ok(far.driven_by(Connector::new(step, to, None)))
-                })?;
-                (connector, Some(account))
+                });
+                let (outcome, (connector, account)) = plan.measure(shape)?.split();
+                (outcome, connector, Some(account))
             }
         };
-        connector.to.claim(b, self.family, account.as_ref());
-        Ok(())
+        let account = account.as_ref();
+        connector.to.claim(&mut outcome, self.family, account);
+        Ok(outcome)
     }
 }
 
@@ -138,7 +142,7 @@ impl Step {
     }
 
     /// Expects the calls and switches of those ends that are tasks of this machine.
-    fn expect(self, b: &mut Bencher, route: &Route) {
+    fn expect(self, plan: &mut Plan, route: &Route) {
         // What a far end on this machine adds.
         let there = match self {
             Step::Refused => 0.0,
@@ -158,9 +162,9 @@ impl Step {
             (Sysno::ACCEPT4, there),
             (Sysno::CLOSE, 1.0 + there),
         ] {
-            b.expect(together(call, count));
+            plan.expect(together(call, count));
         }
-        b.expect(match self {
+        plan.expect(match self {
             Step::Connect => together(Sysno::RECVFROM, 1.0),
             Step::FirstByte => together(Sysno::RECVFROM, 1.0 + there),
             // The reset may have come before the call that connects returns.
@@ -168,17 +172,17 @@ impl Step {
             Step::Refused => together(Sysno::RECVFROM, 0.0),
         });
         // A debug build checks that a descriptor is open before it closes it.
-        b.expect(at_most(
+        plan.expect(at_most(
             Counter::Syscall(Sysno::FCNTL),
             1.05 * (1.0 + there),
         ));
         match (self, route.is_loopback()) {
             (Step::Refused, true) => {}
-            (_, true) => b.expect(within(Counter::Switches, sleeps(route.placement()), 4.2)),
+            (_, true) => plan.expect(within(Counter::Switches, sleeps(route.placement()), 4.2)),
             // None where the far end is this kernel, or another network namespace of it.
-            (Step::Refused, false) => b.expect(at_most(Counter::Switches, 2.3)),
+            (Step::Refused, false) => plan.expect(at_most(Counter::Switches, 2.3)),
             // One wait for the handshake, one for what follows.
-            (_, false) => b.expect(within(Counter::Switches, 0.5, 2.3)),
+            (_, false) => plan.expect(within(Counter::Switches, 0.5, 2.3)),
         }
     }
 }

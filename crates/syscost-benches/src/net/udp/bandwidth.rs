@@ -34,7 +34,7 @@ use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Rou
 use crate::net::tcp::bandwidth::content;
 use crate::net::windows::Windows;
 use crate::net::workers::{Tally, Until};
-use flow::{Flow, FlowSpec, Outcome};
+use flow::{Delivered, Flow, FlowSpec};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "UDP goodput",
@@ -139,37 +139,38 @@ impl Networked for Row {
         }
     }
 
-    fn run(self, route: Route, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let spec = FlowSpec {
-            places: ConnectionCpus::of(&route, 1, b)?.remove(0),
+            places: ConnectionCpus::of(&route, 1, &plan)?.remove(0),
             route,
             family: self.family,
             size: self.size.get(),
             rate: self.rate.per_s(),
-            content: content(b),
+            content: content(&plan),
         };
-        audit(b, &spec)?;
+        audit(&mut plan, &spec)?;
         let mut flow = Flow::start(&spec, Until::Stopped)?;
-        let window = Duration::from_nanos(b.case_ns() as u64).clamp(MIN_WINDOW, MAX_WINDOW);
+        let window = Duration::from_nanos(plan.case_ns() as u64).clamp(MIN_WINDOW, MAX_WINDOW);
         flow.warm_up(window)?;
         let mut windows = Windows::default();
-        b.observe(|| windows.add(window, || flow.window(window)))?;
+        let rates = Observed::of(|| windows.add(window, || flow.window(window)));
+        let mut outcome = plan.measure(rates)?;
         if spec.route.is_loopback() {
-            flow.workers().claim_cpus(b);
+            flow.workers().claim_cpus(&mut outcome);
         }
-        let outcome = flow.finish()?;
-        claim(b, &spec, &outcome);
-        ConnectionCpus::claim(std::slice::from_ref(&spec.places), b, self.cpus);
-        if let Some(traffic) = &outcome.traffic {
-            windows.claim(b, &traffic.usage, outcome.received.bytes);
+        let delivered = flow.finish()?;
+        claim(&mut outcome, &spec, &delivered);
+        ConnectionCpus::claim(std::slice::from_ref(&spec.places), &mut outcome, self.cpus);
+        if let Some(traffic) = &delivered.traffic {
+            windows.claim(&mut outcome, &traffic.usage, delivered.received.bytes);
         }
-        Ok(())
+        Ok(outcome)
     }
 }
 
 /// Counts the system calls of some datagrams: one to send each, none to wait if there is no rate to
 /// keep, and one to receive it.
-fn audit(b: &mut Bencher, spec: &FlowSpec) -> Result<(), Failure> {
+fn audit(plan: &mut Plan, spec: &FlowSpec) -> Result<(), Failure> {
     let waits = match spec.rate {
         Some(_) => 1.05,
         None => 0.05,
@@ -183,14 +184,14 @@ fn audit(b: &mut Bencher, spec: &FlowSpec) -> Result<(), Failure> {
         // Datagrams that find no room never reach the receiver: how few it takes is a result.
         calls.push(at_most(Counter::Syscall(Sysno::RECVFROM), 1.05));
     }
-    b.audit_apart(&calls, AUDITED, |messages| {
+    plan.audit_apart(&calls, AUDITED, |messages| {
         let flow = Flow::start(spec, Until::Messages(messages))?;
         flow.finish().map(drop)
     })
 }
 
-fn claim(b: &mut Bencher, spec: &FlowSpec, outcome: &Outcome) {
-    let (sent, received) = (&outcome.sent, &outcome.received);
+fn claim(b: &mut Bencher, spec: &FlowSpec, delivered: &Delivered) {
+    let (sent, received) = (&delivered.sent, &delivered.received);
     let order = received.order.unwrap_or_default();
     let claim = "different datagrams that came, of those sent";
     let bound = Bound::Within(1.0, sent.messages as f64);
@@ -216,14 +217,14 @@ fn claim(b: &mut Bencher, spec: &FlowSpec, outcome: &Outcome) {
     b.claim_equal(
         "family of its addresses",
         spec.family.name(),
-        Family::of_address(outcome.own.ip()).name(),
+        Family::of_address(delivered.own.ip()).name(),
         "getsockname",
     );
     // What a queue dropped was sent, but never carried by the interface.
-    outcome
+    delivered
         .interface
         .claim(b, received.bytes.min(sent.bytes), 0);
-    let Some(traffic) = outcome.traffic else {
+    let Some(traffic) = delivered.traffic else {
         return;
     };
     let usage = traffic.usage;

@@ -27,7 +27,7 @@ pub(in crate::net) struct Streams {
 }
 
 /// The result of streams.
-pub(in crate::net) struct Outcome {
+pub(in crate::net) struct Delivered {
     pub(in crate::net) sent: Tally,
     pub(in crate::net) received: Tally,
     /// This end's and the far end's sockets, as their kernels report them.
@@ -187,7 +187,7 @@ impl Streams {
     }
 
     /// Ends the streams and returns their result.
-    pub(in crate::net) fn finish(mut self) -> Result<Outcome, Failure> {
+    pub(in crate::net) fn finish(mut self) -> Result<Delivered, Failure> {
         let usage = match self.first {
             Some(first) => Some(first.until(&self.used()?)?),
             None => None,
@@ -230,7 +230,7 @@ impl Streams {
         };
         await_acknowledgement(senders, sent.bytes);
         interface.end();
-        Ok(Outcome {
+        Ok(Delivered {
             sent,
             received,
             near: sides(&near),

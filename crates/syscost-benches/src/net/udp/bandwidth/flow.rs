@@ -56,7 +56,7 @@ pub(super) struct Traffic {
 }
 
 /// The result of a flow.
-pub(super) struct Outcome {
+pub(super) struct Delivered {
     pub(super) sent: Tally,
     pub(super) received: Tally,
     /// This end's address.
@@ -228,7 +228,7 @@ impl Flow {
     }
 
     /// Ends the flow and returns its result.
-    pub(super) fn finish(mut self) -> Result<Outcome, Failure> {
+    pub(super) fn finish(mut self) -> Result<Delivered, Failure> {
         let own = self.own_address()?;
         let traffic = match self.first {
             Some(first) => Some(Traffic::between(&first, &self.progress(true)?)?),
@@ -242,7 +242,7 @@ impl Flow {
             None => tallies[RECEIVER],
         };
         self.interface.end();
-        Ok(Outcome {
+        Ok(Delivered {
             sent,
             received,
             own,
@@ -301,7 +301,7 @@ mod tests {
     use super::*;
     use syscost_sys::cpu;
 
-    fn flow(messages: u64, content: Content) -> Outcome {
+    fn flow(messages: u64, content: Content) -> Delivered {
         let allowed = cpu::allowed().unwrap();
         let spec = FlowSpec {
             route: Route::Loopback(Placement::Free, Family::Ipv4),
@@ -320,19 +320,22 @@ mod tests {
     #[test]
     fn what_arrives_is_what_was_sent() {
         for content in [Content::Whole, Content::Sparse] {
-            let outcome = flow(50, content);
-            let order = outcome.received.order.unwrap();
-            assert_eq!(outcome.sent.messages, 50);
+            let delivered = flow(50, content);
+            let order = delivered.received.order.unwrap();
+            assert_eq!(delivered.sent.messages, 50);
             // A busy machine may lose some.
             assert!(order.distinct <= 50 && order.duplicated == 0, "{order:?}");
-            assert_eq!(outcome.received.wrong, 0);
-            assert!(outcome.own.ip().is_loopback());
+            assert_eq!(delivered.received.wrong, 0);
+            assert!(delivered.own.ip().is_loopback());
         }
     }
 
     #[test]
     fn a_flow_of_nothing_ends_too() {
-        let outcome = flow(0, Content::Sparse);
-        assert_eq!((outcome.sent.messages, outcome.received.messages), (0, 0));
+        let delivered = flow(0, Content::Sparse);
+        assert_eq!(
+            (delivered.sent.messages, delivered.received.messages),
+            (0, 0)
+        );
     }
 }
