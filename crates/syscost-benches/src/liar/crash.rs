@@ -14,11 +14,11 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.crash",
     title: "Crashes",
-    run,
+    measure: Some(measure),
     source: include_str!("crash.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.iter(|| std::process::abort())
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    plan.measure(Loop::infallible(|| std::process::abort()))
 }

@@ -27,17 +27,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::RECVFROM, 2.0),
         within(Counter::Switches, 1.9, 2.3),
     ],
-    run,
+    measure: Some(measure),
     source: include_str!("empty_echo.rs"),
     ..Benchmark::DEFAULT
 };
 
 const SIZE: usize = 64;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let tcp = options(b.targets());
-    let exchange = Exchange::new(b, SIZE, true);
-    let (caller, account) = b.together(Placement::SAME, |cpus| {
+fn measure(mut plan: Plan) -> Result<Outcome, Failure> {
+    let tcp = options(plan.targets());
+    let exchange = Exchange::new(&mut plan, SIZE, true);
+    let echo = Together::of(Placement::SAME, |cpus| {
         let (listener, address) = listen(Family::Ipv4.loopback(), 1, &tcp)?;
         let serve = |listener: &mut TcpListener, _: &Stop| {
             answer(listener).map_err(|error| Failure::of("answer", error))
@@ -46,9 +46,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let socket = syscost_net::socket::connect(address, &tcp, PATIENCE)?;
         let (near, way) = Stream::over(socket, Wait::Block)?;
         Ok(far.driven_by(exchange.over(near, way)))
-    })?;
-    caller.claim(b, &account);
-    Ok(())
+    });
+    let (mut outcome, (caller, account)) = plan.measure(echo)?.split();
+    caller.claim(&mut outcome, &account);
+    Ok(outcome)
 }
 
 /// Receives each message, and sends as many zeros.

@@ -14,19 +14,19 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.fails_later",
     title: "Fails after the first operation",
-    run,
+    measure: Some(measure),
     source: include_str!("fails_later.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let mut done = 0;
-    b.try_iter(|| {
+    plan.measure(Loop::each(|| {
         done += 1;
         if done == 1 {
             Ok(())
         } else {
             Err("no such thing any more")
         }
-    })
+    }))
 }

@@ -16,15 +16,15 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.folded",
     title: "Loop folded into a formula",
-    run,
+    measure: Some(measure),
     source: include_str!("folded.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.batches(1, |n| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    plan.measure(Loop::batches(1, |n| {
         // What an optimiser leaves of `(0..n).sum()`.
         black_box(n.wrapping_mul(n.wrapping_sub(1)) / 2);
         Ok(())
-    })
+    }))
 }

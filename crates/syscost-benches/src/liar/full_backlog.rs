@@ -32,13 +32,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::CLOSE),
         at_most(Counter::Syscall(Sysno::FCNTL), 1.0),
     ],
-    run,
+    measure: Some(measure),
     source: include_str!("full_backlog.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let connector = b.together(Placement::SAME, |_| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    let (mut outcome, connector) = plan.measure(Together::of(Placement::SAME, |_| {
         let (listener, address) = listen(Family::Ipv4.loopback(), 1, &Tcp::default())?;
         let connector = Connector {
             address,
@@ -47,10 +47,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             counters: Watch::begin(),
         };
         Ok(Team::new(Vec::new(), connector))
-    })?;
+    }))?.split();
     let no_account = Account::default();
-    claim_accepted(b, &connector.counters, connector.begun, &no_account);
-    Ok(())
+    claim_accepted(&mut outcome, &connector.counters, connector.begun, &no_account);
+    Ok(outcome)
 }
 
 struct Connector {

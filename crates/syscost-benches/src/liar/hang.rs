@@ -16,15 +16,15 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.hang",
     title: "Hangs",
-    run,
+    measure: Some(measure),
     source: include_str!("hang.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.iter(|| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    plan.measure(Loop::infallible(|| {
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
-    })
+    }))
 }

@@ -17,12 +17,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.nothing",
     title: "Claims getppid, calls nothing",
     expect: &[calls(Sysno::GETPPID)],
-    run,
+    measure: Some(measure),
     source: include_str!("nothing.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let cached = std::os::unix::process::parent_id();
-    b.iter(|| black_box(cached))
+    plan.measure(Loop::infallible(|| black_box(cached)))
 }

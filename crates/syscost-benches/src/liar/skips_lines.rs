@@ -21,15 +21,15 @@ const BYTES: usize = 8 << 20;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.skips_lines",
     title: "Pointer chase that skips lines",
-    run,
+    measure: Some(measure),
     source: include_str!("skips_lines.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let half = Route::dense(BYTES / 2, Order::Random(b.random().u64(..)));
+fn measure(mut plan: Plan) -> Result<Outcome, Failure> {
+    let half = Route::dense(BYTES / 2, Order::Random(plan.random().u64(..)));
     let chase = Chase::new(Memory::fill(BYTES, Pages::Small)?, half, 1)?;
-    b.claim_resident(chase.memory())?;
-    chases::claim_lines(b, &chase, BYTES / LINE, LINE);
-    b.kernel(&chase)
+    plan.claim_resident(chase.memory())?;
+    chases::claim_lines(&mut plan, &chase, BYTES / LINE, LINE);
+    plan.measure(Kernel::of(&chase))
 }

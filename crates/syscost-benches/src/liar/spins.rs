@@ -24,16 +24,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.spins",
     title: "Claims to switch, spins",
     expect: &[switches(2.0)],
-    run,
+    measure: Some(measure),
     source: include_str!("spins.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.together(beside(b)?, |cpus| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    let placement = beside(&plan)?;
+    plan.measure(Together::of(placement, |cpus| {
         let flags = Pair::make(|| Ok::<_, Failure>(AtomicBool::new(false)))?;
         round_trips(Between::Processes, cpus, Flags(Shared::new(flags)?))
-    })
+    }))
 }
 
 /// The flags that each side polls until it is woken.

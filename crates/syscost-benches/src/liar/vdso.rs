@@ -16,11 +16,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.vdso",
     title: "Sells the vDSO as a system call",
     expect: &[calls(Sysno::CLOCK_GETTIME)],
-    run,
+    measure: Some(measure),
     source: include_str!("vdso.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.iter(|| clock_gettime(ClockId::Monotonic))
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    plan.measure(Loop::infallible(|| clock_gettime(ClockId::Monotonic)))
 }

@@ -26,13 +26,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::MinorFaults, 1.0),
         at_most(Counter::VoluntarySwitches, 2.0),
     ],
-    run,
+    measure: Some(measure),
     source: include_str!("warm_file.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(mut plan: Plan) -> Result<Outcome, Failure> {
     let file = FilePages::make(FILE_BYTES as usize / page_size())?;
-    let touch = file::touching(b, &file);
-    b.single(|| file.unmap_pages(), touch)
+    let touch = file::touching(&mut plan, &file);
+    plan.measure(Single::of(|| file.unmap_pages(), touch))
 }

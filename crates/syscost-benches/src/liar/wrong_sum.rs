@@ -15,14 +15,14 @@ use syscost_sys::kernel;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.wrong_sum",
     title: "Kernel that does half its work",
-    run,
+    measure: Some(measure),
     source: include_str!("wrong_sum.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let kernel = kernel::dependent_adds(10)?;
-    b.batches(kernel.operations_per_iteration, |iterations| {
+    let half = Loop::batches(kernel.operations_per_iteration, |iterations| {
         let expected = kernel.expected(iterations);
         let sum = kernel.run(iterations / 2);
         if sum == expected {
@@ -31,5 +31,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Err(Failure::Refuted(format!(
             "the checksum is {sum}, expected {expected} (iterations: {iterations})"
         )))
-    })
+    });
+    plan.measure(half)
 }

@@ -13,19 +13,18 @@
 
 use rustix::thread::sched_yield;
 use syscost_harness::prelude::*;
-use syscost_sys::topology::Relation;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "liar.yields_alone",
     title: "Claims to switch, yields to nobody",
     expect: &[switches(2.0), together(Sysno::SCHED_YIELD, 1.0)],
-    run,
+    measure: Some(measure),
     source: include_str!("yields_alone.rs"),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.together(Placement::At(Relation::SameCpu), |_| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    let alone = Together::of(Placement::SAME, |_| {
         let iterations = |iterations| {
             for _ in 0..iterations {
                 sched_yield();
@@ -33,5 +32,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             Ok(())
         };
         Ok(Team::new(Vec::new(), iterations).map(drop))
-    })
+    });
+    plan.measure(alone)
 }
