@@ -145,7 +145,10 @@ impl Measured for Row {
             }
             (Via::Futex, None) => return Err(Failure::Broken("has no CPU for its waker".into())),
         };
-        sleeper.expectations().into_iter().for_each(|e| plan.expect(e));
+        sleeper
+            .expectations()
+            .into_iter()
+            .for_each(|e| plan.expect(e));
         // Before the class, in which it cannot be set; real-time tasks have no slack.
         let slack = Slack::set()?;
         let real_time = match self.class {
