@@ -31,18 +31,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::PREAD64),
         at_most(Counter::VoluntarySwitches, 3.0),
     ],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let scratch = scratch::filled("direct", FILE_BYTES)
         .map_err(|error| Failure::Unsupported(error.to_string()))?;
     let file =
         File::open(scratch.path()).map_err(|cause| Failure::of("open the scratch file", cause))?;
     files::drop_clean_pages(&file)?;
     let (mut buffer, mut offset) = (Buffer::new(BLOCK, BLOCK), 0);
-    b.single(
+    let mut outcome = plan.measure(Single::of(
         || Ok(()),
         || {
             let count = pread(&file, &mut buffer[..], offset)
@@ -53,6 +53,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
                 false => Err(Failure::Failed(format!("pread gave {count} bytes"))),
             }
         },
-    )?;
-    claim_flag(b, &file)
+    ))?;
+    claim_flag(&mut outcome, &file)?;
+    Ok(outcome)
 }

@@ -13,10 +13,10 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Crashes",
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.iter(|| std::process::abort())
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    plan.measure(Loop::infallible(|| std::process::abort()))
 }

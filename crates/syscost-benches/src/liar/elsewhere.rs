@@ -25,7 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),
     ],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
@@ -39,13 +39,13 @@ pub(super) fn beside(b: &Bencher) -> Result<Placement, Unsupported> {
         .ok_or(Unsupported::new("the lie needs two CPUs"))
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let cpus = beside(b)?.cpus(b.cpu(), b.allowed())?;
-    b.together(Placement::At(Relation::SameCpu), |same| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    let cpus = beside(&plan)?.cpus(plan.cpu(), plan.allowed())?;
+    plan.measure(Together::of(Placement::SAME, |same| {
         let pipes = Pipes::open()?;
         let cpus = cpus.clone();
         round_trips(Between::Threads, same, Elsewhere { pipes, cpus })
-    })
+    }))
 }
 
 /// Pipes whose partner moves to these CPUs.

@@ -35,7 +35,7 @@ const SIZE: usize = 64;
 fn measure(mut plan: Plan) -> Result<Outcome, Failure> {
     let tcp = options(plan.targets());
     let exchange = Exchange::new(&mut plan, SIZE, true);
-    let shape = Together::of(Placement::SAME, |cpus| {
+    let echo = Together::of(Placement::SAME, |cpus| {
         let (listener, address) = listen(Family::Ipv4.loopback(), 1, &tcp)?;
         let serve = |listener: &mut TcpListener, _: &Stop| {
             answer(listener).map_err(|error| Failure::of("answer", error))
@@ -45,7 +45,7 @@ fn measure(mut plan: Plan) -> Result<Outcome, Failure> {
         let (near, way) = Stream::over(socket, Wait::Block)?;
         Ok(far.driven_by(exchange.over(near, way)))
     });
-    let (mut outcome, (caller, account)) = plan.measure(shape)?.split();
+    let (mut outcome, (caller, account)) = plan.measure(echo)?.split();
     caller.claim(&mut outcome, &account);
     Ok(outcome)
 }

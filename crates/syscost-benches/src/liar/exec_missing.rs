@@ -31,14 +31,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::MinorFaults, 16.0),
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let (marked, mut ids) = (Marked::new()?, Ids::default());
     let command = Command::plain(c"/no/such/program");
-    b.try_iter(|| {
+    let mut outcome = plan.measure(Loop::each(|| {
         let child = fork(|| {
             command.execute();
             0
@@ -46,7 +46,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         ids.note(child.id());
         child.ends_with(0)?;
         marked.take()
-    })?;
-    b.report(DISTINCT, ids.distinct());
-    Ok(())
+    }))?;
+    outcome.report(DISTINCT, ids.distinct());
+    Ok(outcome)
 }

@@ -13,18 +13,18 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Fails after the first operation",
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let mut done = 0;
-    b.try_iter(|| {
+    plan.measure(Loop::each(|| {
         done += 1;
         if done == 1 {
             Ok(())
         } else {
             Err("no such thing any more")
         }
-    })
+    }))
 }

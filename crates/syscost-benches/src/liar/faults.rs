@@ -17,14 +17,14 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Page faults sold as stores",
     expect: &[calls(Sysno::MMAP), calls(Sysno::MUNMAP)],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
 const PAGE: usize = 4096;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.try_iter(|| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    plan.measure(Loop::each(|| {
         // SAFETY: a fresh mapping of one page, written once and given back; nothing else refers to it.
         unsafe {
             let page = mmap_anonymous(
@@ -36,5 +36,5 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             page.cast::<u8>().write_volatile(1);
             munmap(page, PAGE)
         }
-    })
+    }))
 }

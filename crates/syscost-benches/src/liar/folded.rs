@@ -15,14 +15,14 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Loop folded into a formula",
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.batches(1, |n| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    plan.measure(Loop::batches(1, |n| {
         // What an optimiser leaves of `(0..n).sum()`.
         black_box(n.wrapping_mul(n.wrapping_sub(1)) / 2);
         Ok(())
-    })
+    }))
 }

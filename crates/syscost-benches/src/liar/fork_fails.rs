@@ -26,18 +26,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::MinorFaults, 16.0),
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let mut ids = Ids::default();
-    b.try_iter(|| {
+    let mut outcome = plan.measure(Loop::each(|| {
         // Threads must share their handlers' memory; every kernel refuses a thread that does not.
         let child = clone3(libc::CLONE_THREAD as u64, || 0)?;
         ids.note(child.id());
         child.ends_with(0)
-    })?;
-    b.report(DISTINCT, ids.distinct());
-    Ok(())
+    }))?;
+    outcome.report(DISTINCT, ids.distinct());
+    Ok(outcome)
 }

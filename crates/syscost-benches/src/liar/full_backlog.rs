@@ -36,17 +36,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn measure(plan: Plan) -> Result<Outcome, Failure> {
-    let shape = Together::of(Placement::SAME, |_| {
-        let (listener, address) = listen(Family::Ipv4.loopback(), 1, &Tcp::default())?;
-        let connector = Connector {
-            address,
-            _listener: listener,
-            begun: 0,
-            counters: Watch::begin(),
-        };
-        Ok(Team::new(Vec::new(), connector))
-    });
-    let (mut outcome, connector) = plan.measure(shape)?.split();
+    let (mut outcome, connector) = plan
+        .measure(Together::of(Placement::SAME, |_| {
+            let (listener, address) = listen(Family::Ipv4.loopback(), 1, &Tcp::default())?;
+            let connector = Connector {
+                address,
+                _listener: listener,
+                begun: 0,
+                counters: Watch::begin(),
+            };
+            Ok(Team::new(Vec::new(), connector))
+        }))?
+        .split();
     let no_account = Account::default();
     claim_accepted(
         &mut outcome,

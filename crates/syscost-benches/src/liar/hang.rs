@@ -15,14 +15,14 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Hangs",
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.iter(|| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    plan.measure(Loop::infallible(|| {
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
-    })
+    }))
 }

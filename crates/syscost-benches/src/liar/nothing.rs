@@ -16,11 +16,11 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Claims getppid, calls nothing",
     expect: &[calls(Sysno::GETPPID)],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let cached = std::os::unix::process::parent_id();
-    b.iter(|| black_box(cached))
+    plan.measure(Loop::infallible(|| black_box(cached)))
 }

@@ -16,10 +16,11 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Sleeps instead of computing",
     expect: &[calls(Sysno::CLOCK_NANOSLEEP)],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.iter(|| std::thread::sleep(Duration::from_micros(20)))
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    let nap = Duration::from_micros(20);
+    plan.measure(Loop::infallible(|| std::thread::sleep(nap)))
 }

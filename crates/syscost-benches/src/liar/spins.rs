@@ -23,15 +23,16 @@ use crate::switch::ping_pong::{Pair, Side, Wake, round_trips};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Claims to switch, spins",
     expect: &[switches(2.0)],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.together(beside(b)?, |cpus| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    let placement = beside(&plan)?;
+    plan.measure(Together::of(placement, |cpus| {
         let flags = Pair::make(|| Ok::<_, Failure>(AtomicBool::new(false)))?;
         round_trips(Between::Processes, cpus, Flags(Shared::new(flags)?))
-    })
+    }))
 }
 
 /// The flags that each side polls until it is woken.

@@ -17,15 +17,15 @@ const PAGE: usize = 512;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Untouched memory sold as resident",
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(mut plan: Plan) -> Result<Outcome, Failure> {
     let mut memory = Memory::reserve(1 << 20, Pages::Small)?;
     let sum = |memory: &mut Memory| -> u64 { memory.words().iter().step_by(PAGE).sum() };
     // So that its page faults do not give it away.
     std::hint::black_box(sum(&mut memory));
-    b.claim_resident(&memory)?;
-    b.iter(|| sum(&mut memory))
+    plan.claim_resident(&memory)?;
+    plan.measure(Loop::infallible(|| sum(&mut memory)))
 }

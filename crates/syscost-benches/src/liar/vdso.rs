@@ -15,10 +15,10 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Sells the vDSO as a system call",
     expect: &[calls(Sysno::CLOCK_GETTIME)],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.iter(|| clock_gettime(ClockId::Monotonic))
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    plan.measure(Loop::infallible(|| clock_gettime(ClockId::Monotonic)))
 }

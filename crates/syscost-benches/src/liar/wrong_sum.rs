@@ -14,13 +14,13 @@ use syscost_sys::kernel;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Kernel that does half its work",
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let kernel = kernel::dependent_adds(10)?;
-    b.batches(kernel.operations_per_iteration, |iterations| {
+    let half = Loop::batches(kernel.operations_per_iteration, |iterations| {
         let expected = kernel.expected(iterations);
         let sum = kernel.run(iterations / 2);
         if sum == expected {
@@ -29,5 +29,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Err(Failure::Refuted(format!(
             "the checksum is {sum}, expected {expected} (iterations: {iterations})"
         )))
-    })
+    });
+    plan.measure(half)
 }

@@ -13,17 +13,16 @@
 
 use rustix::thread::sched_yield;
 use syscost_harness::prelude::*;
-use syscost_sys::topology::Relation;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Claims to switch, yields to nobody",
     expect: &[switches(2.0), together(Sysno::SCHED_YIELD, 1.0)],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.together(Placement::At(Relation::SameCpu), |_| {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
+    let alone = Together::of(Placement::SAME, |_| {
         let iterations = |iterations| {
             for _ in 0..iterations {
                 sched_yield();
@@ -31,5 +30,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             Ok(())
         };
         Ok(Team::new(Vec::new(), iterations).map(drop))
-    })
+    });
+    plan.measure(alone)
 }

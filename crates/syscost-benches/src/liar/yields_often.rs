@@ -14,7 +14,6 @@
 
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
-use syscost_sys::topology::Relation;
 
 use crate::switch::r#yield::yielders;
 
@@ -24,13 +23,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::SCHED_YIELD), 6.4, 10.4),
         switches(1.0),
     ],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     // An iteration of eight tasks has eight yields, and would be eight operations.
-    b.together(Placement::At(Relation::SameCpu), |cpus| {
+    plan.measure(Together::of(Placement::SAME, |cpus| {
         yielders(Between::Processes, cpus, 8)
-    })
+    }))
 }

@@ -29,7 +29,7 @@ impl Measured for Row {
         rows!(Row { adds: [1, 10, 100] })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.kernel(&kernel::dependent_adds(self.adds)?)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        plan.measure(Kernel::of(&kernel::dependent_adds(self.adds)?))
     }
 }

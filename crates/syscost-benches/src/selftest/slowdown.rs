@@ -55,19 +55,20 @@ impl Measured for Row {
         vec![at_least(Counter::Syscall(call), OPERATIONS)]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let operations = operations()?;
         match self.of {
-            Of::Getppid => b.iter(|| {
+            Of::Getppid => plan.measure(Loop::infallible(|| {
                 for _ in 0..operations {
                     // SAFETY: the call takes nothing and touches no memory.
                     std::hint::black_box(unsafe { syscall0(Sysno::GETPPID) });
                 }
-            }),
+            })),
             Of::Fstat => {
                 let file = File::open("/dev/null")
                     .map_err(|cause| Failure::of("opening /dev/null", cause))?;
-                b.try_iter(|| (0..operations).try_for_each(|_| fstat(&file).map(drop)))
+                let fstats = || (0..operations).try_for_each(|_| fstat(&file).map(drop));
+                plan.measure(Loop::each(fstats))
             }
         }
     }

@@ -30,16 +30,16 @@ impl Measured for Row {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let Nanoseconds(length_ns) = self.delay;
         // One deadline after the other, so that overshoots of spins do not add up over a batch.
-        b.batches(1, |n| {
+        plan.measure(Loop::batches(1, |n| {
             let start = now_ns();
             for spin in 1..=n {
                 while now_ns() - start < spin * length_ns {}
             }
             Ok(())
-        })
+        }))
     }
 }
 

@@ -48,9 +48,9 @@ impl Measured for Row {
         .collect()
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let Row { study, quantity } = self;
-        let mut programs = b.programs().iter();
+        let mut programs = plan.programs().iter();
         let own = programs.find(|one| one.id.study == study && one.id.quantity == quantity);
         let own = own.expect("rows are listed by the programs");
         let made = own.made.clone().map_err(Failure::Failed)?;
@@ -61,8 +61,8 @@ impl Measured for Row {
                 .current_dir(&made.directory);
             command.stdin(Stdio::null()).output()
         };
-        results_of(b, 1, Unit::Nanoseconds, Some(&made.unit), start)?;
-        b.note("program", made.how.as_str(), "study");
-        Ok(())
+        let mut outcome = results_of(plan, 1, Unit::Nanoseconds, Some(&made.unit), start)?;
+        outcome.note("program", made.how.as_str(), "study");
+        Ok(outcome)
     }
 }

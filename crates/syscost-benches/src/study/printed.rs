@@ -89,7 +89,7 @@ impl Seen {
     }
 
     /// Adds what the runs counted to the row: of times the median, of counts and shares the mean.
-    pub(super) fn tell(&self, b: &mut Bencher) -> Result<(), Failure> {
+    pub(super) fn tell(&self, b: &mut Bencher) {
         for (name, values) in &self.facts {
             let value = match name.ends_with("_ns") {
                 true => median(values).unwrap_or(f64::NAN),
@@ -105,7 +105,6 @@ impl Seen {
             }
         }
         self.singles_ns.iter().for_each(|ns| b.record_single(*ns));
-        Ok(())
     }
 }
 

@@ -140,23 +140,23 @@ impl Program {
     }
 
     /// Measures: each sample is what one run of it prints.
-    pub(super) fn measure(self, b: &mut Bencher) -> Result<(), Failure> {
+    pub(super) fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let executable = TinyProgram::holding(EXECUTABLE)?;
-        let (arguments, operations) = match b.is_timed() {
+        let (arguments, operations) = match plan.is_timed() {
             true => (&self.arguments, self.operations),
             false => (&self.counted_arguments, self.counted_operations),
         };
         let unpinned = match self.is_pinned {
             true => None,
-            false => Some(Unpinned::new(b)?),
+            false => Some(Unpinned::new(&plan)?),
         };
         memory::enough_for(self.bytes as usize)?;
         if let Some(fewest) = self.fewest {
-            b.may_take_few(fewest);
+            plan.may_take_few(fewest);
         }
         let folder = self
             .needs_folder
-            .then(|| scratch_folder(b.targets()))
+            .then(|| scratch_folder(plan.targets()))
             .transpose()?;
         let start = || {
             let path = executable.path().to_str().unwrap_or_default();
@@ -168,42 +168,43 @@ impl Program {
             }
             command.env_clear().stdin(Stdio::null()).output()
         };
-        results_of(b, operations, self.unit, None, start)?;
+        let mut outcome = results_of(plan, operations, self.unit, None, start)?;
         drop(unpinned);
         let compiled = format!("{COMPILER}, {} -static", flags(self.name));
-        b.note("program compiled by", compiled, "build");
-        Ok(())
+        outcome.note("program compiled by", compiled, "build");
+        Ok(outcome)
     }
 }
 
 /// Measures a program that `start` starts and waits for: each sample is what one run of it prints.
 /// `number_in` is the unit of a number that it may print alone.
-pub(super) fn results_of(
-    b: &mut Bencher,
+pub(super) fn results_of<'a>(
+    plan: Plan<'a>,
     operations: u64,
     unit: Unit,
     number_in: Option<&str>,
     mut start: impl FnMut() -> io::Result<Output>,
-) -> Result<(), Failure> {
-    let ticks_per_ns = counter_ticks_per_ns(b.clock());
+) -> Result<Outcome<'a>, Failure> {
+    let ticks_per_ns = counter_ticks_per_ns(plan.clock());
     let (mut seen, mut started) = (Seen::default(), 0_u64);
-    b.as_published(operations, || {
+    let mut outcome = plan.measure(Published::of(operations, || {
         started += 1;
         let ran = uncounted(&mut start);
         let ran = ran.map_err(|cause| Failure::of("start the study's program", cause))?;
         seen.read(&ran, ticks_per_ns, unit, number_in)
-    })?;
-    b.note("results of the program", started, "program");
+    }))?;
+    outcome.note("results of the program", started, "program");
     if number_in.is_some() && !seen.has_claims() {
         let reason = "the study's own program claims nothing";
-        b.claim_unobserved(
+        outcome.claim_unobserved(
             "what the program does",
             "as the study says",
             "program",
             reason,
         );
     }
-    seen.tell(b)
+    seen.tell(&mut outcome);
+    Ok(outcome)
 }
 
 /// A new folder in the first of the directories in which files are measured.
@@ -276,10 +277,10 @@ mod tests {
 
     #[test]
     fn a_program_with_files_runs_in_that_folder() {
-        let found = crate::testing::found_of(&Case::default(), Pass::Timed, &[], |b| {
+        let found = crate::testing::found_by(&Case::default(), Pass::Timed, &[], |plan| {
             program("whole_system/page_fault", 200)
                 .in_scratch_folder()
-                .measure(b)
+                .measure(plan)
         });
         let Some(found) = found else { return };
         assert!(

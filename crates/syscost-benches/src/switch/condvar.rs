@@ -51,8 +51,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 impl Mechanism for Turns {
-    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
-        ping_pong::measure(b, tasks, Turns::new)
+    fn measure(tasks: Tasks, plan: Plan) -> Result<Outcome, Failure> {
+        ping_pong::measure(plan, tasks, Turns::new)
     }
 }
 

@@ -38,8 +38,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 impl Mechanism for Events {
-    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
-        ping_pong::measure(b, tasks, |_| {
+    fn measure(tasks: Tasks, plan: Plan) -> Result<Outcome, Failure> {
+        ping_pong::measure(plan, tasks, |_| {
             Pair::make(|| eventfd(0, EventfdFlags::CLOEXEC))
                 .map(Events)
                 .map_err(|error| Failure::of("make an eventfd", error))

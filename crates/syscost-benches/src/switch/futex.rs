@@ -56,8 +56,8 @@ impl Mechanism for Words {
         }
     }
 
-    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
-        ping_pong::measure(b, tasks, |between| {
+    fn measure(tasks: Tasks, plan: Plan) -> Result<Outcome, Failure> {
+        ping_pong::measure(plan, tasks, |between| {
             let words = Pair::make(|| Ok::<_, Failure>(AtomicU32::new(NOT_YET)))?;
             Ok(Words {
                 words: share(words)?,

@@ -86,36 +86,37 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let Row {
             via,
             between,
             groups,
         } = self;
-        let loops = match b.is_timed() {
+        let loops = match plan.is_timed() {
             true => LOOPS,
             false => COUNTED_LOOPS,
         };
-        b.operations_per_iteration(groups * EACH * EACH * u64::from(loops));
-        let (shared, outboxes) = b.together(Placement::Free, |cpus| {
+        plan.operations_per_iteration(groups * EACH * EACH * u64::from(loops));
+        let team = Together::of(Placement::Free, |cpus| {
             team(via, between, groups, loops, cpus)
-        })?;
+        });
+        let (mut outcome, (shared, outboxes)) = plan.measure(team)?.split();
         // The calls are the same.
         let kind = match via {
             Via::Pipe => "pipe",
             Via::Socket => "unix stream socket without a path",
         };
         let descriptors = outboxes.iter().map(Outbox::descriptor);
-        claim_kind(b, "what messages go through", kind, descriptors);
-        claim_channels(b, groups, &outboxes)?;
+        claim_kind(&mut outcome, "what messages go through", kind, descriptors);
+        claim_channels(&mut outcome, groups, &outboxes)?;
         let (sent, received) = shared.messages();
         let all = sent == received && sent > 0;
         let who = "senders and receivers";
-        b.claim("messages received of those sent", sent, received, who, all);
-        if let Some(ns) = b.cpu_ns() {
-            b.detail("cpu_ns", ns);
+        outcome.claim("messages received of those sent", sent, received, who, all);
+        if let Some(ns) = outcome.cpu_ns() {
+            outcome.detail("cpu_ns", ns);
         }
-        Ok(())
+        Ok(outcome)
     }
 }
 

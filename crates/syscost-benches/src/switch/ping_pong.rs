@@ -87,7 +87,7 @@ pub(super) trait Mechanism {
     }
 
     /// Measures its round trips.
-    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure>;
+    fn measure(tasks: Tasks, plan: Plan) -> Result<Outcome, Failure>;
 }
 
 impl<M: Mechanism> Measured<M> for Tasks {
@@ -104,29 +104,31 @@ impl<M: Mechanism> Measured<M> for Tasks {
         M::profile(*self)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        M::run(self, b)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        M::measure(self, plan)
     }
 }
 
 /// Measures round trips: the partner is woken and wakes back. Half of a round trip is a switch.
 pub(super) fn measure<W: Wake>(
-    b: &mut Bencher,
+    plan: Plan,
     tasks: Tasks,
     make: impl Fn(Between) -> Result<W, Failure>,
-) -> Result<(), Failure> {
-    measure_round_trip(b, tasks, make)?;
-    b.detail_times("switch_ns", 0.5);
-    Ok(())
+) -> Result<Outcome, Failure> {
+    let mut outcome = measure_round_trip(plan, tasks, make)?;
+    outcome.detail_times("switch_ns", 0.5);
+    Ok(outcome)
 }
 
 /// Measures round trips where half of one is not a switch.
 pub(super) fn measure_round_trip<W: Wake>(
-    b: &mut Bencher,
+    plan: Plan,
     Tasks { between, cpus }: Tasks,
     make: impl Fn(Between) -> Result<W, Failure>,
-) -> Result<(), Failure> {
-    b.together(cpus, |cpus| round_trips(between, cpus, make(between)?))
+) -> Result<Outcome, Failure> {
+    plan.measure(Together::of(cpus, |cpus| {
+        round_trips(between, cpus, make(between)?)
+    }))
 }
 
 /// The measuring side of two tasks that wake each other in turn.

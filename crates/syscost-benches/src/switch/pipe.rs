@@ -58,8 +58,8 @@ impl Mechanism for Pipes {
         }
     }
 
-    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
-        ping_pong::measure(b, tasks, |_| Pipes::open())
+    fn measure(tasks: Tasks, plan: Plan) -> Result<Outcome, Failure> {
+        ping_pong::measure(plan, tasks, |_| Pipes::open())
     }
 }
 

@@ -124,13 +124,13 @@ impl Measured for Row {
         Some(Setup::Expensive { seconds })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (tasks, bytes) = (self.tasks.0, self.size.0);
-        b.operations_per_iteration(tasks);
+        plan.operations_per_iteration(tasks);
         // Else a woken task preempts the one that woke it, which is switched on once more only to sleep.
         let _no_preemption =
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-        let ring = |cpus: &[u32]| ring(tasks, bytes, cpus);
+        let hop = Together::of(HERE, |cpus| ring(tasks, bytes, cpus));
         let same_work = Baseline {
             name: "the same work in one task",
             detail: "same_work_ns",
@@ -143,14 +143,13 @@ impl Measured for Row {
             detail: "empty_hop_ns",
             expect: &HOP,
             per_iteration: tasks,
-            make: &|cpus| self::ring(tasks, 0, cpus),
+            make: &|cpus| ring(tasks, 0, cpus),
         };
         match (bytes, self.cost) {
-            (0, _) => b.together(HERE, ring)?,
-            (_, Cost::Switch) => b.together_difference(HERE, ring, &[same_work])?,
-            (_, Cost::Refill) => b.together_difference(HERE, ring, &[same_work, empty_ring])?,
+            (0, _) => plan.measure(hop),
+            (_, Cost::Switch) => plan.measure(hop.minus(&[same_work])),
+            (_, Cost::Refill) => plan.measure(hop.minus(&[same_work, empty_ring])),
         }
-        Ok(())
     }
 }
 

@@ -46,8 +46,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 impl Mechanism for Semaphores {
-    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
-        ping_pong::measure(b, tasks, Semaphores::new)
+    fn measure(tasks: Tasks, plan: Plan) -> Result<Outcome, Failure> {
+        ping_pong::measure(plan, tasks, Semaphores::new)
     }
 }
 

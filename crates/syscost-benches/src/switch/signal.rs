@@ -50,10 +50,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const SIGNAL: libc::c_int = libc::SIGURG;
 
 impl Mechanism for Signals {
-    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(tasks: Tasks, plan: Plan) -> Result<Outcome, Failure> {
         // Partners inherit it.
         let _restore = Blocked::one(SIGNAL)?;
-        ping_pong::measure(b, tasks, |_| {
+        ping_pong::measure(plan, tasks, |_| {
             Ok(Signals {
                 own: TaskId::own(),
                 partner: OnceLock::new(),

@@ -44,9 +44,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 impl Mechanism for Sockets {
-    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(tasks: Tasks, plan: Plan) -> Result<Outcome, Failure> {
         let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
-        ping_pong::measure_round_trip(b, tasks, |_| {
+        ping_pong::measure_round_trip(plan, tasks, |_| {
             let (own, partner) = socketpair(family, kind, SocketFlags::CLOEXEC, None)
                 .map_err(|error| Failure::of("make a pair of sockets", error))?;
             Ok(Sockets { own, partner })

@@ -40,10 +40,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 impl Mechanism for Set {
-    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(tasks: Tasks, plan: Plan) -> Result<Outcome, Failure> {
         // Created once, so that recording it is not part of what is counted.
         let set = scratch::semaphores(2).map_err(Unsupported::from)?;
-        ping_pong::measure(b, tasks, |_| Set::afresh(set.id()))
+        ping_pong::measure(plan, tasks, |_| Set::afresh(set.id()))
     }
 }
 

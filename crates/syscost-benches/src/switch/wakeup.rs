@@ -130,20 +130,23 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let own = TaskStat::of(TaskId::own())?;
         let load = match self.cpu {
-            State::Loaded => Some(Load::start(b.cpu())?),
+            State::Loaded => Some(Load::start(plan.cpu())?),
             State::Idle => None,
         };
         let mut sleeper = match (self.via, self.cpus) {
             (Via::Timer, _) => Sleeper::timer(),
             (Via::Futex, Some(waker)) => {
-                Sleeper::futex(&waker.cpus(b.cpu(), b.allowed())?, *b.clock())?
+                Sleeper::futex(&waker.cpus(plan.cpu(), plan.allowed())?, *plan.clock())?
             }
             (Via::Futex, None) => return Err(Failure::Broken("has no CPU for its waker".into())),
         };
-        sleeper.expectations().into_iter().for_each(|e| b.expect(e));
+        sleeper
+            .expectations()
+            .into_iter()
+            .for_each(|e| plan.expect(e));
         // Before the class, in which it cannot be set; real-time tasks have no slack.
         let slack = Slack::set()?;
         let real_time = match self.class {
@@ -151,14 +154,13 @@ impl Measured for Row {
             Class::Normal => None,
         };
         let mut tally = Tally::default();
-        tally.measure(b, || sleeper.wake_up())?;
-
-        tally.report(b);
+        let mut outcome = tally.measure(plan, || sleeper.wake_up())?;
+        tally.report(&mut outcome);
         match &load {
-            Some(load) => load.claim(b, &tally)?,
-            None => tally.claim_undelayed(b),
+            Some(load) => load.claim(&mut outcome, &tally)?,
+            None => tally.claim_undelayed(&mut outcome),
         }
-        claim_class(b, self.class)?;
+        claim_class(&mut outcome, self.class)?;
         drop(real_time);
         drop(slack);
         let cpus_seen: Vec<u32> = [&own]
@@ -169,13 +171,13 @@ impl Measured for Row {
             .collect::<Result<_, _>>()?;
         // By the row, not by what was started.
         let own_cpu = match self.cpu {
-            State::Loaded => vec![b.cpu(); 2],
-            State::Idle => vec![b.cpu()],
+            State::Loaded => vec![outcome.cpu(); 2],
+            State::Idle => vec![outcome.cpu()],
         };
         let expected: Vec<u32> = own_cpu.into_iter().chain(sleeper.waker_cpu()).collect();
         let (named, seen) = (format!("{expected:?}"), format!("{cpus_seen:?}"));
-        b.claim_equal("CPUs of its tasks", named, seen, "/proc");
-        Ok(())
+        outcome.claim_equal("CPUs of its tasks", named, seen, "/proc");
+        Ok(outcome)
     }
 }
 

@@ -80,22 +80,23 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let tasks = self.tasks.0;
-        b.operations_per_iteration(tasks);
-        b.together(self.cpus, |cpus| yielders(self.between, cpus, tasks))?;
-        if let Some(switches) = b.timed_switches() {
+        plan.operations_per_iteration(tasks);
+        let team = Together::of(self.cpus, |cpus| yielders(self.between, cpus, tasks));
+        let mut outcome = plan.measure(team)?;
+        if let Some(switches) = outcome.timed_switches() {
             // Each partner may have switched before the first reading, and count that yield only after it.
-            let least = MIN_SWITCHES - (tasks - 1) as f64 / b.operations() as f64;
+            let least = MIN_SWITCHES - (tasks - 1) as f64 / outcome.operations() as f64;
             let (verdict, reason) = if switches >= least {
                 (Verdict::Confirmed, None)
             } else {
-                match b.reason_for_few_switches(switches) {
+                match outcome.reason_for_few_switches(switches) {
                     Some(excuse) => (Verdict::Unverified, Some(excuse)),
                     None => (Verdict::Refuted, Some(NO_OTHER_TASK)),
                 }
             };
-            b.claim_verdict(
+            outcome.claim_verdict(
                 Claim::by_most("switches of all its tasks per timed operation"),
                 format!("at least {least:.3}"),
                 switches,
@@ -104,7 +105,7 @@ impl Measured for Row {
                 reason,
             );
         }
-        Ok(())
+        Ok(outcome)
     }
 }
 

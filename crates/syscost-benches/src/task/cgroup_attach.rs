@@ -31,13 +31,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 20.0),
         exactly(Counter::Reported(MOVED), 1.0),
     ],
-    run,
+    measure: Some(measure),
     ..Benchmark::DEFAULT
 };
 
 const MOVED: &str = "moves that /proc showed";
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let groups = Groups::new()?;
     // Which of the two is next, and whether a move is to be checked.
     let (next, to_see, mut moved) = (Cell::new(1), Cell::new(false), 0_u64);
@@ -47,13 +47,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         moved += u64::from(to_see.take() && is_there);
         Ok(())
     };
-    b.single(&mut look, || {
+    let mut outcome = plan.measure(Single::of(&mut look, || {
         groups.attach(next.get())?;
         next.set(1 - next.get());
         to_see.set(true);
         Ok(())
-    })?;
+    }))?;
     look()?;
-    b.report(MOVED, moved as f64);
-    Ok(())
+    outcome.report(MOVED, moved as f64);
+    Ok(outcome)
 }

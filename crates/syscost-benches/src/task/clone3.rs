@@ -42,7 +42,7 @@ const ARGUMENTS: [u64; 8] = [0, 0, 0, 0, libc::SIGCHLD as u64, 0, 0, 0];
 struct Clone3;
 
 impl Creation for Clone3 {
-    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(until: Until, plan: Plan) -> Result<Outcome, Failure> {
         // Seccomp filters of containers pretend that the call does not exist.
         clone3(0, || 0)
             .map_err(|cause| Failure::Unsupported(cause.to_string()))?
@@ -54,6 +54,6 @@ impl Creation for Clone3 {
             script,
             ..Iteration::exiting(create.forking())
         };
-        lean::measure(b, iteration, until)
+        lean::measure(plan, iteration, until)
     }
 }

@@ -50,20 +50,20 @@ static THREAD: AtomicI32 = AtomicI32::new(0);
 struct CloneThread;
 
 impl Creation for CloneThread {
-    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(until: Until, plan: Plan) -> Result<Outcome, Failure> {
         let (mut stack, mut ids) = (Stack::new(), Ids::default());
         let before = RUNS.load(SeqCst);
         // Dropped before the stack.
         let joined = Joined;
         let create = || create(&mut stack).map(|id| ids.note(id));
-        until::measure(b, until, &[Sysno::EXIT], create, |()| {
+        let mut outcome = until::measure(plan, until, &[Sysno::EXIT], create, |()| {
             join();
             Ok(())
         })?;
         drop(joined);
-        b.report(DISTINCT, ids.distinct());
-        b.report(RAN, (RUNS.load(SeqCst) - before) as f64);
-        Ok(())
+        outcome.report(DISTINCT, ids.distinct());
+        outcome.report(RAN, (RUNS.load(SeqCst) - before) as f64);
+        Ok(outcome)
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn iteration() -> Iteration {
 struct CloneVm;
 
 impl Creation for CloneVm {
-    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
-        lean::measure(b, iteration(), until)
+    fn measure(until: Until, plan: Plan) -> Result<Outcome, Failure> {
+        lean::measure(plan, iteration(), until)
     }
 }

@@ -80,7 +80,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let (create, is_blocked) = match self.via {
             Via::Fork => (fork::call(), false),
             Via::Vfork => (vfork::call(), true),
@@ -94,6 +94,6 @@ impl Measured for Row {
             then: Some(lean::take(&marked)),
             script,
         };
-        lean::measure(b, iteration, Until::Reaped)
+        lean::measure(plan, iteration, Until::Reaped)
     }
 }

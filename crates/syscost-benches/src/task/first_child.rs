@@ -73,11 +73,11 @@ impl Measured for Row {
         }]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let iteration = match self.via {
             Via::Fork => fork::iteration(),
             Via::Clone => clone_vm::iteration(),
         };
-        lean::measure_first(b, iteration)
+        lean::measure_first(plan, iteration)
     }
 }

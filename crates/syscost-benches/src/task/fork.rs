@@ -62,7 +62,7 @@ struct Fork;
 impl Creation for Fork {
     const PROFILES: [Profile; 2] = [Profile::Standard, Profile::Quick];
 
-    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
-        lean::measure(b, iteration(), until)
+    fn measure(until: Until, plan: Plan) -> Result<Outcome, Failure> {
+        lean::measure(plan, iteration(), until)
     }
 }

@@ -127,10 +127,10 @@ impl Measured for Row {
         Some(Setup::Expensive { seconds })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         match (self.size, self.term) {
-            (Some(size), None) => of_size(b, size.get(), self.pages),
-            (None, Some(Term::Page)) => per_page(b, self.pages),
+            (Some(size), None) => of_size(plan, size.get(), self.pages),
+            (None, Some(Term::Page)) => per_page(plan, self.pages),
             (Some(_), Some(_)) | (None, None) => {
                 Err(Failure::Broken("has a size or a term".to_owned()))
             }
@@ -154,20 +154,21 @@ fn expected(forks: f64) -> Vec<Expect> {
 }
 
 /// The cost with this much memory.
-fn of_size(b: &mut Bencher, bytes: usize, pages: Pages) -> Result<(), Failure> {
-    let (clock, mut ids) = (*b.clock(), Ids::default());
+fn of_size(mut plan: Plan, bytes: usize, pages: Pages) -> Result<Outcome, Failure> {
+    let (clock, mut ids) = (*plan.clock(), Ids::default());
     let memory = match bytes {
         0 => None,
         1.. => Some(Memory::fill(bytes, pages)?),
     };
-    until::detail_size(b);
+    until::detail_size(&mut plan);
     // Individually: batches, and their doubling for evidence, would take far too long for the largest.
-    b.observe(|| forked(&clock, &mut ids, memory.as_ref(), bytes))?;
+    let fork = || forked(&clock, &mut ids, memory.as_ref(), bytes);
+    let mut outcome = plan.measure(Observed::of(fork))?;
     if let Some(memory) = memory {
-        memory.claim(b)?;
+        memory.claim(&mut outcome)?;
     }
-    b.report(DISTINCT, ids.distinct());
-    Ok(())
+    outcome.report(DISTINCT, ids.distinct());
+    Ok(outcome)
 }
 
 /// The time of a fork in ns, including the end of its child, which must have been given this much
@@ -191,18 +192,18 @@ fn forked(
 }
 
 /// The slope of the cost by size, in ns per page.
-fn per_page(b: &mut Bencher, pages: Pages) -> Result<(), Failure> {
+fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
     let (sizes, whole) = match pages {
         Pages::Small => SMALL_MIB,
         Pages::Huge => HUGE_MIB,
     };
     let page = pages.bytes();
-    let (clock, mut ids) = (*b.clock(), Ids::default());
+    let (clock, mut ids) = (*plan.clock(), Ids::default());
     let memory = Memory::fill(whole << 20, pages)?;
-    until::detail_size(b);
+    until::detail_size(&mut plan);
     let mut shortest = sizes.map(|mib| (((mib << 20) / page) as f64, f64::INFINITY));
     let mut upwards = false;
-    b.observe(|| {
+    let mut outcome = plan.measure(Observed::of(|| {
         // Up and down in turn, so that a steady drift cancels.
         upwards = !upwards;
         let mut points = Vec::with_capacity(sizes.len());
@@ -223,14 +224,14 @@ fn per_page(b: &mut Bencher, pages: Pages) -> Result<(), Failure> {
             points.push((shortest[index].0, median(&times).unwrap_or(f64::NAN)));
         }
         Ok(Line::through(&points).map_or(f64::NAN, |line| line.slope))
-    })?;
-    memory.claim(b)?;
-    b.report(DISTINCT, ids.distinct());
+    }))?;
+    memory.claim(&mut outcome)?;
+    outcome.report(DISTINCT, ids.distinct());
     if let Some(line) = Line::through(&shortest) {
-        b.detail("intercept_ns", line.intercept);
+        outcome.detail("intercept_ns", line.intercept);
         // Noise only lengthens: the shortest of many forks of each size show the law.
         let percent = 100.0 * line.largest_deviation(&shortest);
-        b.detail("deviation_percent", percent);
+        outcome.detail("deviation_percent", percent);
         // A disturbed process need not fit the law; it is not refuted as long as its times are near it.
         let verdict = |holds: bool, is_near: bool| match (holds, is_near) {
             (true, _) => (Verdict::Confirmed, None),
@@ -242,15 +243,15 @@ fn per_page(b: &mut Bencher, pages: Pages) -> Result<(), Failure> {
         };
         let (straight, reason) = verdict(percent <= 25.0, percent <= 100.0);
         let claim = Claim::by_most("deviation from the line in percent");
-        b.claim_verdict(claim, "at most 25", percent, "clock", straight, reason);
+        outcome.claim_verdict(claim, "at most 25", percent, "clock", straight, reason);
         if pages == Pages::Small {
             // Eight times the pages: forks of the same memory each time give a level line, which
             // fits as well.
             let rise = shortest[shortest.len() - 1].1 / shortest[0].1;
             let (rises, reason) = verdict(rise >= 1.5, rise >= 1.2);
             let claim = Claim::by_most("time of the largest fork over that of the smallest");
-            b.claim_verdict(claim, "at least 1.5", rise, "clock", rises, reason);
+            outcome.claim_verdict(claim, "at least 1.5", rise, "clock", rises, reason);
         }
     }
-    Ok(())
+    Ok(outcome)
 }

@@ -89,44 +89,48 @@ pub(super) fn take(marked: &Marked) -> (ScriptCall, u64) {
 }
 
 /// Measures an iteration, or its calls that make the child.
-pub(super) fn measure(b: &mut Bencher, iteration: Iteration, until: Until) -> Result<(), Failure> {
-    if until == Until::Created && !Lean::reads(b.clock()) {
+pub(super) fn measure(
+    mut plan: Plan,
+    iteration: Iteration,
+    until: Until,
+) -> Result<Outcome, Failure> {
+    if until == Until::Created && !Lean::reads(plan.clock()) {
         return Err(other_clock());
     }
     // A child that runs on before the call has returned ends before it is waited for, so that its
     // parent does not sleep then.
     let _policy = match (until, iteration.is_blocked) {
         (Until::Created, false) => {
-            b.expect(within(Counter::VoluntarySwitches, 0.75, 1.5));
+            plan.expect(within(Counter::VoluntarySwitches, 0.75, 1.5));
             // In the class for batch work new tasks do not preempt.
             Some(Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?)
         }
         (Until::Created, true) => {
             // In the normal class a task that is woken runs before others.
-            b.expect(within(Counter::VoluntarySwitches, 1.75, 2.5));
+            plan.expect(within(Counter::VoluntarySwitches, 1.75, 2.5));
             None
         }
         (Until::Reaped, _) => None,
     };
-    let mut parent = Parent::new(b, iteration, until);
+    let mut parent = Parent::new(&plan, iteration, until);
     parent.prepare()?;
-    parent.claim(b)?;
-    b.served(&mut parent)?;
-    b.report(DISTINCT, parent.ids.distinct());
-    Ok(())
+    parent.claim(&mut plan)?;
+    let mut outcome = plan.measure(Loop::served(&mut parent))?;
+    outcome.report(DISTINCT, parent.ids.distinct());
+    Ok(outcome)
 }
 
 /// Measures the calls of an iteration that make the child in the first iteration of a process, a
 /// new one for each operation.
-pub(super) fn measure_first(b: &mut Bencher, iteration: Iteration) -> Result<(), Failure> {
-    if !Lean::reads(b.clock()) {
+pub(super) fn measure_first(mut plan: Plan, iteration: Iteration) -> Result<Outcome, Failure> {
+    if !Lean::reads(plan.clock()) {
         return Err(other_clock());
     }
     // In the class for batch work new tasks do not preempt.
     let _policy = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-    let mut parent = Parent::new(b, iteration, Until::Created);
+    let mut parent = Parent::new(&plan, iteration, Until::Created);
     parent.prepare()?;
-    parent.claim(b)?;
+    parent.claim(&mut plan)?;
     let (parent, mut used) = (RefCell::new(parent), Usage::default());
     let observation = || {
         let mut parent = parent.borrow_mut();
@@ -137,11 +141,12 @@ pub(super) fn measure_first(b: &mut Bencher, iteration: Iteration) -> Result<(),
         used.voluntary_switches += after.voluntary_switches - before.voluntary_switches;
         ns.ok_or_else(other_clock)
     };
-    b.prepared_observe(|| parent.borrow_mut().renew(), observation)?;
-    b.report(FIRST_FAULTS, used.minor_faults as f64);
-    b.report(FIRST_WAITS, used.voluntary_switches as f64);
-    b.report(DISTINCT, parent.borrow().ids.distinct());
-    Ok(())
+    let renew = || parent.borrow_mut().renew();
+    let mut outcome = plan.measure(Observed::of(observation).prepared(renew))?;
+    outcome.report(FIRST_FAULTS, used.minor_faults as f64);
+    outcome.report(FIRST_WAITS, used.voluntary_switches as f64);
+    outcome.report(DISTINCT, parent.borrow().ids.distinct());
+    Ok(outcome)
 }
 
 /// Page faults of a process in its first iteration, and how often it slept.

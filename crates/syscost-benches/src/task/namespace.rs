@@ -72,30 +72,30 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let Row { op: call, kind } = self;
         kind.exists()?;
-        let clock = *b.clock();
+        let clock = *plan.clock();
         let trial = Trial::possible(kind, call, &clock)?;
         let times = if trial.is_within_user { 2.0 } else { 1.0 };
-        b.expect(exactly(Counter::Syscall(call.number()), times));
+        plan.expect(exactly(Counter::Syscall(call.number()), times));
         let (mut ids, mut changed) = (Ids::default(), 0);
-        b.observe(|| {
-            let outcome = trial.run(&clock)?;
-            outcome.succeeded(call)?;
-            ids.note(outcome.child);
-            changed += u64::from(outcome.has_changed);
-            Ok(outcome.ns)
-        })?;
-        b.report(DISTINCT, ids.distinct());
-        b.report(CHANGED, changed as f64);
+        let mut outcome = plan.measure(Observed::of(|| {
+            let tried = trial.run(&clock)?;
+            tried.succeeded(call)?;
+            ids.note(tried.child);
+            changed += u64::from(tried.has_changed);
+            Ok(tried.ns)
+        }))?;
+        outcome.report(DISTINCT, ids.distinct());
+        outcome.report(CHANGED, changed as f64);
         if trial.is_within_user {
-            b.detail("user_namespaces_entered_before_count", 1.0);
+            outcome.detail("user_namespaces_entered_before_count", 1.0);
         }
         if kind == Kind::Mnt {
             let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-            b.detail("mounts_count", mounts.lines().count() as f64);
+            outcome.detail("mounts_count", mounts.lines().count() as f64);
         }
-        Ok(())
+        Ok(outcome)
     }
 }

@@ -64,7 +64,7 @@ struct PosixSpawn;
 impl Creation for PosixSpawn {
     const PROFILES: [Profile; 2] = [Profile::Full, Profile::Quick];
 
-    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(until: Until, plan: Plan) -> Result<Outcome, Failure> {
         // Seccomp filters of containers pretend that the call does not exist.
         clone3(CLONE_CLEAR_SIGHAND, || 0)
             .map_err(|cause| Failure::Unsupported(cause.to_string()))?
@@ -104,6 +104,6 @@ impl Creation for PosixSpawn {
             then: Some(lean::take(&marked)),
             script,
         };
-        lean::measure(b, iteration, until)
+        lean::measure(plan, iteration, until)
     }
 }

@@ -47,11 +47,11 @@ struct Pthread;
 impl Creation for Pthread {
     const PROFILES: [Profile; 2] = [Profile::Standard, Profile::Quick];
 
-    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(until: Until, plan: Plan) -> Result<Outcome, Failure> {
         let before = RUNS.load(SeqCst);
-        until::measure(b, until, &[Sysno::EXIT], create, join)?;
-        b.report(RAN, (RUNS.load(SeqCst) - before) as f64);
-        Ok(())
+        let mut outcome = until::measure(plan, until, &[Sysno::EXIT], create, join)?;
+        outcome.report(RAN, (RUNS.load(SeqCst) - before) as f64);
+        Ok(outcome)
     }
 }
 

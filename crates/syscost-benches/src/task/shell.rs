@@ -96,7 +96,7 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let (marked, mut script) = (Marked::new()?, Script::new());
         let (command, status, then) = match self.command {
             Command::Exit => (EXIT.0, EXIT.1, None),
@@ -110,6 +110,6 @@ impl Measured for Row {
             then,
             script,
         };
-        lean::measure(b, iteration, Until::Reaped)
+        lean::measure(plan, iteration, Until::Reaped)
     }
 }

@@ -25,7 +25,7 @@ pub(super) trait Creation {
     const PROFILES: [Profile; 2] = [Profile::Full, Profile::Standard];
 
     /// Measures it up to this moment.
-    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure>;
+    fn measure(until: Until, plan: Plan) -> Result<Outcome, Failure>;
 }
 
 /// The row of a way to create tasks.
@@ -47,37 +47,37 @@ impl<C: Creation> Measured<C> for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        C::run(self.until, b)
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        C::measure(self.until, plan)
     }
 }
 
 /// Measures `create` alone, or `create` and `end` together (`until=reaped`). `ending` are the calls
 /// that belong to the task's end: its work, its exit, and the wait.
-pub(crate) fn measure<T>(
-    b: &mut Bencher,
+pub(crate) fn measure<'a, T>(
+    mut plan: Plan<'a>,
     until: Until,
     ending: &[Sysno],
     mut create: impl FnMut() -> Result<T, Failure>,
     mut end: impl FnMut(T) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    detail_size(b);
+) -> Result<Outcome<'a>, Failure> {
+    detail_size(&mut plan);
     if until == Until::Reaped {
-        ending.iter().for_each(|call| b.expect(calls(*call)));
-        return b.try_iter(|| end(create()?));
+        ending.iter().for_each(|call| plan.expect(calls(*call)));
+        return plan.measure(Loop::each(|| end(create()?)));
     }
     // The last task of the audit is ended after it: 31 of 32 are counted, or all.
     let nearly_all = |call: &Sysno| within(Counter::Syscall(*call), 0.9, 1.0);
-    ending.iter().for_each(|call| b.expect(nearly_all(call)));
-    b.expect(at_most(Counter::Reported(EARLY), 0.25));
+    ending.iter().for_each(|call| plan.expect(nearly_all(call)));
+    plan.expect(at_most(Counter::Reported(EARLY), 0.25));
     // Within the call; waits of the preparation do not count.
-    b.expect(at_most(Counter::VoluntarySwitches, 0.02));
+    plan.expect(at_most(Counter::VoluntarySwitches, 0.02));
     // In the class for batch work new tasks do not preempt.
     let _policy = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
     let made = Cell::new(None);
     let (mut early, mut before) = (0, 0);
     let switches = || Ok::<_, Failure>(Usage::thread()?.involuntary_switches);
-    b.single(
+    let mut outcome = plan.measure(Single::of(
         || {
             let after = switches()?;
             if let Some(task) = made.take() {
@@ -91,10 +91,11 @@ pub(crate) fn measure<T>(
             made.set(Some(create()?));
             Ok(())
         },
-    )?;
+    ))?;
     // A creator that must wait for its CPU lets the new task run first.
-    b.report_shared(EARLY, early as f64);
-    made.take().map_or(Ok(()), end)
+    outcome.report_shared(EARLY, early as f64);
+    made.take().map_or(Ok(()), end)?;
+    Ok(outcome)
 }
 
 /// Details the memory of the measuring process: copying its page tables is most of the cost of a fork.

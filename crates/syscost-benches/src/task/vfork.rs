@@ -81,19 +81,19 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let mut iteration = Iteration {
             is_blocked: true,
             ..Iteration::exiting(call())
         };
         match self.until {
-            Moment::Reaped => lean::measure(b, iteration, Until::Reaped),
+            Moment::Reaped => lean::measure(plan, iteration, Until::Reaped),
             Moment::Executed => {
                 let marked = Marked::new()?;
                 iteration.child =
                     lean::execute(&mut iteration.script, marked.path(), &[marked.path()]);
                 iteration.then = Some(lean::take(&marked));
-                lean::measure(b, iteration, Until::Created)
+                lean::measure(plan, iteration, Until::Created)
             }
         }
     }

@@ -23,11 +23,6 @@ impl<'a> Plan<'a> {
 }
 
 impl Bencher<'_> {
-    #[cfg(test)]
-    pub(crate) fn ignore_interference(&mut self) {
-        self.core_probes = None;
-    }
-
     fn shaped<S: Shape>(&mut self, shape: S) -> Result<S::Seen, Failure> {
         self.measure_shape(shape)
     }

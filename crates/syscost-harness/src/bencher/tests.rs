@@ -60,22 +60,21 @@ fn situation<'a>(
     }
 }
 
-fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass) -> Bencher<'a> {
+fn plan<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass) -> Plan<'a> {
     mock::reset();
     let situation = situation(pass, &EFFORT, clock, &crate::cores::UNKNOWN);
-    Bencher::new(case, declared, situation)
+    Plan::new(case, declared, situation)
 }
 
-fn timed(run: impl FnOnce(&mut Bencher) -> Result<(), Failure>) -> Result<Findings, Failure> {
+fn timed(measure: impl FnOnce(Plan) -> Result<Outcome, Failure>) -> Result<Findings, Failure> {
     let (case, clock) = (Case::default(), Clock::mock());
-    let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
-    run(&mut bencher)?;
-    bencher.finish()
+    measure(plan(&case, &[], &clock, Pass::Timed))?.finish()
 }
 
 #[test]
 fn a_batch_gives_back_the_cost_of_one_operation() {
-    let findings = timed(|b| b.iter(|| mock::advance_ns(70))).expect("measured");
+    let spend = || mock::advance_ns(70);
+    let findings = timed(|plan| plan.measure(Loop::infallible(spend))).expect("measured");
     assert_eq!(findings.samples.values.len(), 10);
     assert!(
         findings.samples.values.iter().all(|ns| *ns == 70.0),
@@ -90,8 +89,8 @@ fn a_batch_gives_back_the_cost_of_one_operation() {
 fn what_probes_leave_cold_is_paid_for_untimed() {
     // An iteration costs 300 ns, and 30 ns more if it is one of the first sixteen after the probes.
     let (mut calls, mut warm) = (Vec::new(), 0);
-    let findings = timed(|b| {
-        b.batches(1, |iterations| {
+    let findings = timed(|plan| {
+        plan.measure(Loop::batches(1, |iterations| {
             let cold = 16_u64.saturating_sub(warm).min(iterations);
             mock::advance_ns(300 * iterations + 30 * cold);
             calls.push(iterations);
@@ -102,7 +101,7 @@ fn what_probes_leave_cold_is_paid_for_untimed() {
                 warm + iterations
             };
             Ok(())
-        })
+        }))
     })
     .expect("measured");
     assert!(findings.samples.values.iter().all(|ns| *ns == 300.0));
@@ -114,12 +113,12 @@ fn what_probes_leave_cold_is_paid_for_untimed() {
 fn a_few_iterations_have_a_warm_up_of_eight_and_a_long_one_has_none() {
     let calls_of = |iteration_ns: u64| {
         let mut calls = Vec::new();
-        let findings = timed(|b| {
-            b.batches(1, |iterations| {
+        let findings = timed(|plan| {
+            plan.measure(Loop::batches(1, |iterations| {
                 mock::advance_ns(iteration_ns * iterations);
                 calls.push(iterations);
                 Ok(())
-            })
+            }))
         });
         (findings.expect("measured").samples.iterations, calls)
     };
@@ -143,11 +142,9 @@ fn a_kernel_costs_what_it_takes_more_than_its_baseline() {
     // Kernels run in real time, which the mock clock does not see: the same one twice costs nothing more.
     let clock = Clock::system();
     let case = Case::default();
-    let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
-    bencher
-        .kernel_difference(&kernel, &kernel, 0.5)
-        .expect("measured");
-    let findings = bencher.finish().expect("finished");
+    let plan = plan(&case, &[], &clock, Pass::Timed);
+    let outcome = plan.measure(Kernel::of(&kernel).minus(&kernel, 0.5));
+    let findings = outcome.and_then(Outcome::finish).expect("measured");
     let (net, raw) = (&findings.samples.values, &findings.samples.raw);
     let typical = order::median(net).expect("there are samples");
     assert!(typical.abs() < 0.5 * raw[0], "{net:?} of {raw:?}");
@@ -155,9 +152,9 @@ fn a_kernel_costs_what_it_takes_more_than_its_baseline() {
 
 #[test]
 fn a_single_operation_is_net_of_the_timer() {
-    let findings = timed(|b| {
+    let findings = timed(|plan| {
         mock::set_read_cost_ns(25);
-        b.single(
+        plan.measure(Single::of(
             || {
                 mock::advance_ns(1_000);
                 Ok(())
@@ -166,7 +163,7 @@ fn a_single_operation_is_net_of_the_timer() {
                 mock::advance_ns(400);
                 Ok(())
             },
-        )
+        ))
     })
     .expect("measured");
     assert!(
@@ -184,11 +181,11 @@ fn a_single_operation_is_net_of_the_timer() {
 #[test]
 fn observations_are_kept_as_they_come() {
     let mut next = 0.0;
-    let findings = timed(|b| {
-        b.observe(|| {
+    let findings = timed(|plan| {
+        plan.measure(Observed::of(|| {
             next += 1.0;
             Ok(next)
-        })
+        }))
     })
     .expect("observed");
     assert_eq!(findings.samples.values[..3], [1.0, 2.0, 3.0]);
@@ -196,19 +193,20 @@ fn observations_are_kept_as_they_come() {
 
 #[test]
 fn a_value_that_is_no_number_fails_the_measurement() {
-    let failure = timed(|b| b.observe(|| Ok(f64::NAN))).expect_err("not a number");
+    let failure = timed(|plan| plan.measure(Observed::of(|| Ok(f64::NAN))));
+    let failure = failure.expect_err("not a number");
     assert_eq!(failure.to_string(), "sample 0 is NaN, not a number");
 }
 
 #[test]
 fn the_first_failure_of_an_operation_ends_its_measurement() {
     let mut done = 0;
-    let failure = timed(|b| {
-        b.try_iter(|| {
+    let failure = timed(|plan| {
+        plan.measure(Loop::each(|| {
             done += 1;
             mock::advance_ns(10);
             if done < 3 { Ok(()) } else { Err("gone") }
-        })
+        }))
     })
     .expect_err("the third fails");
     assert_eq!(failure, Failure::Failed("operation 3 failed: gone".into()));
@@ -216,7 +214,7 @@ fn the_first_failure_of_an_operation_ends_its_measurement() {
 
 #[test]
 fn work_that_takes_no_time_is_refuted() {
-    let failure = timed(|b| b.batches(1, |_| Ok(()))).expect_err("folded");
+    let failure = timed(|plan| plan.measure(Loop::batches(1, |_| Ok(())))).expect_err("folded");
     assert!(matches!(failure, Failure::Refuted(_)), "{failure}");
 }
 
@@ -225,11 +223,12 @@ fn a_reported_count_is_judged_per_operation() {
     let (case, clock) = (Case::default(), Clock::mock());
     let expect = [exactly(Counter::Reported("handler runs"), 1.0)];
     for (share, verdict) in [(1.0, Verdict::Confirmed), (0.5, Verdict::Refuted)] {
-        let mut bencher = bencher(&case, &expect, &clock, Pass::Timed);
-        bencher.iter(|| mock::advance_ns(70)).expect("measured");
-        let total = bencher.operations() as f64 * share;
-        bencher.report("handler runs", total);
-        let evidence = bencher.finish().expect("finished").evidence;
+        let plan = plan(&case, &expect, &clock, Pass::Timed);
+        let outcome = plan.measure(Loop::infallible(|| mock::advance_ns(70)));
+        let mut outcome = outcome.expect("measured");
+        let total = outcome.operations() as f64 * share;
+        outcome.report("handler runs", total);
+        let evidence = outcome.finish().expect("finished").evidence;
         assert_eq!(evidence[0].verdict, verdict, "{evidence:?}");
         assert_eq!(evidence[0].claim.sentence, "handler runs per operation");
     }
@@ -239,36 +238,35 @@ fn a_reported_count_is_judged_per_operation() {
 fn an_expected_report_that_is_missing_is_a_defect() {
     let (case, clock) = (Case::default(), Clock::mock());
     let expect = [exactly(Counter::Reported("handler runs"), 1.0)];
-    let mut bencher = bencher(&case, &expect, &clock, Pass::Timed);
-    bencher.iter(|| mock::advance_ns(70)).expect("measured");
-    assert!(matches!(bencher.finish(), Err(Failure::Broken(_))));
+    let plan = plan(&case, &expect, &clock, Pass::Timed);
+    let outcome = plan.measure(Loop::infallible(|| mock::advance_ns(70)));
+    let findings = outcome.expect("measured").finish();
+    assert!(matches!(findings, Err(Failure::Broken(_))));
 }
 
 #[test]
 fn a_cases_own_expectation_replaces_the_benchmarks() {
     let clock = Clock::mock();
     let case = Case::default().expecting([at_most(Counter::MinorFaults, 2.0)]);
-    let bencher = bencher(
-        &case,
-        &[at_most(Counter::MinorFaults, 0.0)],
-        &clock,
-        Pass::Timed,
-    );
-    assert_eq!(bencher.declared, [at_most(Counter::MinorFaults, 2.0)]);
+    let declared = [at_most(Counter::MinorFaults, 0.0)];
+    let plan = plan(&case, &declared, &clock, Pass::Timed);
+    assert_eq!(plan.declared, [at_most(Counter::MinorFaults, 2.0)]);
 }
 
 #[test]
 fn time_that_does_not_double_with_the_work_is_refuted() {
     let (case, clock) = (Case::default(), Clock::mock());
     for (exponent, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
-        let mut bencher = bencher(&case, &[], &clock, Pass::Evidence);
-        bencher
-            .batches(1, |n| {
-                mock::advance_ns(50 * n.pow(exponent));
-                Ok(())
-            })
-            .expect("counted");
-        let evidence = bencher.finish().expect("finished").evidence;
+        let plan = plan(&case, &[], &clock, Pass::Evidence);
+        let outcome = plan.measure(Loop::batches(1, |n| {
+            mock::advance_ns(50 * n.pow(exponent));
+            Ok(())
+        }));
+        let evidence = outcome
+            .expect("counted")
+            .finish()
+            .expect("finished")
+            .evidence;
         let scaling = evidence
             .iter()
             .find(|e| e.source == "clock")
@@ -305,9 +303,9 @@ impl Work for Moving {
 
 #[test]
 fn the_rate_of_a_kernel_is_of_the_bytes_it_moves() {
-    let findings = timed(|b| {
-        b.rate(8);
-        b.kernel(&Moving(8))
+    let findings = timed(|mut plan| {
+        plan.rate(8);
+        plan.measure(Kernel::of(&Moving(8)))
     });
     let values = findings.expect("measured").samples.values;
     assert!(
@@ -319,27 +317,19 @@ fn the_rate_of_a_kernel_is_of_the_bytes_it_moves() {
 #[test]
 fn a_rate_that_would_not_be_one_is_a_defect() {
     let nothing = || Ok(());
+    let alone = || Together::of(HERE, |_| Ok(team(|_| Ok(()))));
+    fn rated<S: Shape<Seen = ()>>(shape: S) -> Result<Findings, Failure> {
+        timed(|mut plan| {
+            plan.rate(8);
+            plan.measure(shape)
+        })
+    }
     for refused in [
-        timed(|b| {
-            b.rate(8);
-            b.kernel(&Moving(4))
-        }),
-        timed(|b| {
-            b.rate(8);
-            b.single(nothing, nothing)
-        }),
-        timed(|b| {
-            b.rate(8);
-            b.together_difference(HERE, |_| Ok(team(|_| Ok(()))), &[])
-        }),
-        timed(|b| {
-            b.rate(8);
-            b.single_together(HERE, |_| Ok(team(|_| Ok(()))))
-        }),
-        timed(|b| {
-            b.rate(8);
-            b.observe(|| Ok(1.0))
-        }),
+        rated(Kernel::of(&Moving(4))),
+        rated(Single::of(nothing, nothing)),
+        rated(alone().minus(&[])),
+        rated(alone().own_share()),
+        rated(Observed::of(|| Ok(1.0))),
     ] {
         assert!(matches!(refused, Err(Failure::Broken(_))), "{refused:?}");
     }
@@ -348,37 +338,34 @@ fn a_rate_that_would_not_be_one_is_a_defect() {
 #[test]
 fn a_preparation_is_neither_timed_nor_more_than_there_is_room_for() {
     let room = std::cell::Cell::new(0);
-    let findings = timed(|b| {
-        b.prepared_batches(
-            1,
-            64,
-            |iterations| {
-                mock::advance_ns(7_000);
-                room.set(iterations);
-                Ok(())
-            },
-            |iterations| {
-                assert_eq!(
-                    room.take(),
-                    iterations,
-                    "each batch has its own preparation"
-                );
-                mock::advance_ns(30 * iterations);
-                Ok(())
-            },
-        )
-    })
-    .expect("measured");
+    let spend = |iterations| {
+        assert_eq!(
+            room.take(),
+            iterations,
+            "each batch has its own preparation"
+        );
+        mock::advance_ns(30 * iterations);
+        Ok(())
+    };
+    let prepare = |iterations| {
+        mock::advance_ns(7_000);
+        room.set(iterations);
+        Ok(())
+    };
+    let findings = timed(|plan| plan.measure(Loop::batches(1, spend).prepared(64, prepare)));
+    let findings = findings.expect("measured");
     assert!(findings.samples.values.iter().all(|ns| *ns == 30.0));
     assert_eq!(
         findings.samples.iterations, 64,
         "a longer batch has no room"
     );
     assert_eq!(findings.histogram, [], "none is timed singly");
-    let failure = timed(|b| b.prepared_batches(1, 64, |_| Ok(()), |_| Ok(()))).expect_err("short");
+    let short = Loop::batches(1, |_| Ok(())).prepared(64, |_| Ok(()));
+    let failure = timed(|plan| plan.measure(short)).expect_err("short");
     assert!(matches!(failure, Failure::Unsupported(_)), "{failure}");
     assert!(failure.to_string().contains("at most 64 at once"));
     let failed = || Failure::Failed("no memory".into());
-    let failure = timed(|b| b.prepared_batches(1, 64, |_| Err(failed()), |_| Ok(())));
+    let unprepared = Loop::batches(1, |_| Ok(())).prepared(64, |_| Err(failed()));
+    let failure = timed(|plan| plan.measure(unprepared));
     assert_eq!(failure.expect_err("not prepared"), failed());
 }

@@ -46,10 +46,10 @@ impl Measured for FunctionCall {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         program("call_and_switch/function_call", RUNS * 100_000)
             .argument(self.signature.name())
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "System call, as published",
     tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), exactly(Counter::OtherSyscalls, 0.0)],
-    run: |b| program("call_and_switch/system_call", RUNS * 500 * 32).measure(b),
+    measure: Some(|plan| program("call_and_switch/system_call", RUNS * 500 * 32).measure(plan)),
     ..PROCEDURE
 };
 
@@ -70,9 +70,9 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
         Counter::Syscall(Sysno::EXIT),
         1.0 / ROUND_TRIPS as f64,
     )],
-    run: |b| {
+    measure: Some(|plan| {
         let program = program("call_and_switch/thread_switch", 7 * ROUND_TRIPS);
-        program.unpinned().measure(b)
-    },
+        program.unpinned().measure(plan)
+    }),
     ..PROCEDURE
 };

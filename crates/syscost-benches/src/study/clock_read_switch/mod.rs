@@ -21,7 +21,7 @@ pub(super) const CLOCK_READ: Benchmark = Benchmark {
     title: "Clock read: gettimeofday, as published",
     tags: &["timer overhead", "vdso"],
     expect: ANSWERED,
-    run: |b| program("clock_read_switch/clock_read", READINGS).measure(b),
+    measure: Some(|plan| program("clock_read_switch/clock_read", READINGS).measure(plan)),
     ..PROCEDURE
 };
 
@@ -33,10 +33,10 @@ pub(super) const LONG_STEPS: Benchmark = Benchmark {
     // It measures what other tasks take of the CPU.
     ignores_interference: true,
     expect: ANSWERED,
-    run: |b| {
+    measure: Some(|plan| {
         let program = program("clock_read_switch/long_steps", READINGS);
-        program.in_unit(Unit::Percent).measure(b)
-    },
+        program.in_unit(Unit::Percent).measure(plan)
+    }),
     ..PROCEDURE
 };
 
@@ -46,7 +46,7 @@ pub(super) const LARGEST_STEP: Benchmark = Benchmark {
     // It measures what other tasks take of the CPU.
     ignores_interference: true,
     expect: ANSWERED,
-    run: |b| program("clock_read_switch/largest_step", READINGS).measure(b),
+    measure: Some(|plan| program("clock_read_switch/largest_step", READINGS).measure(plan)),
     ..PROCEDURE
 };
 
@@ -70,10 +70,10 @@ impl Measured for ReadZeroBytes {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         program("clock_read_switch/read_zero_bytes", READS)
             .argument(self.in_a_row)
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -110,7 +110,7 @@ impl Measured for ProcessSwitch {
         self.hint == Hint::None
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let bytes = self.in_a_row;
         // How many runs is not published.
         let runs = if bytes > 1000 { 2 } else { 10 };
@@ -123,7 +123,7 @@ impl Measured for ProcessSwitch {
             .argument(bytes)
             .argument(runs)
             .argument(self.hint.name())
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -132,15 +132,15 @@ mod tests {
     use syscost_harness::bencher::Pass;
 
     use super::*;
-    use crate::testing::found_of;
+    use crate::testing::found_by;
 
     #[test]
     fn switches_are_to_the_partner_where_it_shares_the_cpu() {
-        let found = found_of(&Case::default(), Pass::Timed, &[], |b| {
+        let found = found_by(&Case::default(), Pass::Timed, &[], |plan| {
             // The bencher of tests allows one CPU.
             let program = program("clock_read_switch/process_switch", 40).unpinned();
             let program = program.argument(20).argument(2).argument("same_cpu");
-            program.measure(b)
+            program.measure(plan)
         });
         let Some(found) = found else { return };
         let of = |name: &str| found.details[name].value;

@@ -78,11 +78,11 @@ impl Measured for Loop {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let iterations = self.turns as u64;
         program("switch_costs/loop", iterations)
             .argument(iterations)
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -92,11 +92,11 @@ pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
     quantity: Quantity::Level,
     // The clock is read four times per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
-    run: |b| {
+    measure: Some(|plan| {
         program("switch_costs/function_call", CALLS)
             .argument(CALLS)
-            .measure(b)
-    },
+            .measure(plan)
+    }),
     ..PROCEDURE
 };
 
@@ -107,11 +107,11 @@ pub(super) const CLOCK_INSIDE: Benchmark = Benchmark {
         exactly(Counter::Syscall(Sysno::CLOCK_GETTIME), 2.0),
         exactly(Counter::OtherSyscalls, 0.0),
     ],
-    run: |b| {
+    measure: Some(|plan| {
         program("switch_costs/clock_inside", ENTRIES)
             .argument(ENTRIES)
-            .measure(b)
-    },
+            .measure(plan)
+    }),
     ..PROCEDURE
 };
 
@@ -150,14 +150,14 @@ impl Measured for SystemCall {
         }]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let iterations = match self.getpid {
             Getpid::Cached => CALLS,
             Getpid::Entered => ENTRIES,
         };
         let program = program("switch_costs/system_call", iterations);
         let program = program.argument(self.getpid.name()).argument(iterations);
-        program.measure(b)
+        program.measure(plan)
     }
 }
 
@@ -170,10 +170,10 @@ pub(super) const PIPE_WRITE_READ: Benchmark = Benchmark {
         // The clock is read twice per result.
         at_most(Counter::OtherSyscalls, 2.0 / COUNTED as f64),
     ],
-    run: |b| {
+    measure: Some(|plan| {
         let program = program("switch_costs/pipe_write_read", TURNS);
-        program.counted(TURNS, COUNTED, COUNTED).measure(b)
-    },
+        program.counted(TURNS, COUNTED, COUNTED).measure(plan)
+    }),
     ..PROCEDURE
 };
 
@@ -202,14 +202,14 @@ impl Measured for ProcessSwitch {
         rows!(ProcessSwitch { clock: Clock::ALL })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let trips = self.clock.runs() * ROUND_TRIPS;
         let program = program("switch_costs/process_switch", trips);
         program
             .argument(self.clock.name())
             .argument(ROUND_TRIPS)
             .unpinned()
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -238,14 +238,14 @@ impl Measured for ThreadSwitch {
         rows!(ThreadSwitch { clock: Clock::ALL })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let yields = self.clock.runs() * YIELDS;
         let program = program("switch_costs/thread_switch", yields);
         program
             .argument(self.clock.name())
             .argument(YIELDS / 2)
             .unpinned()
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -253,10 +253,10 @@ pub(super) const YIELD_ALONE: Benchmark = Benchmark {
     title: "sched_yield of one task, as published",
     tags: &["yield"],
     expect: &[calls(Sysno::SCHED_YIELD)],
-    run: |b| {
+    measure: Some(|plan| {
         let program = program("switch_costs/yield_alone", ENTRIES);
-        program.argument(ENTRIES).measure(b)
-    },
+        program.argument(ENTRIES).measure(plan)
+    }),
     ..PROCEDURE
 };
 

@@ -16,7 +16,7 @@ pub(super) const CLOCK_READ: Benchmark = Benchmark {
     title: "Timer overhead: two clock readings, as published",
     tags: &["rdtsc", "time-stamp counter"],
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    run: |b| program("three_costs/clock_read", CALLS).measure(b),
+    measure: Some(|plan| program("three_costs/clock_read", CALLS).measure(plan)),
     ..PROCEDURE
 };
 
@@ -55,10 +55,10 @@ impl Measured for SystemCall {
         }]
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         program("three_costs/system_call", CALLS)
             .argument(self.call.name())
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -85,10 +85,10 @@ impl Measured for ProcedureCall {
         rows!(ProcedureCall { arguments: 0..=5 })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         program("three_costs/procedure_call", CALLS)
             .argument(self.arguments)
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -122,10 +122,10 @@ impl Measured for TaskCreate {
         rows!(TaskCreate { via: Via::ALL })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         program("three_costs/task_create", TASKS)
             .argument(self.via.name())
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -165,10 +165,10 @@ impl Measured for Switch {
             .into()
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         program("three_costs/switch", TASKS)
             .argument(self.between.name())
-            .measure(b)
+            .measure(plan)
     }
 }
 

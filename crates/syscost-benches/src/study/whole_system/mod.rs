@@ -43,12 +43,12 @@ pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
     tags: &["rdtsc", "clock read"],
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    run: |b| {
-        let readings = thoroughly(b, MANY, READINGS);
+    measure: Some(|plan| {
+        let readings = thoroughly(&plan, MANY, READINGS);
         program("whole_system/timing_overhead", TRIALS * readings)
             .argument(readings)
-            .measure(b)
-    },
+            .measure(plan)
+    }),
     ..PROCEDURE
 };
 
@@ -75,12 +75,12 @@ impl Measured for ProcedureCall {
         rows!(ProcedureCall { arguments: 0..=7 })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let iterations = thoroughly(b, MANY, READINGS);
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        let iterations = thoroughly(&plan, MANY, READINGS);
         program("whole_system/procedure_call", TRIALS * iterations)
             .argument(self.arguments)
             .argument(iterations)
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -88,12 +88,12 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "System call, as published",
     tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), at_most(Counter::OtherSyscalls, 0.0)],
-    run: |b| {
-        let calls = thoroughly(b, MANY, CALLS);
+    measure: Some(|plan| {
+        let calls = thoroughly(&plan, MANY, CALLS);
         program("whole_system/system_call", TRIALS * calls)
             .counted(calls, COUNTED, TRIALS * COUNTED)
-            .measure(b)
-    },
+            .measure(plan)
+    }),
     ..PROCEDURE
 };
 
@@ -127,7 +127,7 @@ impl Measured for TaskCreation {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let tasks = match self.task {
             Task::Thread => THREADS,
             Task::Process => PROCESSES,
@@ -135,7 +135,7 @@ impl Measured for TaskCreation {
         program("whole_system/task_creation", TRIALS * tasks)
             .argument(self.task.name())
             .counted(tasks, PROCESSES, TRIALS * PROCESSES)
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -162,12 +162,12 @@ impl Measured for Switch {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let round_trips = thoroughly(b, MANY_ROUND_TRIPS, ROUND_TRIPS);
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        let round_trips = thoroughly(&plan, MANY_ROUND_TRIPS, ROUND_TRIPS);
         program("whole_system/switch", TRIALS * round_trips)
             .argument(self.between.name())
             .counted(round_trips, COUNTED, TRIALS * COUNTED)
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -214,18 +214,18 @@ impl Measured for MemoryAccess {
         (bytes >= EXPENSIVE).then_some(Setup::Expensive { seconds })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let Bytes(bytes) = self.size;
         let accesses = match bytes <= QUICK {
             true => MANY,
-            false => thoroughly(b, MANY, FEW),
+            false => thoroughly(&plan, MANY, FEW),
         };
         program("whole_system/memory_access", TRIALS * accesses)
             .counted(accesses, COUNTED, TRIALS * COUNTED)
             // What is counted does not depend on the size.
             .counted(bytes, bytes.min(COUNTED_BYTES), TRIALS * COUNTED)
             .filling(bytes)
-            .measure(b)
+            .measure(plan)
     }
 }
 
@@ -283,8 +283,8 @@ impl Measured for MemoryBandwidth {
         [unpinned, pinned].concat()
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let trials = thoroughly(b, TRIALS, FEW_TRIALS);
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        let trials = thoroughly(&plan, TRIALS, FEW_TRIALS);
         let program = program("whole_system/memory_bandwidth", trials)
             .argument(self.op.name())
             .argument(trials)
@@ -293,8 +293,8 @@ impl Measured for MemoryBandwidth {
             .in_unit(Unit::BytesPerSecond);
         match self.cpus {
             // There may be no second round.
-            Cpus::All => program.with_results(3).unpinned().measure(b),
-            Cpus::One => program.measure(b),
+            Cpus::All => program.with_results(3).unpinned().measure(plan),
+            Cpus::One => program.measure(plan),
         }
     }
 }
@@ -307,10 +307,10 @@ pub(super) const PAGE_FAULT: Benchmark = Benchmark {
     tags: &["major fault", "mmap"],
     expect: &[within(Counter::MajorFaults, 0.9, 1.1)],
     ignores_interference: true,
-    run: |b| {
+    measure: Some(|plan| {
         program("whole_system/page_fault", TRIALS * TOUCHED)
             .in_scratch_folder()
-            .measure(b)
-    },
+            .measure(plan)
+    }),
     ..PROCEDURE
 };

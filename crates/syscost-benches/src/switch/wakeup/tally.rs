@@ -30,22 +30,22 @@ pub(super) struct Tally {
 impl Tally {
     /// Takes samples. Each is the median latency, in ns, of many wake-ups that followed a sleep; an
     /// operation of the evidence pass is one wake-up.
-    pub(super) fn measure(
+    pub(super) fn measure<'a>(
         &mut self,
-        b: &mut Bencher,
+        mut plan: Plan<'a>,
         mut wake_up: impl FnMut() -> Result<f64, Failure>,
-    ) -> Result<(), Failure> {
-        let is_timed = b.is_timed();
+    ) -> Result<Outcome<'a>, Failure> {
+        let is_timed = plan.is_timed();
         let per_sample = match is_timed {
-            true => per_sample(b.case_ns(), &mut wake_up)?,
+            true => per_sample(plan.case_ns(), &mut wake_up)?,
             false => 1,
         };
-        b.warm_up(|| wake_up().map(drop))?;
+        plan.warm_up(|| wake_up().map(drop))?;
         let mut one = Vec::with_capacity(per_sample);
         let schedule = SchedStat::open().ok();
         let queued = || Some(schedule.as_ref()?.read().ok()?.run_delay_ns);
         let before = queued();
-        b.observe(|| {
+        let outcome = plan.measure(Observed::of(|| {
             one.clear();
             for _ in 0..per_sample {
                 let before = Usage::thread()?;
@@ -66,9 +66,9 @@ impl Tally {
                 // Under audit a call lasts longer than what it waits for.
                 None => Ok(0.0),
             }
-        })?;
+        }))?;
         self.queued_ns = queued().zip(before).map(|(now, then)| now - then);
-        Ok(())
+        Ok(outcome)
     }
 
     pub(super) fn tries(&self) -> usize {
@@ -81,7 +81,7 @@ impl Tally {
     }
 
     /// Reports all latencies to the bencher, and claims that there were sleeps and no early wake-ups.
-    pub(super) fn report(&self, b: &mut Bencher) {
+    pub(super) fn report(&self, b: &mut Outcome) {
         let early = self.latencies.iter().filter(|ns| **ns < 0.0).count();
         b.report("early wake-ups", early as f64);
         self.latencies.iter().for_each(|ns| b.record_single(*ns));
@@ -125,11 +125,11 @@ mod tests {
         wake_up: impl FnMut() -> Result<f64, Failure>,
     ) -> Result<Findings, Failure> {
         let expect = [exactly(Counter::Reported("early wake-ups"), 0.0)];
-        testing::findings(pass, &expect, |b| {
+        testing::findings_by(&Case::default(), pass, &expect, |plan| {
             let mut tally = Tally::default();
-            tally.measure(b, wake_up)?;
-            tally.report(b);
-            Ok(())
+            let mut outcome = tally.measure(plan, wake_up)?;
+            tally.report(&mut outcome);
+            Ok(outcome)
         })
     }
 

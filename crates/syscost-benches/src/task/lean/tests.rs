@@ -4,7 +4,7 @@ use syscost_harness::bencher::Pass;
 use syscost_results::Verdict;
 
 use super::*;
-use crate::testing::{claims, found_of};
+use crate::testing::{claims, findings_by, found_by};
 
 /// A child that exits with this status, where 0 is wanted.
 fn exiting(status: u64) -> Iteration {
@@ -39,7 +39,8 @@ fn a_small_process_makes_children_and_its_calls_are_counted() {
 
 fn makes_children(row: &Benchmark, case: &Case) {
     for pass in [Pass::Timed, Pass::Evidence] {
-        let Some(found) = found_of(case, pass, row.expect, row.run) else {
+        let measure = row.measure.expect("it is measured");
+        let Some(found) = found_by(case, pass, row.expect, measure) else {
             return;
         };
         let name = format!("{}{} {pass:?}", row.id, case.suffix());
@@ -58,8 +59,9 @@ fn makes_children(row: &Benchmark, case: &Case) {
 #[test]
 fn a_child_that_fails_fails_the_row() {
     let expect = [exactly(Counter::Reported(DISTINCT), 1.0)];
-    let forked = |b: &mut Bencher| measure(b, exiting(7), Until::Reaped);
-    let found = crate::testing::findings(Pass::Timed, &expect, forked);
+    let found = findings_by(&Case::default(), Pass::Timed, &expect, |plan| {
+        measure(plan, exiting(7), Until::Reaped)
+    });
     match found {
         Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
         Err(Failure::Failed(why)) => assert!(why.contains("status 0x700"), "{why}"),

@@ -9,8 +9,8 @@ use syscost_sys::partner::Shared;
 use syscost_sys::raw::Sysno;
 
 use super::*;
-use crate::bencher::Findings;
 use crate::bencher::tests::real::found_of;
+use crate::bencher::{Findings, Observed, Outcome, Plan};
 use crate::case::Case;
 use crate::expect::{Expect, at_most, calls};
 use crate::rows;
@@ -25,15 +25,15 @@ fn two_cpus() -> Option<Vec<u32>> {
     two
 }
 
-/// What a bencher on the first of these CPUs finds with `run`, in a separate thread, which is
+/// What a measurement of copies on the first of these CPUs finds, in a separate thread, which is
 /// pinned as a worker is.
 fn found(
     cpus: &[u32],
     pass: Pass,
     declared: &[Expect],
-    run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure> + Send,
 ) -> Result<Findings, Failure> {
-    found_of(&Case::default(), cpus, pass, declared, run)
+    found_of(&Case::default(), cpus, pass, declared, measure)
 }
 
 fn verdict_of(findings: &Findings, claim: &str) -> Verdict {
@@ -61,16 +61,16 @@ fn all_copies_work_and_every_operation_is_counted() {
         let done = Shared::new([const { AtomicU64::new(0) }; 2]).unwrap();
         let theirs = done.clone();
         let mut operations = 0;
-        let findings = found(&cpus, Pass::Timed, &[], |b| {
-            b.copies(between, 2, 3, move |number| {
+        let findings = found(&cpus, Pass::Timed, &[], |plan| {
+            let outcome = plan.measure(Copied::of(between, 2, 3, move |number| {
                 let done = theirs.clone();
                 Ok(move || {
                     done[number].fetch_add(3, Relaxed);
                     spin()
                 })
-            })?;
-            operations = b.operations();
-            Ok(())
+            }))?;
+            operations = outcome.operations();
+            Ok(outcome)
         })
         .unwrap();
         assert_eq!(findings.copies, Some(2));
@@ -110,8 +110,8 @@ fn copies_that_are_not_what_the_name_says_are_refuted() {
         (Between::Threads, Verdict::Refuted),
     ] {
         for pass in [Pass::Timed, Pass::Evidence] {
-            let findings = found_of(&named, &cpus, pass, &[], |b| {
-                b.copies(between, 2, 1, |_| Ok(spin))
+            let findings = found_of(&named, &cpus, pass, &[], |plan| {
+                plan.measure(Copied::of(between, 2, 1, |_| Ok(spin)))
             });
             let seen = verdict_of(
                 &findings.expect("measured"),
@@ -127,8 +127,8 @@ fn a_copy_that_fails_fails_the_measurement() {
     let Some(cpus) = two_cpus() else { return };
     for between in Between::ALL {
         for pass in [Pass::Timed, Pass::Evidence] {
-            let result = found(&cpus, pass, &[], |b| {
-                b.copies(between, 2, 1, |number| {
+            let result = found(&cpus, pass, &[], |plan| {
+                plan.measure(Copied::of(between, 2, 1, |number| {
                     let left = Cell::new(20_u32);
                     Ok(move || {
                         left.set(left.get().saturating_sub(1));
@@ -137,7 +137,7 @@ fn a_copy_that_fails_fails_the_measurement() {
                             _ => spin(),
                         }
                     })
-                })
+                }))
             });
             let Err(Failure::Failed(reason)) = result else {
                 panic!("{result:?}");
@@ -152,8 +152,8 @@ fn a_copy_that_cannot_begin_or_panics_fails_the_measurement() {
     let Some(cpus) = two_cpus() else { return };
     type Op = fn() -> Result<(), String>;
     let run = |make: fn(usize) -> Result<Op, Failure>| {
-        let result = found(&cpus, Pass::Timed, &[], |b| {
-            b.copies(Between::Processes, 2, 1, make)
+        let result = found(&cpus, Pass::Timed, &[], |plan| {
+            plan.measure(Copied::of(Between::Processes, 2, 1, make))
         });
         result.expect_err("one of two copies works").to_string()
     };
@@ -172,8 +172,8 @@ fn a_copy_that_cannot_begin_or_panics_fails_the_measurement() {
 #[test]
 fn more_copies_than_cpus_are_unsupported() {
     let Some(cpus) = two_cpus() else { return };
-    let result = found(&cpus, Pass::Timed, &[], |b| {
-        b.copies(Between::Threads, 3, 1, |_| Ok(spin))
+    let result = found(&cpus, Pass::Timed, &[], |plan| {
+        plan.measure(Copied::of(Between::Threads, 3, 1, |_| Ok(spin)))
     });
     assert!(matches!(result, Err(Failure::Unsupported(_))), "{result:?}");
 }
@@ -182,12 +182,12 @@ fn more_copies_than_cpus_are_unsupported() {
 fn a_copy_on_another_cpu_than_its_row_says_is_refuted() {
     let Some(cpus) = two_cpus() else { return };
     let first = cpus[0];
-    let findings = found(&cpus, Pass::Evidence, &[], |b| {
-        b.copies(Between::Processes, 2, 1, move |_| {
+    let findings = found(&cpus, Pass::Evidence, &[], |plan| {
+        plan.measure(Copied::of(Between::Processes, 2, 1, move |_| {
             // The lie: every copy goes where the first one is.
             cpu::pin(first)?;
             Ok(spin)
-        })
+        }))
     })
     .unwrap();
     assert_eq!(
@@ -205,18 +205,18 @@ fn copies_that_make_other_calls_than_they_claim_are_refuted() {
     }
     let claim = "getppid system calls per operation";
     let declared = [calls(Sysno::GETPPID)];
-    let lie = found(&cpus, Pass::Evidence, &declared, |b| {
-        b.copies(Between::Threads, 2, 1, |_| Ok(spin))
+    let lie = found(&cpus, Pass::Evidence, &declared, |plan| {
+        plan.measure(Copied::of(Between::Threads, 2, 1, |_| Ok(spin)))
     })
     .unwrap();
     assert_eq!(verdict_of(&lie, claim), Verdict::Refuted);
-    let truth = found(&cpus, Pass::Evidence, &declared, |b| {
-        b.copies(Between::Threads, 2, 1, |_| {
+    let truth = found(&cpus, Pass::Evidence, &declared, |plan| {
+        plan.measure(Copied::of(Between::Threads, 2, 1, |_| {
             Ok(|| {
                 std::hint::black_box(std::os::unix::process::parent_id());
                 spin()
             })
-        })
+        }))
     })
     .unwrap();
     assert_eq!(verdict_of(&truth, claim), Verdict::Confirmed);
@@ -225,19 +225,19 @@ fn copies_that_make_other_calls_than_they_claim_are_refuted() {
 #[test]
 fn copies_that_touch_fresh_memory_or_sleep_are_refuted() {
     let Some(cpus) = two_cpus() else { return };
-    let sleeps = found(&cpus, Pass::Evidence, &[], |b| {
-        b.copies(Between::Processes, 2, 1, |_| {
+    let sleeps = found(&cpus, Pass::Evidence, &[], |plan| {
+        plan.measure(Copied::of(Between::Processes, 2, 1, |_| {
             Ok(|| {
                 std::thread::sleep(std::time::Duration::from_micros(10));
                 spin()
             })
-        })
+        }))
     })
     .unwrap();
     let claim = "voluntary switches per operation";
     assert_eq!(verdict_of(&sleeps, claim), Verdict::Refuted);
-    let faults = found(&cpus, Pass::Evidence, &[], |b| {
-        b.copies(Between::Processes, 2, 1, |_| {
+    let faults = found(&cpus, Pass::Evidence, &[], |plan| {
+        plan.measure(Copied::of(Between::Processes, 2, 1, |_| {
             Ok(|| {
                 // Above malloc's maximum threshold: mapped, touched and freed each time. In many
                 // places, since a single fault is harmless in an operation that the host makes
@@ -248,7 +248,7 @@ fn copies_that_touch_fresh_memory_or_sleep_are_refuted() {
                 std::hint::black_box(fresh);
                 spin()
             })
-        })
+        }))
     })
     .unwrap();
     let claim = "minor page faults per operation";
@@ -289,10 +289,10 @@ fn only_the_time_in_which_all_worked_is_overlap() {
 fn copies_one_after_the_other_are_refuted_and_copies_kept_apart_unverified() {
     let Ok(cpus) = cpu::allowed() else { return };
     let verdict = |pass: Pass, second_begins: [u64; 3]| {
-        let findings = found(&cpus, pass, &[], |b| {
+        let findings = found(&cpus, pass, &[], |mut plan| {
             let window = |begins: u64| vec![interval(0, 100), interval(begins, 100 + begins)];
-            b.claim_overlap(&second_begins.map(window));
-            b.observe(|| Ok(1.0))
+            plan.claim_overlap(&second_begins.map(window));
+            plan.measure(Observed::of(|| Ok(1.0)))
         });
         findings.unwrap().evidence[0].verdict
     };

@@ -78,7 +78,7 @@ mod tests {
 
     use super::*;
     use crate::bencher::tests::real::found_of;
-    use crate::bencher::{Findings, Pass, TaskGroup};
+    use crate::bencher::{Findings, Loop, Outcome, Pass, Plan, TaskGroup, Together};
     use crate::case::Case;
     use crate::failure::Failure;
     use crate::placement::Placement;
@@ -87,7 +87,7 @@ mod tests {
     /// The findings of a case on this CPU.
     fn found(
         case: &Case,
-        measure: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
+        measure: impl FnOnce(Plan) -> Result<Outcome, Failure> + Send,
     ) -> Result<Findings, Failure> {
         let cpus = cpu::allowed().unwrap_or_else(|_| vec![0]);
         found_of(case, &cpus, Pass::Timed, &[], measure)
@@ -119,8 +119,8 @@ mod tests {
     /// The verdicts on a row that names one kind and starts the other.
     fn verdict(named: Between, between: Between) -> Result<Vec<Verdict>, Failure> {
         let case = case(Some(named), None);
-        let findings = found(&case, |b| {
-            b.together(Placement::Free, |cpus| {
+        let findings = found(&case, |plan| {
+            plan.measure(Together::of(Placement::Free, |cpus| {
                 let mut workers = TaskGroup::new(between)?;
                 workers.add(
                     cpus,
@@ -139,7 +139,7 @@ mod tests {
                     Ok(())
                 };
                 Ok(workers.driven_by(driver).map(drop))
-            })
+            }))
         })?;
         Ok(claimed(&findings).iter().map(|one| one.verdict).collect())
     }
@@ -164,6 +164,16 @@ mod tests {
         }
     }
 
+    /// The findings of a case whose teams are in these processes.
+    fn of_teams<const N: usize>(case: &Case, teams: [Groups; N]) -> Findings {
+        let findings = found(case, |plan| {
+            let mut outcome = plan.measure(Loop::infallible(|| 1))?;
+            outcome.claim_tasks(&teams);
+            Ok(outcome)
+        });
+        findings.expect("measured")
+    }
+
     #[test]
     fn more_or_fewer_tasks_than_the_name_says_are_refuted() {
         let three = vec![7, 8, 9];
@@ -173,13 +183,9 @@ mod tests {
             (4, three, Verdict::Refuted),
             (2, vec![7], Verdict::Refuted),
         ] {
-            let findings = found(&case(None, Some(TaskCount(named))), |b| {
-                b.iter(|| 1)?;
-                // The second is a baseline.
-                b.claim_tasks(&[Ok(team), Ok(vec![7])]);
-                Ok(())
-            });
-            let findings = findings.expect("measured");
+            // The second is a baseline.
+            let teams = [Ok(team), Ok(vec![7])];
+            let findings = of_teams(&case(None, Some(TaskCount(named))), teams);
             let verdicts = claimed(&findings).into_iter().map(|one| one.verdict);
             assert_eq!(verdicts.collect::<Vec<_>>(), [expected], "{named}");
         }
@@ -188,12 +194,8 @@ mod tests {
     #[test]
     fn unreadable_groups_are_unverified_and_a_single_task_claims_nothing() {
         let case = case(Some(Between::Threads), None);
-        let findings = found(&case, |b| {
-            b.iter(|| 1)?;
-            b.claim_tasks(&[Ok(vec![7]), Err(Unsupported::new("no /proc"))]);
-            Ok(())
-        });
-        let findings = findings.expect("measured");
+        let teams = [Ok(vec![7]), Err(Unsupported::new("no /proc"))];
+        let findings = of_teams(&case, teams);
         let [one] = claimed(&findings)[..] else {
             panic!("{:?}", findings.evidence);
         };
@@ -204,12 +206,8 @@ mod tests {
 
     #[test]
     fn a_row_whose_name_says_nothing_claims_nothing() {
-        let findings = found(&Case::default(), |b| {
-            b.iter(|| 1)?;
-            b.claim_tasks(&[Ok(vec![7, 8])]);
-            Ok(())
-        });
-        assert!(claimed(&findings.expect("measured")).is_empty());
+        let findings = of_teams(&Case::default(), [Ok(vec![7, 8])]);
+        assert!(claimed(&findings).is_empty());
     }
 
     #[test]

@@ -17,8 +17,8 @@ const OFFSET: Argument = Argument {
 /// The verdict on seeks that are said to have offset 4096, each batch after a seek elsewhere.
 fn verdict_on(offset: u64) -> Verdict {
     let (case, clock) = (Case::default(), Clock::mock());
-    let mut bencher = bencher(&case, &[calls(Sysno::LSEEK)], &clock, Pass::Evidence);
-    bencher.expect_argument(Sysno::LSEEK, OFFSET, ArgumentValue::Always(4096));
+    let mut plan = plan(&case, &[calls(Sysno::LSEEK)], &clock, Pass::Evidence);
+    plan.expect_argument(Sysno::LSEEK, OFFSET, ArgumentValue::Always(4096));
     let file = File::open("/dev/zero").expect("opened");
     let seek = |offset| -> Result<(), Failure> {
         let sought = (&file).seek(SeekFrom::Start(offset));
@@ -26,14 +26,10 @@ fn verdict_on(offset: u64) -> Verdict {
         mock::advance_ns(70);
         Ok(())
     };
-    let measured = bencher.prepared_batches(
-        1,
-        1 << 20,
-        |_| seek(7),
-        |iterations| (0..iterations).try_for_each(|_| seek(offset)),
-    );
-    measured.expect("counted");
-    let evidence = bencher.finish().expect("finished").evidence;
+    let seeks = |iterations| (0..iterations).try_for_each(|_| seek(offset));
+    let outcome = plan.measure(Loop::batches(1, seeks).prepared(1 << 20, |_| seek(7)));
+    let findings = outcome.expect("counted").finish();
+    let evidence = findings.expect("finished").evidence;
     let about_offsets = |claim: &str| claim == "share of lseek calls whose offset is 4096";
     let judged = evidence
         .iter()
@@ -58,16 +54,17 @@ fn what_prepares_single_operations_must_not_make_their_calls() {
     }
     let verdict = |is_anticipated: bool| {
         let (case, clock) = (Case::default(), Clock::mock());
-        let mut bencher = bencher(&case, &[calls(Sysno::LSEEK)], &clock, Pass::Evidence);
-        bencher.expect_argument(Sysno::LSEEK, OFFSET, ArgumentValue::Always(4096));
+        let mut plan = plan(&case, &[calls(Sysno::LSEEK)], &clock, Pass::Evidence);
+        plan.expect_argument(Sysno::LSEEK, OFFSET, ArgumentValue::Always(4096));
         let file = File::open("/dev/zero").expect("opened");
         let seek = || {
             let sought = (&file).seek(SeekFrom::Start(4096));
             sought.map(drop).map_err(|cause| Failure::of("seek", cause))
         };
         let prepare = || if is_anticipated { seek() } else { Ok(()) };
-        bencher.single(prepare, seek).expect("counted");
-        let evidence = bencher.finish().expect("finished").evidence;
+        let outcome = plan.measure(Single::of(prepare, seek));
+        let findings = outcome.expect("counted").finish();
+        let evidence = findings.expect("finished").evidence;
         let judged = evidence
             .iter()
             .find(|one| one.claim.sentence.contains("offset"));

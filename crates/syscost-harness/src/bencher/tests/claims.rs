@@ -8,9 +8,9 @@ use crate::expect::Bound;
 /// The evidence of one claim.
 fn judged(claim: impl FnOnce(&mut Bencher)) -> Evidence {
     let (case, clock) = (Case::default(), Clock::mock());
-    let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
-    claim(&mut bencher);
-    bencher.findings.evidence.pop().expect("judged")
+    let mut plan = plan(&case, &[], &clock, Pass::Timed);
+    claim(&mut plan);
+    plan.findings.evidence.pop().expect("judged")
 }
 
 #[test]
@@ -46,11 +46,11 @@ fn only_what_is_within_its_bound_is_confirmed_as_such() {
 #[test]
 fn a_missing_single_operation_is_noticed() {
     let (case, clock) = (Case::default(), Clock::mock());
-    let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
+    let mut plan = plan(&case, &[], &clock, Pass::Timed);
     for ns in [70.0, 0.0, -3.0] {
-        bencher.record_single(ns);
+        plan.record_single(ns);
     }
-    assert_eq!(bencher.singles(), 3);
+    assert_eq!(plan.singles(), 3);
 }
 
 #[test]

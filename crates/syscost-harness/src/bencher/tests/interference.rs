@@ -15,7 +15,7 @@ const PATIENCE_NS: f64 = 1e6;
 pub(super) fn on_core(
     limit: f64,
     pass: Pass,
-    run: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
 ) -> Findings {
     mock::reset();
     mock::set_read_cost_ns(20);
@@ -27,9 +27,13 @@ pub(super) fn on_core(
     cores.knows_frequency = true;
     let (case, clock) = (Case::default(), Clock::mock());
     let situation = situation(pass, &effort, &clock, &cores);
-    let mut bencher = Bencher::new(&case, &[], situation);
-    run(&mut bencher).expect("measured");
-    bencher.finish().expect("finished")
+    let outcome = measure(Plan::new(&case, &[], situation)).expect("measured");
+    outcome.finish().expect("finished")
+}
+
+/// An operation of 70 ns.
+fn plain(plan: Plan) -> Result<Outcome, Failure> {
+    plan.measure(Loop::infallible(|| mock::advance_ns(70)))
 }
 
 /// How many samples are tagged as shared; others are disturbed by tests that run at the same time.
@@ -51,7 +55,7 @@ fn undisturbed_samples(findings: &Findings) -> usize {
 
 #[test]
 fn on_a_core_of_our_own_samples_that_agree_end_a_process_early() {
-    let findings = on_core(2.0, Pass::Timed, |b| b.iter(|| mock::advance_ns(70)));
+    let findings = on_core(2.0, Pass::Timed, plain);
     assert_eq!(shared_samples(&findings), 0);
     assert_eq!(undisturbed_samples(&findings), 5, "five agree");
     let alone = findings.samples.alone_percent.expect("looked");
@@ -61,18 +65,18 @@ fn on_a_core_of_our_own_samples_that_agree_end_a_process_early() {
 #[test]
 fn samples_that_differ_are_taken_as_often_as_wanted() {
     let mut random = fastrand::Rng::with_seed(3);
-    let findings = on_core(2.0, Pass::Timed, |b| {
-        b.batches(1, |n| {
+    let findings = on_core(2.0, Pass::Timed, |plan| {
+        plan.measure(Loop::batches(1, |n| {
             mock::advance_ns(random.u64(70..90) * n);
             Ok(())
-        })
+        }))
     });
     assert_eq!(undisturbed_samples(&findings), 10);
 }
 
 #[test]
 fn on_a_core_that_is_never_ours_every_sample_is_tagged_and_waiting_ends() {
-    let findings = on_core(0.5, Pass::Timed, |b| b.iter(|| mock::advance_ns(70)));
+    let findings = on_core(0.5, Pass::Timed, plain);
     // That many show that it will hardly be ours.
     assert_eq!(findings.samples.values.len(), 8);
     assert_eq!(shared_samples(&findings), 8);
@@ -91,8 +95,8 @@ const AFTER_EFFECT: [u64; 9] = [20, 20, 20, 60, 20, 20, 20, 60, 20];
 #[test]
 fn an_operation_that_slows_the_look_after_it_goes_by_the_one_before() {
     let mut longest = 0;
-    let findings = on_core(2.0, Pass::Timed, |b| {
-        b.batches(1, |n| {
+    let findings = on_core(2.0, Pass::Timed, |plan| {
+        plan.measure(Loop::batches(1, |n| {
             mock::advance_ns(70 * n);
             longest = longest.max(n);
             // Not after the few iterations of the warm-up.
@@ -100,7 +104,7 @@ fn an_operation_that_slows_the_look_after_it_goes_by_the_one_before() {
                 mock::script_reads(AFTER_EFFECT);
             }
             Ok(())
-        })
+        }))
     });
     assert_eq!(findings.details["gate_alone"].value, 1.0);
     assert_eq!(shared_samples(&findings), 0);
@@ -108,30 +112,30 @@ fn an_operation_that_slows_the_look_after_it_goes_by_the_one_before() {
 
 #[test]
 fn every_way_to_measure_looks_at_the_core() {
-    type Way = fn(&mut Bencher) -> Result<(), Failure>;
+    type Way = fn(Plan) -> Result<Outcome, Failure>;
     let ways: [(&str, Way); 3] = [
-        ("single", |b| {
-            b.single(
+        ("single", |plan| {
+            plan.measure(Single::of(
                 || Ok(()),
                 || {
                     mock::advance_ns(500);
                     Ok(())
                 },
-            )
+            ))
         }),
-        ("observe", |b| {
-            b.observe(|| {
+        ("observe", |plan| {
+            plan.measure(Observed::of(|| {
                 mock::advance_ns(100);
                 Ok(7.0)
-            })
+            }))
         }),
-        ("together", |b| {
-            b.together(HERE, |_| {
+        ("together", |plan| {
+            plan.measure(Together::of(HERE, |_| {
                 Ok(team(|n| {
                     mock::advance_ns(100 * n);
                     Ok(())
                 }))
-            })
+            }))
         }),
     ];
     for (name, way) in ways {
@@ -163,14 +167,14 @@ fn knows_each_frequency(findings: &Findings) -> bool {
 #[test]
 fn what_does_not_depend_on_the_frequency_is_looked_at_and_has_none() {
     let observed = |disregards: bool| {
-        on_core(2.0, Pass::Timed, |b| {
+        on_core(2.0, Pass::Timed, |mut plan| {
             if disregards {
-                b.disregard_frequency();
+                plan.disregard_frequency();
             }
-            b.observe(|| {
+            plan.measure(Observed::of(|| {
                 mock::advance_ns(100);
                 Ok(7.0)
-            })
+            }))
         })
     };
     assert!(knows_each_frequency(&observed(false)));
@@ -187,9 +191,9 @@ fn what_does_not_depend_on_the_frequency_is_looked_at_and_has_none() {
 
 #[test]
 fn a_benchmark_about_interference_takes_samples_as_they_come() {
-    let findings = on_core(0.5, Pass::Timed, |b| {
-        b.ignore_interference();
-        b.iter(|| mock::advance_ns(70))
+    let findings = on_core(0.5, Pass::Timed, |mut plan| {
+        plan.ignore_interference();
+        plain(plan)
     });
     assert_eq!(shared_samples(&findings), 0);
     assert_eq!(findings.samples.alone_percent, None);
@@ -198,13 +202,12 @@ fn a_benchmark_about_interference_takes_samples_as_they_come() {
 #[test]
 fn only_what_was_timed_on_a_core_of_our_own_refutes() {
     let verdict = |limit, fixed_ns: u64, ns: u64| {
-        let lie = |b: &mut Bencher| {
-            b.batches(1, |n| {
+        let findings = on_core(limit, Pass::Evidence, |plan| {
+            plan.measure(Loop::batches(1, |n| {
                 mock::advance_ns(fixed_ns + ns * n);
                 Ok(())
-            })
-        };
-        let findings = on_core(limit, Pass::Evidence, lie);
+            }))
+        });
         let claim = Counter::TimeScaling.claim();
         let mut evidence = findings.evidence.into_iter();
         let scaling = evidence.find(|evidence| evidence.claim.sentence == claim);

@@ -50,12 +50,10 @@ fn measured(lost_one_in: u64) -> Option<Result<Findings, Failure>> {
         println!("skipped: processor 0 is not ours");
         return None;
     }
-    Some(timed(|b| {
-        b.together(HERE, |_| {
-            Ok(Team::new(Vec::new(), Lapped::new(lost_one_in)))
-        })
-        .map(drop)
-    }))
+    let alone = Together::of(HERE, |_| {
+        Ok(Team::new(Vec::new(), Lapped::new(lost_one_in)).map(drop))
+    });
+    Some(timed(|plan| plan.measure(alone)))
 }
 
 #[test]

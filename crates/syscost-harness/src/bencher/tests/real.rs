@@ -3,7 +3,7 @@
 use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
 
-use crate::bencher::{Bencher, ClockCost, Effort, Findings, Pass, Situation};
+use crate::bencher::{ClockCost, Effort, Findings, Outcome, Pass, Plan, Situation};
 use crate::case::Case;
 use crate::expect::Expect;
 use crate::failure::Failure;
@@ -19,16 +19,16 @@ const EFFORT: Effort = Effort {
     second_witness: false,
 };
 
-/// What a bencher on the first of these CPUs finds of a case with `run`, in a separate thread,
+/// What a measurement on the first of these CPUs finds of a case, in a separate thread,
 /// which is pinned as a worker is.
 pub(in crate::bencher) fn found_of(
     case: &Case,
     cpus: &[u32],
     pass: Pass,
     declared: &[Expect],
-    run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure> + Send,
 ) -> Result<Findings, Failure> {
-    let measure = || {
+    let found = || {
         cpu::pin(cpus[0]).expect("the CPU is allowed");
         let clock = Clock::system();
         let here = Here {
@@ -50,9 +50,7 @@ pub(in crate::bencher) fn found_of(
             seed: 1,
             instead: None,
         };
-        let mut bencher = Bencher::new(case, declared, situation);
-        run(&mut bencher)?;
-        bencher.finish()
+        measure(Plan::new(case, declared, situation))?.finish()
     };
-    std::thread::scope(|scope| scope.spawn(measure).join().expect("no panic"))
+    std::thread::scope(|scope| scope.spawn(found).join().expect("no panic"))
 }

@@ -15,18 +15,20 @@ use crate::bencher::TaskGroup;
 use crate::expect::within;
 
 /// When each operation of a pass began and ended, on a core that is never ours.
-fn operations(
-    run: impl FnOnce(&mut Bencher, &mut dyn FnMut() -> Result<(), Failure>) -> Result<(), Failure>,
-) -> Vec<(u64, u64)> {
+fn operations(is_warmed_up: bool) -> Vec<(u64, u64)> {
     let clock = Clock::mock();
     let times = RefCell::new(Vec::new());
-    on_core(0.5, Pass::Timed, |b| {
-        run(b, &mut || {
-            let began = clock.stop().ticks;
-            mock::advance_ns(50_000);
-            times.borrow_mut().push((began, clock.stop().ticks));
-            Ok(())
-        })
+    let sleep = || {
+        let began = clock.stop().ticks;
+        mock::advance_ns(50_000);
+        times.borrow_mut().push((began, clock.stop().ticks));
+        Ok(())
+    };
+    on_core(0.5, Pass::Timed, |mut plan| {
+        if is_warmed_up {
+            plan.warm_up(sleep)?;
+        }
+        plan.measure(Observed::of(|| sleep().map(|()| 1.0)))
     });
     times.into_inner()
 }
@@ -39,13 +41,10 @@ fn longest_pause(operations: &[(u64, u64)]) -> u64 {
 
 #[test]
 fn what_sleeps_has_no_wait_for_the_core_between_its_operations() {
-    let asleep = operations(|b, sleep| {
-        b.warm_up(&mut *sleep)?;
-        b.observe(|| sleep().map(|()| 1.0))
-    });
+    let asleep = operations(true);
     // Only the probes of its own core, of some readings each. A wait would last a millisecond.
     assert!(longest_pause(&asleep) < 1_000, "{asleep:?}");
-    let before = asleep.len() - operations(|b, sleep| b.observe(|| sleep().map(|()| 1.0))).len();
+    let before = asleep.len() - operations(false).len();
     // 2 ms of 50 us each; the samples that follow may be a few more or fewer.
     assert!((30..=50).contains(&before), "{before}");
 }
@@ -59,8 +58,8 @@ fn round_trips(switches: f64) -> Option<Findings> {
         *placement != Placement::Free && here.is_ok_and(|others| others != [cpus[0]])
     })?;
     let declared = [within(Counter::Switches, switches, 4.2)];
-    let findings = found_of(&Case::default(), &cpus, Pass::Timed, &declared, |b| {
-        b.together(placement, |cpus| {
+    let findings = found_of(&Case::default(), &cpus, Pass::Timed, &declared, |plan| {
+        plan.measure(Together::of(placement, |cpus| {
             let mut workers = TaskGroup::new(Between::Threads)?;
             let work = |(): &mut (), stop: &Stop| {
                 while !stop.is_set() {
@@ -76,7 +75,7 @@ fn round_trips(switches: f64) -> Option<Findings> {
                 Ok(())
             };
             Ok(workers.driven_by(driver).map(drop))
-        })
+        }))
     });
     Some(findings.expect("measured"))
 }
@@ -94,12 +93,12 @@ fn the_core_of_a_partner_that_sleeps_is_not_looked_at() {
 #[test]
 fn every_sample_of_what_sleeps_counts_whatever_its_core_does() {
     for limit in [2.0, 0.5] {
-        let findings = on_core(limit, Pass::Timed, |b| {
-            b.warm_up(|| Ok(()))?;
-            b.observe(|| {
+        let findings = on_core(limit, Pass::Timed, |mut plan| {
+            plan.warm_up(|| Ok(()))?;
+            plan.measure(Observed::of(|| {
                 mock::advance_ns(50_000);
                 Ok(1.0)
-            })
+            }))
         });
         assert_eq!(shared_samples(&findings), 0);
         assert_eq!(

@@ -28,8 +28,8 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
         println!("skipped: processor 0 is not ours");
         return;
     }
-    let findings = timed(|b| {
-        b.operations_per_iteration(4);
+    let findings = timed(|mut plan| {
+        plan.operations_per_iteration(4);
         let baseline = |detail, per_iteration, ns: u64| Baseline {
             name: "less",
             detail,
@@ -50,16 +50,13 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
                 },
             },
         };
-        b.together_difference(
-            HERE,
-            |_| {
-                Ok(team(|n| {
-                    mock::advance_ns(400 * n);
-                    Ok(())
-                }))
-            },
-            &[baseline("less_ns", 1, 20), baseline("least_ns", 2, 30)],
-        )
+        let whole = Together::of(HERE, |_| {
+            Ok(team(|n| {
+                mock::advance_ns(400 * n);
+                Ok(())
+            }))
+        });
+        plan.measure(whole.minus(&[baseline("less_ns", 1, 20), baseline("least_ns", 2, 30)]))
     })
     .expect("measured");
     // 400 ns for four operations, less 20 for one, less 30 for two.
@@ -88,7 +85,7 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
     for pass in [Pass::Timed, Pass::Evidence] {
         let (case, clock) = (Case::default(), Clock::mock());
         let expect = [exactly(Counter::Reported("turns"), 1.0)];
-        let mut bencher = bencher(&case, &expect, &clock, pass);
+        let plan = plan(&case, &expect, &clock, pass);
         let baseline = Baseline {
             name: "less",
             detail: "less_ns",
@@ -109,10 +106,9 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
                 Ok(())
             }))
         };
-        bencher
-            .together_difference(HERE, make, &[baseline])
-            .expect("measured");
-        assert_eq!(bencher.operations() as i64, iterations.get(), "{pass:?}");
+        let outcome = plan.measure(Together::of(HERE, make).minus(&[baseline]));
+        let operations = outcome.expect("measured").operations();
+        assert_eq!(operations as i64, iterations.get(), "{pass:?}");
     }
 }
 
@@ -140,7 +136,7 @@ fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
 /// The refuted claims of a baseline whose time grows faster than its work.
 fn refuted_of_growing() -> Vec<String> {
     let (case, clock) = (Case::default(), Clock::mock());
-    let mut bencher = bencher(&case, &[], &clock, Pass::Evidence);
+    let plan = plan(&case, &[], &clock, Pass::Evidence);
     // Where faults are counted, in a hundred iterations or more, a few of them are harmless
     // compared with so much time.
     let growing = |n: u64| {
@@ -164,10 +160,9 @@ fn refuted_of_growing() -> Vec<String> {
             Ok(())
         }))
     };
-    bencher
-        .together_difference(HERE, work, &[baseline])
-        .expect("counted");
-    let evidence = bencher.finish().expect("finished").evidence;
+    let outcome = plan.measure(Together::of(HERE, work).minus(&[baseline]));
+    let findings = outcome.expect("counted").finish();
+    let evidence = findings.expect("finished").evidence;
     // Not if another test wants this CPU, which may make any two times differ.
     let is_refuted = |one: &syscost_results::Evidence| {
         let reason = one.reason.as_deref().unwrap_or_default();
@@ -177,24 +172,23 @@ fn refuted_of_growing() -> Vec<String> {
     refuted.map(|one| one.claim.sentence).collect()
 }
 
-/// A bencher on the first of these CPUs, in a separate thread, which is pinned as a worker is.
+/// What is found on the first of these CPUs, in a separate thread, which is pinned as a worker is.
 fn on(
     cpus: &[u32],
-    run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure> + Send,
 ) -> Result<Findings, Failure> {
-    let measure = || {
+    let found = || {
         syscost_sys::cpu::pin(cpus[0]).expect("the CPU is allowed");
         let (case, clock) = (Case::default(), Clock::mock());
         let here = Here {
             allowed: cpus.to_vec(),
             ..Here::plain()
         };
-        let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
-        (bencher.cpu, bencher.here) = (cpus[0], &here);
-        run(&mut bencher)?;
-        bencher.finish()
+        let mut plan = plan(&case, &[], &clock, Pass::Timed);
+        (plan.cpu, plan.here) = (cpus[0], &here);
+        measure(plan)?.finish()
     };
-    std::thread::scope(|scope| scope.spawn(measure).join().expect("no panic"))
+    std::thread::scope(|scope| scope.spawn(found).join().expect("no panic"))
 }
 
 fn allowed() -> Vec<u32> {
@@ -211,8 +205,8 @@ fn what_a_partner_says_of_its_failure_is_reported() {
     if allowed.is_empty() {
         return;
     }
-    let failure = on(&allowed[..1], |b| {
-        b.together(HERE, |cpus| {
+    let failure = on(&allowed[..1], |plan| {
+        plan.measure(Together::of(HERE, |cpus| {
             let (mut inbox, mut outbox) = pipe().expect("a pipe");
             let partner = Partner::start(Between::Processes, cpus, move || {
                 let two = inbox.read_exact(&mut [0; 2]);
@@ -225,7 +219,7 @@ fn what_a_partner_says_of_its_failure_is_reported() {
                 sent.map_err(|error| Failure::of("send", error))
             };
             Ok(Team::new(vec![partner], iterations).map(drop))
-        })
+        }))
     });
     let words = "a partner failed: the third is too much";
     assert_eq!(failure, Err(Failure::Failed(words.into())));
@@ -241,8 +235,8 @@ fn a_partner_that_is_gone_is_no_missing_feature() {
         (Err("no luck"), "a partner failed: no luck"),
         (Ok(()), "a partner ended early"),
     ] {
-        let failure = on(&allowed[..1], |b| {
-            b.together(HERE, |cpus| {
+        let failure = on(&allowed[..1], |plan| {
+            plan.measure(Together::of(HERE, |cpus| {
                 let partner = Partner::start(Between::Threads, cpus, move || end)?;
                 let TaskId { process, thread } = partner.task();
                 let file = format!("/proc/{process}/task/{thread}/stat");
@@ -253,7 +247,7 @@ fn a_partner_that_is_gone_is_no_missing_feature() {
                     Ok(())
                 };
                 Ok(Team::new(vec![partner], gone).map(drop))
-            })
+            }))
         });
         match failure {
             Err(Failure::Failed(why)) => assert!(why.starts_with(words), "{why}"),
@@ -286,7 +280,7 @@ fn what_comes_back_is_of_the_team_that_was_measured() {
     }
     for pass in [Pass::Timed, Pass::Evidence] {
         let (case, clock) = (Case::default(), Clock::mock());
-        let mut bencher = bencher(&case, &[], &clock, pass);
+        let plan = plan(&case, &[], &clock, pass);
         let make = |_: &[u32]| {
             let driver = Counting {
                 iterations: 0,
@@ -294,8 +288,9 @@ fn what_comes_back_is_of_the_team_that_was_measured() {
             };
             Ok(Team::new(Vec::new(), driver))
         };
-        let driver = bencher.together(HERE, make).expect("measured");
-        assert_eq!(driver.iterations, bencher.operations(), "{pass:?}");
+        let outcome = plan.measure(Together::of(HERE, make));
+        let (outcome, driver) = outcome.expect("measured").split();
+        assert_eq!(driver.iterations, outcome.operations(), "{pass:?}");
         assert!(driver.has_ended);
     }
 }
@@ -308,8 +303,8 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
         return;
     };
     for (partners, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
-        let findings = on(two, |b| {
-            b.together(Placement::Distinct, |cpus| {
+        let findings = on(two, |plan| {
+            plan.measure(Together::of(Placement::Distinct, |cpus| {
                 let mut workers = TaskGroup::new(Between::Threads)?;
                 for _ in 0..partners {
                     let spin = |(): &mut (), stop: &Stop| {
@@ -325,7 +320,7 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
                     Ok(())
                 };
                 Ok(workers.driven_by(iterations).map(drop))
-            })
+            }))
         })
         .expect("measured");
         let cpus = findings
@@ -344,13 +339,13 @@ fn every_placement_that_may_be_seen_is_reported() {
         println!("skipped: needs two CPUs");
         return;
     };
-    let findings = on(two, |b| {
-        b.together(Placement::Free, |_| {
+    let findings = on(two, |plan| {
+        plan.measure(Together::of(Placement::Free, |_| {
             Ok(team(|n| {
                 mock::advance_ns(100 * n);
                 Ok(())
             }))
-        })
+        }))
     })
     .expect("measured");
     for placement in Placement::among(two) {
@@ -379,27 +374,30 @@ fn tags_beside_a_busy_loop(expect: Expect, spins: bool) -> Option<Vec<(u32, Caus
                 std::hint::spin_loop();
             }
         });
-        let findings = found_of(&Case::default(), &allowed, Pass::Timed, &[expect], |b| {
-            b.together(Placement::Pair(allowed[0], allowed[1]), |cpus| {
-                let mut workers = TaskGroup::new(Between::Threads)?;
-                let work = move |(): &mut (), stop: &Stop| {
-                    let mut begun = Instant::now();
-                    while !stop.is_set() {
-                        std::hint::spin_loop();
-                        if !spins && begun.elapsed() > Duration::from_millis(1) {
-                            std::thread::sleep(Duration::from_micros(50));
-                            begun = Instant::now();
+        let findings = found_of(&Case::default(), &allowed, Pass::Timed, &[expect], |plan| {
+            plan.measure(Together::of(
+                Placement::Pair(allowed[0], allowed[1]),
+                |cpus| {
+                    let mut workers = TaskGroup::new(Between::Threads)?;
+                    let work = move |(): &mut (), stop: &Stop| {
+                        let mut begun = Instant::now();
+                        while !stop.is_set() {
+                            std::hint::spin_loop();
+                            if !spins && begun.elapsed() > Duration::from_millis(1) {
+                                std::thread::sleep(Duration::from_micros(50));
+                                begun = Instant::now();
+                            }
                         }
-                    }
-                    Ok::<_, Failure>(())
-                };
-                workers.add(cpus, || Ok(()), work)?;
-                let driver = |iterations| {
-                    std::thread::sleep(Duration::from_millis(4) * iterations as u32);
-                    Ok(())
-                };
-                Ok(workers.driven_by(driver).map(drop))
-            })
+                        Ok::<_, Failure>(())
+                    };
+                    workers.add(cpus, || Ok(()), work)?;
+                    let driver = |iterations| {
+                        std::thread::sleep(Duration::from_millis(4) * iterations as u32);
+                        Ok(())
+                    };
+                    Ok(workers.driven_by(driver).map(drop))
+                },
+            ))
         });
         is_over.store(true, Relaxed);
         findings
@@ -473,9 +471,9 @@ fn a_batch_that_its_tasks_call_disturbed_is_no_undisturbed_sample() {
         return;
     }
     let make = |_: &[u32]| Ok(Team::new(Vec::new(), Alternating(0)).map(drop));
-    let findings = timed(|b| {
-        b.ignore_interference();
-        b.together(HERE, make)
+    let findings = timed(|mut plan| {
+        plan.ignore_interference();
+        plan.measure(Together::of(HERE, make))
     });
     let samples = findings.expect("measured").samples;
     // Others that run here meanwhile may disturb all of them.

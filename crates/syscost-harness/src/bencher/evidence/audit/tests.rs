@@ -7,8 +7,8 @@ use syscost_sys::partner::{Between, Shared};
 use syscost_sys::{audit, cpu};
 
 use super::*;
-use crate::bencher::TaskGroup;
 use crate::bencher::tests::real::found_of;
+use crate::bencher::{TaskGroup, Together};
 use crate::case::Case;
 use crate::expect::together;
 use crate::placement::Placement;
@@ -42,10 +42,12 @@ fn others_of(
         let workers = TaskGroup::<()>::new(Between::Processes)?;
         Ok(workers.driven_by(iterations).map(drop))
     };
-    let run = |b: &mut Bencher| b.together(Placement::Free, team);
+    let team = Together::of(Placement::Free, team);
     let cpus = cpu::allowed().expect("some");
     let expect = [together(Sysno::SCHED_YIELD, 1.0)];
-    let found = found_of(&Case::default(), &cpus, Pass::Evidence, &expect, run);
+    let found = found_of(&Case::default(), &cpus, Pass::Evidence, &expect, |plan| {
+        plan.measure(team)
+    });
     let mut evidence = found.expect("counted").evidence.into_iter();
     evidence.find(|one| one.claim.sentence == Counter::OtherSyscalls.claim())
 }
