@@ -5,28 +5,6 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::clock::Clock;
 
-/// The findings of a measurement of this case.
-pub(crate) fn findings_by(
-    case: &Case,
-    pass: Pass,
-    expect: &[Expect],
-    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
-) -> Result<Findings, Failure> {
-    in_situation(pass, |situation| {
-        measure(Plan::new(case, expect, situation))?.finish()
-    })
-}
-
-/// As [`findings_by`]; `None`, after printing the reason, where it cannot be measured.
-pub(crate) fn found_by(
-    case: &Case,
-    pass: Pass,
-    expect: &[Expect],
-    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
-) -> Option<Findings> {
-    unless_unsupported(findings_by(case, pass, expect, measure))
-}
-
 /// The findings of a bencher on which `run` was called.
 pub(crate) fn findings(
     pass: Pass,
@@ -80,7 +58,7 @@ fn with_situation(
         allowed: vec![0],
         ..Here::plain()
     };
-    find(Situation {
+    let situation = Situation {
         pass,
         effort: &effort,
         clock: &clock,
