@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use syscost_results::Machine;
 use syscost_sys::core_probe::{Alone, SAME_STATE};
+
+use super::Cores;
 
 /// One model's mode, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -20,24 +22,47 @@ struct Mode {
 /// The modes of the models seen so far, by the text of [`key`].
 type Modes = BTreeMap<String, Mode>;
 
-/// The mode of this machine's model, if one is known that makes sense.
-pub fn recall(file: &Path, machine: &Machine, version: &str, grain: u32) -> Option<Alone> {
-    let Mode { ratio, limit } = *read::<Modes>(file).get(&key(machine, version, grain))?;
-    let is_sound = ratio.is_finite() && ratio > 0.0 && limit > ratio && limit < 1.5 * ratio;
-    is_sound.then_some(Alone { ratio, limit })
+/// Where the mode of this machine's model is stored.
+#[derive(Debug, Clone)]
+pub struct Known {
+    file: PathBuf,
+    key: String,
 }
 
-/// Stores a mode if it is the lowest of its model, or the usual one where the lowest is a rare state. If
-/// it cannot be written, the next run has to find it out again.
-pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, grain: u32, alone: Alone) {
-    let known = recall(file, machine, version, grain);
-    if known.is_some_and(|known| known == alone || SAME_STATE * known.ratio < alone.ratio) {
-        return;
+impl Known {
+    /// In this file, for builds of this version and a clock with this grain, in ticks.
+    pub fn new(file: &Path, machine: &Machine, version: &str, grain: u32) -> Self {
+        Self {
+            file: file.to_owned(),
+            key: key(machine, version, grain),
+        }
     }
-    let mut modes: Modes = read(file);
-    let Alone { ratio, limit } = alone;
-    modes.insert(key(machine, version, grain), Mode { ratio, limit });
-    replace(file, &modes);
+
+    /// The mode, if one is known that makes sense.
+    pub fn recall(&self) -> Option<Alone> {
+        let Mode { ratio, limit } = *read::<Modes>(&self.file).get(&self.key)?;
+        let is_sound = ratio.is_finite() && ratio > 0.0 && limit > ratio && limit < 1.5 * ratio;
+        is_sound.then_some(Alone { ratio, limit })
+    }
+
+    /// Stores the lowest mode of these cores if it is the lowest of their model, or the usual one where the
+    /// lowest is a rare state. If it cannot be written, the next run has to find it out again.
+    pub(crate) fn remember(&self, cores: &Cores) {
+        if let Some(lowest) = cores.lowest() {
+            self.store(lowest);
+        }
+    }
+
+    fn store(&self, alone: Alone) {
+        let is_higher = |known: Alone| known == alone || SAME_STATE * known.ratio < alone.ratio;
+        if self.recall().is_some_and(is_higher) {
+            return;
+        }
+        let mut modes: Modes = read(&self.file);
+        let Alone { ratio, limit } = alone;
+        modes.insert(self.key.clone(), Mode { ratio, limit });
+        replace(&self.file, &modes);
+    }
 }
 
 /// What a file holds; nothing if it cannot be read.
@@ -86,22 +111,21 @@ mod tests {
             ratio,
             limit: 1.03 * ratio,
         };
-        assert_eq!(recall(&file, &machine, "1", 1), None);
+        let known = Known::new(&file, &machine, "1", 1);
+        assert_eq!(known.recall(), None);
         for ratio in [1.2, 0.79, 0.9] {
-            remember(&file, &machine, "1", 1, mode(ratio));
+            known.store(mode(ratio));
         }
-        assert_eq!(recall(&file, &machine, "1", 1), Some(mode(0.79)));
+        assert_eq!(known.recall(), Some(mode(0.79)));
         // A slightly higher mode turned out to be the usual state.
-        remember(&file, &machine, "1", 1, mode(0.84));
-        assert_eq!(recall(&file, &machine, "1", 1), Some(mode(0.84)));
-        assert_eq!(recall(&file, &machine, "2", 1), None, "another build");
-        fs::write(
-            &file,
-            "{\"Model, , clock of 1, syscost 1, method 4\": {\"ratio\": -1, \"limit\": 2}}",
-        )
-        .expect("written");
-        assert_eq!(recall(&file, &machine, "1", 1), None, "that is no mode");
+        known.store(mode(0.84));
+        assert_eq!(known.recall(), Some(mode(0.84)));
+        let other = Known::new(&file, &machine, "2", 1);
+        assert_eq!(other.recall(), None, "another build");
+        let odd = "{\"Model, , clock of 1, syscost 1, method 4\": {\"ratio\": -1, \"limit\": 2}}";
+        fs::write(&file, odd).expect("written");
+        assert_eq!(known.recall(), None, "that is no mode");
         fs::write(&file, "no JSON").expect("written");
-        assert_eq!(recall(&file, &machine, "1", 1), None);
+        assert_eq!(known.recall(), None);
     }
 }

@@ -7,7 +7,7 @@ use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Measurement, RoundSamples, Status, Verdict};
 
 use super::frequencies::Frequencies;
-use super::rows::RowState;
+use super::row::RowState;
 use crate::bencher::{Detail, Findings, Over, Pass};
 use crate::catalogue::Row;
 use crate::computed::{Computation, Source};
@@ -25,7 +25,7 @@ pub fn computed<'a>(
     kept: Option<&KeptRuns>,
     here: &Here,
 ) -> Measurement {
-    let mut state = RowState::new(row.clone(), target_half_width);
+    let mut state = RowState::new(row.clone(), 0, target_half_width);
     if let Some(how) = &row.benchmark.computation {
         let sources: Vec<_> = measured
             .filter(|(source, _)| row.is_computed_from(source))

@@ -129,6 +129,18 @@ pub struct Record {
     /// Whether the worker was completed. One that the budget ended is not written: a resumed run repeats it.
     #[serde(skip, default = "yes")]
     pub is_whole: bool,
+    /// Overhead of a timed worker besides its cases, in seconds; not of one that the journal tells of.
+    #[serde(skip)]
+    pub beside_s: Option<f64>,
+}
+
+impl Record {
+    /// What was found of its cases that did not fail.
+    pub(super) fn found(&self) -> impl Iterator<Item = &Findings> {
+        self.cases
+            .iter()
+            .filter_map(|(_, result)| result.as_ref().ok())
+    }
 }
 
 fn yes() -> bool {

@@ -12,7 +12,7 @@ use syscost_results::run::Config;
 use syscost_results::stats::order::median;
 use syscost_results::{Machine, Measurement};
 
-use super::rows::RowState;
+use super::row::RowState;
 use crate::cores::known::{read, replace};
 
 /// Number of runs of which levels and frequencies are kept.
@@ -71,6 +71,11 @@ impl KeptFile {
                 .cloned()
                 .unwrap_or_default(),
         }
+    }
+
+    /// The same without a place to add to: halves of a pair say nothing about the next run.
+    pub(super) fn read_only(self) -> Self {
+        Self { path: None, ..self }
     }
 
     /// What is kept of a row.

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use syscost_results::stats::looks::{self, StopRule};
 
-use super::rows::REPEATS;
 use crate::bencher::Effort;
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Benchmark, Setup};
 use crate::case::Case;
 use crate::catalogue::Row;
 
@@ -15,6 +14,13 @@ const ROW: Duration = Duration::from_millis(310);
 const MIN: Duration = Duration::from_millis(29_600);
 const MAX_STANDARD: Duration = Duration::from_millis(148_000);
 const MAX_FULL: Duration = Duration::from_millis(298_000);
+
+/// Maximum number of rounds of a row, as a multiple of those it needs, where its core is shared too often.
+pub(super) const REPEATS: u32 = 3;
+
+/// Rounds of a benchmark with an expensive set-up: the minimum that gives an interval, each with
+/// more samples.
+pub(super) const EXPENSIVE_LOOKS: [u32; 1] = [6];
 
 /// How much a run takes, from the shortest. Each profile has the rows of those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -120,6 +126,18 @@ impl Profile {
         }
     }
 
+    /// The same for a row with this set-up.
+    pub(super) fn stop_rule_with(self, setup: Setup) -> StopRule<'static> {
+        let looks = match setup {
+            Setup::Cheap => self.looks(),
+            Setup::Expensive { .. } => &EXPENSIVE_LOOKS,
+        };
+        StopRule {
+            looks,
+            ..self.stop_rule()
+        }
+    }
+
     /// How much one round measures of each case.
     pub fn effort(self) -> Effort {
         // Processes differ more than samples within one, so more rounds give more information than
@@ -144,6 +162,16 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_expensive_set_up_gets_fewer_and_longer_rounds() {
+        let expensive = Setup::Expensive { seconds: 2.0 };
+        let (rule, cheap) = (Profile::Full.stop_rule(), Profile::Standard.effort());
+        assert_eq!(Profile::Full.stop_rule_with(Setup::Cheap), rule);
+        assert_eq!(Profile::Full.stop_rule_with(expensive).looks, [6]);
+        assert_eq!(cheap.with_setup(expensive).samples, 2 * cheap.samples);
+        assert_eq!(cheap.with_setup(Setup::Cheap), cheap);
+    }
 
     #[test]
     fn a_selection_has_no_more_time_than_its_rows_can_use() {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
 use syscost_harness::Here;
-use syscost_harness::session::{Options, Pair};
+use syscost_harness::session::{Options, Session};
 use syscost_harness::worker::Program;
 
 use syscost_store::Store;
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     };
     let b = program(arguments.b.as_deref(), &arguments.b_env)?;
     let mut progress = Progress::new("ab");
-    let mut pair = Pair::new(rows, &options, b, &mut progress, &interrupted)?;
+    let mut pair = Session::pair(rows, &options, b, &mut progress, &interrupted)?;
     pair.measure(&mut progress);
     progress.done();
     let [a, b] = pair.finish(true).map(|finished| finished.run);

@@ -10,7 +10,8 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
-use syscost_harness::cores::{Cores, Heard, frequency_is_known, grain_of, known};
+use syscost_harness::cores::known::Known;
+use syscost_harness::cores::{Cores, Heard, frequency_is_known, grain_of};
 use syscost_harness::doctor::{
     Finding, Level, MAX_LOST_PERCENT, ProcessState, core_finding, directory_finding, examine,
 };
@@ -114,8 +115,8 @@ pub(super) fn cores_of(
     clock: &syscost_sys::clock::Clock,
 ) -> Cores {
     let file = Store::of_user().known_cores();
-    let known = known::recall(&file, machine, crate::VERSION, grain_of(heard));
-    Cores::find(heard, frequency_is_known(clock), known)
+    let known = Known::new(&file, machine, crate::VERSION, grain_of(heard));
+    Cores::find(heard, frequency_is_known(clock), known.recall())
 }
 
 /// The findings about the time lost on each CPU, shared cores, and failed checks of the clock.

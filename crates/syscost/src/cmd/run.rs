@@ -133,7 +133,7 @@ pub(super) fn measured(
     drop(far_end);
     drop(nfs);
     // A comparison needs the samples, even if the document is to be without them.
-    let mut finished = session.finish(base.is_some() || !arguments.no_samples);
+    let [mut finished] = session.finish(base.is_some() || !arguments.no_samples);
     finished.run.studies = super::study::own_of(studies).cloned().collect();
     let comparison = base.map(|base| compare(&[&base], &[&finished.run], &[]));
     if arguments.no_samples {

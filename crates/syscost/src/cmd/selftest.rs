@@ -159,7 +159,8 @@ fn measure() -> Result<Run> {
     let mut session = Session::new(rows, &options, &mut progress, &interrupted)?;
     session.measure(&mut progress);
     progress.done();
-    Ok(session.finish(false).run)
+    let [finished] = session.finish(false);
+    Ok(finished.run)
 }
 
 fn judge_positive(row: &Measurement, cost: &Cost) -> PositiveControlResult {

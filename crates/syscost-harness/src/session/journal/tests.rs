@@ -41,6 +41,7 @@ pub(super) fn header() -> Header {
 pub(super) fn record(round: u32) -> Record {
     Record {
         is_whole: true,
+        beside_s: None,
         round,
         pass: Pass::Timed,
         benchmark: "syscall.null".into(),

@@ -1,13 +1,12 @@
 //! Which rows are left out where the time is too short for all of them, and which come back.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use syscost_results::stats::interval::MIN_VALUES;
 use syscost_results::stats::order::median;
 
-use super::{Takes, active_in_all, option, rounds_needed};
-use crate::session::Session;
+use super::budget::{Standing, option};
+use crate::session::row::Takes;
 
 /// Length of a round with the minimum number of samples, relative to its full length: set-up takes
 /// as long as ever.
@@ -30,46 +29,46 @@ struct Known {
     takes: Takes,
 }
 
-/// Leaves out the rows of the last tier, and of these the ones that take longest, where the time left is too short for the minimum number of
+/// The rows to leave out, by index, of which those without rounds are skipped for a reason: rows of the last
+/// tier, and of these the ones that take longest, where the time left is too short for the minimum number of
 /// rounds of all rows: an interval for most rows is worth more than a range for all. In the first
 /// round, unmeasured rows are assumed to take what the others take. Where there is time for the
 /// minimum number of rounds, but not for those that will likely be needed, since not all of them
 /// count, rows that have an interval and take many times as long as the median are left out.
 /// Every row has its first round before any has its second, and keeps the rounds that it has. If
 /// several runs are measured together, a row's times are added up, and it is left out of all.
-pub(in crate::session) fn drop_rows(sides: &mut [&mut Session<'_>], rounds: u32) {
-    let [first, ..] = &*sides else { return };
-    let min_rounds = first.header.config.min_rounds;
-    let (known, unknown): (Vec<Known>, Vec<Known>) = active_in_all(sides)
-        .into_iter()
-        .map(|index| {
-            let takes = sides.iter().map(|side| side.states[index].takes);
-            Known {
-                index,
-                tier: first.states[index].tier,
-                takes: takes.reduce(Takes::plus).unwrap_or_default(),
-            }
+pub(in crate::session) fn dropped(standing: &Standing<'_>) -> Vec<(usize, Option<String>)> {
+    let &Standing {
+        min_rounds,
+        budget_s,
+        ..
+    } = standing;
+    let takes = |index| standing.each(index).map(|row| row.takes);
+    let (known, unknown): (Vec<Known>, Vec<Known>) = standing
+        .active_in_all()
+        .map(|index| Known {
+            index,
+            tier: standing.each(index).map(|row| row.tier).min().unwrap_or(0),
+            takes: takes(index).reduce(Takes::plus).unwrap_or_default(),
         })
         .partition(|row| row.takes.longest_s > 0.0);
     let next_tier = unknown.iter().map(|row| row.tier).min().unwrap_or(0);
     let unknown = unknown.len();
     if unknown > 0 && (known.len() as f64) < KNOWN_SHARE * (known.len() + unknown) as f64 {
-        return;
+        return Vec::new();
     }
     // At least the first round is under way.
-    let to_go = |all: u32| all.saturating_sub(rounds.max(1));
-    let sessions: Vec<&Session<'_>> = sides.iter().map(|side| &**side).collect();
-    let left_s = |to_go: u32| sessions[0].left_for_cases_s(to_go, &sessions);
+    let to_go = |all: u32| all.saturating_sub(standing.rounds.max(1));
+    let left_s = |to_go: u32| standing.left_for_cases_s(to_go);
     let fewest = to_go(min_rounds);
-    let budget_s = sessions[0].header.config.budget_s;
-    let spent_s = budget_s - left_s(fewest);
-    let all_s = spent_s + needed_for_all_s(&known, unknown, fewest);
+    let all_s = budget_s - left_s(fewest) + needed_for_all_s(&known, unknown, fewest);
     let out = match unknown {
         0 => {
-            let likely = to_go(rounds_needed(min_rounds, &sessions));
+            let likely = to_go(standing.rounds_needed());
             let has_interval = |index: &usize| {
-                let mut states = sides.iter().map(|side| &side.states[*index]);
-                states.all(|state| state.rounds.len() >= MIN_VALUES)
+                standing
+                    .each(*index)
+                    .all(|row| row.rounds.len() >= MIN_VALUES)
             };
             let mut longest = too_long(known.clone(), long_s(&known), likely, left_s(likely));
             longest.retain(has_interval);
@@ -82,61 +81,54 @@ pub(in crate::session) fn drop_rows(sides: &mut [&mut Session<'_>], rounds: u32)
         }
         _ => too_long_of_some(known, unknown, next_tier, fewest, left_s(fewest)),
     };
-    for index in out {
-        let is_measured = sides
-            .iter()
-            .all(|side| !side.states[index].rounds.is_empty());
-        for side in &mut *sides {
-            let state = &mut side.states[index];
-            state.cut = true;
-            match is_measured {
-                true => state.settled = true,
-                false => {
-                    let takes_s = state.takes.longest_s;
-                    state.skipped = Some(too_short(budget_s, takes_s, min_rounds, all_s));
-                }
-            }
-        }
-    }
+    let with_reason = |index: usize| {
+        let takes_s = takes(index).map(|takes| takes.longest_s).sum();
+        let is_measured = standing.each(index).all(|row| !row.rounds.is_empty());
+        let reason = (!is_measured).then(|| too_short(budget_s, takes_s, min_rounds, all_s));
+        (index, reason)
+    };
+    out.into_iter().map(with_reason).collect()
 }
 
-/// Brings rows back that were left out after their first rounds, once the others have the minimum number
-/// of rounds and these took less time than was feared: those that get this number, too, in the time left.
-/// The sources of computed rows come back together, since these need rounds that all of them have.
-pub(in crate::session) fn bring_back(session: &mut Session<'_>, rounds: u32) {
-    let min_rounds = session.header.config.min_rounds;
-    if rounds < min_rounds {
-        return;
+/// The rows to bring back that were left out after their first rounds, by index, once the others have the
+/// minimum number of rounds and these took less time than was feared: those that get this number, too, in the
+/// time left. The sources of computed rows come back together, since these need rounds that all of them have.
+pub(in crate::session) fn returning(standing: &Standing<'_>) -> Vec<usize> {
+    let &Standing {
+        min_rounds,
+        mut left_s,
+        ..
+    } = standing;
+    // Runs that are measured in turn have the same rounds of a row.
+    let [ledger] = standing.ledgers else {
+        return Vec::new();
+    };
+    if standing.rounds < min_rounds {
+        return Vec::new();
     }
-    let beside_s = session.worker_s();
-    let left = session.deadline().saturating_duration_since(Instant::now());
-    let mut left_s = left.as_secs_f64();
+    let beside_s = ledger.worker_s();
     let mut together: BTreeMap<(Option<&str>, usize), Out> = BTreeMap::new();
-    for (index, state) in session.states.iter().enumerate() {
-        let has = state.rounds.len() as u32;
-        let needs_s =
-            f64::from(min_rounds.saturating_sub(has)) * (state.takes.longest_s + beside_s);
-        let may_return = state.cut && state.failure.is_none() && state.skipped.is_none();
+    for (index, row) in ledger.rows.iter().enumerate() {
+        let has = row.rounds.len() as u32;
+        let needs_s = f64::from(min_rounds.saturating_sub(has)) * (row.takes.longest_s + beside_s);
+        let may_return = row.cut && row.failure.is_none() && row.skipped.is_none();
         if may_return && (1..min_rounds).contains(&has) {
-            let mut others = session.states.iter();
-            let computed = others.find(|other| other.row.is_computed_from(&state.row));
+            let mut others = ledger.rows.iter();
+            let computed = others.find(|other| other.row.is_computed_from(&row.row));
             let key = match computed {
                 Some(computed) => (Some(computed.row.benchmark.id), 0),
                 None => (None, index),
             };
-            let out = together.entry(key).or_insert_with(|| Out::new(state.tier));
-            out.tier = out.tier.min(state.tier);
+            let out = together.entry(key).or_insert_with(|| Out::new(row.tier));
+            out.tier = out.tier.min(row.tier);
             out.needs_s += needs_s;
             out.rows.push(index);
-        } else if state.is_active() {
+        } else if row.is_active() {
             // It came back before.
             left_s -= needs_s;
         }
     }
-    for index in fitting(together.into_values().collect(), left_s) {
-        let state = &mut session.states[index];
-        (state.cut, state.settled) = (false, false);
-    }
+    fitting(together.into_values().collect(), left_s)
 }
 
 /// Rows that were left out, which come back together.

@@ -2,35 +2,48 @@
 
 use syscost_results::study::{Study, means};
 
-use super::Session;
-use super::plan::benchmarks;
-use super::rows::RowState;
 use crate::benchmark::{Benchmark, Setup};
 use crate::catalogue::Row;
+use crate::session::ledger::Ledger;
+use crate::session::row::RowState;
 
 /// The benchmarks that the coming round measures, in random order, except that those with a
 /// costly set-up are adjacent, see [`arranged`], and that the first round begins with those that come
 /// first.
-pub(super) fn order(
-    sessions: &[&Session<'_>],
+pub(in crate::session) fn order(
+    ledgers: &[Ledger],
     round: u32,
     random: &mut fastrand::Rng,
 ) -> Vec<&'static Benchmark> {
-    let states = || sessions.iter().flat_map(|session| &session.states);
+    let rows = || ledgers.iter().flat_map(|ledger| &ledger.rows);
     let is_expensive = |benchmark: &'static Benchmark| {
-        let mut active = states().filter(|state| state.takes_part());
-        active.any(|state| {
-            state.row.benchmark.id == benchmark.id && state.row.setup() != Setup::Cheap
-        })
+        let mut active = rows().filter(|row| row.takes_part());
+        active.any(|row| row.row.benchmark.id == benchmark.id && row.row.setup() != Setup::Cheap)
     };
-    let all = benchmarks(sessions, RowState::takes_part).into_iter();
+    let all = benchmarks(ledgers, RowState::takes_part).into_iter();
     let mut benchmarks: Vec<_> = all.map(|one| (one, is_expensive(one))).collect();
     random.shuffle(&mut benchmarks);
     let tier = |benchmark: &Benchmark| {
-        let of_it = states().filter(|state| state.row.benchmark.id == benchmark.id);
-        of_it.map(|state| state.tier).min()
+        let of_it = rows().filter(|row| row.row.benchmark.id == benchmark.id);
+        of_it.map(|row| row.tier).min()
     };
     led(arranged(benchmarks, round), round, tier)
+}
+
+/// The benchmarks with such rows in these runs, in the report's order.
+pub(super) fn benchmarks(
+    ledgers: &[Ledger],
+    is_wanted: fn(&RowState) -> bool,
+) -> Vec<&'static Benchmark> {
+    let mut found: Vec<&'static Benchmark> = Vec::new();
+    for ledger in ledgers {
+        for row in ledger.rows.iter().filter(|row| is_wanted(row)) {
+            if !found.iter().any(|known| known.id == row.row.benchmark.id) {
+                found.push(row.row.benchmark);
+            }
+        }
+    }
+    found
 }
 
 /// The same order, but in the first round with those that come first, by their tier or by themselves.
@@ -46,7 +59,7 @@ fn led(
 }
 
 /// Names of rows, in the tiers of all these studies, `*` standing for any value.
-pub(super) fn tiers(studies: &[Study]) -> Vec<Vec<String>> {
+pub(in crate::session) fn tiers(studies: &[Study]) -> Vec<Vec<String>> {
     let mut all = [Vec::new(), Vec::new()];
     for study in studies {
         for (all, rows) in all.iter_mut().zip(study.tiers()) {
@@ -58,7 +71,7 @@ pub(super) fn tiers(studies: &[Study]) -> Vec<Vec<String>> {
 
 /// These rows, each with the first tier that names it or a row that is computed from it; those that
 /// none names come after all tiers.
-pub(super) fn tiered(rows: Vec<Row>, tiers: &[Vec<String>]) -> Vec<(Row, usize)> {
+pub(in crate::session) fn tiered(rows: Vec<Row>, tiers: &[Vec<String>]) -> Vec<(Row, usize)> {
     let named = |row: &Row| {
         let name = row.name();
         let is_it = |tier: &Vec<String>| tier.iter().any(|meant| means(meant, &name));

@@ -2,14 +2,13 @@
 //! reach their target in the time left.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 use syscost_results::stats::looks::StopRule;
 
-use super::active_in_all;
-use crate::session::plan::looks_of;
-use crate::session::rows::RowState;
-use crate::session::{Profile, Session};
+use super::budget::Standing;
+use crate::session::Profile;
+use crate::session::ledger::Ledger;
+use crate::session::row::RowState;
 
 /// Lower bound for the assumed share of rounds that count, since it is not well known from few rounds.
 const MIN_SHARE: f64 = 0.1;
@@ -24,42 +23,36 @@ struct Need {
     takes_s: f64,
 }
 
-/// Once rows have the minimum number of rounds, lets those rest in the next round that are too far
-/// from their target for the time left: the rows that need least go first, so that as many as
-/// possible get there. If several runs are measured together, a row rests in all of them.
-pub(in crate::session) fn postpone(sides: &mut [&mut Session<'_>], rounds: u32, profile: Profile) {
-    let [first, ..] = &*sides else { return };
-    let min_rounds = first.header.config.min_rounds;
-    if rounds < min_rounds {
-        return;
+/// Once rows have the minimum number of rounds, those that rest in the next round, by index: they are too far
+/// from their target for the time left. The rows that need least go first, so that as many as possible get
+/// there. If several runs are measured together, a row rests in all of them.
+pub(in crate::session) fn resting(standing: &Standing<'_>, profile: Profile) -> BTreeSet<usize> {
+    if standing.rounds < standing.min_rounds {
+        return BTreeSet::new();
     }
-    let left_s = first.deadline().saturating_duration_since(Instant::now());
-    let mut needs: Vec<Need> = active_in_all(sides).into_iter().map(Need::none).collect();
-    for side in &*sides {
-        let beside_s = beside_s(side);
+    let mut needs: Vec<Need> = standing.active_in_all().map(Need::none).collect();
+    for ledger in standing.ledgers {
+        let beside_s = beside_s(ledger);
         for need in &mut needs {
-            let state = &side.states[need.index];
-            need.add(state, profile.stop_rule(), beside_s[state.row.benchmark.id]);
+            let row = &ledger.rows[need.index];
+            need.add(row, profile, beside_s[row.row.benchmark.id]);
         }
     }
-    let resting = out_of_reach(needs, left_s.as_secs_f64());
-    for side in sides {
-        for (index, state) in side.states.iter_mut().enumerate() {
-            // Those that were left out and came back take part until they have the minimum number.
-            let turns = state.rounds.len() as u32 + state.deferred;
-            state.is_postponed = turns >= min_rounds && resting.contains(&index);
-        }
-    }
+    let mut resting = out_of_reach(needs, standing.left_s);
+    // Those that were left out and came back take part until they have the minimum number.
+    let has_minimum = |row: &RowState| row.counting().1 >= standing.min_rounds as usize;
+    resting.retain(|index| standing.each(*index).all(has_minimum));
+    resting
 }
 
 /// Overhead of a worker besides its cases, in seconds, divided by the active rows of its benchmark;
 /// by the benchmark's id.
-fn beside_s(side: &Session<'_>) -> BTreeMap<&'static str, f64> {
+fn beside_s(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
     let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
-    for state in side.states.iter().filter(|state| state.is_active()) {
-        *shares.entry(state.row.benchmark.id).or_default() += 1.0;
+    for row in ledger.rows.iter().filter(|row| row.is_active()) {
+        *shares.entry(row.row.benchmark.id).or_default() += 1.0;
     }
-    let worker_s = side.worker_s();
+    let worker_s = ledger.worker_s();
     shares
         .values_mut()
         .for_each(|rows| *rows = worker_s / *rows);
@@ -76,13 +69,13 @@ impl Need {
     }
 
     /// Adds what the row needs in one run, where each round has an overhead of `beside_s`.
-    fn add(&mut self, state: &RowState, rule: StopRule<'_>, beside_s: f64) {
-        let looks = looks_of(state.row.setup(), rule.looks);
-        let rounds = state.rounds_to_go(StopRule { looks, ..rule });
-        let takes = state.likely_takes();
+    fn add(&mut self, row: &RowState, profile: Profile, beside_s: f64) {
+        let rounds = rounds_to_go(row, profile.stop_rule_with(row.row.setup()));
+        let takes = row.likely_takes();
         let round_s = takes.work_s + takes.waited_s + beside_s;
+        let all = f64::from(profile.stop_rule().last());
         self.is_beyond |= rounds.is_none();
-        self.takes_s += rounds.unwrap_or(f64::from(rule.last())) * round_s;
+        self.takes_s += rounds.unwrap_or(all) * round_s;
     }
 }
 
@@ -101,20 +94,18 @@ fn out_of_reach(mut needs: Vec<Need>, left_s: f64) -> BTreeSet<usize> {
     resting.map(|need| need.index).collect()
 }
 
-impl RowState {
-    /// How many more rounds the row likely needs until its interval is narrow enough, judged by the
-    /// scatter of those that count; `None` if that exceeds the maximum.
-    fn rounds_to_go(&self, rule: StopRule<'_>) -> Option<f64> {
-        let medians: Vec<f64> = self.counting_medians().collect();
-        let look = match self.is_level() {
-            true => rule.looks.first().copied(),
-            false => rule.look_for(&medians),
-        };
-        let (counting, all) = self.counting();
-        let share = (counting as f64 / all.max(1) as f64).max(MIN_SHARE);
-        let missing = (look? as usize).saturating_sub(counting).max(1);
-        Some(missing as f64 / share)
-    }
+/// How many more rounds the row likely needs until its interval is narrow enough, judged by the
+/// scatter of those that count; `None` if that exceeds the maximum.
+fn rounds_to_go(row: &RowState, rule: StopRule<'_>) -> Option<f64> {
+    let medians: Vec<f64> = row.counting_medians().collect();
+    let look = match row.is_level() {
+        true => rule.looks.first().copied(),
+        false => rule.look_for(&medians),
+    };
+    let (counting, all) = row.counting();
+    let share = (counting as f64 / all.max(1) as f64).max(MIN_SHARE);
+    let missing = (look? as usize).saturating_sub(counting).max(1);
+    Some(missing as f64 / share)
 }
 
 #[cfg(test)]

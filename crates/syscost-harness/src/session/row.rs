@@ -1,8 +1,6 @@
-//! The state of one row during the run, and its entry in the document.
+//! One row of a ledger: what its processes found, and its entry in the document.
 
 mod claims;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -12,56 +10,89 @@ use syscost_results::estimate::core_share::LineSums;
 use syscost_results::estimate::floor::Floor;
 use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::{Estimated, KeptRuns, Rules, estimate};
+use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
 use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Verdict};
 
 use self::claims::Claims;
-use super::budget::Takes;
 use super::frequencies::Frequencies;
+use super::profile::REPEATS;
 use crate::bencher::{Findings, Over, Pass};
 use crate::benchmark::Quantity;
 use crate::catalogue::Row;
 use crate::failure::Failure;
 
-/// Maximum number of rounds of a row, as a multiple of those it needs, where its core is shared too often.
-pub(super) const REPEATS: u32 = 3;
-
 /// After this many rounds, none of which counts, a row is no longer deferred: it may need several cores
 /// simultaneously.
 const PATIENT_ROUNDS: usize = 3;
 
+/// The share of a run's time that a row takes, in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Takes {
+    /// Time of its evidence pass.
+    pub(super) evidence_s: f64,
+    /// Time of its last timed pass, without waiting for an undisturbed core; 0 if there was none yet.
+    pub(super) work_s: f64,
+    /// Time of its longest pass so far: cases reuse memory, and the one that comes first pays for it.
+    pub(super) longest_s: f64,
+    /// Time spent waiting.
+    pub(super) waited_s: f64,
+}
+
+impl Takes {
+    /// All times multiplied by this share.
+    pub(super) fn times(self, share: f64) -> Self {
+        Self {
+            evidence_s: share * self.evidence_s,
+            work_s: share * self.work_s,
+            longest_s: share * self.longest_s,
+            waited_s: share * self.waited_s,
+        }
+    }
+
+    /// The sum of both.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            evidence_s: self.evidence_s + other.evidence_s,
+            work_s: self.work_s + other.work_s,
+            longest_s: self.longest_s + other.longest_s,
+            waited_s: self.waited_s + other.waited_s,
+        }
+    }
+}
+
 /// The state of one row.
-pub(crate) struct RowState {
-    pub(crate) row: Row,
-    pub(crate) target_half_width: f64,
-    pub(crate) rounds: Vec<RoundSamples>,
-    pub(crate) failure: Option<Failure>,
+pub(super) struct RowState {
+    pub(super) row: Row,
+    pub(super) target_half_width: f64,
+    pub(super) rounds: Vec<RoundSamples>,
+    pub(super) failure: Option<Failure>,
     /// Why it is left out of the plan, if it is.
-    pub(crate) skipped: Option<String>,
+    pub(super) skipped: Option<String>,
     /// Whether it needs no more rounds.
-    pub(crate) settled: bool,
+    pub(super) settled: bool,
     /// Whether it is left out of the coming round, whose time is more useful for others.
-    pub(crate) is_postponed: bool,
+    pub(super) is_postponed: bool,
     /// Whether it has fewer rounds than it needs, or none, for lack of time.
-    pub(crate) cut: bool,
-    /// The first of the studies' tiers that names it, see [`tiered`](super::order::tiered).
-    pub(crate) tier: usize,
+    pub(super) cut: bool,
+    /// The first of the studies' tiers that names it, see [`tiered`](super::schedule::tiered).
+    pub(super) tier: usize,
     claims: Claims,
     /// What the evidence pass found, once it was completed; of a computed row, what holds for the whole run.
     proof: Option<Findings>,
     /// What the timed processes found besides `rounds`.
     timed: Vec<Findings>,
     /// How many rounds postponed it because no core was ours.
-    pub(crate) deferred: u32,
+    pub(super) deferred: u32,
     /// The time that it takes of the run.
-    pub(crate) takes: Takes,
+    pub(super) takes: Takes,
 }
 
 impl RowState {
-    /// A row without any results, and the half-width of the interval, relative to the median, at
+    /// A row without any results, its tier, and the half-width of the interval, relative to the median, at
     /// which it needs no more rounds.
-    pub(crate) fn new(row: Row, target_half_width: f64) -> Self {
+    pub(super) fn new(row: Row, tier: usize, target_half_width: f64) -> Self {
         Self {
             row,
             target_half_width,
@@ -71,7 +102,7 @@ impl RowState {
             settled: false,
             is_postponed: false,
             cut: false,
-            tier: 0,
+            tier,
             claims: Claims::default(),
             proof: None,
             timed: Vec::new(),
@@ -80,13 +111,8 @@ impl RowState {
         }
     }
 
-    /// The same row without any results.
-    pub(crate) fn reset(&self) -> Self {
-        Self::new(self.row.clone(), self.target_half_width)
-    }
-
     /// Operations in each sample, which all rounds take alike, once a round has found out.
-    pub(crate) fn iterations(&self) -> Option<u64> {
+    pub(super) fn iterations(&self) -> Option<u64> {
         self.rounds.first().map(|round| round.iterations)
     }
 
@@ -103,18 +129,18 @@ impl RowState {
     }
 
     /// Whether it needs more rounds.
-    pub(crate) fn is_active(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         let is_measured = self.row.benchmark.computation.is_none();
         is_measured && !self.settled && self.failure.is_none() && self.skipped.is_none()
     }
 
     /// Whether the coming round measures it.
-    pub(crate) fn takes_part(&self) -> bool {
+    pub(super) fn takes_part(&self) -> bool {
         self.is_active() && !self.is_postponed
     }
 
     /// Adds the findings of a worker.
-    pub(crate) fn take(&mut self, pass: Pass, result: Result<Findings, Failure>) {
+    pub(super) fn take(&mut self, pass: Pass, result: Result<Findings, Failure>) {
         let mut findings = match result {
             Ok(findings) => findings,
             Err(Failure::Deferred) => {
@@ -187,14 +213,34 @@ impl RowState {
         numbers.collect()
     }
 
+    /// Leaves it out from now on for lack of time: it keeps its rounds, or is skipped for this reason.
+    pub(super) fn leave_out(&mut self, reason: Option<String>) {
+        self.cut = true;
+        match reason {
+            None => self.settled = true,
+            Some(_) => self.skipped = reason,
+        }
+    }
+
+    /// Lets it take part again.
+    pub(super) fn bring_back(&mut self) {
+        (self.cut, self.settled) = (false, false);
+    }
+
+    /// Treats all its rounds so far as taken on shared cores: others are needed.
+    pub(super) fn doubt(&mut self) {
+        self.rounds.iter_mut().for_each(doubt);
+        self.settled &= self.cut;
+    }
+
     /// Whether what refuted it is to be counted again: others may have caused it.
-    pub(crate) fn is_doubtful(&self) -> bool {
+    pub(super) fn is_doubtful(&self) -> bool {
         self.claims.are_doubtful()
     }
 
     /// Whether it may be left to a later round while no core is ours: not before it was measured, nor more
     /// often than it was measured, nor if none of its first rounds counts.
-    pub(crate) fn may_defer(&self) -> bool {
+    pub(super) fn may_defer(&self) -> bool {
         let counts = self.rounds.iter().any(RoundSamples::is_undisturbed);
         (self.deferred as usize) < self.rounds.len()
             && (counts || self.rounds.len() < PATIENT_ROUNDS)
@@ -202,7 +248,7 @@ impl RowState {
 
     /// How many of its rounds count, and how many there are in all, including those in which it was
     /// not measured because no core was ours.
-    pub(crate) fn counting(&self) -> (usize, usize) {
+    pub(super) fn counting(&self) -> (usize, usize) {
         let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
         (counting.count(), self.rounds.len() + self.deferred as usize)
     }
@@ -220,7 +266,7 @@ impl RowState {
     }
 
     /// What its next round will likely take, considering that it may be deferred.
-    pub(crate) fn likely_takes(&self) -> Takes {
+    pub(super) fn likely_takes(&self) -> Takes {
         let measured = self.rounds.len() as f64;
         let share = match self.deferred {
             0 => 1.0,
@@ -231,7 +277,7 @@ impl RowState {
 
     /// Whether the row needs no more rounds than it has. Rounds count in which the core was ours often
     /// enough; the others are repeated, up to the maximum number of rounds.
-    pub(crate) fn ends(
+    pub(super) fn ends(
         &self,
         rule: StopRule<'_>,
         frequencies: &Frequencies,
@@ -353,7 +399,7 @@ impl RowState {
     }
 
     /// The row's entry in the document. `missing` says why a row without rounds has none.
-    pub(crate) fn measurement(
+    pub(super) fn measurement(
         &self,
         keep_samples: bool,
         missing: &str,
@@ -421,5 +467,250 @@ impl RowState {
             measurement.drop_figures();
         }
         measurement
+    }
+}
+
+/// Treats all samples of a round as taken on a shared core, if they were judged at all.
+pub(super) fn doubt(round: &mut RoundSamples) {
+    if round.alone_percent.is_none() {
+        return;
+    }
+    round.alone_percent = Some(0.0);
+    for sample in 0..round.values.len() as u32 {
+        let cause = Cause::SharedCore;
+        let is_tagged = |one: &Disturbance| (one.sample, one.cause) == (sample, cause);
+        if !round.disturbed.iter().any(is_tagged) {
+            round.disturbed.push(Disturbance { sample, cause });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::Claim;
+
+    use super::*;
+    use crate::benchmark::Benchmark;
+    use crate::case::Case;
+    use crate::computed::Computation;
+
+    /// A row without any results.
+    fn row() -> RowState {
+        let benchmark: &'static Benchmark = &Benchmark::DEFAULT;
+        let case = Case::default();
+        RowState::new(Row { benchmark, case }, 0, 0.02)
+    }
+
+    /// A process on an undisturbed core, or on a shared one.
+    fn process(is_exclusive: bool) -> Result<Findings, Failure> {
+        let tag = |sample| Disturbance {
+            sample,
+            cause: Cause::SharedCore,
+        };
+        Ok(Findings {
+            samples: RoundSamples {
+                iterations: 1,
+                values: vec![1.0; 5],
+                alone_percent: Some(0.0),
+                disturbed: (0..5).map(tag).filter(|_| !is_exclusive).collect(),
+                ..RoundSamples::default()
+            },
+            took_ns: 4e6,
+            ..Findings::default()
+        })
+    }
+
+    fn take(row: &mut RowState, round: u32, result: Result<Findings, Failure>) {
+        let numbered = |mut findings: Findings| {
+            findings.samples.round = round;
+            findings
+        };
+        row.take(Pass::Timed, result.map(numbered));
+    }
+
+    #[test]
+    fn a_row_is_deferred_no_more_often_than_it_was_measured() {
+        let mut row = row();
+        assert!(!row.may_defer(), "nothing is known of it");
+        take(&mut row, 0, process(true));
+        assert!(row.may_defer());
+        take(&mut row, 1, Err(Failure::Deferred));
+        assert!(row.failure.is_none() && row.is_active());
+        assert!(!row.may_defer());
+        take(&mut row, 2, process(false));
+        assert!(row.may_defer());
+        assert_eq!(row.counting(), (1, 3));
+    }
+
+    #[test]
+    fn a_row_none_of_whose_rounds_counts_is_measured_all_the_same() {
+        let mut row = row();
+        for round in 0..3 {
+            assert_eq!(row.may_defer(), round > 0);
+            take(&mut row, round, process(false));
+        }
+        assert!(!row.may_defer());
+        take(&mut row, 3, process(true));
+        assert!(row.may_defer());
+    }
+
+    #[test]
+    fn what_a_row_likely_takes_is_less_if_it_may_be_deferred() {
+        let mut row = row();
+        take(&mut row, 0, process(true));
+        assert_eq!(row.likely_takes(), row.takes);
+        take(&mut row, 1, Err(Failure::Deferred));
+        assert_eq!(row.likely_takes().work_s, 0.5 * row.takes.work_s);
+    }
+
+    #[test]
+    fn a_row_says_larger_than_if_most_of_its_rounds_do() {
+        let evidence = Evidence::new("a", 1.0, 1.0, "b", Verdict::Confirmed);
+        let of = |larger: &[bool]| {
+            let mut row = row();
+            let proof = Findings {
+                evidence: vec![evidence.clone()],
+                limits: Some((1.0, 1000.0)),
+                ..Findings::default()
+            };
+            row.take(Pass::Evidence, Ok(proof));
+            for (round, is_larger) in (0..).zip(larger) {
+                let findings = Findings {
+                    samples: RoundSamples {
+                        iterations: 1,
+                        values: vec![256.0 + f64::from(round); 5],
+                        ..RoundSamples::default()
+                    },
+                    limits: Some((240.0 - f64::from(round), 300.0)),
+                    larger: is_larger.then(|| "time ended".to_owned()),
+                    ..Findings::default()
+                };
+                take(&mut row, round, Ok(findings));
+            }
+            row.measurement(true, "", &Frequencies::default(), None)
+        };
+        let above = of(&[true, true, false]);
+        assert_eq!(above.status, Status::AboveRange);
+        assert_eq!(above.reason.as_deref(), Some("time ended"));
+        let Estimate {
+            median,
+            ci95_low,
+            ci95_high,
+            rounds,
+            ..
+        } = above.estimate;
+        assert_eq!(
+            (median, ci95_low, ci95_high, rounds),
+            (None, Some(256.0), None, 3)
+        );
+        let found = of(&[true, false, false]);
+        assert_eq!(
+            (found.status, found.estimate.median),
+            (Status::Ok, Some(257.0))
+        );
+        let ends = (found.estimate.ci95_low, found.estimate.ci95_high);
+        assert_eq!(
+            ends,
+            (Some(238.0), Some(300.0)),
+            "the limits of all rounds, not of the evidence pass"
+        );
+    }
+
+    #[test]
+    fn a_computed_row_has_its_limits_from_the_whole_run() {
+        static COMPUTED: Benchmark = Benchmark {
+            id: "some.size",
+            computation: Some(Computation {
+                from: &[],
+                takes: |_, _| false,
+                compute: |_, _, _| Err(Failure::Failed("it is not asked".to_owned())),
+            }),
+            ..Benchmark::DEFAULT
+        };
+        let case = Case::default();
+        let benchmark = &COMPUTED;
+        let mut row = RowState::new(Row { benchmark, case }, 0, 0.02);
+        let proof = Findings {
+            limits: Some((240.0, 300.0)),
+            ..Findings::default()
+        };
+        row.take(Pass::Evidence, Ok(proof));
+        take(&mut row, 0, process(true));
+        assert_eq!(row.limits(), Some((240.0, 300.0)));
+    }
+
+    #[test]
+    fn a_row_that_only_notes_facts_claims_nothing() {
+        let mut row = row();
+        take(&mut row, 0, process(true));
+        let note = Evidence::note("its name", "a name", "the kernel");
+        let claim = Evidence::new("its name", "a", "a", "the kernel", Verdict::Confirmed);
+        let why = |evidence: &[Evidence]| {
+            let (_, reason) = row.status(&Estimate::default(), false, evidence, "");
+            reason.unwrap_or_default()
+        };
+        let defect = "claims nothing that could be wrong";
+        assert!(why(&[]).contains(defect));
+        assert!(why(std::slice::from_ref(&note)).contains(defect));
+        assert!(!why(&[note, claim]).contains(defect));
+    }
+
+    #[test]
+    fn what_others_may_have_broken_is_counted_again_and_withheld_only_if_most_say_so() {
+        use Verdict::{Confirmed, Refuted};
+        let counted = |verdict| {
+            Ok(Findings {
+                evidence: vec![Evidence::new(
+                    Claim::by_most("switches of all its tasks per operation"),
+                    2.0,
+                    2.4,
+                    "/proc",
+                    verdict,
+                )],
+                ..Findings::default()
+            })
+        };
+        let after = |verdicts: &[Verdict]| {
+            let mut row = row();
+            for (round, verdict) in (0..).zip(verdicts) {
+                assert_eq!(row.is_doubtful(), round > 0, "{verdicts:?}, {round}");
+                row.take(Pass::Evidence, counted(*verdict));
+                take(&mut row, round, process(true));
+            }
+            let measured = row.measurement(true, "", &Frequencies::default(), None);
+            (row.is_doubtful(), measured.status)
+        };
+        assert_eq!(after(&[Confirmed]), (false, Status::Ok));
+        assert_eq!(after(&[Refuted, Confirmed, Confirmed]), (false, Status::Ok));
+        let lie = [Refuted, Refuted, Refuted];
+        assert_eq!(after(&lie), (false, Status::Withheld));
+        assert_eq!(
+            after(&[Refuted]),
+            (true, Status::Withheld),
+            "no time for more"
+        );
+    }
+
+    #[test]
+    fn a_doubted_round_does_not_count() {
+        let mut round = RoundSamples {
+            values: vec![1.0; 4],
+            alone_percent: Some(90.0),
+            disturbed: vec![Disturbance {
+                sample: 2,
+                cause: Cause::SharedCore,
+            }],
+            ..RoundSamples::default()
+        };
+        assert!(round.is_undisturbed());
+        doubt(&mut round);
+        assert!(!round.is_undisturbed());
+        assert_eq!((round.disturbed.len(), round.alone_percent), (4, Some(0.0)));
+        let mut unseen = RoundSamples {
+            values: vec![1.0; 4],
+            ..RoundSamples::default()
+        };
+        doubt(&mut unseen);
+        assert!(unseen.disturbed.is_empty());
     }
 }

@@ -1,0 +1,323 @@
+//! The executor makes records of what is due. It alone starts processes, chooses the CPU that measures and
+//! listens to cores.
+
+mod cpus;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use syscost_results::Machine;
+use syscost_results::run::{Clock as ClockReport, Noise, Warning};
+use syscost_sys::counters::cpu_times;
+
+pub(super) use self::cpus::{Cpus, alike, probed_cpus};
+use super::journal::Record;
+use super::{Event, Observer, Options};
+use crate::bencher::{Effort, Pass};
+use crate::benchmark::Benchmark;
+use crate::clock::RunClock;
+use crate::cores::known::Known;
+use crate::cores::{Cores, Heard, frequency_is_known};
+use crate::failure::Failure;
+use crate::here::Here;
+use crate::noise;
+use crate::worker::{ClockSettings, Interrupted, Job, JobCase, Launcher};
+
+/// How long to listen to all CPUs between rounds.
+const LISTEN: Duration = Duration::from_millis(20);
+
+/// Minimum time to listen at the beginning of a run where no earlier one has seen what undisturbed
+/// cores of this model show.
+const UNKNOWN_LISTEN: Duration = Duration::from_secs(1);
+
+/// Minimum time for which a choice of the CPU holds.
+const HOLDS: Duration = Duration::from_secs(1);
+
+/// Another CPU is taken if its core is ours for at least this much more of the time, in percentage
+/// points: a change costs the caches nothing, but gives the reader more to think about.
+const BETTER: f64 = 10.0;
+
+/// What a worker is to measure, before it is known where.
+pub(super) struct Due {
+    pub(super) round: u32,
+    pub(super) pass: Pass,
+    pub(super) benchmark: &'static Benchmark,
+    /// See [`Job`], as for all that follows.
+    pub(super) cases: Vec<JobCase>,
+    pub(super) keeps_order: bool,
+    pub(super) effort: Effort,
+    pub(super) seed: u64,
+    pub(super) stack_offset: usize,
+    /// Size of the environment's padding, in bytes.
+    pub(super) padding: usize,
+}
+
+/// What was found out about clock and cores before the first round.
+pub(super) struct Found {
+    pub(super) clock: RunClock,
+    cores: Cores,
+    known: Option<Known>,
+    pub(super) noise: Vec<Noise>,
+}
+
+impl Found {
+    /// Checks the clock on these CPUs, and listens to them: finds what looks at their cores show while they
+    /// are ours.
+    pub(super) fn on(
+        cpus: &[u32],
+        options: &Options,
+        machine: &Machine,
+        observer: &mut dyn Observer,
+    ) -> Self {
+        observer.event(Event::Preparing("checking the clock"));
+        let mut clock = RunClock::choose(cpus);
+        let rough = clock.calibrate();
+        observer.event(Event::Preparing("listening for noise"));
+        let grain = rough.grain_ticks();
+        let file = options.known_cores.as_deref();
+        let known = file.map(|file| Known::new(file, machine, options.version, grain));
+        let before = known.as_ref().and_then(Known::recall);
+        let time = match before {
+            Some(_) => options.profile.probe(),
+            None => options.profile.probe().max(UNKNOWN_LISTEN),
+        };
+        let mut heard = noise::probe(cpus, &rough, grain, time);
+        let cores = Cores::find(&mut heard, frequency_is_known(&rough), before);
+        if let Some(known) = &known {
+            known.remember(&cores);
+        }
+        Self {
+            clock,
+            cores,
+            known,
+            noise: heard.into_iter().map(|one| one.noise).collect(),
+        }
+    }
+}
+
+/// What measures: one run, or several in turn.
+pub(super) struct Executor<'a> {
+    /// Those of each run's program.
+    launchers: Vec<Launcher<'a>>,
+    interrupted: &'a AtomicBool,
+    /// What decided which rows there are; every job carries it.
+    pub(super) here: Here,
+    clock: RunClock,
+    settings: ClockSettings,
+    cpus: Cpus,
+    /// What looks at the cores show while these are ours, and where that is stored.
+    pub(super) cores: Cores,
+    known: Option<Known>,
+    /// What was heard before the first round.
+    noise: Vec<Noise>,
+    warnings: Vec<Warning>,
+}
+
+/// What the executor saw of the machine, for the document.
+pub(super) struct Conditions {
+    pub(super) clock: ClockReport,
+    /// The CPUs that measured.
+    pub(super) cpus: Vec<u32>,
+    pub(super) noise: Vec<Noise>,
+    pub(super) warnings: Vec<Warning>,
+    pub(super) steal_percent: Option<f64>,
+}
+
+impl<'a> Executor<'a> {
+    /// An executor of each run's workers on these CPUs.
+    pub(super) fn new(
+        launchers: Vec<Launcher<'a>>,
+        interrupted: &'a AtomicBool,
+        found: Found,
+        cpus: Cpus,
+        here: Here,
+    ) -> Self {
+        let Found {
+            mut clock,
+            cores,
+            known,
+            noise,
+        } = found;
+        let calibrated = clock.calibrate();
+        Self {
+            launchers,
+            interrupted,
+            here,
+            settings: ClockSettings {
+                source: calibrated.source().name().to_owned(),
+                ticks_per_ns: calibrated.ticks_per_ns(),
+                cost: clock.cost(),
+            },
+            clock,
+            cpus,
+            cores,
+            known,
+            noise,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Whether Ctrl-C arrived.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Measures what is due of the run with this index, until the deadline at most: again from the next case
+    /// on if one of the cases ended the worker.
+    pub(super) fn run(
+        &self,
+        run: usize,
+        due: Due,
+        deadline: Instant,
+    ) -> Result<Record, Interrupted> {
+        let begun = Instant::now();
+        let cpu = self.cpus.current();
+        let before = cpu_times(cpu).ok();
+        let mut record = Record {
+            round: due.round,
+            pass: due.pass,
+            benchmark: due.benchmark.id.to_owned(),
+            cases: Vec::new(),
+            cpu,
+            steal_percent: None,
+            started_in_ms: 0.0,
+            elapsed_s: 0.0,
+            is_whole: true,
+            beside_s: None,
+        };
+        let padding = due.padding;
+        let mut job = self.job(due);
+        while !job.cases.is_empty() {
+            let outcome = self.launchers[run].run(&job, padding, Some(deadline))?;
+            record.started_in_ms = outcome.started_in.as_secs_f64() * 1e3;
+            let mut left = Vec::new();
+            let mut came_to_any = false;
+            for (case, result) in job.cases.into_iter().zip(outcome.results) {
+                match result {
+                    Some(result) => {
+                        came_to_any = true;
+                        record.cases.push((case.suffix, result));
+                    }
+                    None => left.push(case),
+                }
+            }
+            if outcome.is_late {
+                record.is_whole = false;
+                break;
+            }
+            if !came_to_any {
+                // One worker after another dies between its cases: these rows cannot be measured.
+                let failure =
+                    || Failure::Failed("the worker ended before it came to this row".into());
+                record
+                    .cases
+                    .extend(left.drain(..).map(|case| (case.suffix, Err(failure()))));
+            }
+            job.cases = left;
+        }
+        record.steal_percent = before
+            .zip(cpu_times(cpu).ok())
+            .map(|(before, after)| after - before)
+            // The kernel counts in ticks of some ms: a short worker often sees none.
+            .filter(|times| times.total() > 0)
+            .map(|times| 100.0 * times.steal_share());
+        if record.pass == Pass::Timed {
+            let took_s = record.found().map(|findings| findings.took_ns).sum::<f64>() / 1e9;
+            record.beside_s = Some((begun.elapsed().as_secs_f64() - took_s).max(0.0));
+        }
+        Ok(record)
+    }
+
+    fn job(&self, due: Due) -> Job {
+        Job {
+            benchmark: due.benchmark.id.to_owned(),
+            cases: due.cases,
+            keeps_order: due.keeps_order,
+            pass: due.pass,
+            effort: due.effort,
+            clock: self.settings.clone(),
+            cpu: self.cpus.current(),
+            candidates: self.cpus.measurable(),
+            allowed: self.cpus.usable().to_vec(),
+            cores: self.cores.clone(),
+            targets: self.here.targets.clone(),
+            programs: self.here.programs.clone(),
+            seed: due.seed,
+            stack_offset: due.stack_offset,
+            parent: std::process::id(),
+        }
+    }
+
+    /// Notes where a worker measured: a run that is resumed knows it from its journal.
+    pub(super) fn note(&mut self, record: &Record) {
+        if record.pass == Pass::Timed {
+            let found = record.found();
+            found.for_each(|findings| self.cpus.note_used(findings.samples.cpu));
+        }
+    }
+
+    /// Goes on with the CPUs that may be used now, and chooses the one that measures next if the last choice
+    /// is old and it `may_listen`. Returns whether what was known of cores turned out to be that of shared
+    /// ones: what was measured so far counts as taken on such.
+    pub(super) fn choose_cpu(&mut self, may_listen: bool) -> bool {
+        self.warnings.extend(self.cpus.follow());
+        may_listen && self.cpus.held_for() >= HOLDS && self.listen()
+    }
+
+    /// Listens to the CPUs that may measure; otherwise as [`Executor::choose_cpu`].
+    pub(super) fn listen(&mut self) -> bool {
+        let Some(clock) = self.clock.calibrated() else {
+            return false;
+        };
+        let mut heard = noise::probe(&self.cpus.measurable(), &clock, self.cores.grain, LISTEN);
+        let has_learnt = self.learn(&mut heard);
+        let heard: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
+        let own = |cpu: u32| {
+            let noise = heard.iter().find(|noise| noise.cpu == cpu);
+            noise.and_then(|noise| noise.alone_percent)
+        };
+        let current = self.cpus.current();
+        let best = noise::quietest(&heard)
+            .filter(|best| own(*best).unwrap_or(0.0) > own(current).unwrap_or(100.0) + BETTER);
+        // The probes moved this process to the CPUs that they listened to.
+        self.cpus.choose(best.unwrap_or(current));
+        has_learnt
+    }
+
+    /// Learns from looks what cores show while they are ours.
+    fn learn(&mut self, heard: &mut [Heard]) -> bool {
+        let has_learnt = self.cores.learn(heard);
+        if has_learnt {
+            if let Some(known) = &self.known {
+                known.remember(&self.cores);
+            }
+            // The result of the first listening has the same flaw as what was measured.
+            for noise in &mut self.noise {
+                let alone = self.cores.alone(noise.cpu);
+                noise.alone_ratio = alone.map(|alone| alone.ratio);
+                noise.alone_percent = None;
+                noise.shared_slowdown_percent = None;
+            }
+        }
+        for one in heard {
+            self.cores.annotate(one);
+        }
+        has_learnt
+    }
+
+    /// What it saw of the machine so far.
+    pub(super) fn conditions(&self) -> Conditions {
+        let cpus = self.cpus.used().to_vec();
+        let mut noise = self.noise.clone();
+        noise
+            .iter_mut()
+            .for_each(|noise| noise.used = cpus.contains(&noise.cpu));
+        Conditions {
+            clock: self.clock.clone().report(),
+            steal_percent: self.cpus.steal_percent(),
+            warnings: self.warnings.clone(),
+            cpus,
+            noise,
+        }
+    }
+}

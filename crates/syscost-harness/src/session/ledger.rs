@@ -1,0 +1,248 @@
+//! The ledger of a run: the records of its workers become rows, and these its document. The journal is its
+//! copy on the disk: whether a record comes from there or was just made, it is entered alike.
+
+use std::time::Duration;
+
+use syscost_results::estimate::frequency;
+use syscost_results::run::{Frequency, Run, SCHEMA_VERSION, Tool};
+use syscost_results::stats::order::{median, quantile};
+use syscost_results::stats::student;
+use syscost_results::{Measurement, RoundSamples};
+
+use super::executor::{Conditions, Due};
+use super::frequencies::Frequencies;
+use super::journal::{self, Header, Journal, Record};
+use super::kept::KeptFile;
+use super::row::{RowState, doubt};
+use super::{Finished, INTERRUPTED, Profile, computed};
+use crate::cores::Cores;
+use crate::doctor;
+use crate::here::Here;
+use crate::worker::is_of_tracer;
+
+/// What a run measured so far.
+pub(super) struct Ledger {
+    pub(super) header: Header,
+    pub(super) journal: Option<Journal>,
+    /// The records of a resumed run, until their jobs are due.
+    pub(super) recorded: Vec<Record>,
+    pub(super) rows: Vec<RowState>,
+    /// What earlier runs of this machine showed.
+    pub(super) kept: KeptFile,
+    /// The usual frequency of both runs of a pair, in GHz.
+    pub(super) common_ghz: Option<f64>,
+    started_in_ms: Vec<f64>,
+    beside_s: Vec<f64>,
+}
+
+impl Ledger {
+    /// One of these rows, without results and without a journal.
+    pub(super) fn new(header: Header, rows: Vec<RowState>, kept: KeptFile) -> Self {
+        Self {
+            header,
+            journal: None,
+            recorded: Vec::new(),
+            rows,
+            kept,
+            common_ghz: None,
+            started_in_ms: Vec::new(),
+            beside_s: Vec::new(),
+        }
+    }
+
+    /// Whether a run that is resumed has not come to where it ended.
+    pub(super) fn is_replaying(&self) -> bool {
+        !self.recorded.is_empty()
+    }
+
+    /// Forgets records of rounds that are over: of rows that needed fewer rounds this time.
+    pub(super) fn forget_before(&mut self, round: u32) {
+        self.recorded.retain(|record| record.round >= round);
+    }
+
+    /// The record of what is due, if the run made it before it was interrupted.
+    pub(super) fn recorded(&mut self, due: &Due) -> Option<Record> {
+        let wanted = (due.round, due.pass, due.benchmark.id);
+        let is_it = |record: &Record| (record.round, record.pass, &*record.benchmark) == wanted;
+        let index = self.recorded.iter().position(is_it)?;
+        Some(self.recorded.swap_remove(index))
+    }
+
+    /// Writes a new record to the journal, unless the budget ended its worker.
+    pub(super) fn keep(&mut self, record: &Record) {
+        if record.is_whole
+            && let Some(journal) = &mut self.journal
+            && let Err(error) = journal.append(record)
+        {
+            self.header.warnings.push(journal::lost(&error));
+            self.journal = None;
+        }
+    }
+
+    /// Enters a record, from the journal or fresh; `cores` is what is known of these now.
+    pub(super) fn enter(&mut self, record: Record, cores: &Cores) {
+        self.started_in_ms.push(record.started_in_ms);
+        self.beside_s.extend(record.beside_s);
+        for (suffix, result) in record.cases {
+            let mut rows = self.rows.iter_mut();
+            let row = rows.find(|one| {
+                one.row.benchmark.id == record.benchmark && one.row.case.suffix() == suffix
+            });
+            let Some(row) = row else { continue };
+            let result = result.map(|mut findings| {
+                let samples = &mut findings.samples;
+                samples.round = record.round;
+                // The observed steal belongs to the job's CPU.
+                samples.steal_percent = record.steal_percent.filter(|_| samples.cpu == record.cpu);
+                // A resumed run may know more than the one before.
+                let judged_by = findings.alone_ratio;
+                if judged_by.is_some_and(|ratio| cores.refutes(ratio, samples.cpu)) {
+                    doubt(samples);
+                }
+                findings
+            });
+            row.take(record.pass, result);
+        }
+    }
+
+    /// Overhead of a timed worker besides its cases, in seconds.
+    pub(super) fn worker_s(&self) -> f64 {
+        median(&self.beside_s).unwrap_or(0.0)
+    }
+
+    /// All rounds of all rows.
+    pub(super) fn rounds(&self) -> impl Iterator<Item = &RoundSamples> + Clone {
+        self.rows.iter().flat_map(|row| &row.rounds)
+    }
+
+    /// Settles rows at a look: those whose interval is narrow enough, and those that no more rounds
+    /// would help.
+    pub(super) fn settle(&mut self, profile: Profile) {
+        let frequencies = self.frequencies();
+        for row in &mut self.rows {
+            let rule = profile.stop_rule_with(row.row.setup());
+            row.settled |= row.ends(rule, &frequencies, self.kept.of(row));
+        }
+    }
+
+    /// The frequencies of the samples so far.
+    fn frequencies(&self) -> Frequencies {
+        Frequencies::of(self.kept.before.usual_ghz, self.common_ghz, self.rounds())
+    }
+
+    /// The rows' entries in the document, those of computed rows last. `missing` says why a row without rounds
+    /// has none.
+    fn measurements(
+        &self,
+        missing: &str,
+        frequencies: &Frequencies,
+        here: &Here,
+    ) -> Vec<Measurement> {
+        let measured = self.rows.iter();
+        let mut all: Vec<Measurement> = measured
+            .map(|row| row.measurement(true, missing, frequencies, self.kept.of(row)))
+            .collect();
+        for (index, row) in self.rows.iter().enumerate() {
+            if row.row.benchmark.computation.is_some() {
+                let sources = self.rows.iter().map(|row| &row.row).zip(&all);
+                let (target, kept) = (row.target_half_width, self.kept.of(row));
+                all[index] = computed(&row.row, sources, target, kept, here);
+            }
+        }
+        all
+    }
+
+    /// The document of a run that took this long. The journal of an interrupted one is kept, so that it
+    /// can be resumed.
+    pub(super) fn finish(
+        self,
+        conditions: Conditions,
+        here: &Here,
+        took: Duration,
+        is_interrupted: bool,
+        keep_samples: bool,
+    ) -> Finished {
+        let fewest = self.header.config.min_rounds as usize;
+        let has_enough =
+            |row: &RowState| !row.cut && (!row.is_active() || row.counting().1 >= fewest);
+        let complete = !is_interrupted && self.rows.iter().all(has_enough);
+        let missing = match is_interrupted {
+            true => INTERRUPTED,
+            false => "the time budget was spent",
+        };
+        let frequencies = self.frequencies();
+        let usual = frequencies.usual();
+        let mut measurements = self.measurements(missing, &frequencies, here);
+        let known = frequency::known(self.rounds());
+        // Another program says nothing about the next run.
+        if self.header.config.program.is_none() {
+            // A run that was cut short knows the frequency, but no row well enough.
+            let rows = self.rows.iter().take(if complete { usize::MAX } else { 0 });
+            let own = frequency::usual(known.clone());
+            self.kept
+                .add(&self.header.machine, own, rows.zip(&measurements));
+        }
+        if !keep_samples {
+            for row in &mut measurements {
+                row.samples = None;
+            }
+        }
+        let Conditions {
+            clock,
+            cpus,
+            mut noise,
+            warnings: seen,
+            steal_percent,
+        } = conditions;
+        for noise in &mut noise {
+            let here = self.rounds().filter(|round| round.cpu == noise.cpu);
+            let shares: Vec<f64> = here.filter_map(|round| round.alone_percent).collect();
+            noise.measured_alone_percent = (!shares.is_empty()).then(|| student::mean(&shares));
+        }
+        let mut config = self.header.config;
+        config.cpus = cpus;
+        config.worker_start_ms = median(&self.started_in_ms);
+        let mut warnings = self.header.warnings;
+        warnings.extend(seen);
+        doctor::add_noise(&mut warnings, &noise);
+        let mut evidence = measurements.iter().flat_map(|row| &row.evidence);
+        let traced = evidence.any(is_of_tracer);
+        warnings.extend(doctor::warnings_after(&clock, steal_percent));
+        warnings.extend(doctor::late_tracer(traced, &warnings));
+        doctor::worst_first(&mut warnings);
+        let mut run = Run {
+            schema_version: SCHEMA_VERSION,
+            tool: Tool {
+                name: "syscost".to_owned(),
+                version: self.header.tool_version,
+            },
+            id: self.header.id,
+            started: self.header.started,
+            duration_s: took.as_secs_f64(),
+            complete,
+            machine: self.header.machine,
+            peer: self.header.peer,
+            nfs: self.header.nfs,
+            directories: self.header.directories,
+            // Known to the command that repeats them.
+            studies: Vec::new(),
+            clock,
+            core_ghz: usual,
+            frequency: usual.map(|usual_ghz| Frequency {
+                usual_ghz,
+                low_ghz: quantile(&known, 0.05).unwrap_or(usual_ghz),
+                high_ghz: quantile(&known, 0.95).unwrap_or(usual_ghz),
+                is_of_machine: frequencies.is_of_machine(),
+            }),
+            noise,
+            config,
+            warnings,
+            measurements,
+        };
+        run.withhold_contradictions();
+        Finished {
+            run,
+            journal: self.journal,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What is to be measured next: decided by the ledgers, the time and the seed alone. Several runs that are
+//! measured in turn have one schedule, and a ledger each.
+
+mod budget;
+mod drop_rows;
+mod order;
+mod reach;
+
+use std::time::Instant;
+
+use syscost_results::run::Config;
+use syscost_sys::random;
+
+use self::budget::Pace;
+pub(super) use self::budget::{Budget, Standing, too_expensive};
+pub(super) use self::drop_rows::{dropped, returning};
+pub(super) use self::order::{order, tiered, tiers};
+pub(super) use self::reach::resting;
+use super::executor::Due;
+use super::ledger::Ledger;
+use super::{Event, Profile};
+use crate::bencher::Pass;
+use crate::benchmark::Benchmark;
+use crate::catalogue::Row;
+use crate::worker::JobCase;
+
+/// Rows are deferred only where at least this share of the rounds counts.
+const OFTEN_OURS: f64 = 0.25;
+
+/// How a run, or several in turn, are measured.
+pub(super) struct Schedule {
+    pub(super) profile: Profile,
+    pub(super) budget: Budget,
+    seed: u64,
+    min_rounds: u32,
+    /// How many runs it is for.
+    runs: usize,
+    pace: Pace,
+    /// Whether rows may be deferred in this round.
+    may_defer: bool,
+}
+
+impl Schedule {
+    /// That of this many runs with this configuration and budget.
+    pub(super) fn new(config: &Config, budget: Budget, runs: usize) -> Self {
+        Self {
+            profile: Profile::from_name(&config.profile).unwrap_or_default(),
+            budget,
+            seed: config.seed,
+            min_rounds: config.min_rounds,
+            runs,
+            pace: Pace::FULL,
+            may_defer: false,
+        }
+    }
+
+    /// The source of a round's random choices.
+    pub(super) fn random_of(&self, round: u32) -> fastrand::Rng {
+        fastrand::Rng::with_seed(random::nth(self.seed, u64::from(round) + 1))
+    }
+
+    /// The event before a benchmark, when this share of its round is done.
+    pub(super) fn working(
+        &self,
+        benchmark: &'static Benchmark,
+        round: u32,
+        share: f64,
+        now: Instant,
+    ) -> Event<'static> {
+        let rounds = self.min_rounds.max(round + 1);
+        let done = (f64::from(round) + share) / f64::from(rounds);
+        Event::Working {
+            benchmark: benchmark.id,
+            round: round + 1,
+            rounds,
+            done,
+            left: self.budget.likely_left(done, now),
+        }
+    }
+
+    /// What one run measures of a benchmark in one round. An evidence pass has cases in the first round, and
+    /// where a count is doubtful. `None` if nothing is due, for which as much is drawn from `random`.
+    pub(super) fn due(
+        &self,
+        ledger: &Ledger,
+        benchmark: &'static Benchmark,
+        pass: Pass,
+        round: u32,
+        random: &mut fastrand::Rng,
+    ) -> Option<Due> {
+        let is_source = |row: &Row| {
+            let mut others = ledger.rows.iter();
+            others.any(|other| other.row.is_computed_from(row))
+        };
+        let active = ledger.rows.iter();
+        let mut cases: Vec<JobCase> = active
+            .filter(|row| row.row.benchmark.id == benchmark.id && row.takes_part())
+            .filter(|row| pass == Pass::Timed || round == 0 || row.is_doubtful())
+            .map(|row| JobCase {
+                suffix: row.row.case.suffix(),
+                iterations: row.iterations(),
+                // Rows that are sources of computed rows need rounds that all of them have.
+                may_defer: self.may_defer && row.may_defer() && !is_source(&row.row),
+            })
+            .collect();
+        random.shuffle(&mut cases);
+        let due = Due {
+            round,
+            pass,
+            benchmark,
+            cases,
+            keeps_order: self.runs > 1 || benchmark.stays,
+            effort: self.pace.scaled(&self.profile.effort()),
+            seed: random.u64(..1 << 53),
+            stack_offset: random.usize(..4096),
+            padding: random.usize(..4096),
+        };
+        (!due.cases.is_empty()).then_some(due)
+    }
+
+    /// Where these runs stand after this many rounds.
+    pub(super) fn standing<'l>(
+        &self,
+        ledgers: &'l [Ledger],
+        rounds: u32,
+        now: Instant,
+    ) -> Standing<'l> {
+        Standing {
+            ledgers,
+            rounds,
+            min_rounds: self.min_rounds,
+            budget_s: self.budget.total_s,
+            left_s: self.budget.left_s(now),
+        }
+    }
+
+    /// Sets the pace of the next round.
+    pub(super) fn set_pace(&mut self, standing: &Standing<'_>) {
+        self.pace = self.pace.after(standing);
+    }
+
+    /// Lets rows be deferred while no core is ours where that is worthwhile. In a pair both sides have all
+    /// rounds, since these are compared.
+    pub(super) fn set_deferral(&mut self, standing: &Standing<'_>) {
+        let (counting, all) = standing.counting();
+        self.may_defer = self.runs == 1 && all > 0 && counting as f64 >= OFTEN_OURS * all as f64;
+    }
+}
