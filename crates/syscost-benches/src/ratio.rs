@@ -16,8 +16,9 @@ where
 }
 
 /// How many times `over` fits into a `share` of `of`, which by what both operations do is `least`
-/// at the minimum.
+/// at the minimum. They are rows of the benchmarks `from`, in this order.
 pub(crate) fn compute<A, B>(
+    from: &[&'static str],
     of: &A,
     over: &B,
     share: f64,
@@ -28,13 +29,22 @@ where
     A: Params + PartialEq,
     B: Params + PartialEq,
 {
-    let (long, (short, over)) = (share * median(of, sources)?.0, median(over, sources)?);
+    let &[of_id, over_id] = from else {
+        return Err(Failure::Broken(format!(
+            "is a ratio of {} rows",
+            from.len()
+        )));
+    };
+    let (long, short) = (
+        share * median(of_id, of, sources)?,
+        median(over_id, over, sources)?,
+    );
     let value = long / short;
     let holds = value >= least;
     Ok(ComputedValue {
         value,
         evidence: vec![Evidence::new(
-            format!("times that {over} takes"),
+            format!("times that {over_id} takes"),
             Bound::AtLeast(least).fact(),
             value,
             "what both operations do",
@@ -45,17 +55,16 @@ where
     })
 }
 
-/// The median of this row, and its benchmark's id.
+/// The median of this row of the benchmark `id`.
 fn median<R: Params + PartialEq>(
+    id: &str,
     row: &R,
     sources: &[Source<'_>],
-) -> Result<(f64, &'static str), Failure> {
+) -> Result<f64, Failure> {
     let mut sources = sources.iter();
-    let source = sources.find(|source| source.case.row() == Some(row));
-    let missing = || Failure::Unsupported("one of the two rows that it takes is missing".into());
-    source
-        .map(|source| (source.median, source.id))
-        .ok_or_else(missing)
+    let source = sources.find(|source| source.id == id && source.case.row() == Some(row));
+    let missing = || Failure::Unsupported(format!("the row of {id} that it takes is missing"));
+    source.map(|source| source.median).ok_or_else(missing)
 }
 
 #[cfg(test)]
@@ -76,6 +85,7 @@ mod tests {
         times: Option<u32>,
     }
 
+    const FROM: [&str; 2] = ["some.switch", "some.syscall"];
     const OF: Switch = Switch { processes: true };
     const OVER: Syscall = Syscall {
         arguments: 0,
@@ -95,7 +105,7 @@ mod tests {
             source("some.syscall", &over[1], over_ns),
             source("some.switch", &of, of_ns),
         ];
-        compute(&OF, &OVER, 0.5, 2.0, &sources)
+        compute(&FROM, &OF, &OVER, 0.5, 2.0, &sources)
     }
 
     #[test]
@@ -110,6 +120,19 @@ mod tests {
     fn an_operation_that_contains_the_other_cannot_be_shorter() {
         let computed = ratio(300.0, 100.0).unwrap();
         assert_eq!(computed.evidence[0].verdict, Verdict::Refuted);
-        assert!(compute(&OF, &OVER, 0.5, 2.0, &[]).is_err());
+    }
+
+    #[test]
+    fn a_row_that_is_missing_is_named() {
+        let of = rows!(Switch { processes: [true] }).remove(0).erased();
+        let of = Source {
+            id: "some.switch",
+            case: &of,
+            median: 1.0,
+        };
+        let missing = |sources: &[Source<'_>]| compute(&FROM, &OF, &OVER, 0.5, 2.0, sources);
+        let named = |id| Failure::Unsupported(format!("the row of {id} that it takes is missing"));
+        assert_eq!(missing(&[]), Err(named("some.switch")));
+        assert_eq!(missing(&[of]), Err(named("some.syscall")));
     }
 }

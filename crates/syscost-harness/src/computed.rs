@@ -1,6 +1,8 @@
 //! Rows that are computed from other rows of the same run instead of being measured.
 
+use std::any::type_name;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use syscost_params::Params;
 use syscost_results::Evidence;
@@ -38,12 +40,32 @@ pub struct Source<'a> {
     pub median: f64,
 }
 
-/// The medians of the rows of this type by the size that each has, from small to large.
-pub fn points<R: Params>(sources: &[Source<'_>], size: impl Fn(&R) -> u64) -> Vec<(f64, f64)> {
-    let point = |source: &Source<'_>| Some((size(source.case.row()?) as f64, source.median));
-    let mut points: Vec<_> = sources.iter().filter_map(point).collect();
+impl Source<'_> {
+    /// Its row, which is of this type.
+    ///
+    /// # Errors
+    /// [`Failure::Broken`] if it is not: what is computed would lack it without a word.
+    pub fn row<R: Params>(&self) -> Result<&R, Failure> {
+        let (id, case, wanted) = (self.id, self.case.suffix(), type_name::<R>());
+        let other = || Failure::Broken(format!("takes {id}{case} for a row of type {wanted}"));
+        self.case.row().ok_or_else(other)
+    }
+}
+
+/// The medians of the rows of the benchmark `id` by the size that each has, from small to large.
+///
+/// # Errors
+/// As [`Source::row`].
+pub fn points<R: Params>(
+    id: &str,
+    sources: &[Source<'_>],
+    size: impl Fn(&R) -> u64,
+) -> Result<Vec<(f64, f64)>, Failure> {
+    let of_id = sources.iter().filter(|source| source.id == id);
+    let points = of_id.map(|source| Ok((size(source.row()?) as f64, source.median)));
+    let mut points: Vec<_> = points.collect::<Result<_, Failure>>()?;
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    points
+    Ok(points)
 }
 
 /// The result of a computation.
@@ -105,9 +127,9 @@ impl Benchmark {
         Benchmark {
             cases: |here| {
                 let complete = |case: Case<R>| {
-                    let profile = case.row.profile(here);
+                    let row = Arc::clone(&case.row);
                     let mut case = case.erased();
-                    case.facts.profile = Some(profile);
+                    case.facts.profile.get_or_insert_with(|| row.profile(here));
                     case
                 };
                 R::rows(here).into_iter().map(complete).collect()
@@ -135,5 +157,59 @@ impl Row {
                 computation.from.contains(&other.benchmark.id)
                     && (computation.takes)(&self.case, other)
             })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows;
+
+    #[derive(Params, Clone)]
+    struct Size {
+        /// Its bytes.
+        bytes: u64,
+    }
+
+    #[derive(Params, Clone)]
+    struct Other;
+
+    impl Computed for Size {
+        const FROM: &'static [&'static str] = &["some.cost"];
+
+        fn rows(_: &Here) -> Vec<Case<Self>> {
+            let mut rows = rows!(Size { bytes: [1, 2] });
+            let quick = rows.remove(0).in_profile(Profile::Quick);
+            [vec![quick], rows].concat()
+        }
+
+        fn compute(&self, _: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+            Ok(ComputedValue::default())
+        }
+    }
+
+    #[test]
+    fn a_source_of_another_type_is_not_left_out_in_silence() {
+        let [one, two] = [2, 1].map(|bytes| rows!(Size { bytes: [bytes] }).remove(0).erased());
+        let other = Case::only(Other).erased();
+        fn source<'a>(id: &'static str, case: &'a Case, median: f64) -> Source<'a> {
+            Source { id, case, median }
+        }
+        let of = |last: &Case| {
+            let last = source("some.cost", last, 3.0);
+            let apart = source("some.other", &other, 9.0);
+            let sources = [source("some.cost", &one, 5.0), last, apart];
+            points("some.cost", &sources, |row: &Size| row.bytes)
+        };
+        assert_eq!(of(&two), Ok(vec![(1.0, 3.0), (2.0, 5.0)]));
+        assert!(matches!(of(&other), Err(Failure::Broken(_))));
+    }
+
+    #[test]
+    fn a_case_that_says_in_which_profile_it_is_stays_there() {
+        const BENCHMARK: Benchmark = Benchmark::computed::<Size>();
+        let profiles = (BENCHMARK.cases)(&Here::plain()).into_iter();
+        let profiles: Vec<_> = profiles.map(|case| case.facts.profile).collect();
+        assert_eq!(profiles, [Some(Profile::Quick), Some(Profile::Standard)]);
     }
 }

@@ -7,8 +7,10 @@ mod machine_state;
 mod order;
 
 use serde::Serialize;
-use syscost_results::Machine;
+use syscost_results::estimate::CONVERTED;
 use syscost_results::run::{Clock, Noise, Warning};
+use syscost_results::{Machine, Measurement};
+use syscost_sys::counters::SchedStat;
 use syscost_sys::process::{self, Class, Scheduling, Seccomp};
 
 use crate::clock::RunClock;
@@ -58,6 +60,12 @@ pub const MAX_LOST_PERCENT: f64 = 1.0;
 const TRACER: &str = "tracer";
 const DETACH: &str = "detach the debugger or strace";
 
+/// The finding of performance counters that a parent holds.
+const PERF_EVENTS: &str = "perf_events";
+
+/// Maximum conversion of times to the usual frequency without a warning, in percent.
+const MAX_CONVERTED_PERCENT: f64 = 10.0;
+
 /// The parts of this process's state that change what it measures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessState {
@@ -73,7 +81,14 @@ pub struct ProcessState {
     pub scheduling: Option<Scheduling>,
     /// Its own mitigations and its own refusal of huge pages, in words.
     pub settings: Vec<&'static str>,
-    /// Variables of the environment that change what is measured, as `NAME=value`.
+    /// The program above it that holds performance counters, which it may have inherited.
+    pub counted_by: Option<String>,
+    /// How many layers of Landlock rules it has inherited.
+    pub landlock_layers: u32,
+    /// The kernel does not report how long its tasks wait for a CPU.
+    pub waits_unreported: bool,
+    /// Variables of the environment that change what is measured, as `NAME=value`, and libraries
+    /// that every program is given.
     pub environment: Vec<String>,
 }
 
@@ -87,6 +102,9 @@ impl ProcessState {
             foreign_proc: !process::sees_itself(),
             scheduling: process::scheduling().ok(),
             settings: process::set_for_this_process(),
+            counted_by: process::observer().map(|above| above.name),
+            landlock_layers: process::landlock_layers().unwrap_or(0),
+            waits_unreported: SchedStat::open().is_err(),
             environment: environment::variables(),
         }
     }
@@ -198,6 +216,42 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
             TRACER,
             state.traced.then_some((Level::Bad, DETACH)),
             if state.traced { "a tracer is attached" } else { "none attached" }.into(),
+        ),
+        finding(
+            PERF_EVENTS,
+            state.counted_by.is_some().then_some((
+                Level::Bad,
+                "counters and tracepoints are inherited, and cost at each switch and system call; \
+                 start it without them",
+            )),
+            match &state.counted_by {
+                Some(name) => format!("{name}, which started this, holds performance counters"),
+                None => "nothing above this process holds performance counters".into(),
+            },
+        ),
+        finding(
+            "landlock",
+            (state.landlock_layers > 0).then_some((
+                Level::Warning,
+                "every path that is opened is checked against the rules; run outside of the \
+                 sandbox, or compare only with runs inside",
+            )),
+            match state.landlock_layers {
+                0 => "no Landlock rules".into(),
+                1 => "this process runs under a layer of Landlock rules".into(),
+                layers => format!("this process runs under {layers} layers of Landlock rules"),
+            },
+        ),
+        finding(
+            "schedstat",
+            state.waits_unreported.then_some((
+                Level::Warning,
+                "samples taken beside other programs cannot be told by it; leave the machine idle",
+            )),
+            match state.waits_unreported {
+                true => "the kernel does not report how long tasks wait for a CPU".into(),
+                false => "the kernel reports how long tasks wait for a CPU".into(),
+            },
         ),
         finding(
             "aslr",
@@ -339,6 +393,30 @@ pub fn late_tracer(was_attached: bool, warnings: &[Warning]) -> Option<Warning> 
     (was_attached && !is_known).then(|| {
         let message = "a tracer was attached while the run measured".to_owned();
         warning(TRACER, message, DETACH)
+    })
+}
+
+/// The warning that many times were converted far from the frequency at which they were measured.
+pub fn converted(measurements: &[Measurement]) -> Option<Warning> {
+    let moved = measurements
+        .iter()
+        .filter_map(|row| row.details.get(CONVERTED));
+    let moved: Vec<f64> = moved.map(|detail| detail.abs()).collect();
+    let far = moved
+        .iter()
+        .filter(|moved| **moved > MAX_CONVERTED_PERCENT)
+        .count();
+    let most = moved.iter().copied().fold(0.0, f64::max);
+    (far > 0).then(|| {
+        warning(
+            "converted",
+            format!(
+                "{far} of {} rows were measured at another frequency than the usual one, by up to \
+                 {most:.0} %: their times are converted",
+                measurements.len()
+            ),
+            "what memory or devices take does not follow the frequency; measure when it is steady",
+        )
     })
 }
 

@@ -28,6 +28,9 @@ use core_share::LineSums;
 use selection::{Conversion, Selection};
 pub use tail::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, Tail};
 
+/// The detail that says by how much a value was converted to the usual frequency, in percent.
+pub const CONVERTED: &str = "converted_to_usual_frequency_percent";
+
 /// What the kept runs of a machine showed of one row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KeptRuns {
@@ -211,7 +214,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         });
         let details = [
             ("core_share_percent", core_share.map(|core| core.share)),
-            ("converted_to_usual_frequency_percent", moved),
+            (CONVERTED, moved),
             (
                 "between_runs_percent",
                 between_runs.map(|runs| runs.deviation),

@@ -14,6 +14,7 @@ use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Case, Catalogue, Here, Row};
 use syscost_results::{Measurement, Run, row_name};
+use syscost_sys::cpu;
 
 use crate::Failed;
 use crate::terminal::{note, wrapped};
@@ -61,7 +62,12 @@ fn chosen(selectors: &[String], here: &Here) -> Result<(Vec<Row>, Vec<Choice>)> 
         .collect();
     let names: Vec<String> = rows.iter().map(Row::name).collect();
     let is_name = |selector: &Selector| names.iter().any(|name| selector.selects(name));
-    let choices = choose(selectors, is_name, |selector| no_row(selector, &rows), here)?;
+    let choices = choose(
+        selectors,
+        is_name,
+        |selector| no_row(selector, &rows, here),
+        here,
+    )?;
     let found = choices.iter().filter_map(Choice::found);
     let found: Vec<&str> = found
         .flat_map(|(_, found)| found.iter().map(|one| one.benchmark.id))
@@ -232,12 +238,26 @@ pub(crate) fn check(selector: &str, here: &Here) -> Result<(), Failed> {
 }
 
 /// The error for a selector that means none of these rows.
-fn no_row(selector: &Selector, rows: &[Row]) -> Failed {
+fn no_row(selector: &Selector, rows: &[Row], here: &Here) -> Failed {
     let names: Vec<String> = rows.iter().map(Row::name).collect();
-    match wrong_parameter(selector, &names) {
+    match wrong_parameter(selector, &names).or_else(|| without_rows(selector, here)) {
         Some(wrong) => Failed::Usage(wrong),
         None => unknown(&selector.text),
     }
+}
+
+/// Says that what this selector names has no rows here, if it names a benchmark.
+fn without_rows(selector: &Selector, here: &Here) -> Option<String> {
+    let mut benchmarks = CATALOGUE.benchmarks();
+    let named = benchmarks.find(|one| one.id == row_name::id(&selector.text))?;
+    (!is_remote(&selector.text)).then(|| {
+        format!(
+            "{} has no rows here: which there are depends on the machine, and on the CPUs that \
+             may be used ({})",
+            named.id,
+            cpu::format_list(&here.allowed)
+        )
+    })
 }
 
 /// Describes the parameter of the selector that none of these rows has, if any. Parameters of a far
@@ -352,6 +372,27 @@ mod tests {
                 && check("memory.latency", &Here::plain()).is_ok()
         );
         assert!(check("memory.latency{size=63K}", &Here::plain()).is_err());
+    }
+
+    #[test]
+    fn a_benchmark_without_rows_here_is_not_called_unknown() {
+        let alone = Here {
+            allowed: vec![0],
+            ..Here::plain()
+        };
+        let refused = |text: &str| {
+            rows(&[text.to_owned()], &alone)
+                .err()
+                .map(|no| no.to_string())
+        };
+        let why = "sync.atomic has no rows here: which there are depends on the machine, and on the \
+                   CPUs that may be used (0)";
+        assert_eq!(refused("sync.atomic").as_deref(), Some(why));
+        assert_eq!(
+            refused("sync.atomic{cpus=same_cache}").as_deref(),
+            Some(why)
+        );
+        assert_eq!(refused("sync.barrier"), None);
     }
 
     #[test]

@@ -82,10 +82,11 @@ impl Computed for Row {
 /// The law that fits the times of these rows.
 fn fitted(sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
     let time = |source: &Source<'_>| {
-        let processes = source.case.row::<contention::Row>()?.processes as f64;
-        Some((processes, processes * 1e9 / source.median))
+        let processes = source.row::<contention::Row>()?.processes as f64;
+        Ok((processes, processes * 1e9 / source.median))
     };
-    let times: Vec<(f64, f64)> = sources.iter().filter_map(time).collect();
+    let times = sources.iter().map(time);
+    let times: Vec<(f64, f64)> = times.collect::<Result<_, Failure>>()?;
     let choice = growth::choose(&times).ok_or_else(|| {
         Failure::Unsupported(format!(
             "no law can be fitted to {} numbers of processes; it takes at least {MIN_POINTS}",

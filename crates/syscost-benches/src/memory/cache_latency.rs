@@ -74,7 +74,7 @@ impl Computed for Row {
         let mut evidence = vec![hierarchy::rises(&curve)];
         let plateau = match self.level {
             Level::Memory => {
-                let (plateau, claim) = hierarchy::memory(&hierarchy::dense(sources), &curve)?;
+                let (plateau, claim) = hierarchy::memory(&hierarchy::dense(sources)?, &curve)?;
                 evidence.push(claim);
                 evidence.push(reported::is_beyond(
                     reported::last_bytes(&here.allowed),

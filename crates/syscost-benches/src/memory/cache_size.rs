@@ -63,7 +63,7 @@ impl Computed for Row {
         let mut computed = ComputedValue {
             misfit: None,
             value: end,
-            limits: hierarchy::around(&hierarchy::dense(sources), end),
+            limits: hierarchy::around(&hierarchy::dense(sources)?, end),
             evidence: [hierarchy::rises(&curve), reported::is_level(stated, end)]
                 .into_iter()
                 .chain(hierarchy::without_translation(sources))

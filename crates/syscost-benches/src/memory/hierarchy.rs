@@ -24,13 +24,13 @@ pub(super) const CACHES: &[&str] = &[DENSE];
 pub(super) const TRANSLATION: &[&str] = &[APART, DENSE];
 
 /// The latency of dense lines, by the bytes of their memory.
-pub(super) fn dense(sources: &[Source<'_>]) -> Vec<(f64, f64)> {
-    points(sources, |row: &latency::Row| row.size.0)
+pub(super) fn dense(sources: &[Source<'_>]) -> Result<Vec<(f64, f64)>, Failure> {
+    points(DENSE, sources, |row: &latency::Row| row.size.0)
 }
 
 /// The latency of one line per page, by the number of pages.
-pub(super) fn of_pages(sources: &[Source<'_>]) -> Vec<(f64, f64)> {
-    points(sources, |row: &tlb::Row| row.count)
+pub(super) fn of_pages(sources: &[Source<'_>]) -> Result<Vec<(f64, f64)>, Failure> {
+    points(APART, sources, |row: &tlb::Row| row.count)
 }
 
 /// Whether caches are computed from this row.
@@ -47,20 +47,20 @@ pub(super) fn is_of_translation(row: &Row) -> bool {
 
 /// The plateaus of memory's latency.
 pub(super) fn caches(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
-    found(&dense(sources))
+    found(&dense(sources)?)
 }
 
 /// The plateaus of the latency of one line on each of this many pages, minus the extra cost of as many dense
 /// lines over that of the fewest.
 pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
-    let dense = dense(sources);
+    let dense = dense(sources)?;
     let Some((_, nearest)) = dense.first().copied() else {
         return Err(Failure::Unsupported(
             "no dense lines were measured".to_owned(),
         ));
     };
     let lines = |count: f64| at(&dense, syscost_sys::kernel::LINE as f64 * count);
-    let curve: Vec<(f64, f64)> = of_pages(sources)
+    let curve: Vec<(f64, f64)> = of_pages(sources)?
         .into_iter()
         .map(|(count, cost)| (count, nearest + cost - lines(count)))
         .collect();

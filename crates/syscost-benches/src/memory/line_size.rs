@@ -44,7 +44,10 @@ impl Computed for Row {
 
     fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
         let distance = |row: &line::Row| row.distance.0;
-        size(&points(sources, distance), &here.allowed)
+        size(
+            &points(line::BENCHMARK.id, sources, distance)?,
+            &here.allowed,
+        )
     }
 }
 

@@ -30,6 +30,7 @@ use syscost_sys::perf::{Uses, Watch};
 
 use blocks::{Kept, Left};
 
+use super::space::maps::file_at;
 use super::space::no_huge::NoHugePages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -206,7 +207,8 @@ impl Measured for Row {
                 }
                 (true, _) | (false, false) => None,
             };
-            claim_watched(&mut outcome, last, || once().map_err(failed))?;
+            claim_watched(b, last, || once().map_err(failed))?;
+            claim_of_library(b);
         }
         if outcome.is_timed() {
             // Keeping blocks would change what the allocator returns next.
@@ -235,6 +237,28 @@ fn claim_usable(b: &mut Bencher, named: Bytes, block: *mut u8, give: impl Fn(*mu
     let bound = Bound::Within(named, 1.25 * named + 2.0 * page_size() as f64);
     let claim = "bytes of a block that may be used";
     b.claim_within(claim, bound, usable as f64, "malloc_usable_size");
+}
+
+/// Claims that malloc and free are the C library's own: another library may have been loaded before
+/// it (`LD_PRELOAD`, `/etc/ld.so.preload`) to replace them, but hardly a function like sysconf.
+fn claim_of_library(b: &mut Bencher) {
+    let places = [
+        libc::sysconf as *const u64,
+        libc::malloc as *const u64,
+        libc::free as *const u64,
+    ];
+    let source = "/proc/self/maps";
+    match places.map(|place| file_at(place.addr())) {
+        [Ok(library), Ok(malloc), Ok(free)] => {
+            b.claim_equal("file that malloc is in", library.clone(), malloc, source);
+            b.claim_equal("file that free is in", library, free, source);
+        }
+        [library, malloc, free] => {
+            let reason = library.and(malloc).and(free).err();
+            let reason = reason.map_or_else(String::new, |why| why.to_string());
+            b.claim_unobserved("file that malloc is in", "the C library", source, reason);
+        }
+    }
 }
 
 /// Number of operations that are watched.

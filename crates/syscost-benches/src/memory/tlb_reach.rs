@@ -60,7 +60,7 @@ impl Computed for Row {
         let mut computed = ComputedValue {
             misfit: None,
             value: page * end,
-            limits: hierarchy::around(&hierarchy::of_pages(sources), end)
+            limits: hierarchy::around(&hierarchy::of_pages(sources)?, end)
                 .map(|(below, above)| (page * below, page * above)),
             evidence: vec![
                 hierarchy::rises(&curve),

@@ -142,8 +142,7 @@ fn modelled(row: &Row, sources: &[Source<'_>]) -> Result<ComputedValue, Failure>
         )));
     }
     let point = |source: &&Source| {
-        let row = source.case.row::<OverNetwork<RoundTrip>>();
-        let OverNetwork(row) = row.ok_or_else(|| Failure::Broken("no round trip".to_owned()))?;
+        let OverNetwork(row) = source.row::<OverNetwork<RoundTrip>>()?;
         Ok((row.size.0 as f64, source.median))
     };
     let points: Vec<_> = round_trips

@@ -58,7 +58,11 @@ impl Computed for Row {
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         let instructions = |row: &reorder_buffer::Row| row.instructions as u64;
-        size(&points(sources, instructions))
+        size(&points(
+            reorder_buffer::BENCHMARK.id,
+            sources,
+            instructions,
+        )?)
     }
 }
 

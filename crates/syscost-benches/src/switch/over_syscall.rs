@@ -55,6 +55,7 @@ impl Computed for Row {
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
-        ratio::compute(&self.round_trip(), &null::GETPPID, 0.5, 2.0, sources)
+        let of = self.round_trip();
+        ratio::compute(Self::FROM, &of, &null::GETPPID, 0.5, 2.0, sources)
     }
 }

@@ -45,6 +45,6 @@ impl Computed for Row {
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         // Entering the kernel and leaving it is one call of a procedure and more.
-        ratio::compute(&null::GETPPID, &CALL, 1.0, 2.0, sources)
+        ratio::compute(Self::FROM, &null::GETPPID, &CALL, 1.0, 2.0, sources)
     }
 }

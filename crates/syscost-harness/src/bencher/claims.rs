@@ -129,7 +129,7 @@ impl Bencher<'_> {
         let claim = "time ready but not running, as a share of the latency";
         let (bound, source) = (Bound::AtMost(MAX_BEHIND_OTHERS), "schedstat");
         let Some(queued_ns) = queued_ns else {
-            let reason = "the kernel does not report how long tasks wait";
+            let reason = background::NOT_REPORTED;
             return self.claim_unobserved(claim, bound.fact(), source, reason);
         };
         let waited = queued_ns as f64 / latency_ns.max(1.0);

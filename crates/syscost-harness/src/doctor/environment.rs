@@ -1,6 +1,6 @@
-//! Variables of the environment that change what is measured.
+//! Variables of the environment and of the system that change what is measured.
 
-use std::env;
+use std::{env, fs};
 
 use super::{Finding, Level, finding};
 use crate::trial::Trial;
@@ -18,7 +18,11 @@ const PREFIX: &str = "MALLOC_";
 /// Maximum length of a value that is shown in full, in characters.
 const MAX_VALUE: usize = 80;
 
-/// The variables that are set, each as `NAME=value`, ascending.
+/// The libraries that the dynamic linker gives to every program (ld.so(8)).
+const PRELOADED: &str = "/etc/ld.so.preload";
+
+/// The variables that are set, each as `NAME=value`, ascending, and libraries that every program is
+/// given.
 pub(super) fn variables() -> Vec<String> {
     let mut set: Vec<String> = env::vars_os()
         .filter_map(|(name, value)| {
@@ -28,7 +32,24 @@ pub(super) fn variables() -> Vec<String> {
         })
         .collect();
     set.sort_unstable();
+    set.extend(preloaded(
+        &fs::read_to_string(PRELOADED).unwrap_or_default(),
+    ));
     set
+}
+
+/// The libraries in this list, which white space or colons separate, as `FILE=library,library`.
+fn preloaded(list: &str) -> Option<String> {
+    let libraries = list.split(|letter: char| letter.is_whitespace() || letter == ':');
+    let libraries: Vec<&str> = libraries.filter(|library| !library.is_empty()).collect();
+    let shown = || {
+        libraries
+            .join(",")
+            .chars()
+            .take(MAX_VALUE)
+            .collect::<String>()
+    };
+    (!libraries.is_empty()).then(|| format!("{PRELOADED}={}", shown()))
 }
 
 fn is_of_note(name: &str) -> bool {
@@ -55,6 +76,14 @@ pub(super) fn of(variables: &[String]) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn libraries_that_every_program_is_given_are_of_note() {
+        let found = preloaded("/lib/libmalloc.so\n /lib/other.so:/lib/third.so\n");
+        let expected = "/etc/ld.so.preload=/lib/libmalloc.so,/lib/other.so,/lib/third.so";
+        assert_eq!(found.as_deref(), Some(expected));
+        assert_eq!(preloaded(" \n"), None);
+    }
 
     #[test]
     fn what_tunes_the_c_library_is_of_note() {

@@ -2,11 +2,12 @@
 
 use syscost_results::run::Warning;
 
-use super::SHARED_CORE;
+use super::{PERF_EVENTS, SHARED_CORE};
 
 /// Warnings that numbers are wrong.
-const WRONG: [&str; 6] = [
+const WRONG: [&str; 7] = [
     "tracer",
+    PERF_EVENTS,
     "build",
     "clock",
     "clock_fallback",

@@ -38,12 +38,18 @@ fn each_trouble_is_found_once_and_advised() {
     let state = ProcessState {
         traced: true,
         settings: vec!["speculative store bypass is disabled for this process"],
+        counted_by: Some("perf".into()),
+        landlock_layers: 3,
+        waits_unreported: true,
         ..usual()
     };
     assert_eq!(
         codes(&machine, &state),
         [
             ("tracer", Level::Bad),
+            ("perf_events", Level::Bad),
+            ("landlock", Level::Warning),
+            ("schedstat", Level::Warning),
             ("process_settings", Level::Warning),
             ("clocksource", Level::Warning),
             ("governor", Level::Warning),
@@ -66,6 +72,22 @@ fn a_tracer_that_came_later_is_warned_of_once() {
     let late = late_tracer(true, &[]).expect("a warning");
     assert_eq!(late.code, "tracer");
     assert_eq!(late_tracer(true, &[late]), None);
+}
+
+#[test]
+fn times_that_were_converted_far_are_warned_of() {
+    let row = |percent: f64| Measurement {
+        details: [(CONVERTED.to_owned(), percent)].into(),
+        ..Measurement::default()
+    };
+    assert_eq!(
+        converted(&[row(9.9), row(-9.9), Measurement::default()]),
+        None
+    );
+    let warning = converted(&[row(3.0), row(-12.4), row(11.0)]).expect("a warning");
+    let message = "2 of 3 rows were measured at another frequency than the usual one, by up to 12 %: \
+                   their times are converted";
+    assert_eq!((&*warning.code, &*warning.message), ("converted", message));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::num::NonZeroU64;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::{mem, ptr};
 
 use rustix::process::{self, Pid, PidfdFlags, Signal, WaitId, WaitIdOptions};
@@ -198,6 +199,42 @@ fn signal(pid: u32, signal: Signal) -> io::Result<()> {
         Err(rustix::io::Errno::SRCH) => Ok(()),
         other => Ok(other?),
     }
+}
+
+/// Maximum number of layers of Landlock rules over a task (`LANDLOCK_MAX_NUM_LAYERS` in the kernel's
+/// security/landlock/limits.h).
+pub(crate) const MAX_LANDLOCK_LAYERS: i32 = 16;
+
+/// Puts layers of Landlock rules over this thread, for ever, at most `most` of them and as many as
+/// the kernel accepts; returns how many. They forbid it to execute files.
+pub(crate) fn add_landlock_layers(most: i32) -> io::Result<i32> {
+    // LANDLOCK_ACCESS_FS_EXECUTE, in the first version of `struct landlock_ruleset_attr`.
+    let attributes: u64 = 1;
+    rustix::thread::set_no_new_privs(true)?;
+    // SAFETY: the attributes are valid for their length, which the call is given; it makes a
+    // descriptor that nothing else owns.
+    let rules = unsafe {
+        let rules = libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            &raw const attributes,
+            size_of_val(&attributes),
+            0,
+        );
+        if rules < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        OwnedFd::from_raw_fd(rules as i32)
+    };
+    for added in 0..most {
+        // SAFETY: the call takes a descriptor and no address.
+        let done = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0) };
+        if done != 0 {
+            let why = io::Error::last_os_error();
+            let is_full = why.raw_os_error() == Some(libc::E2BIG);
+            return if is_full { Ok(added) } else { Err(why) };
+        }
+    }
+    Ok(most)
 }
 
 /// Accepts the id of a possible child: neither 0 (the own group) nor one that would wrap to a

@@ -4,6 +4,7 @@ mod batch;
 mod real_time;
 mod stack;
 mod status;
+mod surroundings;
 mod tree;
 
 use std::thread;
@@ -15,6 +16,7 @@ pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
 pub use status::{
     MemoryOf, Seccomp, is_traced, memory_of, resident_bytes, seccomp_mode, set_for_this_process,
 };
+pub use surroundings::{Observer, landlock_layers, observer};
 pub use tree::{
     Owner, descendants, has_variable, is_asleep, kill_tree, killed_children, proc_of, sees_itself,
 };

@@ -94,6 +94,8 @@ struct Stat {
     parent: u32,
     /// Its process group.
     group: u32,
+    /// How many of its threads have not ended.
+    threads: u32,
     /// Start time, in ticks since boot: together with the id it identifies a process permanently.
     started: u64,
     /// The signal that ended it, if any. Also `None` where the kernel does not reveal it to this process.
@@ -105,10 +107,22 @@ impl Stat {
     fn is_alive(self) -> bool {
         !matches!(self.state, 'Z' | 'X')
     }
+
+    /// The signal that ended it, once its parent can wait for it: not while threads of it are still
+    /// ending, for which a parent that has killed it waits as well.
+    fn killed_by(self) -> Option<i32> {
+        self.ended_by
+            .filter(|_| !self.is_alive() && self.threads <= 1)
+    }
 }
 
 fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The process that started this one, or adopted it; `None` for one whose parent /proc does not show.
+pub(super) fn parent_of(pid: u32) -> Option<u32> {
+    Some(stat(pid)?.parent).filter(|parent| *parent != 0)
 }
 
 /// Parses the file. The name may hold spaces and parentheses; the last parenthesis ends it.
@@ -118,7 +132,8 @@ fn parse_stat(text: &str) -> Option<Stat> {
         state: fields.next()?.chars().next()?,
         parent: fields.next()?.parse().ok()?,
         group: fields.next()?.parse().ok()?,
-        started: fields.nth(16)?.parse().ok()?,
+        threads: fields.nth(14)?.parse().ok()?,
+        started: fields.nth(1)?.parse().ok()?,
         ended_by: fields
             .nth(29)
             .and_then(|status| status.parse::<i32>().ok())
@@ -139,10 +154,7 @@ pub fn killed_children(pid: u32) -> Vec<(u32, i32)> {
         return Vec::new();
     }
     let children = children_files(pid).unwrap_or_default().into_iter();
-    let killed = children.filter_map(|child| {
-        let stat = stat(child).filter(|stat| !stat.is_alive())?;
-        Some((child, stat.ended_by?))
-    });
+    let killed = children.filter_map(|child| Some((child, stat(child)?.killed_by()?)));
     let mut killed: Vec<(u32, i32)> = killed.collect();
     killed.sort_unstable();
     killed
@@ -250,19 +262,29 @@ mod tests {
     #[test]
     fn state_and_parent_are_read_behind_the_name() {
         let numbers = format!(
-            "0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876{} 9",
+            "0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 9876{} 9",
             " 0".repeat(29)
         );
         let expected = Stat {
             state: 'S',
             parent: 7,
             group: 41,
+            threads: 3,
             started: 9876,
             ended_by: Some(9),
         };
+        let read = parse_stat(&format!("42 (a) b (c) S 7 41 40 {numbers}"));
+        assert_eq!(read, Some(expected));
+        let ended = |threads| Stat {
+            state: 'Z',
+            threads,
+            ..expected
+        };
+        assert_eq!(ended(1).killed_by(), Some(9));
         assert_eq!(
-            parse_stat(&format!("42 (a) b (c) S 7 41 40 {numbers}")),
-            Some(expected)
+            ended(2).killed_by(),
+            None,
+            "its other thread is still ending"
         );
         assert_eq!(parse_stat("42 (a"), None);
     }

@@ -6,6 +6,7 @@ use std::io;
 use syscost_harness::prelude::*;
 use syscost_sys::arch;
 use syscost_sys::clock::{self, Bracket, Clock};
+use syscost_sys::counters::SchedStat;
 
 /// A clock a program can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +145,14 @@ impl Source {
         )
     }
 
+    /// Whether it stands still while its task waits for a CPU.
+    fn is_of_cpu_time(self) -> bool {
+        matches!(
+            self,
+            Self::Clock(libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID)
+        )
+    }
+
     /// One reading, in ticks or ns.
     pub(in crate::timing) fn read(self) -> io::Result<u64> {
         match self {
@@ -209,17 +218,25 @@ impl Source {
 
     /// How far it advances while the run's clock advances by one: the best of a few tries over longer and
     /// longer times, because delays between the readings of both are not the clock's fault. The
-    /// first takes a quarter of a millisecond, or two of the clock's steps.
+    /// first takes a quarter of a millisecond, or two of the clock's steps. For a clock of CPU time,
+    /// what this task waited for its CPU does not count.
     fn time_over_elapsed(self, run_clock: &Clock) -> Result<f64, Failure> {
         let units_per_ns = self.units_per_ns(run_clock);
+        let waits = SchedStat::open().ok().filter(|_| self.is_of_cpu_time());
+        let waited_ns = || {
+            let now = waits.as_ref().and_then(|waits| waits.read().ok());
+            now.map_or(0, |now| now.run_delay_ns)
+        };
         let mut best = f64::INFINITY;
         for tries in 0..10 {
             let (first, start) = self.edge(run_clock)?;
+            let before_ns = waited_ns();
             let ratio = loop {
                 let (last, stop) = self.edge(run_clock)?;
                 let elapsed = run_clock.to_ns(stop.saturating_sub(start));
                 if elapsed >= 250_000.0 * f64::from(1 << tries) {
-                    break last.wrapping_sub(first).cast_signed() as f64 / units_per_ns / elapsed;
+                    let could_run = elapsed - (waited_ns() - before_ns) as f64;
+                    break last.wrapping_sub(first).cast_signed() as f64 / units_per_ns / could_run;
                 }
             };
             if (ratio - 1.0).abs() < (best - 1.0).abs() {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::expect::within;
+use crate::expect::{at_most, within};
 
 fn counted(voluntary_switches: u64, switches: u64, run_ns: Option<u64>) -> Counted {
     Counted {
@@ -12,6 +12,7 @@ fn counted(voluntary_switches: u64, switches: u64, run_ns: Option<u64>) -> Count
         placed: Placed::OneCpu,
         others: None,
         passed_ns: 0.0,
+        ran: None,
         source: "/proc",
     }
 }
@@ -34,6 +35,54 @@ fn others_preempt_now_and_then_and_own_tasks_all_the_time() {
     assert!(!twice.may_be_background_tasks(Bound::Within(0.95, 1.05), hops));
     let chance = counted(0, 2, Some(100_000));
     assert!(chance.may_be_background_tasks(Bound::AtMost(0.001), 100));
+}
+
+/// What was counted for a measuring task that ran and was preempted this often, and for others that
+/// ran this long.
+fn tasks(preempted: u64, others_ns: &[u64]) -> Counted {
+    let of = |involuntary_switches, run_ns| TaskReading {
+        involuntary_switches,
+        run_ns: Some(run_ns),
+        ..TaskReading::default()
+    };
+    let others = others_ns.iter().map(|run_ns| of(0, *run_ns));
+    let each: Vec<TaskReading> = [of(preempted, 300_000)].into_iter().chain(others).collect();
+    Counted::of_tasks(&each)
+}
+
+#[test]
+fn no_other_task_of_its_own_preempts_the_only_one_that_runs() {
+    let expect = at_most(Counter::Switches, 0.001);
+    let excuse =
+        |counted: Counted, others| counted.beside(Some(others), 400e3).excuse(&expect, 100);
+    // Waiters that sleep throughout, and programs that have the CPU for some microseconds each time.
+    assert_eq!(excuse(tasks(18, &[0; 8]), 0.25), Some(BACKGROUND_TASKS));
+    assert_eq!(excuse(tasks(18, &[]), 0.25), Some(BACKGROUND_TASKS));
+    // Nobody else ran, or a partner may have been what preempted it.
+    assert_eq!(excuse(tasks(18, &[0; 8]), 0.0), None);
+    assert_eq!(excuse(tasks(48, &[100_000]), 0.25), None);
+}
+
+#[test]
+fn tasks_that_yield_go_on_while_their_reader_waits_for_its_cpu() {
+    let expect = within(Counter::Switches, 0.95, 1.05);
+    let seen = |switches, others| {
+        let yields = tasks(switches, &[300_000; 7]).beside(Some(others), 3e6);
+        yields.excuse(&expect, 128)
+    };
+    assert_eq!(seen(147, 0.2), Some(BACKGROUND_TASKS));
+    assert_eq!(seen(256, 0.2), None, "two switches a yield");
+}
+
+#[test]
+fn waits_beside_others_sleep_more_or_less_often_and_never_not_at_all() {
+    let seen = |bound, voluntary| counted(voluntary, 0, None).may_be_sleeps(bound, 100);
+    let once = Bound::Within(1.75, 2.5);
+    assert!(seen(once, 119) && seen(once, 269));
+    assert!(!seen(once, 0) && !seen(once, 400));
+    // What never sleeps does not wait for others either.
+    let never = Bound::AtMost(0.02);
+    assert!(!seen(never, 30));
 }
 
 #[test]

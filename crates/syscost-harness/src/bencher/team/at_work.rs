@@ -1,5 +1,7 @@
 //! A team at work: its loop, what the kernel counts for it, and where it was seen.
 
+use std::time::Instant;
+
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskPlace, TaskReading, TaskStat};
 use syscost_sys::partner::Partner;
@@ -70,10 +72,10 @@ impl<'t> AtWork<'t> {
         counted_for(&self.tasks)
     }
 
-    /// What the kernel has counted for this team and others that have the same measuring task.
-    pub(super) fn read_with(&self, others: &[Self]) -> Result<TaskReading, Unsupported> {
+    /// Begins to count for this team and others that have the same measuring task.
+    pub(super) fn begin_count(&self, others: &[Self]) -> Result<Count, Unsupported> {
         let partners = others.iter().flat_map(|other| &other.tasks[1..]);
-        counted_for(self.tasks.iter().chain(partners))
+        Count::begin(self.tasks.iter().chain(partners).copied().collect())
     }
 
     /// How many tasks it has, with the measuring one.
@@ -96,12 +98,47 @@ impl<'t> AtWork<'t> {
     }
 }
 
-/// Sums what the kernel counted for these tasks. Their files are opened one task after the other:
-/// many tasks have more files than a process may have open.
+/// What the kernel counts for some tasks, the measuring one first, from a moment on.
+pub(super) struct Count {
+    tasks: Vec<TaskId>,
+    before: Vec<TaskReading>,
+    begun: Instant,
+}
+
+impl Count {
+    /// The measuring task is read last here, and first at the end: what befalls it while it reads the
+    /// others' files is not counted.
+    fn begin(tasks: Vec<TaskId>) -> Result<Self, Unsupported> {
+        let before = read_each(tasks.iter().rev()).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            before: before.into_iter().rev().collect(),
+            tasks,
+            begun: Instant::now(),
+        })
+    }
+
+    /// What was counted for each since, and for how long, in ns.
+    pub(super) fn end(&self) -> Result<(Vec<TaskReading>, f64), Unsupported> {
+        let passed_ns = self.begun.elapsed().as_nanos() as f64;
+        let now = read_each(&self.tasks).zip(&self.before);
+        let used = now.map(|(now, before)| Ok(now? - *before));
+        Ok((used.collect::<Result<_, Unsupported>>()?, passed_ns))
+    }
+}
+
+/// What the kernel has counted for each of these tasks. Their files are opened one task after the
+/// other: many tasks have more files than a process may have open.
+fn read_each<'i>(
+    tasks: impl IntoIterator<Item = &'i TaskId>,
+) -> impl Iterator<Item = Result<TaskReading, Unsupported>> {
+    tasks.into_iter().map(|task| TaskStat::of(*task)?.read())
+}
+
+/// The sum of what it has counted for these tasks.
 fn counted_for<'i>(
     tasks: impl IntoIterator<Item = &'i TaskId>,
 ) -> Result<TaskReading, Unsupported> {
-    let mut readings = tasks.into_iter().map(|task| TaskStat::of(*task)?.read());
+    let mut readings = read_each(tasks);
     let first = readings.next().unwrap_or(Ok(TaskReading::default()))?;
     readings.try_fold(first, |sum, reading| Ok(sum + reading?))
 }

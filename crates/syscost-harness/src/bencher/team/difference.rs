@@ -1,15 +1,13 @@
 //! The cost of an operation of several tasks above that of baselines: their batches alternate.
 
 use std::mem;
-use std::time::Instant;
 
 use syscost_results::ClaimId;
 use syscost_results::stats::order::median;
 use syscost_sys::counters::TaskReading;
 
-use super::{AtWork, Make, Seen, Team, Together};
-use crate::bencher::Bencher;
-use crate::bencher::plan::Shape;
+use super::{AtWork, Handed, Make, Seen, Team};
+use crate::bencher::counts::sum;
 use crate::bencher::timed::Batch;
 use crate::expect::{self, Counter, Expect, Manner};
 use crate::failure::Failure;
@@ -111,10 +109,10 @@ impl Bencher<'_> {
         others: &mut [AtWork<'_>],
         baselines: &[Baseline<'_, '_>],
     ) -> Result<(TaskReading, f64), Failure> {
-        let (before, begun) = (work.read_with(others)?, Instant::now());
+        let count = work.begin_count(others)?;
         self.time_legs(work, others, baselines)?;
-        let passed_ns = begun.elapsed().as_nanos() as f64;
-        Ok((work.read_with(others)? - before, passed_ns))
+        let (each, passed_ns) = count.end()?;
+        Ok((sum(&each), passed_ns))
     }
 
     /// Takes the samples, with batches of all legs in rotation.

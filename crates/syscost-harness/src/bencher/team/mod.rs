@@ -23,18 +23,16 @@ mod single;
 mod stop;
 mod task_group;
 
-use std::time::Instant;
-
-use syscost_results::Evidence;
+use syscost_results::ClaimId;
 use syscost_results::measurement::Cause;
 use syscost_sys::counters::TaskReading;
 use syscost_sys::partner::Partner;
 
-use super::counts::{Counted, Placed};
+use super::counts::{Counted, Placed, sum};
 use super::evidence::{AUDITED_TOGETHER, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::plan::Shape;
 use super::{Bencher, background};
-use crate::expect::{Bound, Counter, Manner};
+use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
 
@@ -54,8 +52,6 @@ pub use task_group::TaskGroup;
 /// Slow operations are counted for at most this long, in ns, but at least this many of them.
 const SLOW_LIMIT_NS: f64 = 1e9;
 const MIN_SLOW: u64 = 8;
-
-const OTHERS_SHARE: &str = "share of the time that other programs had a CPU of its tasks";
 
 /// Starts a team whose partners may use these CPUs.
 type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;
@@ -255,11 +251,10 @@ impl Bencher<'_> {
             .at_work(make(cpus)?, self.per_iteration)?
             .drive(|work| {
                 work.look();
-                let before = work.read()?;
-                let (done, begun) = (self.operations, Instant::now());
+                let (count, done) = (work.begin_count(&[])?, self.operations);
                 self.time_batches(self.per_iteration, work)?;
-                passed_ns = begun.elapsed().as_nanos() as f64;
-                used = work.read()? - before;
+                let (each, for_ns) = count.end()?;
+                (used, passed_ns) = (sum(&each), for_ns);
                 let operations = (self.operations - done) as f64;
                 self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
                 self.timed_switches = Some(used.switches() as f64 / operations);
@@ -272,21 +267,19 @@ impl Bencher<'_> {
     /// Tags all samples of a team if other programs ran on its CPUs meanwhile. To be called once the
     /// team has ended: its partners may spin while they wait.
     fn tag_background(&mut self, cpus: &[u32], seen: &Seen, used: &TaskReading, passed_ns: f64) {
-        let others = match cpus.contains(&self.cpu) {
-            true => self.background_share(cpus, used, passed_ns),
+        let others = match cpus == [self.cpu] {
+            true => background::share(used, passed_ns),
             false => Self::share_of_separate(&seen.cpus(), used, passed_ns),
         };
+        if self.is_uninterrupted {
+            // All samples count, whatever their tags say.
+            self.add_evidence(background::judged(others));
+        }
         let Some(others) = others else {
             return;
         };
         self.detail("others_percent", 100.0 * others);
         self.had_background_tasks = others > background::MAX_BACKGROUND;
-        if self.is_uninterrupted {
-            // All samples count, whatever their tags say.
-            let (claim, bound) = (OTHERS_SHARE, Bound::AtMost(background::MAX_BACKGROUND));
-            let evidence = Evidence::judged(claim, bound, others, "schedstat");
-            self.add_evidence(evidence.tolerated(|| Some(background::WANTED)));
-        }
         if self.had_background_tasks {
             for sample in 0..self.findings.samples.values.len() as u32 {
                 if !self.is_disturbed(sample) {
@@ -296,15 +289,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// Others' share of the CPU time, where all tasks of a team were on one CPU.
-    fn background_share(&self, cpus: &[u32], used: &TaskReading, passed_ns: f64) -> Option<f64> {
-        (cpus == [self.cpu])
-            .then(|| background::share(used, passed_ns))
-            .flatten()
-    }
-
-    /// Upper bound for others' share of the time of some CPU of a team whose partners are on others
-    /// than the measuring task. A task that is woken on a CPU that sleeps waits for it as for another
+    /// Upper bound for others' share of the time of some CPU of a team that is on several. A task that is woken on a CPU that sleeps waits for it as for another
     /// task, and one delay of 200 us is 5 % of a short process: where more was counted, what a task that
     /// never sleeps has to wait on these CPUs decides.
     pub(super) fn share_of_separate(
@@ -336,7 +321,8 @@ impl Bencher<'_> {
                 |team| team.driver.run(audited_iterations),
             )
         })?;
-        self.at_work(make(cpus)?, per_iteration)?.drive(|work| {
+        let known = self.findings.evidence.len();
+        let seen = self.at_work(make(cpus)?, per_iteration)?.drive(|work| {
             let least = COUNTED_TOGETHER.max(COUNTED_PER_TASK * work.tasks() as u64);
             let least = self.affordable(least);
             let iterations = self
@@ -344,19 +330,18 @@ impl Bencher<'_> {
                 .clamp(least.div_ceil(per_iteration), 1 << 20);
             work.team.driver.prepare()?;
             // The first reading may fault on its own code and stack.
-            let before = work.read().and_then(|_| work.read());
-            let begun = Instant::now();
+            let count = work.begin_count(&[]).and_then(|_| work.begin_count(&[]));
             work.team.driver.run(iterations)?;
-            let passed_ns = begun.elapsed().as_nanos() as f64;
-            let used = before.and_then(|before| Ok(work.read()? - before));
+            let counted = count.and_then(|count| count.end());
             self.operations += iterations * per_iteration;
-            let counted = used.map(|used| {
+            let counted = counted.map(|(each, passed_ns)| {
                 let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
                 // Tasks that the scheduler places share their CPUs with others, too.
                 let may_share = placed != Placed::SeparateCpus;
-                let others = may_share.then(|| background::share(&used, passed_ns));
+                let others = may_share.then(|| background::share(&sum(&each), passed_ns));
                 let others = others.flatten();
-                Counted::from(used).placed(placed).beside(others, passed_ns)
+                let counted = Counted::of_tasks(&each).placed(placed);
+                counted.beside(others, passed_ns)
             });
             self.judge_counts(counted, iterations * per_iteration);
             if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
@@ -365,6 +350,15 @@ impl Bencher<'_> {
                 self.findings.evidence.push(evidence);
             }
             Ok(())
-        })
+        })?;
+        // Once the partners have ended, which may spin while they wait.
+        for evidence in &mut self.findings.evidence[known..] {
+            if cpus != [self.cpu] && evidence.claim.id == ClaimId::of(&Counter::TimeScaling.claim())
+            {
+                let wanted = || background::is_on(cpus).then_some(background::WANTED);
+                *evidence = evidence.clone().tolerated(wanted);
+            }
+        }
+        Ok(seen)
     }
 }

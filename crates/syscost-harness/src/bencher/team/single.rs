@@ -6,11 +6,10 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
 use syscost_sys::partner::Partner;
 
-use super::{Make, Seen, Team, Together};
-use crate::bencher::Bencher;
-use crate::bencher::counts::{Counted, plus, since};
+use super::{Handed, Make, Seen, Team};
+use crate::bencher::counts::{Counted, plus, since, sum};
 use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Without};
-use crate::bencher::plan::Shape;
+use crate::bencher::{Bencher, Pass, background};
 use crate::expect::Manner;
 use crate::failure::Failure;
 
@@ -47,12 +46,16 @@ impl Bencher<'_> {
         let (mut used, mut passed_ns) = (TaskReading::default(), 0.0);
         let seen = self.at_work(make(cpus)?, 1)?.drive(|work| {
             work.look();
-            let own = TaskStat::of(TaskId::own())?;
-            let (before, begun) = (own.read()?, Instant::now());
+            let count = work.begin_count(&[])?;
             let driver = &mut work.team.driver;
             self.time_singles(driver, |driver| driver.prepare(), |driver| driver.run(1))?;
-            passed_ns = begun.elapsed().as_nanos() as f64;
-            used = own.read()? - before;
+            let (each, for_ns) = count.end()?;
+            passed_ns = for_ns;
+            // Partners wait for each other; what its own have run is not others' time.
+            used = TaskReading {
+                delay_ns: each[0].delay_ns,
+                ..sum(&each)
+            };
             Ok(())
         })?;
         self.tag_background(cpus, &seen, &used, passed_ns);
@@ -86,8 +89,9 @@ impl Bencher<'_> {
             let used = count_iterations(&mut work.team)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             self.operations += COUNTED_TOGETHER;
-            let others = self.background_share(cpus, &used, passed_ns);
-            let counted = Counted::from(used).beside(others, passed_ns);
+            let is_on_one_cpu = cpus == [self.cpu];
+            let others = is_on_one_cpu.then(|| background::share(&sum(&used), passed_ns));
+            let counted = Counted::of_tasks(&used).beside(others.flatten(), passed_ns);
             self.judge_counts(Ok(counted), COUNTED_TOGETHER);
             Ok(())
         })
@@ -96,7 +100,7 @@ impl Bencher<'_> {
 
 /// Counts single iterations: for the measuring task what happens during its iterations, for its partners
 /// also what follows from them. The times are those of all tasks, including preparations.
-fn count_iterations(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
+fn count_iterations(team: &mut Team<'_>) -> Result<Vec<TaskReading>, Failure> {
     let tasks = team.partners.iter().map(Partner::task);
     let others: Vec<TaskStat> = tasks.map(TaskStat::of).collect::<Result<_, _>>()?;
     let own = TaskStat::of(TaskId::own())?;
@@ -128,6 +132,5 @@ fn count_iterations(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
         major_faults: during.major_faults,
         ..used[0]
     };
-    let all = used.into_iter().reduce(|sum, task| sum + task);
-    Ok(all.unwrap_or_default())
+    Ok(used)
 }

@@ -358,35 +358,44 @@ fn every_placement_that_may_be_seen_is_reported() {
 }
 
 /// The causes for which samples of a team are tagged whose partner shares another CPU with a busy
-/// loop; the partner spins, or also sleeps now and then. `None`, after printing the reason, where
-/// that cannot be seen.
-fn tags_beside_a_busy_loop(expect: Expect, spins: bool) -> Option<Vec<(u32, Cause)>> {
+/// loop, or whose tasks share two CPUs with two; the partner spins, or also sleeps now and then.
+/// `None`, after printing the reason, where that cannot be seen.
+fn tags_beside_a_busy_loop(
+    is_free: bool,
+    expect: Expect,
+    spins: bool,
+) -> Option<Vec<(u32, Cause)>> {
     let allowed = allowed();
     if allowed.len() < 2 || SchedStat::open().is_err() {
         println!("skipped: no other CPU, or the kernel does not report how long tasks wait");
         return None;
     }
+    let (placement, busy) = match is_free {
+        true => (Placement::Free, &allowed[..2]),
+        false => (Placement::Pair(allowed[0], allowed[1]), &allowed[1..2]),
+    };
     let is_over = AtomicBool::new(false);
+    let spin_on = |cpu: u32| {
+        let _ = syscost_sys::cpu::pin(cpu);
+        while !is_over.load(Relaxed) {
+            std::hint::spin_loop();
+        }
+    };
     let findings = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let _ = syscost_sys::cpu::pin(allowed[1]);
-            while !is_over.load(Relaxed) {
-                std::hint::spin_loop();
-            }
-        });
-        let findings = found_of(&Case::default(), &allowed, Pass::Timed, &[expect], |plan| {
-            plan.measure(Together::of(
-                Placement::Pair(allowed[0], allowed[1]),
-                |cpus| {
-                    let mut workers = TaskGroup::new(Between::Threads)?;
-                    let work = move |(): &mut (), stop: &Stop| {
-                        let mut begun = Instant::now();
-                        while !stop.is_set() {
-                            std::hint::spin_loop();
-                            if !spins && begun.elapsed() > Duration::from_millis(1) {
-                                std::thread::sleep(Duration::from_micros(50));
-                                begun = Instant::now();
-                            }
+        for cpu in busy {
+            scope.spawn(|| spin_on(*cpu));
+        }
+        let two = &allowed[..2];
+        let findings = found_of(&Case::default(), two, Pass::Timed, &[expect], |b| {
+            b.together(placement, |cpus| {
+                let mut workers = TaskGroup::new(Between::Threads)?;
+                let work = move |(): &mut (), stop: &Stop| {
+                    let mut begun = Instant::now();
+                    while !stop.is_set() {
+                        std::hint::spin_loop();
+                        if !spins && begun.elapsed() > Duration::from_millis(1) {
+                            std::thread::sleep(Duration::from_micros(50));
+                            begun = Instant::now();
                         }
                         Ok::<_, Failure>(())
                     };
@@ -416,12 +425,17 @@ fn tags_beside_a_busy_loop(expect: Expect, spins: bool) -> Option<Vec<(u32, Caus
 fn a_team_whose_partner_shares_its_cpu_has_no_undisturbed_sample() {
     let spinning = at_most(Counter::Switches, 0.01);
     let sleeping = within(Counter::Switches, 1.0, 100.0);
-    for (expect, spins) in [(spinning, true), (sleeping, false)] {
-        let Some(tags) = tags_beside_a_busy_loop(expect, spins) else {
+    for (is_free, expect, spins) in [
+        (false, spinning, true),
+        (false, sleeping, false),
+        (true, spinning, true),
+        (true, sleeping, false),
+    ] {
+        let Some(tags) = tags_beside_a_busy_loop(is_free, expect, spins) else {
             return;
         };
         let is_preempted = |sample| tags.contains(&(sample, Cause::Preempted));
-        assert!((0..5).all(is_preempted), "{spins}: {tags:?}");
+        assert!((0..5).all(is_preempted), "{is_free} {spins}: {tags:?}");
     }
 }
 
@@ -443,6 +457,42 @@ fn a_team_that_hardly_waits_for_its_cpus_has_them_to_itself() {
         share(140).is_none_or(|share| share <= 1.0),
         "of several tasks"
     );
+}
+
+#[test]
+fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
+    let allowed = allowed();
+    if allowed.len() < 2 || SchedStat::open().is_err() {
+        return println!("skipped: no other CPU, or the kernel does not report how long tasks wait");
+    }
+    let is_over = AtomicBool::new(false);
+    let evidence = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = syscost_sys::cpu::pin(allowed[1]);
+            while !is_over.load(Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        let placement = Placement::Pair(allowed[0], allowed[1]);
+        let (two, case) = (&allowed[..2], Case::default());
+        let findings = found_of(&case, two, Pass::Evidence, &[], |b| {
+            b.together(placement, |_| {
+                // Twice the work takes no longer.
+                Ok(team(|_| {
+                    let begun = Instant::now();
+                    while begun.elapsed() < Duration::from_micros(20) {
+                        std::hint::spin_loop();
+                    }
+                    Ok(())
+                }))
+            })
+        });
+        is_over.store(true, Relaxed);
+        findings.expect("counted").evidence
+    });
+    let mut scaling = evidence.iter().filter(|one| one.claim.sentence.starts_with("time of 2n"));
+    let scaling = scaling.next().expect("it is judged");
+    assert_eq!(scaling.verdict, Verdict::Unverified, "{scaling}");
 }
 
 /// Every second of its batches is disturbed.

@@ -61,7 +61,7 @@ impl Computed for Sum {
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
-        let sizes = points(sources, |cost: &Cost| cost.size.into());
+        let sizes = points(COST, sources, |cost: &Cost| cost.size.into())?;
         if sizes.len() < 2 {
             return Err(Failure::Unsupported("two are needed".to_owned()));
         }
