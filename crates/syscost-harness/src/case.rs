@@ -58,12 +58,18 @@ impl Parameter {
     /// The parameter of this field with this value.
     pub fn new(field: &'static str, value: &(impl Value + 'static)) -> Self {
         Self {
-            placement: (value as &dyn Any).downcast_ref().copied(),
+            placement: placement_of(value),
             key: field.trim_start_matches("r#"),
             text: value.text(),
             role: value.role(),
         }
     }
+}
+
+/// The placement that a value is, if it is one, or one that only some rows have.
+fn placement_of(value: &dyn Any) -> Option<Placement> {
+    let optional = || value.downcast_ref::<Option<Placement>>().copied().flatten();
+    value.downcast_ref().copied().or_else(optional)
 }
 
 impl<R: ?Sized> Clone for Case<R> {

@@ -104,7 +104,18 @@ macro_rules! of_cpus {
 
 of_cpus! {
     Cpu: "The number of the CPU.";
-    Copies: "How many copies run at once, each on a separate CPU.";
+}
+
+impl Value for Copies {
+    const MEANING: &'static str = "How many copies run at once, each on a separate CPU.";
+
+    fn text(&self) -> Cow<'static, str> {
+        self.0.text()
+    }
+
+    fn role(&self) -> Role {
+        Role::Copies(self.0)
+    }
 }
 
 impl Value for TaskCount {

@@ -59,6 +59,8 @@ pub enum Role {
     BindsCpus,
     /// How many tasks it has.
     TaskCount(u64),
+    /// How many tasks it has, each on a separate CPU, from that one on. Binds CPUs as well.
+    Copies(u32),
     /// What its tasks are to each other.
     TaskKind(&'static str),
 }
@@ -152,6 +154,7 @@ mod tests {
         assert_eq!(threads, [Role::TaskKind("threads")]);
         assert_eq!(None::<Cpu>.role(), Role::Plain);
         assert_eq!(TaskCount(8).role(), Role::TaskCount(8));
+        assert_eq!(Copies(2).role(), Role::Copies(2));
     }
 
     #[test]

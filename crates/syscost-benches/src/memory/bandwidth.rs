@@ -38,8 +38,8 @@ use syscost_sys::kernel::{Course, Streaming, supports};
 use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
-use cases::Vectors;
 pub(super) use cases::{Level, Row, max_threads, widest};
+use cases::{RowProofs, Vectors};
 pub(super) use pool::{Lent, enough_for_all};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -70,6 +70,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+static BYTES: Witness = Witness::of("bytes of all arrays", "kernel");
+static SIMD: Witness = Witness::of("simd of the machine code", "kernel");
+
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
@@ -90,6 +93,16 @@ impl Measured for Row {
         supports(self.op, self.simd())
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            op: cases::proof_of(self.op),
+            simd: SIMD.sees(&*self.simd.text()),
+            // Rounding to whole kilobytes and parts leaves a remainder.
+            size: BYTES.within(Bound::Within(0.9 * self.size.0 as f64, self.size.0 as f64)),
+            threads: Proof::by_tasks(),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let course = self.course();
         plan.rate(course.bytes());
@@ -106,11 +119,11 @@ impl Measured for Row {
 }
 
 /// Measures one thread: the measuring one.
-fn alone<'p>(mut plan: Plan<'p>, row: &Row, course: Course) -> Result<Outcome<'p>, Failure> {
+fn alone<'p>(plan: Plan<'p>, row: &Row, course: Course) -> Result<Outcome<'p>, Failure> {
     let lent = Lent::new(row.simd(), course)?;
     let streaming: &Streaming = &lent;
-    claim_stream(&mut plan, row, streaming);
     let mut outcome = plan.measure(Kernel::of(streaming))?;
+    look_at(&mut outcome, 1, streaming);
     for memory in streaming.arrays().used_by(streaming.course()) {
         outcome.claim_resident(memory)?;
         outcome.detail("page_bytes", memory.pages().bytes()? as f64);
@@ -122,25 +135,12 @@ fn alone<'p>(mut plan: Plan<'p>, row: &Row, course: Course) -> Result<Outcome<'p
     Ok(outcome)
 }
 
-/// Claims that the streams of all threads go through the memory that the row names, with its
-/// instructions.
-fn claim_stream(b: &mut Bencher, row: &Row, streaming: &Streaming) {
-    let bytes = row.threads.0 as usize * streaming.course().footprint();
-    // Rounding to whole kilobytes and parts leaves a remainder.
-    let share = Bound::Within(0.9, 1.0);
-    b.claim_within(
-        "bytes of all arrays, of those that the case tells",
-        share,
-        bytes as f64 / row.size.0 as f64,
-        "kernel",
-    );
-    let used = Vectors::name(streaming.simd());
-    b.claim_equal(
-        "simd of the machine code",
-        &*row.simd.text(),
-        used,
-        "kernel",
-    );
+/// Looks at a stream like those of all these threads, which has done something.
+fn look_at(b: &mut Bencher, threads: usize, streaming: &Streaming) {
+    b.saw(&BYTES, threads * streaming.course().footprint());
+    b.saw(&SIMD, Vectors::name(streaming.simd()));
+    b.saw(&cases::STORES, streaming.storing());
+    b.saw(&cases::LEFT, streaming.left());
 }
 
 /// Claims that every word that was written has its expected value.
@@ -188,7 +188,8 @@ fn together<'p>(mut plan: Plan<'p>, row: &Row, course: Course) -> Result<Outcome
     enough_for_all(course, &cpus)?;
     // An audited child then finds its memory filled: it has less time than filling may take.
     let lent = Lent::new(simd, course)?;
-    claim_stream(&mut plan, row, &lent);
+    lent.proved().map_err(Failure::Refuted)?;
+    look_at(&mut plan, threads, &lent);
     if !plan.is_timed() {
         prove_loads(&mut plan, &lent)?;
     }

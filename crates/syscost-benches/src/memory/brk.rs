@@ -18,7 +18,7 @@ use syscost_sys::memory::enough_for;
 use syscost_sys::raw::syscall1;
 
 use super::space::no_huge::NoHugePages;
-use super::space::{ADDRESS, whole_pages};
+use super::space::{ADDRESS, in_pages, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "brk: grow, touch, shrink",
@@ -41,13 +41,22 @@ impl Measured for Row {
         })
     }
 
-    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let pages = in_pages(self.size);
+        Some(RowProofs {
+            size: Proof::counted([within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages)])
+                // Up by this size, plus what is missing to a whole page; then down again.
+                .and(Proof::argument(
+                    Sysno::BRK,
+                    ADDRESS,
+                    ArgumentValue::Apart(self.size.0),
+                )),
+        })
+    }
+
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let (bytes, page) = (whole_pages(self.size)?, page_size());
         enough_for(bytes)?;
-        let pages = (bytes / page) as f64;
-        plan.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
-        // Up by this size, plus what is missing to a whole page; then down again.
-        plan.expect_argument(Sysno::BRK, ADDRESS, ArgumentValue::Apart(bytes as u64));
         let _small = NoHugePages::in_this_process();
         plan.measure(Loop::batches(1, |iterations| {
             // Read again for each batch, since the allocator may move the end between them. The C

@@ -27,54 +27,104 @@ pub(super) fn go_round(b: &Bencher, chase: &Chase) {
     }
 }
 
-/// Claims the number of chains: a step that overlaps with those of other chains does not take its latency.
-pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
-    let claim = "chains whose places the checksum adds up";
-    b.claim_equal(claim, chains, chase.chains(), "kernel");
-    if chains == 1 {
-        let (all, row) = (
-            chase.operations_per_iteration(),
-            chase.loads_in_a_row() as u64,
-        );
-        let claim = "loads of a turn, each from where the one before led";
-        b.claim_equal(claim, all, row, "the code's bytes");
+const ALIKE_CLAIM: &str = "share of the most frequent distance among the steps";
+const WITHIN_CLAIM: &str = "share of steps within a page";
+
+static ALIKE: Witness = Witness::of(ALIKE_CLAIM, "walk");
+static WITHIN: Witness = Witness::of(WITHIN_CLAIM, "walk");
+static TO_NEXT: Witness = Witness::of("share of steps to the next line", "walk");
+static TO_FOURTH: Witness = Witness::of("share of steps to the fourth line from there", "walk");
+static SPAN: Witness = Witness::of("bytes from the first to the last line of the walk", "walk");
+static CHAINS: Witness = Witness::of("chains whose places the checksum adds up", "kernel");
+
+/// Looks at the walk: at the order of its steps, and how far it reaches.
+pub(super) fn look(b: &mut Bencher, chase: &Chase) {
+    b.saw(&ALIKE, chase.share_of_most_frequent_step());
+    b.saw(&WITHIN, chase.share_within_a_page());
+    b.saw(&TO_NEXT, chase.share_of_steps(LINE));
+    b.saw(&TO_FOURTH, chase.share_of_steps(FOUR_LINES));
+    look_at_span(b, chase);
+}
+
+/// Looks how far the walk reaches.
+pub(super) fn look_at_span(b: &mut Bencher, chase: &Chase) {
+    b.saw(&SPAN, chase.span() as f64);
+}
+
+/// Proof by an order of so many lines of this memory that cannot be fetched ahead: no distance is frequent
+/// among its steps, and few of them stay on a page.
+pub(super) fn in_random_order(Bytes(bytes): Bytes) -> Proof {
+    let (lines, bytes) = (bytes as usize / LINE, bytes as usize);
+    let is_irregular = ALIKE.within(random(lines));
+    is_irregular.and(WITHIN.within(within_a_page(bytes)))
+}
+
+/// Proof by steps that lead to the next line.
+pub(super) fn line_by_line() -> Proof {
+    TO_NEXT.within(UPWARDS)
+}
+
+/// Proof by steps that lead to the fourth line from there.
+pub(super) fn by_four_lines() -> Proof {
+    TO_FOURTH.within(UPWARDS)
+}
+
+/// Bytes of four lines.
+pub(super) const FOUR_LINES: usize = 4 * LINE;
+
+/// Proof by a walk from end to end of so much memory. Only some of many places are looked at.
+pub(super) fn through(Bytes(bytes): Bytes) -> Proof {
+    SPAN.within(Bound::Within(MIN_SPAN * bytes as f64, bytes as f64))
+}
+
+/// The share of the memory that lies between the lines that are looked at, at least: the next smaller
+/// memory is an eighth smaller or more.
+const MIN_SPAN: f64 = 0.97;
+
+/// Proof by the number of places that the checksum adds up: a step that overlaps with those of other chains
+/// does not take its latency.
+pub(super) fn in_chains(chains: usize) -> Proof {
+    CHAINS.sees(chains)
+}
+
+/// Looks how many chains there are, and claims that loads of a single one follow each other.
+pub(super) fn look_at_chains(b: &mut Bencher, chase: &Chase) {
+    b.saw(&CHAINS, chase.chains());
+    if chase.chains() == 1 {
+        claim_one_chain(b, chase);
     }
 }
 
-/// Claims that the chase's memory is resident in pages of this kind, of those that the row names.
-pub(super) fn claim_pages(b: &mut Bencher, chase: &Chase, named: Pages) -> Result<(), Failure> {
-    b.claim_resident(chase.memory())?;
-    let used = chase.memory().pages().name();
-    b.claim_equal("pages of the memory", named.name(), used, "benchmark");
-    Ok(())
+/// Claims that there is one chain.
+pub(super) fn claim_one_chain(b: &mut Bencher, chase: &Chase) {
+    let (all, row) = (
+        chase.operations_per_iteration(),
+        chase.loads_in_a_row() as u64,
+    );
+    let claim = "loads of a turn, each from where the one before led";
+    b.claim_equal(claim, all, row, "the code's bytes");
 }
 
-/// Claims that the chase's memory is of the size that the row names.
-pub(super) fn claim_size(b: &mut Bencher, chase: &Chase, named: Bytes) {
-    let (what, used) = ("bytes of the chase's memory", chase.route().bytes as u64);
-    b.claim_equal(what, named.0, used, "the row's name");
-}
-
-/// Claims that its cycle has this many lines, each in a different piece of this many bytes. The walk
-/// around it also warms the caches; if it is not walked, each page is touched, so that the chase does not
-/// use page tables that were never used before.
-pub(crate) fn claim_lines(b: &mut Bencher, chase: &Chase, lines: usize, apart: usize) {
+/// The number of pieces of this many bytes in each of which its cycle has a line. The walk around it
+/// also warms the caches. `None` where it would take long; then each page is touched, so that the chase does
+/// not use page tables that were never used before.
+pub(super) fn visited(b: &Bencher, chase: &Chase, apart: usize) -> Option<usize> {
     if b.is_timed() && chase.lines() > WALKED {
         chase.touch_pages();
-    } else {
-        let visited = match b.is_timed() {
-            true => chase.visited_apart(apart),
-            false => chase.known_visited_apart(apart),
-        };
+        return None;
+    }
+    Some(match b.is_timed() {
+        true => chase.visited_apart(apart),
+        false => chase.known_visited_apart(apart),
+    })
+}
+
+/// Claims that its cycle has this many lines, each in a different piece of this many bytes.
+pub(crate) fn claim_lines(b: &mut Bencher, chase: &Chase, lines: usize, apart: usize) {
+    if let Some(visited) = visited(b, chase, apart) {
         let claim = format!("lines visited in one round of the chase, {apart} bytes apart");
         b.claim_equal(&claim, lines, visited, "walk");
     }
-}
-
-/// Claims the share of steps that leads this many bytes upwards, which distinguishes one order from another.
-pub(super) fn claim_steps(b: &mut Bencher, chase: &Chase, bytes: usize, share: Bound) {
-    let claim = format!("share of steps to {bytes} bytes further");
-    b.claim_within(&claim, share, chase.share_of_steps(bytes), "walk");
 }
 
 /// Claims that memory of this many bytes is beyond the last cache, as far as the system reports.
@@ -87,18 +137,10 @@ pub(super) fn claim_beyond_caches(b: &mut Bencher, bytes: usize) {
 /// steps, could be prefetched. Also claims that few of them stay on a page, as they would if pages
 /// were visited one after another.
 pub(super) fn claim_random(b: &mut Bencher, chase: &Chase) {
-    b.claim_within(
-        "share of the most frequent distance among the steps",
-        random(chase.lines()),
-        chase.share_of_most_frequent_step(),
-        "walk",
-    );
-    b.claim_within(
-        "share of steps within a page",
-        within_a_page(chase.route().bytes),
-        chase.share_within_a_page(),
-        "walk",
-    );
+    let (bound, share) = (random(chase.lines()), chase.share_of_most_frequent_step());
+    b.claim_within(ALIKE_CLAIM, bound, share, "walk");
+    let bound = within_a_page(chase.route().bytes);
+    b.claim_within(WITHIN_CLAIM, bound, chase.share_within_a_page(), "walk");
 }
 
 /// The maximum share of steps that may stay on their page, of 4 KiB, in a random order of this many bytes:
@@ -113,7 +155,7 @@ fn random(lines: usize) -> Bound {
 }
 
 /// Minimum share of steps to the next line in ascending order: all but the last.
-pub(super) const UPWARDS: Bound = Bound::AtLeast(0.9);
+const UPWARDS: Bound = Bound::AtLeast(0.9);
 
 /// The largest pages that the kernel gives without setting them aside.
 pub(super) fn largest() -> Pages {

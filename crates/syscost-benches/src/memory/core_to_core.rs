@@ -34,6 +34,7 @@ mod pair;
 
 use syscost_harness::prelude::*;
 
+use super::page::WRITTEN;
 use pair::Method;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -112,6 +113,14 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            via: WRITTEN.sees(self.via.words()),
+            from: pair::FROM.sees(self.from.0),
+            to: pair::TO.sees(self.to.0),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         plan.operations_per_iteration(pair::PER_TURN);
         let watches = !plan.is_timed();
@@ -119,7 +128,7 @@ impl Measured for Row {
         let make = |cpus: &[u32]| pair::team(self.via, cpus, watches);
         let measured = plan.measure(Together::of(placement, make))?;
         let (mut outcome, (asking, replying)) = measured.split();
-        asking.judge(&mut outcome, &replying, [self.from, self.to]);
+        asking.judge(&mut outcome, &replying);
         outcome.detail_times("one_way_ns", 0.5);
         Ok(outcome)
     }

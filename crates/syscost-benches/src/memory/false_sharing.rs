@@ -25,15 +25,17 @@ use std::hint::spin_loop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
+use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::{TaskId, Usage};
+use syscost_sys::cpu;
 use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
-use super::page::Page;
+use super::page::{Page, WRITTEN};
 use tally::{Neighbour, Tally};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -112,6 +114,17 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            op: match self.op {
+                Op::FetchAdd => LOST.sees(0_u64),
+                Op::Plain => LOST.within(Bound::AtLeast(1.0)),
+            },
+            cpus: Proof::by_tasks(),
+            distance: WRITTEN.sees(format!("{OWN} and {}", OWN + self.distance.get())),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let is_atomic = self.op == Op::FetchAdd;
         if is_atomic {
@@ -122,9 +135,11 @@ impl Measured for Row {
         let measured = plan.measure(Together::of(self.cpus, make))?;
         let (mut outcome, (adding, neighbour)) = measured.split();
         let tally = &adding.tally;
-        tally.judge(&mut outcome, &neighbour, is_atomic, self.distance);
+        tally.judge(&mut outcome, &neighbour, is_atomic);
+        outcome.saw(&WRITTEN, adding.place.page.written());
         if !outcome.is_timed() {
             claim_single(&mut outcome, is_atomic, distance)?;
+            look_at_losses(&mut outcome, is_atomic, self.cpus)?;
         }
         Ok(outcome)
     }
@@ -182,6 +197,42 @@ fn claim_single(b: &mut Bencher, is_atomic: bool, distance: usize) -> Result<(),
     Ok(())
 }
 
+static LOST: Witness =
+    Witness::of("additions that two threads lose of one number", "memory").only_in(Pass::Evidence);
+
+/// Adds by both threads to one word: only atomic additions are all there in the end.
+fn look_at_losses(b: &mut Bencher, is_atomic: bool, at: Placement) -> Result<(), Failure> {
+    let place = Place {
+        page: Page::touched_here()?,
+        is_atomic,
+        distance: 0,
+    };
+    let (stop, cpus) = (Stop::default(), at.cpus(b.cpu(), b.allowed())?);
+    let added = thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            cpu::pin_to(&cpus)?;
+            Ok::<_, Failure>(place.keep_adding(&stop))
+        });
+        let begun = Instant::now();
+        let mut added = 0;
+        while begun.elapsed() < WATCHED {
+            place.add(place.words()[0], BETWEEN_LOOKS);
+            added += BETWEEN_LOOKS;
+        }
+        stop.set();
+        let other = other.join();
+        Ok::<_, Failure>(added + other.unwrap_or_else(|_| Err(panicked()))?)
+    })?;
+    let lost = added - place.words()[0].load(Relaxed);
+    let doubt = "the threads may not have run at the same time";
+    b.saw_unless(&LOST, lost, (!is_atomic).then_some(doubt));
+    Ok(())
+}
+
+fn panicked() -> Failure {
+    Failure::Failed("a thread panicked".into())
+}
+
 /// The memory on which both threads work.
 struct Place {
     page: Page,
@@ -233,17 +284,12 @@ fn team<'t>(
         is_atomic,
         distance,
     });
-    let [own, other] = place.words().map(|word| word.as_ptr().addr());
-    let tally = Tally {
-        bytes_apart: (other - own) as u64,
-        ..Tally::default()
-    };
     let theirs = Arc::clone(&place);
     let responder = Responder::start(Between::Threads, cpus, || Ok(theirs), neighbour, |_| {})?;
     Ok(responder.driven_by(Adding {
         place,
         looks,
-        tally,
+        tally: Tally::default(),
     }))
 }
 

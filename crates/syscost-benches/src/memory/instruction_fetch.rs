@@ -44,6 +44,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const SIZES: [Bytes; 3] = [Bytes::kib(16), Bytes::kib(512), FAR];
 const FAR: Bytes = Bytes::mib(16);
 
+static FILLERS: Witness = Witness::of("instructions beside the blocks' heads", "the code's bytes");
+static BYTES: Witness = Witness::of("bytes of the instructions of a turn", "the code's bytes");
+
 /// Number of passes beforehand: a cache that receives what another one evicts has the code only then.
 const LAPS: u64 = 3;
 
@@ -75,6 +78,13 @@ impl Measured for Row {
         Fetch::write(Filler::Nop, Fetch::BLOCK).map(drop)
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            op: FILLERS.sees(self.op.name()),
+            size: BYTES.sees(self.size.0),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (filler, bytes) = (self.op, self.size.get());
         let fetch = Fetch::write(filler, bytes)?;
@@ -100,8 +110,8 @@ impl Measured for Row {
         let heads = bytes / Fetch::BLOCK;
         let fillers = (bytes - heads * Fetch::HEAD) / filler.instruction_bytes();
         let source = "the code's bytes";
-        let claim = "bytes of the instructions of a turn";
-        plan.claim_equal(claim, bytes, iteration.bytes, source);
+        plan.saw(&BYTES, iteration.bytes);
+        plan.saw(&FILLERS, fillers_of(&iteration));
         plan.claim_equal(format!("of them {what}"), fillers, of_it, source);
         plan.claim_equal(
             "additions of a block's number",
@@ -115,5 +125,14 @@ impl Measured for Row {
         plan.claim_equal(claim, Iteration::COUNTING, iteration.others, source);
         plan.rate(Fetch::BLOCK as u64);
         plan.measure(Kernel::of(&fetch))
+    }
+}
+
+/// The filler that this code has.
+fn fillers_of(iteration: &Iteration) -> &'static str {
+    match (iteration.nops, iteration.additions) {
+        (1.., 0) => Filler::Nop.name(),
+        (0, 1..) => Filler::Add.name(),
+        (0, 0) | (1.., 1..) => "none, or several kinds",
     }
 }

@@ -32,9 +32,7 @@ use syscost_sys::kernel::{Chase, LINE, Order, Route};
 use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
-
-/// Bytes from one line to the next with `access=stride`.
-const STRIDE: usize = 256;
+use crate::witness::memory;
 
 /// Sizes at which orders other than the random one are measured.
 const FEW: [Bytes; 4] = [Bytes::kib(16), Bytes::kib(960), Bytes::mib(24), FAR];
@@ -178,12 +176,24 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            pages: memory::in_pages(self.pages),
+            access: match self.access {
+                Access::Random => chases::in_random_order(self.size),
+                Access::Sequential => chases::line_by_line(),
+                Access::Stride => chases::by_four_lines(),
+            },
+            size: chases::through(self.size),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let bytes = self.size.get();
         let (spacing, order) = match self.access {
             Access::Random => (LINE, Order::Random(plan.random().u64(..))),
             Access::Sequential => (LINE, Order::Ascending),
-            Access::Stride => (STRIDE, Order::Ascending),
+            Access::Stride => (chases::FOUR_LINES, Order::Ascending),
         };
         let route = Route {
             bytes,
@@ -191,16 +201,10 @@ impl Measured for Row {
             order,
         };
         let chase = Chase::new(filled(self.size, self.pages)?, route, 1)?;
-        chases::claim_pages(&mut plan, &chase, self.pages)?;
-        chases::claim_size(&mut plan, &chase, self.size);
+        memory::look_at_pages(&mut plan, chase.memory())?;
         chases::claim_lines(&mut plan, &chase, bytes / spacing, spacing);
-        chases::claim_chains(&mut plan, &chase, 1);
-        match self.access {
-            Access::Random => chases::claim_random(&mut plan, &chase),
-            Access::Sequential | Access::Stride => {
-                chases::claim_steps(&mut plan, &chase, spacing, chases::UPWARDS);
-            }
-        }
+        chases::claim_one_chain(&mut plan, &chase);
+        chases::look(&mut plan, &chase);
         chases::go_round(&plan, &chase);
         let outcome = plan.measure(Kernel::of(&chase))?;
         put_back(chase.into_memory());

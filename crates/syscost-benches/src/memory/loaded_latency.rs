@@ -124,6 +124,18 @@ impl Measured for Row {
         enough(Topology::here().cpus.len())
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            delay: match self.delay {
+                Delay::Idle => MOST.sees(0.0),
+                Delay::Of(Nanoseconds(0)) => LEAST.within(READ).and(PAUSE.within(NO_PAUSE)),
+                Delay::Of(Nanoseconds(ns)) => {
+                    LEAST.within(READ).and(PAUSE.within(pause_of(ns as f64)))
+                }
+            },
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         enough(plan.allowed().len())?;
         let kept = CHASE.take();
@@ -144,7 +156,7 @@ impl Measured for Row {
         };
         CHASE.set(Some(Rc::clone(&chase)));
         plan.claim_resident(chase.memory())?;
-        chases::claim_chains(&mut plan, &chase, 1);
+        chases::claim_one_chain(&mut plan, &chase);
         chases::claim_beyond_caches(&mut plan, BYTES);
         chases::claim_random(&mut plan, &chase);
         // `None` for those that only wait.
@@ -206,51 +218,61 @@ fn step(chase: &Chase, iterations: u64) -> Result<(), Failure> {
     }
 }
 
+static LEAST: Witness = Witness::of("bytes that each other CPU read meanwhile", "partner");
+static MOST: Witness = Witness::of("bytes that other CPUs read meanwhile", "partner");
+static PAUSE: Witness = Witness::of("shortest pause of another CPU, in ns", "clock");
+
+const READ: Bound = Bound::AtLeast(1.0);
+
+/// Where there is no pause, what two readings of the clock take: less than the shortest pause.
+const NO_PAUSE: Bound = Bound::AtMost(90.0);
+
+/// Bounds of the shortest pause that is to last so many ns. The next longer one is three times as long.
+fn pause_of(ns: f64) -> Bound {
+    Bound::Within(0.98 * ns, 2.0 * ns + 50.0)
+}
+
 /// Claims that every other CPU read memory while steps were timed, as much as its pauses permitted,
 /// or that none did.
 fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
     let shares = load.shares();
     let least = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(0.0, f64::max);
-    match delay_ns {
-        Some(ns) => {
-            let read = least(&|share| share.bytes);
-            let claim = "bytes that each other CPU read meanwhile";
-            b.claim(claim, "more than 0", read, "partner", read > 0.0);
-            // From a cache they would not load memory.
-            let share = load.memory_bytes() as f64 / load::BYTES as f64;
-            let claim = format!("of {} MiB, what the other CPUs read", load::BYTES >> 20);
-            b.claim_within(&claim, Bound::Within(0.9, 1.0), share, "partner");
-            if !b.is_timed() {
-                // Computing the expected sum takes as long as reading.
-                let [found, must_be] = load.sums().map(|sum| format!("{sum:#x}"));
-                b.claim_equal("sum of all that they read", must_be, found, "partner");
-            }
-            if ns > 0 {
-                let part = most(&|share| share.bytes / share.max_bytes);
-                let claim = "of what its pauses leave a CPU, the most that one read";
-                b.claim_within(claim, Bound::AtMost(1.0), part, "partner");
-            }
-            let part = least(&|share| share.bytes / share.usual_bytes);
-            let verdict = match part >= MIN_PART {
-                true => Verdict::Confirmed,
-                false => Verdict::Unverified,
-            };
-            b.claim_verdict(
-                "of what a CPU reads at its own speed, the least that one read",
-                format!("at least {MIN_PART}"),
-                part,
-                "partner",
-                verdict,
-                (verdict == Verdict::Unverified)
-                    .then_some("something else kept the other CPUs or their memory busy"),
-            );
+    b.saw(&LEAST, least(&|share| share.bytes));
+    b.saw(&MOST, most(&|share| share.bytes));
+    match load.shortest_pause_ns() {
+        Some(ns) => b.saw(&PAUSE, ns),
+        None => b.unseen(&PAUSE, "they did nothing else"),
+    }
+    if let Some(ns) = delay_ns {
+        // From a cache they would not load memory.
+        let share = load.memory_bytes() as f64 / load::BYTES as f64;
+        let claim = format!("of {} MiB, what the other CPUs read", load::BYTES >> 20);
+        b.claim_within(&claim, Bound::Within(0.9, 1.0), share, "partner");
+        if !b.is_timed() {
+            // Computing the expected sum takes as long as reading.
+            let [found, must_be] = load.sums().map(|sum| format!("{sum:#x}"));
+            b.claim_equal("sum of all that they read", must_be, found, "partner");
         }
-        None => {
-            let read = most(&|share| share.bytes);
-            let claim = "bytes that other CPUs read meanwhile";
-            b.claim_equal(claim, 0.0, read, "partner");
+        if ns > 0 {
+            let part = most(&|share| share.bytes / share.max_bytes);
+            let claim = "of what its pauses leave a CPU, the most that one read";
+            b.claim_within(claim, Bound::AtMost(1.0), part, "partner");
         }
+        let part = least(&|share| share.bytes / share.usual_bytes);
+        let verdict = match part >= MIN_PART {
+            true => Verdict::Confirmed,
+            false => Verdict::Unverified,
+        };
+        b.claim_verdict(
+            "of what a CPU reads at its own speed, the least that one read",
+            format!("at least {MIN_PART}"),
+            part,
+            "partner",
+            verdict,
+            (verdict == Verdict::Unverified)
+                .then_some("something else kept the other CPUs or their memory busy"),
+        );
     }
     b.detail("bandwidth_bytes_per_s", load.bytes_per_s());
     b.detail("loading_cpus_count", shares.len() as f64);

@@ -21,7 +21,9 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
 use super::space::area::Area;
-use super::space::{self, ADDRESS, GIVING_BACK, LENGTH, RESIDENT, gives_back, maps, whole_pages};
+use super::space::{
+    self, ADDRESS, GIVING_BACK, LENGTH, RESIDENT, gives_back, in_pages, maps, whole_pages,
+};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "madvise",
@@ -47,6 +49,16 @@ const MAX_CALLS: usize = 1024;
 enum Advice {
     Dontneed,
     Free,
+}
+
+impl Advice {
+    /// As the kernel is given it.
+    fn given(self) -> mm::Advice {
+        match self {
+            Advice::Free => mm::Advice::LinuxFree,
+            Advice::Dontneed => mm::Advice::LinuxDontNeed,
+        }
+    }
 }
 
 #[derive(Params, Clone)]
@@ -88,40 +100,43 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let argument = |argument, value| {
+            Proof::argument(Sysno::MADVISE, argument, ArgumentValue::Always(value))
+        };
+        let pages = if self.touched {
+            in_pages(self.size)
+        } else {
+            0.0
+        };
+        let mut before = vec![exactly(Counter::Reported(RESIDENT), pages)];
+        let takeable = exactly(Counter::Reported(TAKEABLE), self.size.0 as f64);
+        let after = Proof::counted(match self.advice {
+            Advice::Dontneed => vec![exactly(Counter::Reported(LEFT), 0.0)],
+            // What may be taken stays as long as memory is not short.
+            Advice::Free => vec![at_most(Counter::Reported(LEFT), pages), takeable],
+        });
+        if self.touched {
+            before.push(GIVING_BACK);
+        }
+        if self.touched && self.advice == Advice::Dontneed {
+            before.push(gives_back(self.size));
+        }
+        Some(RowProofs {
+            advice: argument(space::ADVICE, self.advice.given() as u64).and(after),
+            size: argument(LENGTH, self.size.0),
+            touched: Proof::counted(before),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (bytes, is_touched) = (whole_pages(self.size)?, self.touched);
-        let advice = match self.advice {
-            Advice::Free => mm::Advice::LinuxFree,
-            Advice::Dontneed => mm::Advice::LinuxDontNeed,
-        };
+        let advice = self.advice.given();
         let most = (MAX_BYTES / bytes).min(MAX_CALLS);
         let area = Area::reserve(most * bytes, Pages::Small)?;
         let pages = bytes / page_size();
-        let expected = if is_touched { pages } else { 0 } as f64;
-        plan.expect(exactly(Counter::Reported(RESIDENT), expected));
-        if is_touched {
-            plan.expect(GIVING_BACK);
-        }
-        for (argument, given) in [
-            (LENGTH, ArgumentValue::Always(bytes as u64)),
-            (space::ADVICE, ArgumentValue::Always(advice as u64)),
-            (ADDRESS, ArgumentValue::Different),
-        ] {
-            plan.expect_argument(Sysno::MADVISE, argument, given);
-        }
-        // The advice in the row's name, which the pages must show, not the one computed from it.
+        plan.expect_argument(Sysno::MADVISE, ADDRESS, ArgumentValue::Different);
         let gone = self.advice == Advice::Dontneed;
-        if gone && is_touched {
-            plan.expect(gives_back(pages));
-        }
-        // What may be taken stays as long as memory is not short.
-        plan.expect(match gone {
-            true => exactly(Counter::Reported(LEFT), 0.0),
-            false => at_most(Counter::Reported(LEFT), expected),
-        });
-        if !gone {
-            plan.expect(exactly(Counter::Reported(TAKEABLE), bytes as f64));
-        }
         let clean = || match gone {
             true => Ok(0),
             false => maps::clean_bytes(area.memory().start().addr()),

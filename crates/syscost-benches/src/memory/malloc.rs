@@ -23,6 +23,7 @@ mod blocks;
 use std::hint::black_box;
 
 use rustix::param::page_size;
+use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::{TaskId, Usage};
 use syscost_sys::memory::{enough_for, map_blocks_from};
@@ -136,11 +137,33 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.from {
-            Origin::Heap => vec![],
-            Origin::Mmap => vec![calls(Sysno::MMAP), calls(Sysno::MUNMAP)],
-        }
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let page = page_size() as f64;
+        // The allocator rounds up, never down. A block of its own is of whole pages.
+        let more = match self.from {
+            Origin::Heap => self.size.0 as f64 / 4.0 + 32.0,
+            Origin::Mmap => 2.0 * page,
+        };
+        let usable = Bound::Within(self.size.0 as f64, self.size.0 as f64 + more);
+        let faults = |pages: f64| within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages);
+        let writes = WRITTEN.within(match self.touched {
+            true => Bound::Exactly(1.0),
+            // The allocator writes some of them.
+            false => Bound::AtMost(0.5),
+        });
+        Some(RowProofs {
+            size: USABLE.within(usable),
+            from: Proof::counted(match self.from {
+                Origin::Heap => vec![],
+                Origin::Mmap => vec![calls(Sysno::MMAP), calls(Sysno::MUNMAP)],
+            }),
+            touched: writes.and(Proof::counted(match (self.from, self.touched) {
+                (Origin::Heap, _) => vec![],
+                // The allocator's header of a mapped block is in its first page.
+                (Origin::Mmap, false) => vec![faults(1.0)],
+                (Origin::Mmap, true) => vec![faults(self.size.0 as f64 / page)],
+            })),
+        })
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
@@ -160,9 +183,6 @@ impl Measured for Row {
             (true, false) => 1,
             (false, _) => 0,
         } as f64;
-        if is_mapped {
-            plan.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
-        }
         let _small = NoHugePages::in_this_process();
         let step = page_size();
         let take = || {
@@ -218,25 +238,28 @@ impl Measured for Row {
             let left = Left::of(bytes, is_touched, take, give).map_err(failed)?;
             left.claim(&mut outcome);
         }
-        claim_usable(&mut outcome, self.size, take().map_err(failed)?, give);
+        look_at_usable(&mut outcome, take().map_err(failed)?, give);
         let first = Kept::of(bytes, take, give).map_err(failed)?;
         // What the first ones left written is gone, so a second time shows who writes.
         let mut kept = Kept::of(bytes, take, give).map_err(failed)?;
         kept.touched = kept.touched.min(first.touched);
-        kept.claim(&mut outcome, bytes, is_touched);
+        kept.claim(&mut outcome, bytes);
+        outcome.saw(&WRITTEN, kept.share_touched(bytes));
         Ok(outcome)
     }
 }
 
-/// Claims that a block has the size in the row's name: the allocator rounds up, never down.
-fn claim_usable(b: &mut Bencher, named: Bytes, block: *mut u8, give: impl Fn(*mut u8)) {
+static USABLE: Witness =
+    Witness::of("bytes of a block that may be used", "malloc_usable_size").only_in(Pass::Evidence);
+static WRITTEN: Witness =
+    Witness::of("share of a block's pages that are written", "memory").only_in(Pass::Evidence);
+
+/// Looks how long a block is.
+fn look_at_usable(b: &mut Bencher, block: *mut u8, give: impl Fn(*mut u8)) {
     // SAFETY: the block came from malloc, and has not been freed yet.
     let usable = unsafe { libc::malloc_usable_size(block.cast()) };
     give(block);
-    let named = named.0 as f64;
-    let bound = Bound::Within(named, 1.25 * named + 2.0 * page_size() as f64);
-    let claim = "bytes of a block that may be used";
-    b.claim_within(claim, bound, usable as f64, "malloc_usable_size");
+    b.saw(&USABLE, usable);
 }
 
 /// Claims that malloc and free are the C library's own: another library may have been loaded before

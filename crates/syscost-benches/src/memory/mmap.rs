@@ -60,10 +60,15 @@ impl Measured for Row {
         })
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            size: Proof::argument(Sysno::MMAP, LENGTH, ArgumentValue::Always(self.size.0)),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let bytes = whole_pages(self.size)?;
         let most = (MAX_BYTES / bytes).min(MAX_MAPPINGS);
-        plan.expect_argument(Sysno::MMAP, LENGTH, ArgumentValue::Always(bytes as u64));
         let [one, other] = IN_TURN.map(|access| access.bits().into());
         plan.expect_argument(Sysno::MMAP, PROTECTION, ArgumentValue::InTurn(one, other));
         let made = RefCell::new(Made {

@@ -18,7 +18,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
 use super::space::area::Area;
-use super::space::{ADDRESS, LENGTH, PROTECTION, maps, whole_pages};
+use super::space::{ADDRESS, LENGTH, PROTECTION, in_pages, maps, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "mprotect",
@@ -27,6 +27,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[calls(Sysno::MPROTECT)],
     ..Benchmark::of::<Row>()
 };
+
+static BEFORE: Witness = Witness::of("pages resident before the calls", "pagemap");
+static AFTER: Witness = Witness::of("pages resident after the calls", "pagemap");
 
 const PAGE: Bytes = Bytes::kib(4);
 
@@ -61,6 +64,18 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let resident = if self.touched {
+            in_pages(self.size)
+        } else {
+            0.0
+        };
+        Some(RowProofs {
+            size: Proof::argument(Sysno::MPROTECT, LENGTH, ArgumentValue::Always(self.size.0)),
+            touched: BEFORE.sees(resident).and(AFTER.sees(resident)),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let bytes = whole_pages(self.size)?;
         let area = match self.touched {
@@ -79,10 +94,9 @@ impl Measured for Row {
             ADDRESS,
             ArgumentValue::Always(start as u64),
         );
-        plan.expect_argument(Sysno::MPROTECT, LENGTH, ArgumentValue::Always(bytes as u64));
         plan.expect_argument(Sysno::MPROTECT, PROTECTION, in_turn);
-        let resident = if self.touched { area.pages() } else { 0 };
-        claim_pages(&mut plan, "before the calls", &area, resident)?;
+        let resident = || Ok::<_, Failure>(area.look(0..area.pages())?.present);
+        plan.saw(&BEFORE, resident()?);
         let mut outcome = plan.measure(Loop::batches(2, |iterations| {
             for _ in 0..iterations {
                 area.protect(less)?;
@@ -90,18 +104,11 @@ impl Measured for Row {
             }
             Ok(())
         }))?;
-        claim_pages(&mut outcome, "after them", &area, resident)?;
+        outcome.saw(&AFTER, resident()?);
         area.protect(MprotectFlags::READ)?;
         let only_read = maps::bytes_with("r--", start..start + bytes)?;
         let claim = "bytes that may only be read after a call";
         outcome.claim_equal(claim, bytes, only_read, "/proc/self/maps");
         Ok(outcome)
     }
-}
-
-/// Claims that so many pages are resident: all, or none.
-fn claim_pages(b: &mut Bencher, when: &str, area: &Area, expected: usize) -> Result<(), Failure> {
-    let seen = area.look(0..area.pages())?.present;
-    b.claim_equal(format!("pages resident {when}"), expected, seen, "pagemap");
-    Ok(())
 }

@@ -36,6 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const OLD_LENGTH: Argument = argument(1, "old length");
 const NEW_LENGTH: Argument = argument(2, "new length");
+const FLAGS: Argument = argument(3, "flags");
 const NEW_ADDRESS: Argument = argument(4, "new address");
 
 /// Maximum number of round trips per batch.
@@ -46,6 +47,15 @@ const MAX_TRIPS: u64 = 1 << 20;
 enum Op {
     Resize,
     Move,
+}
+
+impl Op {
+    fn flags(self) -> u64 {
+        match self {
+            Op::Resize => 0,
+            Op::Move => (libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED) as u64,
+        }
+    }
 }
 
 #[derive(Params, Clone)]
@@ -78,6 +88,24 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        use ArgumentValue::{Always, Apart, InTurn};
+        let argument = |argument, value| Proof::argument(Sysno::MREMAP, argument, value);
+        let (whole, half) = (self.size.0, self.size.0 / 2);
+        Some(RowProofs {
+            op: argument(FLAGS, Always(self.op.flags())),
+            size: match self.op {
+                Op::Resize => argument(OLD_LENGTH, InTurn(whole, half))
+                    .and(argument(NEW_LENGTH, InTurn(half, whole))),
+                // There and back: the two places do not overlap.
+                Op::Move => argument(OLD_LENGTH, Always(whole))
+                    .and(argument(NEW_LENGTH, Always(whole)))
+                    .and(argument(ADDRESS, Apart(whole)))
+                    .and(argument(NEW_ADDRESS, Apart(whole))),
+            },
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let bytes = whole_pages(self.size)?;
         match self.op {
@@ -91,16 +119,9 @@ fn move_to_and_fro(mut plan: Plan, bytes: usize) -> Result<Outcome, Failure> {
     enough_for(bytes)?;
     let block = Block::map(bytes)?;
     block.mark();
-    let length = ArgumentValue::Always(bytes as u64);
-    // There and back: the two places do not overlap.
-    let place = ArgumentValue::Apart(bytes as u64);
-    plan.expect_argument(Sysno::MREMAP, OLD_LENGTH, length);
-    plan.expect_argument(Sysno::MREMAP, NEW_LENGTH, length);
-    plan.expect_argument(Sysno::MREMAP, ADDRESS, place);
     // It is this block that is moved away each time, and its pages are checked.
     let home = ArgumentValue::EverySecond(block.start().addr() as u64);
     plan.expect_argument(Sysno::MREMAP, ADDRESS, home);
-    plan.expect_argument(Sysno::MREMAP, NEW_ADDRESS, place);
     claim_pages(&mut plan, "before the calls", &block, bytes)?;
     let place = RefCell::new(Place::reserve(bytes)?);
     let prepare = |_| {
@@ -131,19 +152,8 @@ fn claim_pages(b: &mut Bencher, when: &str, block: &Block, bytes: usize) -> Resu
     Ok(())
 }
 
-fn resize(mut plan: Plan, bytes: usize) -> Result<Outcome, Failure> {
+fn resize(plan: Plan, bytes: usize) -> Result<Outcome, Failure> {
     let block = Block::map(bytes)?;
-    let (whole, half) = (bytes as u64, bytes as u64 / 2);
-    plan.expect_argument(
-        Sysno::MREMAP,
-        OLD_LENGTH,
-        ArgumentValue::InTurn(whole, half),
-    );
-    plan.expect_argument(
-        Sysno::MREMAP,
-        NEW_LENGTH,
-        ArgumentValue::InTurn(half, whole),
-    );
     let mut outcome = plan.measure(Loop::batches(2, |iterations| {
         for _ in 0..iterations {
             // Shorter first: between batches no gap is left that another mapping could occupy.

@@ -16,6 +16,7 @@
 use std::cell::Cell;
 
 use rustix::mm::MsyncFlags;
+use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::IoReader;
 
@@ -34,6 +35,8 @@ const FLAGS: Argument = argument(2, "flags");
 
 /// Maximum number of waits: the journal, the page and the device's cache may each be waited for.
 const WAITS: Expect = at_most(Counter::VoluntarySwitches, 20.0);
+
+static LEFT_DIRTY: Witness = Witness::of("bytes that are dirty after the calls", "smaps");
 
 const DIRTIED: &str = "bytes made dirty before it";
 
@@ -82,27 +85,34 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match (self.op, self.state) {
-            (Op::Async, _) => vec![],
-            (Op::Sync, State::Clean) => vec![WAITS, exactly(Counter::Reported(DIRTIED), 0.0)],
-            (Op::Sync, State::Dirty) => vec![WAITS],
-        }
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let given = match self.op {
+            Op::Async => MsyncFlags::ASYNC,
+            Op::Sync => MsyncFlags::SYNC,
+        };
+        let flags = ArgumentValue::Always(given.bits().into());
+        let page = page_size() as f64;
+        Some(RowProofs {
+            op: Proof::argument(Sysno::MSYNC, FLAGS, flags).and(Proof::counted(match self.op {
+                Op::Async => vec![],
+                Op::Sync => vec![WAITS],
+            })),
+            state: match (self.op, self.state) {
+                (Op::Async, State::Dirty | State::Clean) => LEFT_DIRTY.sees(page),
+                (Op::Sync, State::Clean) => {
+                    Proof::counted([exactly(Counter::Reported(DIRTIED), 0.0)])
+                }
+                (Op::Sync, State::Dirty) => {
+                    Proof::counted([at_least(Counter::Reported(DIRTIED), page)])
+                }
+            },
+        })
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let file = FilePages::make(PAGES)?;
-        let flag = match self.op {
-            Op::Async => MsyncFlags::ASYNC,
-            Op::Sync => MsyncFlags::SYNC,
-        };
         let page = file.page_bytes() as u64;
         plan.expect_argument(Sysno::MSYNC, LENGTH, ArgumentValue::Always(page));
-        plan.expect_argument(
-            Sysno::MSYNC,
-            FLAGS,
-            ArgumentValue::Always(flag.bits().into()),
-        );
         match self.op {
             Op::Async => on_a_dirty_page(plan, &file),
             Op::Sync => to_the_device(plan, &file, self.state == State::Dirty),
@@ -111,7 +121,7 @@ impl Measured for Row {
 }
 
 fn to_the_device<'p>(
-    mut plan: Plan<'p>,
+    plan: Plan<'p>,
     file: &FilePages,
     is_dirty: bool,
 ) -> Result<Outcome<'p>, Failure> {
@@ -120,9 +130,6 @@ fn to_the_device<'p>(
     let io = IoReader::of_thread()?;
     file.sync(page, MsyncFlags::SYNC)?;
     let written_before = device.moved()?.written;
-    if is_dirty {
-        plan.expect(at_least(Counter::Reported(DIRTIED), page as f64));
-    }
     // The preparation is called twice before each timed call: the first time for the timer's own cost.
     let (value, pending, dirtied) = (Cell::new(0_u8), Cell::new(0), Cell::new(0));
     let single = Single::of(
@@ -166,17 +173,14 @@ fn on_a_dirty_page<'p>(plan: Plan<'p>, file: &FilePages) -> Result<Outcome<'p>, 
     file.write(0, 1);
     let before = file.dirty_bytes();
     let mut outcome = plan.measure(Loop::each(|| file.sync(page, MsyncFlags::ASYNC)))?;
-    let (claim, source) = ("bytes that are dirty after the calls", "smaps");
     match (before, file.dirty_bytes()) {
-        // The kernel itself writes back pages that have been dirty for long.
-        (Ok(before), Ok(after)) if before == page && after < page => {
-            let reason = "the kernel has written the page back meanwhile";
-            outcome.claim_unverified(claim, page, after, source, reason);
+        (Ok(before), Ok(after)) => {
+            // The kernel itself writes back pages that have been dirty for long.
+            let is_written_back = before == page && after < page;
+            let doubt = "the kernel has written the page back meanwhile";
+            outcome.saw_unless(&LEFT_DIRTY, after, is_written_back.then_some(doubt));
         }
-        (Ok(_), Ok(after)) => outcome.claim_equal(claim, page, after, source),
-        (Err(reason), _) | (_, Err(reason)) => {
-            outcome.claim_unobserved(claim, page, source, reason)
-        }
+        (Err(reason), _) | (_, Err(reason)) => outcome.unseen(&LEFT_DIRTY, reason),
     }
     Ok(outcome)
 }

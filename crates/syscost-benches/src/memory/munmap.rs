@@ -15,12 +15,11 @@
 
 use std::cell::{Cell, RefCell};
 
-use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
 use super::space::islands::Islands;
 use super::space::maps::mapped_bytes;
-use super::space::{ADDRESS, GIVING_BACK, LENGTH, RESIDENT, gives_back, whole_pages};
+use super::space::{ADDRESS, GIVING_BACK, LENGTH, RESIDENT, gives_back, in_pages, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "munmap",
@@ -83,18 +82,24 @@ impl Measured for Row {
         (self.touched && self.size == MOST).then_some(Setup::Expensive { seconds: 0.05 })
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let resident = |pages| exactly(Counter::Reported(RESIDENT), pages);
+        Some(RowProofs {
+            size: Proof::argument(Sysno::MUNMAP, LENGTH, ArgumentValue::Always(self.size.0)),
+            touched: Proof::counted(match self.touched {
+                true => vec![
+                    resident(in_pages(self.size)),
+                    GIVING_BACK,
+                    gives_back(self.size),
+                ],
+                false => vec![resident(0.0)],
+            }),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (bytes, is_touched) = (whole_pages(self.size)?, self.touched);
-        let (max_bytes, pages) = match is_touched {
-            true => (MAX_TOUCHED, bytes / page_size()),
-            false => (MAX_BYTES, 0),
-        };
-        plan.expect(exactly(Counter::Reported(RESIDENT), pages as f64));
-        if is_touched {
-            plan.expect(GIVING_BACK);
-            plan.expect(gives_back(pages));
-        }
-        plan.expect_argument(Sysno::MUNMAP, LENGTH, ArgumentValue::Always(bytes as u64));
+        let max_bytes = if is_touched { MAX_TOUCHED } else { MAX_BYTES };
         plan.expect_argument(Sysno::MUNMAP, ADDRESS, ArgumentValue::Different);
         let most = (max_bytes / bytes).clamp(2, MAX_MAPPINGS);
         let islands = RefCell::new(Islands::make(1, bytes)?);

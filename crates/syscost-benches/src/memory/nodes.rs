@@ -44,6 +44,13 @@ impl<W: Work> Measured<W> for Row {
         Ok(())
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            cpu_node: CPU_NODE.sees(self.cpu_node),
+            memory_node: MEMORY_NODE.sees(self.memory_node),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         W::measure(self, plan)
     }
@@ -72,12 +79,20 @@ pub(super) fn cpu_of(b: &Bencher, node: u32) -> Result<u32, Unsupported> {
         .ok_or_else(|| Unsupported::new(format!("this process may use no CPU of node {node}")))
 }
 
-/// Claims that the memory is on this node, in the requested kind of pages.
-pub(super) fn claim_memory(b: &mut Bencher, memory: &Memory, node: u32) -> Result<(), Failure> {
+static CPU_NODE: Witness = Witness::of("node of the CPU", "getcpu");
+static MEMORY_NODE: Witness = Witness::of("node of the memory", "move_pages");
+
+/// Looks on which node this memory is, and claims that it is there, in the requested kind of pages.
+pub(super) fn look_at_memory(b: &mut Bencher, memory: &Memory) -> Result<(), Failure> {
     b.claim_resident(memory)?;
-    let (asked, there) = memory.pages_on(node)?;
-    let claim = format!("of some pages those on node {node}");
-    b.claim_equal(&claim, asked, there, "move_pages");
+    let holds_all = |node: u32| memory.pages_on(node).map(|(asked, there)| asked == there);
+    for node in nodes() {
+        if holds_all(node)? {
+            b.saw(&MEMORY_NODE, node);
+            return Ok(());
+        }
+    }
+    b.saw(&MEMORY_NODE, "none has all of it");
     Ok(())
 }
 
@@ -123,5 +138,12 @@ pub(super) fn observe(
     }))?;
     let seen = strayed.unwrap_or(cpu);
     outcome.claim_equal("CPU of the thread", cpu, seen, "getcpu");
+    match Topology::here().cpu(seen).and_then(|cpu| cpu.node) {
+        Some(node) => outcome.saw(&CPU_NODE, node),
+        None => outcome.unseen(
+            &CPU_NODE,
+            "the system does not say which node a CPU belongs to",
+        ),
+    }
     Ok(outcome)
 }

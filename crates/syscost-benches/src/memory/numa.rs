@@ -54,9 +54,9 @@ impl nodes::Work for Latency {
             order: Order::Random(plan.random().u64(..)),
         };
         let chase = Chase::new(memory, route, 1)?;
-        nodes::claim_memory(&mut plan, chase.memory(), node)?;
+        nodes::look_at_memory(&mut plan, chase.memory())?;
         chases::claim_beyond_caches(&mut plan, BYTES);
-        chases::claim_chains(&mut plan, &chase, 1);
+        chases::claim_one_chain(&mut plan, &chase);
         chases::claim_random(&mut plan, &chase);
         let steps = (TURNS * chase.operations_per_iteration()) as f64;
         let work = move || {

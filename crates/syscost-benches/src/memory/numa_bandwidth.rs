@@ -51,7 +51,7 @@ impl nodes::Work for Bandwidth {
         let arrays = Arrays::on_node(chases::largest(), node);
         let streaming = Streaming::new(widest(), course, arrays)?;
         for memory in streaming.arrays().memories() {
-            nodes::claim_memory(&mut plan, memory, node)?;
+            nodes::look_at_memory(&mut plan, memory)?;
         }
         let bytes = course.bytes() as f64;
         nodes::observe(plan, cpu, move || streaming.proved(), |ns| bytes * 1e9 / ns)

@@ -1,10 +1,12 @@
 //! Shared: a page that two threads write into.
 #![allow(unsafe_code)] // atomics in memory of our own
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
+
+pub(super) static WRITTEN: Witness = Witness::of("words of the page that are written", "memory");
 
 /// A page of words that several threads may use concurrently.
 pub(super) struct Page(Memory);
@@ -18,6 +20,14 @@ impl Page {
         Ok(Self(Memory::fill(1, Pages::Small)?))
     }
 
+    /// The offsets in bytes of the words that are not zero, as they were in the beginning.
+    pub(super) fn written(&self) -> String {
+        let offsets = (0..self.0.bytes()).step_by(size_of::<u64>());
+        let written = offsets.filter(|offset| self.word(*offset).load(Relaxed) != 0);
+        let written: Vec<String> = written.map(|offset| offset.to_string()).collect();
+        written.join(" and ")
+    }
+
     /// The word at this offset in bytes.
     pub(super) fn word(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(size_of::<u64>()) && offset < self.0.bytes());
@@ -29,7 +39,6 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::Ordering;
 
     #[test]
     fn words_are_as_far_apart_as_asked_and_keep_what_they_hold() {
@@ -38,15 +47,16 @@ mod tests {
             Err(reason) => return println!("skipped: {reason}"),
         };
         let (first, second) = (page.word(1024), page.word(1032));
-        first.store(1, Ordering::Relaxed);
-        second.store(2, Ordering::Relaxed);
+        first.store(1, Relaxed);
+        second.store(2, Relaxed);
         assert_eq!(
             (
-                first.load(Ordering::Relaxed),
+                first.load(Relaxed),
                 second.as_ptr().addr() - first.as_ptr().addr()
             ),
             (1, 8)
         );
+        assert_eq!(page.written(), "1024 and 1032");
         assert!(page.word(0).as_ptr().addr().is_multiple_of(4096));
     }
 }

@@ -95,6 +95,40 @@ impl Kind {
     }
 }
 
+impl Kind {
+    fn proof(self) -> Proof {
+        match self {
+            Kind::AnonymousWrite => anonymous::proof(anonymous::Left::OWN),
+            Kind::ZeroPageRead => anonymous::proof(anonymous::Left::ZEROS),
+            Kind::ZeroPageWrite => anonymous::proof(anonymous::Left::OWN_AFTER_ZEROS),
+            Kind::CopyOnWrite => Proof::counted(copy_on_write::EXPECT),
+            Kind::Huge => huge::proof(),
+            Kind::FileWarm => file::proof_of_around(),
+            Kind::FileWarmAlone => file::proof_of_alone(),
+            Kind::FileCold => Proof::counted(file::COLD),
+            Kind::Userfaultfd => Proof::counted(userfaultfd::EXPECT),
+        }
+    }
+
+    fn proof_of(self, state: State) -> Proof {
+        let recycled = match self {
+            Kind::Huge => huge::recycled_bytes(),
+            Kind::AnonymousWrite
+            | Kind::ZeroPageRead
+            | Kind::ZeroPageWrite
+            | Kind::CopyOnWrite
+            | Kind::FileWarm
+            | Kind::FileWarmAlone
+            | Kind::FileCold
+            | Kind::Userfaultfd => anonymous::recycled_bytes(),
+        };
+        state::GIVEN_BACK.sees(match state {
+            State::Recycled => recycled,
+            State::Fresh => state::FRESH_BYTES,
+        })
+    }
+}
+
 /// This many faults without a device per operation; the kernel may add a fault now and then.
 const fn minor_faults(count: f64) -> Expect {
     within(Counter::MinorFaults, 0.99 * count, 1.01 * count)
@@ -126,18 +160,14 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.kind {
-            Kind::AnonymousWrite
-            | Kind::ZeroPageRead
-            | Kind::ZeroPageWrite
-            | Kind::FileWarmAlone => vec![minor_faults(1.0)],
-            Kind::CopyOnWrite => copy_on_write::EXPECT.to_vec(),
-            Kind::Huge => huge::EXPECT.to_vec(),
-            Kind::FileWarm => vec![],
-            Kind::FileCold => file::COLD.to_vec(),
-            Kind::Userfaultfd => userfaultfd::EXPECT.to_vec(),
-        }
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            kind: self.kind.proof(),
+            state: match self.state {
+                Some(state) => self.kind.proof_of(state),
+                None => Proof::default(),
+            },
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -24,6 +24,7 @@ use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
 use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
+use crate::witness::memory;
 
 /// The sizes, and the number of entries of `COUNTS` with which each is measured: in a near cache
 /// the table of 16 and more chains would be visible.
@@ -107,6 +108,14 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            pages: memory::in_pages(self.pages),
+            size: chases::through(self.size),
+            chains: chases::in_chains(self.chains),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let bytes = self.size.get();
         let known = CHASES.with_borrow_mut(|chases| {
@@ -120,8 +129,8 @@ impl Measured for Row {
                 Chase::new(Memory::fill(bytes, self.pages)?, route, 1)?
             }
         };
-        chases::claim_pages(&mut plan, &chase, self.pages)?;
-        chases::claim_size(&mut plan, &chase, self.size);
+        memory::look_at_pages(&mut plan, chase.memory())?;
+        chases::look_at_span(&mut plan, &chase);
         chases::claim_lines(&mut plan, &chase, bytes / LINE, LINE);
         chases::claim_random(&mut plan, &chase);
         // At another place of the cycle than the case before.
@@ -131,7 +140,7 @@ impl Measured for Row {
             false => None,
         };
         chase.set_chains(self.chains, first / 2)?;
-        chases::claim_chains(&mut plan, &chase, self.chains);
+        chases::look_at_chains(&mut plan, &chase);
         chases::go_round(&plan, &chase);
         let mut outcome = plan.measure(Kernel::of(&chase))?;
         if let (Some(single_ns), Some(median)) = (single_ns, outcome.median()) {

@@ -17,6 +17,7 @@
 
 mod stage;
 
+use std::borrow::Cow;
 use std::fs;
 
 use rustix::param::page_size;
@@ -62,8 +63,24 @@ fn counts_to(others: u32) -> Vec<u32> {
 struct Row {
     via: Call,
     /// How many other threads run meanwhile, each on a separate CPU.
-    threads: Copies,
+    threads: Others,
 }
+
+/// A number of threads, each of which has a CPU: it depends on that of the measuring one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Others(u32);
+
+impl Value for Others {
+    fn text(&self) -> Cow<'static, str> {
+        self.0.text()
+    }
+
+    fn role(&self) -> Role {
+        Role::BindsCpus
+    }
+}
+
+static RUNNING: Witness = Witness::of("other threads that run", "their own counts");
 
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
@@ -73,20 +90,30 @@ impl Measured for Row {
         let counts = counts_to(others as u32);
         rows!(Row {
             via: Call::ALL,
-            threads: counts.iter().copied().map(Copies)
+            threads: counts.iter().copied().map(Others)
         })
     }
 
     fn profile(&self, _: &Here) -> Profile {
         match (self.via, self.threads) {
-            (Call::Madvise, Copies(1)) => Profile::Quick,
+            (Call::Madvise, Others(1)) => Profile::Quick,
             (Call::Madvise, _) => Profile::Standard,
             (Call::Munmap | Call::Mprotect, _) => Profile::Full,
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        vec![together(self.via.number(), 1.0)]
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let argument = |argument, value| {
+            Proof::argument(self.via.number(), argument, ArgumentValue::Always(value))
+        };
+        let call = Proof::counted([together(self.via.number(), 1.0)]);
+        Some(RowProofs {
+            via: match self.via.asks() {
+                Some((argument_of_it, value)) => call.and(argument(argument_of_it, value)),
+                None => call,
+            },
+            threads: RUNNING.sees(self.threads.0),
+        })
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
@@ -98,9 +125,6 @@ impl Measured for Row {
             LENGTH,
             ArgumentValue::Always(page_size() as u64),
         );
-        if let Some((argument, value)) = call.asks() {
-            plan.expect_argument(call.number(), argument, ArgumentValue::Always(value));
-        }
         let placement = match threads {
             // The call alone needs no other CPU.
             0 => Placement::SAME,
@@ -112,6 +136,7 @@ impl Measured for Row {
         };
         let measured = plan.measure(Together::of(placement, make))?;
         let (mut outcome, (stage, _)) = measured.split();
+        outcome.saw(&RUNNING, stage.running());
         if threads > 0 {
             claim_running(&mut outcome, stage.tally());
         }

@@ -146,7 +146,7 @@ impl Bencher<'_> {
     }
 
     fn claim_copies(&mut self, cpus: &[u32], log: &[Vec<CopyInterval>]) {
-        self.claim_cpus(cpus, log);
+        self.claim_cpus(log);
         if cpus.len() > 1 {
             self.claim_overlap(log);
             self.detail_shares(log);
@@ -316,8 +316,10 @@ impl Bencher<'_> {
         Ok(course)
     }
 
-    /// Claims that every copy was on its CPU at the end of each window.
-    fn claim_cpus(&mut self, cpus: &[u32], log: &[Vec<CopyInterval>]) {
+    /// Claims that at the end of each window copies were on as many CPUs as the row's name says, and
+    /// on these.
+    fn claim_cpus(&mut self, log: &[Vec<CopyInterval>]) {
+        let cpus = self.named_cpus(log.first().map_or(0, Vec::len));
         let on = |intervals: &[CopyInterval]| -> Vec<u32> {
             intervals.iter().map(|interval| interval.cpu).collect()
         };
@@ -331,11 +333,18 @@ impl Bencher<'_> {
         let holds = seen == cpus;
         self.claim(
             "CPUs of its copies",
-            listed(cpus),
+            listed(&cpus),
             listed(&seen),
             "clock",
             holds,
         );
+    }
+
+    /// The CPUs of as many copies as the row's name says, or else of this many.
+    fn named_cpus(&self, count: usize) -> Vec<u32> {
+        let mut cpus = spread_from(self.cpu, self.allowed());
+        cpus.truncate(self.named_copies().map_or(count, |count| count as usize));
+        cpus
     }
 
     /// Claims that the copies worked at the same time: in the evidence pass that they can, in the

@@ -213,11 +213,17 @@ impl Bencher<'_> {
             return Err(Failure::Broken(what.into()));
         }
         let cpus = shape.cpus(self)?;
-        self.begin(shape.manner(), cpus)?;
-        match self.pass {
+        let manner = shape.manner();
+        self.begin(manner, cpus)?;
+        let seen = match self.pass {
             Pass::Timed => shape.time(self),
             Pass::Evidence => shape.count(self),
+        }?;
+        // The others claim what the kernel says of each of theirs.
+        if !manner.is_together() && manner != Manner::Copies {
+            self.claim_alone();
         }
+        Ok(seen)
     }
 
     /// Begins to measure tasks that may use this many CPUs simultaneously: completes the expectations.

@@ -30,7 +30,8 @@ pub(super) struct Place {
 /// Whether a case may be measured on another CPU than its worker was sent to: not if it names CPUs,
 /// which are relative to that one, or if cases reuse memory, which is allocated near it.
 pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
-    !benchmark.stays && !case.facts.roles.contains(&Role::BindsCpus)
+    let binds = |role: &Role| matches!(role, Role::BindsCpus | Role::Copies(_));
+    !benchmark.stays && !case.facts.roles.iter().any(binds)
 }
 
 /// Moves this process to the worker's own CPU or, if it `may_move`, to the first CPU whose core

@@ -211,6 +211,26 @@ impl Chase {
         }
     }
 
+    /// Bytes from the lowest to the highest line, both included, of those thousands of places all over
+    /// the cycle between which steps are sampled: of all lines if there are no more.
+    pub fn span(&self) -> usize {
+        let (low, high) = self
+            .steps_of_all()
+            .fold((usize::MAX, 0), |(low, high), (at, next)| {
+                (low.min(at).min(next), high.max(at).max(next))
+            });
+        high - low + LINE
+    }
+
+    /// The most frequent distance of those sampled steps, up or down, in bytes.
+    pub fn most_frequent_distance(&self) -> usize {
+        let steps = self.steps_of_all();
+        let mut distances: Vec<usize> = steps.map(|(at, next)| next.abs_diff(at)).collect();
+        distances.sort_unstable();
+        let alike = distances.chunk_by(|a, b| a == b);
+        alike.max_by_key(|one| one.len()).map_or(0, |one| one[0])
+    }
+
     /// The share of the cycle's steps, of thousands sampled all over it, that lead this many bytes upwards.
     pub fn share_of_steps(&self, bytes: usize) -> f64 {
         self.share_of(|at, next| next.wrapping_sub(at) == bytes)

@@ -16,7 +16,7 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 
-use super::{Simd, Work};
+use super::{Simd, Work, machine};
 use crate::Unsupported;
 
 pub use arrays::Arrays;
@@ -32,6 +32,9 @@ const FACTOR: f64 = 3.0;
 
 /// The value that a write-only stream stores in its first pass; each later pass stores one more.
 const WRITTEN: u64 = 0x5157_0000_0000_0000;
+
+/// How many words of the destination show what it holds.
+const SOME_WORDS: usize = 64;
 
 /// An array smaller than the memory divided by this is meant for a cache, and does not change where the next long stream begins.
 const SMALL_SHARE: usize = 8;
@@ -132,6 +135,61 @@ impl Streaming {
     /// The set of vector instructions that its machine code uses. `None` where the processor or the C library chooses.
     pub fn simd(&self) -> Option<Simd> {
         Simd::of(self.instructions)
+    }
+
+    /// By what it stores: instructions that its machine code has, or a function of the C library.
+    pub fn storing(&self) -> &'static str {
+        match self.engine {
+            Engine::Assembly(entry) => machine::stream::storing(entry),
+            Engine::Memset => "memset",
+            Engine::Memcpy => "memcpy",
+        }
+    }
+
+    /// What the last operation left in its destination a, by some words of it: what they are of the arrays b,
+    /// c and d that it reads, or which constant.
+    pub fn left(&self) -> &'static str {
+        let Some(last) = self
+            .done
+            .get()
+            .checked_sub(1)
+            .filter(|_| self.course.writes())
+        else {
+            return "nothing";
+        };
+        let (parts, words) = (self.course.parts(), self.course.part / 8);
+        let array = self.course.array / 8;
+        let number =
+            |array_number: usize, index: usize| f64::from_bits(word(array_number * array + index));
+        let made: [(&str, &dyn Fn(usize, u64) -> bool); 7] = [
+            ("b", &|index, found| found == word(index)),
+            ("s b", &|index, found| {
+                found == (FACTOR * number(0, index)).to_bits()
+            }),
+            ("b + c", &|index, found| {
+                found == (number(0, index) + number(1, index)).to_bits()
+            }),
+            ("b + s c", &|index, found| {
+                found == (number(0, index) + FACTOR * number(1, index)).to_bits()
+            }),
+            ("b + c + d", &|index, found| {
+                let sum = number(0, index) + number(1, index) + number(2, index);
+                found == sum.to_bits()
+            }),
+            ("a number", &|_, found| found >> 48 == WRITTEN >> 48),
+            ("a byte", &|_, found| {
+                found == u64::from_ne_bytes([found as u8; 8])
+            }),
+        ];
+        let first = (last % parts) as usize * words;
+        let places = (0..SOME_WORDS).map(|place| first + place * words / SOME_WORDS);
+        let left = made.into_iter().find(|(_, is_it)| {
+            places.clone().all(|index| {
+                // SAFETY: within the destination, which only this stream writes to.
+                is_it(index, unsafe { self.destination(index).read_volatile() })
+            })
+        });
+        left.map_or("something else", |(name, _)| name)
     }
 
     /// How many operations have been done.

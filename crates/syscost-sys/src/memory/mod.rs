@@ -166,6 +166,14 @@ impl Memory {
         )
     }
 
+    /// How many of its bytes are resident in each kind of pages, the smallest first.
+    ///
+    /// # Errors
+    /// As [`Memory::resident`].
+    pub fn resident_by_pages(&self) -> Result<[(Pages, usize); 3], Unsupported> {
+        smaps::by_pages(self.start.addr()..self.start.addr() + self.bytes)
+    }
+
     /// Writes a word of every page, or of as many pages as [`PATIENCE`] permits.
     fn write_all(&self) -> Result<(), Unsupported> {
         let begun = Instant::now();

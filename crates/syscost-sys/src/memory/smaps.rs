@@ -23,14 +23,27 @@ const AT_ONCE: usize = 1 << 10;
 /// How much is resident of the mappings that begin within these addresses, by /proc/self/smaps. One
 /// [`Memory`](super::Memory) may consist of several of them.
 pub(super) fn resident(within: Range<usize>, pages: Pages) -> Result<Resident, Unsupported> {
+    let by_pages = by_pages(within)?;
+    Ok(Resident {
+        bytes: by_pages.iter().map(|(_, bytes)| bytes).sum(),
+        in_pages_bytes: by_pages
+            .iter()
+            .filter(|(kind, _)| *kind == pages)
+            .map(|(_, bytes)| bytes)
+            .sum(),
+    })
+}
+
+/// How many of these mappings' bytes are resident in each kind of pages.
+pub(super) fn by_pages(within: Range<usize>) -> Result<[(Pages, usize); 3], Unsupported> {
     let path = "/proc/self/smaps";
-    let resident = File::open(path)
-        .and_then(|file| of(BufReader::with_capacity(AT_ONCE, file), within, pages));
+    let resident =
+        File::open(path).and_then(|file| of(BufReader::with_capacity(AT_ONCE, file), within));
     Ok(resident.map_err(|cause| SystemError::new("read", path, cause))?)
 }
 
 /// Parses this text, which lists mappings by ascending address and is read no further than necessary.
-fn of(smaps: impl BufRead, within: Range<usize>, pages: Pages) -> io::Result<Resident> {
+fn of(smaps: impl BufRead, within: Range<usize>) -> io::Result<[(Pages, usize); 3]> {
     let (mut small, mut transparent, mut set_aside, mut is_ours) = (0, 0, 0, false);
     for line in smaps.lines() {
         let line = line?;
@@ -59,14 +72,11 @@ fn of(smaps: impl BufRead, within: Range<usize>, pages: Pages) -> io::Result<Res
             }
         }
     }
-    Ok(Resident {
-        bytes: small + set_aside,
-        in_pages_bytes: match pages {
-            Pages::Small => small - transparent.min(small),
-            Pages::Huge => transparent,
-            Pages::Gigantic => set_aside,
-        },
-    })
+    Ok([
+        (Pages::Small, small - transparent.min(small)),
+        (Pages::Huge, transparent),
+        (Pages::Gigantic, set_aside),
+    ])
 }
 
 #[cfg(test)]
@@ -90,17 +100,15 @@ Private_Hugetlb: 1048576 kB
 
     #[test]
     fn mappings_within_are_added_up() {
-        let of = |within, pages| of(SMAPS.as_bytes(), within, pages).unwrap();
+        let of = |within| {
+            of(SMAPS.as_bytes(), within)
+                .unwrap()
+                .map(|(_, bytes)| bytes)
+        };
         let within = 0x7f00_0000_0000..0x7f00_0060_0000;
-        let small = of(within.clone(), Pages::Small);
-        assert_eq!(small.bytes, 4196 << 10);
-        assert_eq!(small.in_pages_bytes, 2148 << 10);
-        assert_eq!(of(within, Pages::Huge).in_pages_bytes, 2 << 20);
-        let set_aside = of(0x7f00_4000_0000..0x7f00_8000_0000, Pages::Gigantic);
-        assert_eq!(
-            (set_aside.bytes, set_aside.in_pages_bytes),
-            (1 << 30, 1 << 30)
-        );
-        assert_eq!(of(0..1, Pages::Small), Resident::default());
+        assert_eq!(of(within), [2148 << 10, 2 << 20, 0]);
+        let set_aside = 0x7f00_4000_0000..0x7f00_8000_0000;
+        assert_eq!(of(set_aside), [0, 0, 1 << 30]);
+        assert_eq!(of(0..1), [0; 3]);
     }
 }

@@ -116,6 +116,29 @@ pub(in crate::memory) struct Row {
     pub(in crate::memory) threads: Copies,
 }
 
+pub(super) static STORES: Witness = Witness::of("by what it stores", "the code's bytes");
+pub(super) static LEFT: Witness = Witness::of("what is left in array a", "memory");
+
+/// What proves that a stream is this: what it leaves in its destination, and by what.
+pub(super) fn proof_of(op: Stream) -> Proof {
+    let (left, stores) = match op {
+        Stream::Read => ("nothing", "none"),
+        Stream::Write => ("a number", "stores"),
+        Stream::WriteNontemporal => ("a number", "non-temporal stores"),
+        Stream::Copy => ("b", "stores"),
+        Stream::CopyNontemporal => ("b", "non-temporal stores"),
+        Stream::Scale => ("s b", "stores"),
+        Stream::Add => ("b + c", "stores"),
+        Stream::Triad => ("b + s c", "stores"),
+        Stream::AddThree => ("b + c + d", "stores"),
+        Stream::RepeatStore => ("a byte", "rep stosb"),
+        Stream::RepeatMove => ("b", "rep movsb"),
+        Stream::Memset => ("a byte", "memset"),
+        Stream::Memcpy => ("b", "memcpy"),
+    };
+    LEFT.sees(left).and(STORES.sees(stores))
+}
+
 /// Seconds that a row in memory takes to allocate its arrays, once per round: all of them share these.
 pub(super) const LARGE_SECONDS: f64 = 0.04;
 

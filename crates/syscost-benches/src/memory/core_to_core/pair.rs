@@ -11,7 +11,7 @@ use syscost_sys::cpu;
 use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
-use crate::memory::page::Page;
+use crate::memory::page::{Page, WRITTEN};
 
 /// How a line moves back and forth.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,20 @@ pub(super) enum Method {
     /// Each side writes its own word of one line and reads the other's.
     MessageOneLine,
 }
+
+impl Method {
+    /// The words of the page by which it moves a line, or two.
+    pub(super) fn words(self) -> String {
+        match self {
+            Method::Exchange => QUESTION.to_string(),
+            Method::Message => format!("{QUESTION} and {ANSWER}"),
+            Method::MessageOneLine => format!("{QUESTION} and {ANSWER_BESIDE}"),
+        }
+    }
+}
+
+pub(super) static FROM: Witness = Witness::of("CPU of the side that asks", "getcpu");
+pub(super) static TO: Witness = Witness::of("CPU of the side that replies", "getcpu");
 
 /// Round trips per iteration, so that a batch always has several.
 pub(super) const PER_TURN: u64 = 16;
@@ -127,6 +141,8 @@ pub(super) struct Asking {
     lines: Arc<Lines>,
     asked: u64,
     by_lines: u64,
+    /// Which words of the page were written, in the end.
+    written: String,
     cpu: Option<u32>,
     watch: Option<Result<Watch, Unsupported>>,
     /// Stores of the other side to the line of its answers, counted by the processor, if requested
@@ -156,6 +172,7 @@ impl Driver for Asking {
             Err(reason) => Err(reason.to_string()),
         });
         self.by_lines = self.lines.counted_by_lines();
+        self.written = self.lines.page.written();
         self.lines.end();
         Ok(())
     }
@@ -169,20 +186,15 @@ impl Drop for Asking {
 }
 
 impl Asking {
-    /// Claims that both sides took part in every round trip, on the CPUs that the row names.
-    pub(super) fn judge(&self, outcome: &mut Outcome, other: &Replying, named: [Cpu; 2]) {
-        let text = |cpus: [Option<u32>; 2]| {
-            let [from, to] =
-                cpus.map(|cpu| cpu.map_or("unknown".to_owned(), |cpu| cpu.to_string()));
-            format!("{from} and {to}")
-        };
-        let seen = text([self.cpu, other.cpu]);
-        outcome.claim_equal(
-            "CPUs of both sides",
-            text(named.map(|cpu| Some(cpu.0))),
-            seen,
-            "getcpu",
-        );
+    /// Claims that both sides took part in every round trip, and tells on which CPUs and by what words.
+    pub(super) fn judge(&self, outcome: &mut Outcome, other: &Replying) {
+        for (witness, cpu) in [(&FROM, self.cpu), (&TO, other.cpu)] {
+            match cpu {
+                Some(cpu) => outcome.saw(witness, cpu),
+                None => outcome.unseen(witness, "the side did not come to its end"),
+            }
+        }
+        outcome.saw(&WRITTEN, &*self.written);
         let asked = self.asked;
         // The divisor of the time.
         let claim = "round trips that were asked for";
@@ -226,6 +238,7 @@ pub(super) fn team<'t>(
         lines,
         asked: 0,
         by_lines: 0,
+        written: String::new(),
         cpu: None,
         watch,
         stored: None,

@@ -34,7 +34,6 @@ pub(super) struct Tally {
     pub(super) meanwhile: u64,
     /// The other thread's largest share of a long batch, in percent.
     pub(super) largest_share: f64,
-    pub(super) bytes_apart: u64,
     /// How often it looked at the other word, and how often that had changed since the last look.
     pub(super) looks: u64,
     pub(super) changes: u64,
@@ -53,13 +52,7 @@ pub(super) struct Neighbour {
 }
 
 impl Tally {
-    pub(super) fn judge(
-        &self,
-        b: &mut Bencher,
-        neighbour: &Neighbour,
-        is_atomic: bool,
-        distance: Bytes,
-    ) {
+    pub(super) fn judge(&self, b: &mut Bencher, neighbour: &Neighbour, is_atomic: bool) {
         let [own, other] = neighbour.found;
         for (who, added, found) in [
             ("measuring", self.added, own),
@@ -69,8 +62,6 @@ impl Tally {
             let holds = added == found && added > 0;
             b.claim(&what, added, found, "benchmark", holds);
         }
-        let (apart, wanted) = (self.bytes_apart, distance.0);
-        b.claim_equal("bytes from word to word", wanted, apart, "addresses");
         let meanwhile = self.meanwhile as f64;
         let share = 100.0 * meanwhile / (meanwhile + self.added as f64).max(1.0);
         b.detail("neighbour_share_percent", share);

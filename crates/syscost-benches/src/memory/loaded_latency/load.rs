@@ -1,8 +1,8 @@
 //! Threads that read memory, as fast as they can or with pauses.
 
 use std::hint::spin_loop;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
@@ -36,6 +36,8 @@ struct ThreadReport {
     first: AtomicU64,
     operations: AtomicU64,
     sum: AtomicU64,
+    /// Ticks of the shortest pause, once it has ended; none if it made none.
+    shortest: OnceLock<u64>,
 }
 
 struct SharedState {
@@ -156,6 +158,13 @@ impl Load {
         self.shared.reports.iter().map(share).collect()
     }
 
+    /// The shortest pause that any of them made, in ns, once all have ended; `None` if there was none.
+    pub(super) fn shortest_pause_ns(&self) -> Option<f64> {
+        let reports = self.shared.reports.iter();
+        let shortest = reports.filter_map(|report| report.shortest.get()).min();
+        shortest.map(|ticks| self.clock.to_ns(*ticks))
+    }
+
     /// Bytes of the memory that all of them read, each its own part.
     pub(super) fn memory_bytes(&self) -> u64 {
         let bytes = |report: &ThreadReport| report.memory_bytes.load(Ordering::Relaxed);
@@ -198,7 +207,11 @@ fn read(
     // So that threads do not all pause at the same moment.
     let pause = |ticks: u64| {
         let begun = clock.start();
-        while clock.start() - begun < ticks {
+        loop {
+            let passed = clock.start() - begun;
+            if passed >= ticks {
+                return passed;
+            }
             spin_loop();
         }
     };
@@ -225,6 +238,7 @@ fn read(
         report.tried_ticks.store(ticks, Ordering::Relaxed);
     }
     pause(ticks(delay_ns.unwrap_or(0)) * (seed.rotate_left(number as u32) % 64) / 64);
+    let mut shortest = None;
     while !stop.is_set() {
         match delay_ns {
             Some(ns) => {
@@ -234,10 +248,14 @@ fn read(
                     report.timed_bytes.fetch_add(bytes, Ordering::Relaxed);
                 }
                 report.bytes.fetch_add(bytes, Ordering::Relaxed);
-                pause(ticks(ns));
+                let paused = pause(ticks(ns));
+                shortest = Some(shortest.map_or(paused, |known: u64| known.min(paused)));
             }
             None => spin_loop(),
         }
+    }
+    if let Some(shortest) = shortest {
+        report.shortest.get_or_init(|| shortest);
     }
     Ok(())
 }

@@ -117,7 +117,7 @@ impl Kept {
     }
 
     /// Claims that they were blocks of this many bytes, none of which overlap.
-    pub(super) fn claim(&self, b: &mut Bencher, bytes: usize, is_touched: bool) {
+    pub(super) fn claim(&self, b: &mut Bencher, bytes: usize) {
         let what = format!("of {BLOCKS} blocks in use, those apart from the others");
         b.claim_equal(&what, BLOCKS, self.apart, "addresses");
         let (fewest, most) = self.usable;
@@ -129,10 +129,11 @@ impl Kept {
             "malloc_usable_size",
             bytes <= fewest && most <= limit,
         );
-        if is_touched {
-            let pages = BLOCKS * bytes / page_size();
-            b.claim_equal("pages written to", pages, self.touched, "memory");
-        }
+    }
+
+    /// The share of the pages of these blocks, of so many bytes each, that was written to.
+    pub(super) fn share_touched(&self, bytes: usize) -> f64 {
+        self.touched as f64 / (BLOCKS * bytes.div_ceil(page_size())) as f64
     }
 }
 
@@ -188,7 +189,7 @@ mod tests {
         for bytes in [16, 1024, 1 << 20] {
             let honest = kept(bytes, || taken(bytes, true));
             assert_eq!(honest.apart, BLOCKS);
-            assert_eq!(honest.touched, BLOCKS * bytes.div_ceil(page_size()));
+            assert_eq!(honest.share_touched(bytes), 1.0);
             assert!(
                 (bytes..bytes + bytes / 4 + 64).contains(&honest.usable.0),
                 "{bytes}"

@@ -7,7 +7,8 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
-use super::state::{FRESH_BYTES, State, Walk};
+use super::minor_faults;
+use super::state::{FRESH_BYTES, GIVEN_BACK, State, Walk};
 use crate::memory::space::area::Area;
 
 /// Maximum number of pages per batch.
@@ -20,15 +21,20 @@ const LOOKED_AT: usize = 256;
 /// cores holds.
 const RECYCLED: usize = 256;
 
+/// Bytes of them.
+pub(super) fn recycled_bytes() -> usize {
+    RECYCLED * page_size()
+}
+
 /// Measures the first write of pages in this state.
 pub(super) fn write(plan: Plan, state: State) -> Result<Outcome, Failure> {
     let touch = |area: &Area, pages| area.write(pages);
     match state {
         State::Recycled => {
-            let area = Area::reserve(RECYCLED * page_size(), Pages::Small)?;
+            let area = Area::reserve(recycled_bytes(), Pages::Small)?;
             let given_back = |_| area.forget().map(|()| 0);
             let touch = |pages| touch(&area, pages);
-            let mut outcome = prepared(plan, &area, RECYCLED, Left::OWN, given_back, touch)?;
+            let mut outcome = prepared(plan, &area, RECYCLED, given_back, touch)?;
             area.forget()?;
             area.write(0..LOOKED_AT);
             claim(&mut outcome, &area, LOOKED_AT)?;
@@ -42,7 +48,7 @@ pub(super) fn write(plan: Plan, state: State) -> Result<Outcome, Failure> {
                 walk.touched(pages.end);
             };
             let next = |pages| walk.next(pages);
-            let mut outcome = prepared(plan, &area, MAX_PAGES, Left::OWN, next, write)?;
+            let mut outcome = prepared(plan, &area, MAX_PAGES, next, write)?;
             walk.claim(&mut outcome, 0)?;
             Ok(outcome)
         }
@@ -54,7 +60,7 @@ pub(super) fn read(plan: Plan) -> Result<Outcome, Failure> {
     let area = area()?;
     let given_back = |_| area.forget().map(|()| 0);
     let read = |pages| area.read(pages);
-    let mut outcome = prepared(plan, &area, MAX_PAGES, Left::ZEROS, given_back, read)?;
+    let mut outcome = prepared(plan, &area, MAX_PAGES, given_back, read)?;
     area.forget()?;
     area.read(0..LOOKED_AT);
     claim(&mut outcome, &area, 0)?;
@@ -69,12 +75,8 @@ pub(super) fn write_after_read(plan: Plan) -> Result<Outcome, Failure> {
         area.read(0..pages);
         Ok(0)
     };
-    let left = Left {
-        zeros_before: 1.0,
-        ..Left::OWN
-    };
     let write = |pages| area.write(pages);
-    let mut outcome = prepared(plan, &area, MAX_PAGES, left, zeros, write)?;
+    let mut outcome = prepared(plan, &area, MAX_PAGES, zeros, write)?;
     zeros(LOOKED_AT)?;
     let before = area.look(0..LOOKED_AT)?.present;
     let of_its_own = area.memory().resident()?.bytes;
@@ -93,23 +95,38 @@ fn area() -> Result<Area, Failure> {
 
 /// Counts of a batch's pages, per page.
 #[derive(Clone, Copy)]
-struct Left {
+pub(super) struct Left {
     zeros_before: f64,
     own_after: f64,
 }
 
 impl Left {
     /// Absent before, private pages afterwards.
-    const OWN: Self = Self {
+    pub(super) const OWN: Self = Self {
         zeros_before: 0.0,
         own_after: 1.0,
     };
 
+    /// The zero page before, private pages afterwards.
+    pub(super) const OWN_AFTER_ZEROS: Self = Self {
+        zeros_before: 1.0,
+        own_after: 1.0,
+    };
+
     /// Absent before, the zero page afterwards.
-    const ZEROS: Self = Self {
+    pub(super) const ZEROS: Self = Self {
         zeros_before: 0.0,
         own_after: 0.0,
     };
+}
+
+/// What proves pages that are touched for the first time, by their counts.
+pub(super) fn proof(left: Left) -> Proof {
+    Proof::counted([
+        minor_faults(1.0),
+        exactly(Counter::Reported(ZEROS), left.zeros_before),
+        exactly(Counter::Reported(OWN), left.own_after),
+    ])
 }
 
 /// Pages that were present before an operation, but not private.
@@ -121,15 +138,12 @@ const OWN: &str = "pages of this process alone after it";
 /// Measures batches of at most `most` pages with checks before and after each: a fault is counted
 /// the same whatever its cause. `prepare` returns the first page of the next batch.
 fn prepared<'p>(
-    mut plan: Plan<'p>,
+    plan: Plan<'p>,
     area: &Area,
     most: usize,
-    left: Left,
     prepare: impl Fn(usize) -> Result<usize, Failure>,
     touch: impl Fn(Range<usize>),
 ) -> Result<Outcome<'p>, Failure> {
-    plan.expect(exactly(Counter::Reported(ZEROS), left.zeros_before));
-    plan.expect(exactly(Counter::Reported(OWN), left.own_after));
     let (zeros, own, batch) = (Cell::new(0), Cell::new(0), Cell::new((0, 0)));
     let pages_of = |(first, pages)| first..first + pages;
     let look_after = || -> Result<(), Failure> {
@@ -151,6 +165,7 @@ fn prepared<'p>(
     });
     let mut outcome = plan.measure(prepared)?;
     look_after()?;
+    outcome.saw(&GIVEN_BACK, area.memory().bytes());
     outcome.report(ZEROS, zeros.get() as f64);
     outcome.report(OWN, own.get() as f64);
     Ok(outcome)

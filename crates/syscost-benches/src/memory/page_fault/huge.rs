@@ -7,7 +7,7 @@ use syscost_results::Verdict;
 use syscost_sys::memory::{Memory, Pages};
 
 use super::minor_faults;
-use super::state::{FRESH_BYTES, State, Walk};
+use super::state::{FRESH_BYTES, GIVEN_BACK, State, Walk};
 use crate::memory::space::area::Area;
 
 /// Maximum number of huge pages per batch.
@@ -19,7 +19,27 @@ const RECYCLED: usize = 2;
 /// Minimum share of faults that must yield a huge page: the kernel may have none available now and then.
 const MIN_HUGE_SHARE: f64 = 0.9;
 
-pub(crate) const EXPECT: [Expect; 1] = [minor_faults(1.0)];
+/// What is expected of faults that each yield a huge page of this length, or a small one now and then.
+pub(crate) fn expected(length: usize) -> [Expect; 2] {
+    let bytes = length as f64;
+    let gained = within(Counter::ResidentBytes, MIN_HUGE_SHARE * bytes, 1.01 * bytes);
+    [minor_faults(1.0), gained]
+}
+
+/// What proves that a fault yields a huge page.
+pub(super) fn proof() -> Proof {
+    Proof::counted(expected(length()))
+}
+
+/// Bytes of those that are recycled.
+pub(super) fn recycled_bytes() -> usize {
+    RECYCLED * length()
+}
+
+/// The length of a huge page, if there are any.
+fn length() -> usize {
+    Pages::Huge.bytes().unwrap_or(0)
+}
 
 /// Measures the first write of huge pages in this state.
 pub(super) fn write(plan: Plan, state: State) -> Result<Outcome, Failure> {
@@ -39,17 +59,11 @@ pub(super) fn write(plan: Plan, state: State) -> Result<Outcome, Failure> {
 /// after the other, gives all back at the end of the memory, and counts the huge pages that it has
 /// then.
 pub(crate) fn measure<'p>(
-    mut plan: Plan<'p>,
+    plan: Plan<'p>,
     area: &Area,
     length: usize,
 ) -> Result<Outcome<'p>, Failure> {
     let step = length / area.memory().pages().bytes()?;
-    let bytes = length as f64;
-    plan.expect(within(
-        Counter::ResidentBytes,
-        MIN_HUGE_SHARE * bytes,
-        1.01 * bytes,
-    ));
     area.forget()?;
     let found = Cell::new(0);
     let count = || -> Result<(), Failure> {
@@ -73,6 +87,7 @@ pub(crate) fn measure<'p>(
         &mut outcome,
         not_given(walk.touched_bytes(), huge_bytes(area.memory())?, length)?,
     )?;
+    outcome.saw(&GIVEN_BACK, area.memory().bytes());
     let share = found.get() as f64 / outcome.operations() as f64;
     let verdict = judge(share);
     let reason = (verdict == Verdict::Unverified)

@@ -17,6 +17,8 @@ pub(super) enum State {
     Fresh,
 }
 
+pub(super) static GIVEN_BACK: Witness = Witness::of("bytes that are given back at once", "mapping");
+
 /// Bytes that are touched one after the other before any is given back.
 pub(super) const FRESH_BYTES: usize = 256 << 20;
 

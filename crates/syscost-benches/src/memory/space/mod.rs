@@ -29,6 +29,11 @@ pub(super) fn whole_pages(size: Bytes) -> Result<usize, Unsupported> {
     }
 }
 
+/// The number of pages that a row names by their bytes.
+pub(super) fn in_pages(size: Bytes) -> f64 {
+    (size.get() / page_size()) as f64
+}
+
 /// The failure for memory that could not be mapped. Machines with strict overcommit promise no more
 /// memory than they have: that is not the operation's fault.
 pub(crate) fn not_mapped(tried: &str, cause: Errno) -> Failure {
@@ -55,10 +60,10 @@ pub(super) const fn argument(position: usize, name: &'static str) -> Argument {
 /// are cold: twice as many may cost more than twice as much.
 pub(super) const GIVING_BACK: Expect = within(Counter::TimeScaling, 1.5, 3.0);
 
-/// Every operation gives back this many pages. In every fourth the process may gain or lose one of
+/// Every operation gives back this much. In every fourth the process may gain or lose one of
 /// its own, since batches are short.
-pub(super) fn gives_back(pages: usize) -> Expect {
-    let (bytes, own) = ((pages * page_size()) as f64, page_size() as f64 / 4.0);
+pub(super) fn gives_back(Bytes(bytes): Bytes) -> Expect {
+    let (bytes, own) = (bytes as f64, page_size() as f64 / 4.0);
     within(
         Counter::ResidentBytes,
         -1.01 * bytes - own,

@@ -169,6 +169,12 @@ impl Stage {
         &self.tally
     }
 
+    /// How many of the threads have run.
+    pub(super) fn running(&self) -> usize {
+        let counts = self.shared.counts();
+        counts.iter().filter(|count| **count > 0).count()
+    }
+
     /// How many pages are in the state that all calls together must leave.
     pub(super) fn changed(&self) -> Result<usize, Failure> {
         let count = MAX_CALLS as usize;

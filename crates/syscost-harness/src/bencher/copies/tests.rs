@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use syscost_params::Params;
+use syscost_params::{Copies, Params};
 use syscost_sys::cpu;
 use syscost_sys::partner::Shared;
 use syscost_sys::raw::Sysno;
@@ -95,6 +95,41 @@ fn all_copies_work_and_every_operation_is_counted() {
 #[expect(dead_code)] // only its role is read
 struct Row {
     r#as: Between,
+}
+
+#[derive(Params, Clone)]
+#[expect(dead_code)] // only its role is read
+struct Counted {
+    copies: Copies,
+}
+
+#[test]
+fn more_or_fewer_copies_than_the_name_says_are_refuted() {
+    let Some(cpus) = two_cpus() else { return };
+    let named = |count| {
+        let mut rows = rows!(Counted {
+            copies: [Copies(count)]
+        });
+        rows.remove(0).erased()
+    };
+    let expected = |named: u32, started: u32| match named == started {
+        true => Verdict::Confirmed,
+        false => Verdict::Refuted,
+    };
+    for (name, started) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
+        let findings = found_of(&named(name), &cpus, Pass::Timed, &[], |b| {
+            b.copies(Between::Threads, started as usize, 1, |_| Ok(spin))
+        });
+        let findings = findings.expect("measured");
+        for claim in ["CPUs of its copies", "number of its tasks"] {
+            let seen = verdict_of(&findings, claim);
+            assert_eq!(seen, expected(name, started), "{claim}: {started}");
+        }
+        // One that is no copy of another is one all the same.
+        let alone = found_of(&named(name), &cpus, Pass::Timed, &[], |b| b.iter(|| 1));
+        let seen = verdict_of(&alone.expect("measured"), "number of its tasks");
+        assert_eq!(seen, expected(name, 1));
+    }
 }
 
 #[test]

@@ -42,13 +42,39 @@ impl Bencher<'_> {
                         self.claim_as_named(CLAIM, kind.to_owned(), seen);
                     }
                     Role::TaskCount(count) if !is_alone || index == 0 => {
-                        let seen = groups.as_deref().map(|groups| groups.len().to_string());
-                        self.claim_as_named(COUNT_CLAIM, count.to_string(), seen);
+                        self.claim_count(count, groups);
                     }
-                    Role::TaskKind(_) | Role::TaskCount(_) | Role::BindsCpus | Role::Plain => {}
+                    Role::Copies(count) if !is_alone || index == 0 => {
+                        self.claim_count(count.into(), groups);
+                    }
+                    Role::TaskKind(_)
+                    | Role::TaskCount(_)
+                    | Role::Copies(_)
+                    | Role::BindsCpus
+                    | Role::Plain => {}
                 }
             }
         }
+    }
+
+    /// Claims of a task that measures alone that the row says so, if it says on how many CPUs.
+    pub(in crate::bencher) fn claim_alone(&mut self) {
+        if let Some(count) = self.named_copies() {
+            self.claim_count(count.into(), &groups_of([TaskId::own()]));
+        }
+    }
+
+    /// On how many CPUs the row says that the same runs at once.
+    pub(in crate::bencher) fn named_copies(&self) -> Option<u32> {
+        self.case.facts.roles.iter().find_map(|role| match role {
+            Role::Copies(count) => Some(*count),
+            Role::TaskCount(_) | Role::TaskKind(_) | Role::BindsCpus | Role::Plain => None,
+        })
+    }
+
+    fn claim_count(&mut self, named: u64, groups: &Groups) {
+        let seen = groups.as_deref().map(|groups| groups.len().to_string());
+        self.claim_as_named(COUNT_CLAIM, named.to_string(), seen);
     }
 
     fn claim_as_named(&mut self, claim: &str, named: String, seen: Result<String, &Unsupported>) {

@@ -10,7 +10,7 @@
 //! A block is 1024 bytes of each array. Eight vectors of it make a group, whose loads come before its stores.
 
 use super::super::shell::function;
-use super::super::{Code, Simd, Stream};
+use super::super::{Code, Entry, Simd, Stream};
 use crate::Unsupported;
 
 /// Eight vectors in pairs, loaded from or stored to `$at` by this instruction, in these registers.
@@ -215,23 +215,37 @@ pub(in super::super) fn stream(stream: Stream, simd: Simd) -> Result<Code, Unsup
     })
 }
 
+/// Counts a kernel's loads of a pair of vectors (`ldp`), and its stores of a pair (`stp`, `stnp`).
+fn count(entry: Entry) -> [usize; 3] {
+    const RETURN: u32 = 0xd65f_03c0;
+    let start = entry as *const u32;
+    // SAFETY: code is readable, and every kernel returns.
+    let word = |at: usize| unsafe { start.add(at).read() };
+    let words = (0..).map(word).take_while(|word| *word != RETURN);
+    words.fold([0, 0, 0], |[loads, stores, past], word| {
+        match word & 0xffc0_0000 {
+            0xad40_0000 => [loads + 1, stores, past],
+            0xad00_0000 => [loads, stores + 1, past],
+            0xac00_0000 => [loads, stores, past + 1],
+            _ => [loads, stores, past],
+        }
+    })
+}
+
+/// The instructions by which a kernel stores what it makes.
+pub(in super::super) fn storing(entry: Entry) -> &'static str {
+    let [_, stores, past] = count(entry);
+    match (stores, past) {
+        (1.., 0) => "stores",
+        (0, 1..) => "non-temporal stores",
+        (0, 0) => "none",
+        (1.., 1..) => "of two kinds",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Counts a kernel's loads of a pair of vectors (`ldp`) and its stores of a pair (`stp`, `stnp`).
-    fn count(code: Code) -> (usize, usize) {
-        const RETURN: u32 = 0xd65f_03c0;
-        let start = code.entry as *const u32;
-        // SAFETY: code is readable, and every kernel returns.
-        let word = |at: usize| unsafe { start.add(at).read() };
-        let words = (0..).map(word).take_while(|word| *word != RETURN);
-        words.fold((0, 0), |(loads, stores), word| match word & 0xffc0_0000 {
-            0xad40_0000 => (loads + 1, stores),
-            0xad00_0000 | 0xac00_0000 => (loads, stores + 1),
-            _ => (loads, stores),
-        })
-    }
 
     #[test]
     fn nothing_of_a_block_was_folded() {
@@ -240,7 +254,10 @@ mod tests {
             // A block is 32 pairs; a stream that reads has two loops: with and without a sum.
             let passes = if what == Stream::Read { 2 } else { 1 };
             let expected = (32 * passes * what.sources(), 32 * what.destinations());
-            assert_eq!(count(code), expected, "{}", what.name());
+            let [loads, stores, past] = count(code.entry);
+            assert_eq!((loads, stores + past), expected, "{}", what.name());
+            let storing_past = matches!(what, Stream::WriteNontemporal | Stream::CopyNontemporal);
+            assert_eq!(past > 0, storing_past, "{}", what.name());
         }
     }
 }

@@ -56,6 +56,7 @@ fn every_stream_proves_itself_in_small_and_large_arrays() {
                 );
             }
             assert_eq!(streaming.proved(), Ok(()));
+            assert_eq!(streaming.left(), made(stream), "{}", stream.name());
             let (written, right) = streaming.verify();
             assert_eq!(written, right, "{} {}", stream.name(), simd.name());
             assert_eq!(
@@ -205,4 +206,18 @@ fn sums_are_those_of_the_words_and_words_are_plain_numbers_that_differ() {
             .iter()
             .all(|word| (1.0..1.01).contains(&f64::from_bits(*word)))
     );
+}
+
+/// What a stream leaves in its destination.
+fn made(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Read => "nothing",
+        Stream::Write | Stream::WriteNontemporal => "a number",
+        Stream::RepeatStore | Stream::Memset => "a byte",
+        Stream::Copy | Stream::CopyNontemporal | Stream::RepeatMove | Stream::Memcpy => "b",
+        Stream::Scale => "s b",
+        Stream::Add => "b + c",
+        Stream::Triad => "b + s c",
+        Stream::AddThree => "b + c + d",
+    }
 }

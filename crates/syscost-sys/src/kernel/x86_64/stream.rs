@@ -12,7 +12,7 @@
 //! a sixth.
 
 use super::super::shell::function;
-use super::super::{Code, Simd, Stream};
+use super::super::{Code, Entry, Simd, Stream};
 use crate::Unsupported;
 
 /// One line for each of the eight vectors `\r` of a group.
@@ -310,43 +310,62 @@ pub(in super::super) fn stream(stream: Stream, simd: Simd) -> Result<Code, Unsup
     }
 }
 
+/// The last instructions of a kernel.
+const END: [u8; 11] = [
+    0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b, 0xc3,
+];
+
+/// The machine code of a kernel.
+fn text(entry: Entry) -> &'static [u8] {
+    let start = entry as *const u8;
+    // SAFETY: code is readable, and every kernel ends with these bytes.
+    let is_end = |at: usize| unsafe { start.add(at).cast::<[u8; 11]>().read() } == END;
+    let length = (0..).find(|at| is_end(*at)).unwrap_or(0);
+    // SAFETY: the loop above has read this many bytes.
+    unsafe { std::slice::from_raw_parts(start, length + END.len()) }
+}
+
+/// Counts a kernel's instructions on vectors of this set that have a memory operand and one of
+/// these pairs of opcode map and opcode.
+fn count(entry: Entry, simd: Simd, among: &[(u8, u8)]) -> usize {
+    let is_one = |bytes: &[u8]| {
+        let (map, opcode) = match (simd, bytes) {
+            (Simd::Sse2, [0x66, 0x40..=0x4f, 0x0f, rest @ ..])
+            | (Simd::Sse2, [0x66, 0x0f, rest @ ..]) => (1, rest),
+            (Simd::Avx2, [0xc5, last, rest @ ..]) if last & 7 == 5 => (1, rest),
+            (Simd::Avx2, [0xc4, map, last, rest @ ..]) if last & 7 == 5 => (map & 31, rest),
+            (Simd::Avx512, [0x62, map, _, last, rest @ ..]) if last & 0x60 == 0x40 => {
+                (map & 7, rest)
+            }
+            _ => return false,
+        };
+        among.contains(&(map, opcode[0])) && opcode[1] < 0xc0
+    };
+    text(entry).windows(6).filter(|bytes| is_one(bytes)).count()
+}
+
+/// The instructions by which a kernel stores what it makes.
+pub(in super::super) fn storing(entry: Entry) -> &'static str {
+    let sets = [Simd::Sse2, Simd::Avx2, Simd::Avx512].into_iter();
+    let counted = |opcode| -> usize {
+        let sets = sets.clone();
+        sets.map(|simd| count(entry, simd, &[(1, opcode)])).sum()
+    };
+    let repeats = |opcode| text(entry).windows(2).any(|two| two == [0xf3, opcode]);
+    // movapd and movntpd to memory; stosb and movsb.
+    match (counted(0x29), counted(0x2b)) {
+        (1.., 0) => "stores",
+        (0, 1..) => "non-temporal stores",
+        (0, 0) if repeats(0xaa) => "rep stosb",
+        (0, 0) if repeats(0xa4) => "rep movsb",
+        (0, 0) => "none",
+        (1.., 1..) => "of two kinds",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The last instructions of a kernel.
-    const END: [u8; 11] = [
-        0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b, 0xc3,
-    ];
-
-    /// The machine code of a kernel.
-    fn text(code: Code) -> &'static [u8] {
-        let start = code.entry as *const u8;
-        // SAFETY: code is readable, and every kernel ends with these bytes.
-        let is_end = |at: usize| unsafe { start.add(at).cast::<[u8; 11]>().read() } == END;
-        let length = (0..).find(|at| is_end(*at)).unwrap_or(0);
-        // SAFETY: the loop above has read this many bytes.
-        unsafe { std::slice::from_raw_parts(start, length + END.len()) }
-    }
-
-    /// Counts a kernel's instructions on vectors of this set that have a memory operand and one of
-    /// these pairs of opcode map and opcode.
-    fn count(code: Code, simd: Simd, among: &[(u8, u8)]) -> usize {
-        let is_one = |bytes: &[u8]| {
-            let (map, opcode) = match (simd, bytes) {
-                (Simd::Sse2, [0x66, 0x40..=0x4f, 0x0f, rest @ ..])
-                | (Simd::Sse2, [0x66, 0x0f, rest @ ..]) => (1, rest),
-                (Simd::Avx2, [0xc5, last, rest @ ..]) if last & 7 == 5 => (1, rest),
-                (Simd::Avx2, [0xc4, map, last, rest @ ..]) if last & 7 == 5 => (map & 31, rest),
-                (Simd::Avx512, [0x62, map, _, last, rest @ ..]) if last & 0x60 == 0x40 => {
-                    (map & 7, rest)
-                }
-                _ => return false,
-            };
-            among.contains(&(map, opcode[0])) && opcode[1] < 0xc0
-        };
-        text(code).windows(6).filter(|bytes| is_one(bytes)).count()
-    }
 
     #[test]
     fn nothing_of_a_block_was_folded() {
@@ -364,15 +383,28 @@ mod tests {
                 // A stream that reads has two blocks: with and without a sum.
                 let loads = match what {
                     Stream::Read => {
-                        assert_eq!(count(code, simd, &[(1, 0xd4)]), vectors, "{name}");
+                        assert_eq!(count(code.entry, simd, &[(1, 0xd4)]), vectors, "{name}");
                         2 * vectors
                     }
                     _ => what.sources() * vectors,
                 };
-                assert_eq!(count(code, simd, &LOADS), loads, "{name}");
+                assert_eq!(count(code.entry, simd, &LOADS), loads, "{name}");
                 let stores = what.destinations() * vectors;
-                assert_eq!(count(code, simd, &STORES), stores, "{name}");
+                assert_eq!(count(code.entry, simd, &STORES), stores, "{name}");
+                let expected = match what {
+                    Stream::Read => "none",
+                    Stream::WriteNontemporal | Stream::CopyNontemporal => "non-temporal stores",
+                    _ => "stores",
+                };
+                assert_eq!(storing(code.entry), expected, "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn what_repeats_is_neither_the_other_nor_a_vector() {
+        for (code, expected) in [(REPEAT_STORE, "rep stosb"), (REPEAT_MOVE, "rep movsb")] {
+            assert_eq!(storing(code.entry), expected);
         }
     }
 }

@@ -1,0 +1,3 @@
+//! Witnesses that several benchmarks have: what they look at, and what they must see.
+
+pub(crate) mod memory;
