@@ -5,7 +5,6 @@
 //! code and does not compile.
 
 mod call;
-mod descriptor;
 mod fs;
 mod implied;
 mod ipc;
@@ -27,8 +26,10 @@ mod task;
 #[cfg(test)]
 mod testing;
 mod timing;
+mod witness;
 
 use syscost_harness::{Catalogue, Group};
+use witness::descriptors as descriptor;
 
 pub use liar::{FILE_BYTES, FILE_NEGATIVE_CONTROLS, NEGATIVE_CONTROLS, TWO_CPU_NEGATIVE_CONTROLS};
 pub use lmbench::{LMBENCH, Program};

@@ -1,0 +1,4 @@
+//! Witnesses that several benchmarks call: what they see, and what proves a parameter by it.
+
+pub(crate) mod descriptors;
+pub(crate) mod messages;
