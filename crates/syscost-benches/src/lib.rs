@@ -8,7 +8,6 @@
 mod catalogue;
 
 mod call;
-mod descriptor;
 mod fs;
 mod implied;
 mod ipc;
@@ -33,6 +32,7 @@ mod timing;
 mod witness;
 
 use syscost_harness::{Catalogue, Group};
+use witness::descriptors as descriptor;
 
 pub use liar::{FILE_BYTES, NEGATIVE_CONTROLS, Need, NegativeControl};
 pub use lmbench::{LMBENCH, Program};

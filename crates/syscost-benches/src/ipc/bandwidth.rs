@@ -20,14 +20,18 @@
 //! ## Source
 //! lmbench `bw_pipe`, `bw_unix`; ipc-bench; CMA in MPI libraries.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Shared;
 
-use super::channel::{self, Channel, Mechanism, Rows, named};
-use super::ledger::{Ledger, Tally, claim_equal};
+use super::channel::gate::Gate;
+use super::channel::{self, Channel, Mechanism, Rows};
 use super::message::Message;
-use super::spec::{MessageSpec, Row, Traffic};
+use super::traffic::{Row, Tasks, Traffic, claim_received, see_mechanism};
 use crate::syscall::{Bad, must};
+use crate::witness::messages::Moved;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "IPC bandwidth, by message size",
@@ -47,6 +51,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "ipc-bench",
     ],
     revision: 2,
+    // Signalling the end of the messages that are sent together: a wait and a wake, before and
+    // after what is counted.
+    expect: &[at_most(Counter::OtherSyscalls, 0.1)],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     ..Benchmark::by::<Row, OneWay>()
@@ -62,21 +69,22 @@ const MAX_COUNTED: u64 = 128;
 /// Maximum bytes per iteration, unless a single message is larger.
 const TURN_BYTES: u64 = 512 << 10;
 
+/// Maximum time to wait for a missing message while no other arrives.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Messages that the partner only takes.
 pub(crate) struct OneWay;
 
 impl Traffic for OneWay {
+    const IS_ANSWERED: bool = false;
+
     fn rows(of: &'static Mechanism) -> &'static Rows {
         &of.bandwidths
     }
 
-    fn measure<C: Channel>(mut plan: Plan<'_>, spec: MessageSpec) -> Result<Outcome<'_>, Failure> {
-        channel::allowed::<C>(spec.size.get())?;
-        spec.expect::<C>(&mut plan, 1.0, 0.0)?;
-        // Signalling the end of the messages that are sent together: a wait and a wake, before and
-        // after what is counted.
-        plan.expect(at_most(Counter::OtherSyscalls, 0.1));
-        let bytes = spec.size.0;
+    fn measure<C: Channel>(mut plan: Plan<'_>, tasks: Tasks) -> Result<Outcome<'_>, Failure> {
+        channel::allowed::<C>(tasks.size)?;
+        let bytes = tasks.size as u64;
         plan.rate(bytes);
         let most = if plan.is_timed() {
             MAX_PER_TURN
@@ -85,42 +93,85 @@ impl Traffic for OneWay {
         };
         let per_iteration = (TURN_BYTES / bytes).clamp(1, most);
         plan.operations_per_iteration(per_iteration);
-        let make = |cpus: &[u32]| one_way::<C>(spec, per_iteration, cpus);
-        let outcome = plan.measure(Together::of(spec.placement, make))?;
+        let make = |cpus: &[u32]| one_way::<C>(tasks, per_iteration, cpus);
+        let outcome = plan.measure(Together::of(tasks.placement, make))?;
         let (mut outcome, (sender, received)) = outcome.split();
-        claim_equal(
-            &mut outcome,
-            &spec,
-            "that came to the partner",
-            &sender.sent,
-            &received,
-        );
+        claim_received(&mut outcome, &sender.sent, &received);
+        see_mechanism(&mut outcome, &sender.end);
         if let Some(cpu_ns) = outcome.cpu_ns().filter(|_| outcome.is_timed()) {
             outcome.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
         }
-        named::claim(&mut outcome, spec.via, &sender.end);
         Ok(outcome)
     }
 }
 
 /// Both sides, with the partner at work.
 fn one_way<'t, C: Channel>(
-    spec: MessageSpec,
+    tasks: Tasks,
     per_iteration: u64,
     cpus: &[u32],
-) -> Result<Team<'t, (Sender<C>, Tally)>, Failure> {
-    let (mut end, theirs) = C::open(spec.size.get())?;
-    let ledger = Shared::new(Ledger::default())?;
-    let responder = spec.partner(cpus, theirs, &ledger, take_all)?;
+) -> Result<Team<'t, (Sender<C>, Moved)>, Failure> {
+    let (mut end, theirs) = C::open(tasks.size)?;
+    let progress = Shared::new(Progress::default())?;
+    let taken = progress.clone();
+    let serve = move |end: &mut C, stop: &Stop| {
+        let all = tasks.take_all(end, stop, |_, _, received| {
+            taken.note(received.messages);
+            Ok(())
+        });
+        all.inspect_err(|_| taken.arrived.close())
+    };
+    let responder = tasks.partner(cpus, theirs, serve)?;
     end.meet(responder.task());
     Ok(responder.driven_by(Sender {
-        message: Message::new(spec.size.get()),
+        message: Message::new(tasks.size),
         end,
-        whole: spec.whole,
-        sent: Tally::default(),
-        ledger,
+        whole: tasks.whole,
+        sent: Moved::default(),
+        progress,
         per_iteration,
     }))
+}
+
+/// What the partner has taken, in memory that both tasks share.
+#[derive(Default)]
+struct Progress {
+    /// Total number of messages after this batch.
+    goal: AtomicU64,
+    taken: AtomicU64,
+    /// The same number, signalled only at the goal.
+    arrived: Gate,
+}
+
+impl Progress {
+    /// Records, in the partner, how many were taken, and signals it at the goal.
+    #[inline(always)]
+    fn note(&self, messages: u64) {
+        self.taken.store(messages, Relaxed);
+        if messages >= self.goal.load(Relaxed) {
+            self.arrived.set(messages as u32);
+        }
+    }
+
+    /// Sleeps until the partner has taken all messages up to the goal.
+    fn wait_for_goal(&self) -> Result<(), Failure> {
+        let goal = self.goal.load(Relaxed);
+        let mut before = None;
+        loop {
+            let arrived = self.arrived.get();
+            if arrived == goal as u32 {
+                return Ok(());
+            }
+            let come = self.arrived.past_within(arrived, Some(PATIENCE));
+            if come.map_err(|bad| Failure::of("wait for the partner", bad))? == None {
+                let taken = self.taken.load(Relaxed);
+                if before.replace(taken) == Some(taken) || taken >= goal {
+                    let what = format!("of {goal} messages only {taken} arrived");
+                    return Err(Failure::Failed(what));
+                }
+            }
+        }
+    }
 }
 
 /// The measuring side.
@@ -128,8 +179,8 @@ struct Sender<C> {
     end: C,
     message: Message,
     whole: bool,
-    sent: Tally,
-    ledger: Shared<Ledger>,
+    sent: Moved,
+    progress: Shared<Progress>,
     per_iteration: u64,
 }
 
@@ -137,16 +188,15 @@ impl<C: Channel> Driver for Sender<C> {
     /// Sends all messages of these iterations and waits until the partner has them.
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let messages = iterations * self.per_iteration;
-        self.ledger.set_goal(self.sent.messages + messages);
+        let goal = self.sent.messages + messages;
+        self.progress.goal.store(goal, Relaxed);
         for _ in 0..messages {
             if let Err(bad) = self.send_one() {
-                // The partner's own report explains more.
-                self.ledger.judge()?;
                 let number = self.sent.messages + 1;
                 return Err(Failure::of(&format!("send message {number}"), bad));
             }
         }
-        self.ledger.wait_for_goal()
+        self.progress.wait_for_goal()
     }
 
     fn end(&mut self) -> Result<(), Failure> {
@@ -167,68 +217,47 @@ impl<C: Channel> Sender<C> {
     }
 }
 
-/// The partner's side.
-fn take_all<C: Channel>(
-    spec: MessageSpec,
-    end: &mut C,
-    ledger: &Ledger,
-    stop: &Stop,
-) -> Result<Tally, Bad> {
-    let mut message = Message::new(spec.size.get());
-    let mut received = Tally::default();
-    loop {
-        let came = end.receive(&mut message)?;
-        // The last message does not count.
-        if stop.is_set() {
-            return Ok(received);
-        }
-        ledger.check(received.messages + 1, came, &message)?;
-        received.add(came, &message, spec.whole);
-        ledger.note_taken(received.messages);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ipc::channel::broken::{Broken, DOUBLES, DROPS, FLIPS, HALVES, SENDS_HALF, SOUND};
-    use crate::ipc::spec::tests::each;
+    use crate::ipc::traffic::tests::each;
 
     /// Sends two hundred messages; returns the failure, or whether both sides counted the same.
-    fn transfer<C: Channel>(spec: MessageSpec, cpus: &[u32]) -> Result<bool, Failure> {
-        let (sender, received) = one_way::<C>(spec, 1, cpus)?.perform([150, 50])?;
+    fn transfer<C: Channel>(tasks: Tasks, cpus: &[u32]) -> Result<bool, Failure> {
+        let (sender, received) = one_way::<C>(tasks, 1, cpus)?.perform([150, 50])?;
         assert_eq!(sender.sent.messages, 200);
         Ok(sender.sent == received)
     }
 
     #[test]
     fn a_sound_way_has_equal_bytes_and_sums_on_both_sides() {
-        each(|spec, cpus| {
-            assert_eq!(transfer::<Broken<SOUND>>(spec, cpus), Ok(true));
+        each(|tasks, cpus| {
+            assert_eq!(transfer::<Broken<SOUND>>(tasks, cpus), Ok(true));
         });
     }
 
     #[test]
     fn a_flipped_bit_is_in_the_checksum() {
-        each(|spec, cpus| {
-            assert_eq!(transfer::<Broken<FLIPS>>(spec, cpus), Ok(false));
+        each(|tasks, cpus| {
+            assert_eq!(transfer::<Broken<FLIPS>>(tasks, cpus), Ok(false));
         });
     }
 
     #[test]
     fn what_is_lost_doubled_or_cut_fails() {
-        each(|spec, cpus| {
+        each(|tasks, cpus| {
             for lie in [
-                transfer::<Broken<DROPS>>(spec, cpus),
-                transfer::<Broken<DOUBLES>>(spec, cpus),
-                transfer::<Broken<HALVES>>(spec, cpus),
+                transfer::<Broken<DROPS>>(tasks, cpus),
+                transfer::<Broken<DOUBLES>>(tasks, cpus),
+                transfer::<Broken<HALVES>>(tasks, cpus),
             ] {
                 let Err(Failure::Failed(reason)) = lie else {
                     panic!("{lie:?}");
                 };
                 assert!(reason.contains("lost, sent twice or damaged"), "{reason}");
             }
-            let cut = transfer::<Broken<SENDS_HALF>>(spec, cpus);
+            let cut = transfer::<Broken<SENDS_HALF>>(tasks, cpus);
             assert!(matches!(cut, Err(Failure::Failed(_))), "{cut:?}");
         });
     }

@@ -96,7 +96,7 @@ impl Message {
     }
 
     /// A checksum that depends on all its bytes and their order.
-    pub(super) fn sum(&self) -> u64 {
+    pub(crate) fn sum(&self) -> u64 {
         let add = |sum: u64, word: u64| (sum ^ word).wrapping_mul(ODD).rotate_left(29);
         let mut sums = lanes(1);
         for places in self.bytes().chunks(LANES * NUMBER) {
@@ -109,7 +109,7 @@ impl Message {
 }
 
 /// Odd, so that multiplying by it is invertible; its bits are those of the golden ratio.
-pub(super) const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(crate) const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Words that are computed or summed side by side, so that none waits for the one before.
 const LANES: usize = 8;

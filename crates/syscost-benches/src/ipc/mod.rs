@@ -2,11 +2,10 @@
 
 pub(crate) mod bandwidth;
 pub(crate) mod channel;
-mod ledger;
 pub(crate) mod message;
 mod pipe_alone;
 mod round_trip;
-pub(crate) mod spec;
+pub(crate) mod traffic;
 mod unix_connect;
 
 use syscost_harness::prelude::*;

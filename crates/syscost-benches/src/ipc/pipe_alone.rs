@@ -19,6 +19,7 @@ use rustix::io::{read, write};
 use syscost_harness::prelude::*;
 
 use crate::syscall::{Bad, must, subject};
+use crate::witness::messages::LENGTH;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Pipe: write and read by one process",
@@ -58,6 +59,13 @@ impl Measured for Row {
             Bytes(1) => Profile::Standard,
             Bytes(_) => Profile::Full,
         }
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let given = |call| Proof::argument(call, LENGTH, ArgumentValue::Always(self.size.0));
+        Some(RowProofs {
+            size: given(Sysno::WRITE).and(given(Sysno::READ)),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -23,13 +23,12 @@
 //! lmbench `lat_pipe`, `lat_fifo`, `lat_unix`, `lat_sig`; libMicro `cascade_*`; ipc-bench.
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Shared;
 
-use super::channel::{self, Channel, Mechanism, Rows, named};
-use super::ledger::{Ledger, Tally, claim_equal};
+use super::channel::{self, Channel, Mechanism, Rows};
 use super::message::Message;
-use super::spec::{MessageSpec, Row, Traffic, sleeps};
+use super::traffic::{Row, Tasks, Traffic, claim_received, see_mechanism};
 use crate::syscall::{Bad, must};
+use crate::witness::messages::{Moved, Strays, claim_same};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "IPC latency: round trip of a message",
@@ -58,58 +57,49 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 pub(super) struct RoundTrips;
 
 impl Traffic for RoundTrips {
+    const IS_ANSWERED: bool = true;
+
     fn rows(of: &'static Mechanism) -> &'static Rows {
         &of.round_trips
     }
 
-    fn measure<C: Channel>(mut plan: Plan<'_>, spec: MessageSpec) -> Result<Outcome<'_>, Failure> {
-        channel::allowed::<C>(spec.size.get())?;
-        // By the row, whatever the mechanism says of itself.
-        let spins = spec.via.is_some_and(|via| via.mechanism().mark.spins());
-        let least = match spins {
-            true => 0.0,
-            false => sleeps(spec.placement),
-        };
-        spec.expect::<C>(&mut plan, 2.0, least)?;
-        let make = |cpus: &[u32]| round_trips::<C>(spec, cpus);
-        let outcome = plan.measure(Together::of(spec.placement, make))?;
+    fn measure<C: Channel>(plan: Plan<'_>, tasks: Tasks) -> Result<Outcome<'_>, Failure> {
+        channel::allowed::<C>(tasks.size)?;
+        let make = |cpus: &[u32]| round_trips::<C>(tasks, cpus);
+        let outcome = plan.measure(Together::of(tasks.placement, make))?;
         let (mut outcome, (caller, received)) = outcome.split();
-        claim_equal(
+        claim_received(&mut outcome, &caller.sent, &received);
+        let (sent, returned) = (&caller.sent, &caller.returned);
+        claim_same(
             &mut outcome,
-            &spec,
-            "that came to the partner",
-            &caller.sent,
-            &received,
-        );
-        claim_equal(
-            &mut outcome,
-            &spec,
             "that came back",
-            &caller.sent,
-            &caller.returned,
+            sent,
+            returned,
+            Strays::default(),
         );
-        named::claim(&mut outcome, spec.via, &caller.end);
+        see_mechanism(&mut outcome, &caller.end);
         Ok(outcome)
     }
 }
 
 /// Both sides, with the partner at work.
 fn round_trips<'t, C: Channel>(
-    spec: MessageSpec,
+    tasks: Tasks,
     cpus: &[u32],
-) -> Result<Team<'t, (Caller<C>, Tally)>, Failure> {
-    let (mut end, theirs) = C::open(spec.size.get())?;
-    let ledger = Shared::new(Ledger::default())?;
-    let responder = spec.partner(cpus, theirs, &ledger, send_back)?;
+) -> Result<Team<'t, (Caller<C>, Moved)>, Failure> {
+    let (mut end, theirs) = C::open(tasks.size)?;
+    let serve = move |end: &mut C, stop: &Stop| {
+        tasks.take_all(end, stop, |end, message, _| end.send(message).map(drop))
+    };
+    let responder = tasks.partner(cpus, theirs, serve)?;
     end.meet(responder.task());
     Ok(responder.driven_by(Caller {
-        message: Message::new(spec.size.get()),
-        answer: Message::new(spec.size.get()),
+        message: Message::new(tasks.size),
+        answer: Message::new(tasks.size),
         end,
-        whole: spec.whole,
-        sent: Tally::default(),
-        returned: Tally::default(),
-        ledger,
+        whole: tasks.whole,
+        sent: Moved::default(),
+        returned: Moved::default(),
     }))
 }
 
@@ -119,22 +109,19 @@ struct Caller<C> {
     message: Message,
     answer: Message,
     whole: bool,
-    sent: Tally,
-    returned: Tally,
-    ledger: Shared<Ledger>,
+    sent: Moved,
+    returned: Moved,
 }
 
 impl<C: Channel> Driver for Caller<C> {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         for _ in 0..iterations {
             if let Err(bad) = self.iterate() {
-                // The partner's own report explains more.
-                self.ledger.judge()?;
                 let number = self.sent.messages;
                 return Err(Failure::of(&format!("exchange message {number}"), bad));
             }
         }
-        self.ledger.judge()
+        Ok(())
     }
 
     fn end(&mut self) -> Result<(), Failure> {
@@ -160,54 +147,33 @@ impl<C: Channel> Caller<C> {
     }
 }
 
-/// The partner's side.
-fn send_back<C: Channel>(
-    spec: MessageSpec,
-    end: &mut C,
-    ledger: &Ledger,
-    stop: &Stop,
-) -> Result<Tally, Bad> {
-    let mut message = Message::new(spec.size.get());
-    let mut received = Tally::default();
-    loop {
-        let came = end.receive(&mut message)?;
-        // The last message does not count.
-        if stop.is_set() {
-            return Ok(received);
-        }
-        ledger.check(received.messages + 1, came, &message)?;
-        received.add(came, &message, spec.whole);
-        end.send(&message)?;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ipc::channel::broken::{Broken, DOUBLES, FLIPS, SENDS_HALF, SOUND};
-    use crate::ipc::spec::tests::each;
+    use crate::ipc::traffic::tests::each;
 
     /// Two hundred round trips; returns the failure, or whether all three counts agree.
-    fn exchange<C: Channel>(spec: MessageSpec, cpus: &[u32]) -> Result<bool, Failure> {
-        let (caller, received) = round_trips::<C>(spec, cpus)?.perform([200])?;
+    fn exchange<C: Channel>(tasks: Tasks, cpus: &[u32]) -> Result<bool, Failure> {
+        let (caller, received) = round_trips::<C>(tasks, cpus)?.perform([200])?;
         assert_eq!(caller.sent.messages, 200);
         Ok(caller.sent == received && caller.sent == caller.returned)
     }
 
     #[test]
     fn what_comes_back_is_what_was_sent() {
-        each(|spec, cpus| {
-            assert_eq!(exchange::<Broken<SOUND>>(spec, cpus), Ok(true));
-            assert_eq!(exchange::<Broken<FLIPS>>(spec, cpus), Ok(false));
+        each(|tasks, cpus| {
+            assert_eq!(exchange::<Broken<SOUND>>(tasks, cpus), Ok(true));
+            assert_eq!(exchange::<Broken<FLIPS>>(tasks, cpus), Ok(false));
         });
     }
 
     #[test]
     fn what_is_doubled_or_cut_fails() {
-        each(|spec, cpus| {
-            let twice = exchange::<Broken<DOUBLES>>(spec, cpus);
+        each(|tasks, cpus| {
+            let twice = exchange::<Broken<DOUBLES>>(tasks, cpus);
             assert!(matches!(twice, Err(Failure::Failed(_))), "{twice:?}");
-            let cut = exchange::<Broken<SENDS_HALF>>(spec, cpus);
+            let cut = exchange::<Broken<SENDS_HALF>>(tasks, cpus);
             assert!(matches!(cut, Err(Failure::Failed(_))), "{cut:?}");
         });
     }

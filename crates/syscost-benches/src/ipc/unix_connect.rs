@@ -27,7 +27,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 use syscost_sys::scratch;
 
-use super::spec::{is_plain, sleeps};
+use super::traffic::{is_plain, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -52,6 +52,8 @@ enum Name {
     Path,
     Abstract,
 }
+
+static BOUND: Witness = Witness::of("what the partner's socket is bound to", "getsockname");
 
 #[derive(Params, Clone)]
 struct Row {
@@ -89,17 +91,20 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
-        plan.expect(within(Counter::Switches, sleeps(self.cpus), 2.1));
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let switches = within(Counter::Switches, sleeps(self.cpus), 2.1);
+        Some(RowProofs {
+            name: BOUND.sees(self.name.name()),
+            between: Proof::by_tasks(),
+            cpus: Proof::by_tasks().and(Proof::counted([switches])),
+        })
+    }
+
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let make = |cpus: &[u32]| connections(self.name, self.between, cpus);
         let outcome = plan.measure(Together::of(self.cpus, make))?;
         let (mut outcome, (connector, accepted)) = outcome.split();
-        outcome.claim_equal(
-            "what the partner's socket is bound to",
-            self.name.name(),
-            connector.bound,
-            "getsockname",
-        );
+        outcome.saw(&BOUND, connector.bound);
         let connected = connector.connected;
         outcome.claim(
             "accepted per connection made",

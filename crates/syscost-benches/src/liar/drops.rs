@@ -16,7 +16,7 @@ use crate::ipc::bandwidth::OneWay;
 use crate::ipc::channel::pipe::Pipe;
 use crate::ipc::channel::{ByStream, Channel};
 use crate::ipc::message::Message;
-use crate::ipc::spec::{MessageSpec, Traffic};
+use crate::ipc::traffic::{Tasks, Traffic};
 use crate::syscall::Bad;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -28,14 +28,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn measure(plan: Plan) -> Result<Outcome, Failure> {
-    let spec = MessageSpec {
-        via: None,
+    let tasks = Tasks {
         between: Between::Processes,
         placement: Placement::SAME,
-        size: Bytes::kib(4),
+        size: 4096,
         whole: !plan.is_timed(),
     };
-    OneWay::measure::<Drops>(plan, spec)
+    OneWay::measure::<Drops>(plan, tasks)
 }
 
 struct Drops {
@@ -48,10 +47,6 @@ impl Channel for Drops {
         let (own, partner) = ByStream::open(bytes)?;
         let end = |pipe| Self { pipe, sent: 0 };
         Ok((end(own), end(partner)))
-    }
-
-    fn calls(messages: f64, parts: f64) -> Vec<Expect> {
-        ByStream::<Pipe>::calls(messages, parts)
     }
 
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {

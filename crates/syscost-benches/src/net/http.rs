@@ -32,7 +32,7 @@ use super::far_end::{Destination, Family, FarEnd, Networked, OverNetwork, Path, 
 use super::interface::InterfaceCounters;
 use super::tcp::bandwidth::content;
 use super::tcp::connect::new_socket;
-use crate::ipc::spec::sleeps;
+use crate::ipc::traffic::sleeps;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "HTTP request latency",

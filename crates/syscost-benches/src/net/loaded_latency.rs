@@ -29,7 +29,7 @@ use super::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use super::tcp::bandwidth::{self, StreamSpec, Streams};
 use super::workers::Until;
 use crate::implied::{Implied, Shares};
-use crate::ipc::spec::same_and_nearest;
+use crate::ipc::traffic::same_and_nearest;
 use echo::Echo;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -34,8 +34,8 @@ use syscost_results::{Evidence, Verdict};
 
 use super::far_end::{Destination, Family, Networked, OverNetwork, Path};
 use super::round_trip::Row as RoundTrip;
-use super::tcp::bandwidth;
-use crate::ipc::spec::same_and_nearest;
+use super::tcp::{self, bandwidth};
+use crate::ipc::traffic::same_and_nearest;
 
 /// Maximum relative error of a model that fits its rows.
 const MAX_ERROR: f64 = 0.25;

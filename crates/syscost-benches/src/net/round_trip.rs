@@ -7,7 +7,7 @@ use syscost_net::{Account, Wait};
 use super::exchange::{Caller, Exchange, Link};
 use super::far_end::{Destination, Family, FarEnd, Networked, Path, Route};
 use super::interface::InterfaceCounters;
-use crate::ipc::spec::{same_and_nearest, sleeps};
+use crate::ipc::traffic::{same_and_nearest, sleeps};
 use crate::net::tcp::stream::options;
 
 /// A link over which round trips are measured.

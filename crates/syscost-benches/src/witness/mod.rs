@@ -1,3 +1,4 @@
-//! Witnesses that several benchmarks have: what they look at, and what they must see.
+//! Witnesses that several benchmarks call: what they see, and what proves a parameter by it.
 
-pub(crate) mod memory;
+pub(crate) mod descriptors;
+pub(crate) mod messages;

@@ -26,10 +26,6 @@ impl<const HOW: u8> Channel for Broken<HOW> {
         Ok((end(own), end(partner)))
     }
 
-    fn calls(messages: f64, parts: f64) -> Vec<Expect> {
-        ByStream::<Pipe>::calls(messages, parts)
-    }
-
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {
         self.sent += 1;
         let whole = message.bytes().len();

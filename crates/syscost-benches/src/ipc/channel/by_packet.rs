@@ -8,8 +8,16 @@ use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 use syscost_harness::prelude::*;
 
 use super::Channel;
+use super::mechanism::Mechanism;
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
+
+/// What all of them have in common.
+pub(super) const PLAIN: Mechanism = Mechanism {
+    calls: |of| of.each([Sysno::SENDTO, Sysno::RECVFROM]),
+    sends_by: Some(Sysno::SENDTO),
+    ..Mechanism::PLAIN
+};
 
 /// How sockets of a kind are created.
 pub(crate) trait Packets: Send + 'static {
@@ -43,13 +51,6 @@ impl<P: Packets> Channel for ByPacket<P> {
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         vec![self.socket.as_fd()]
-    }
-
-    fn calls(messages: f64, _: f64) -> Vec<Expect> {
-        vec![
-            together(Sysno::SENDTO, messages),
-            together(Sysno::RECVFROM, messages),
-        ]
     }
 
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {

@@ -6,15 +6,26 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{read, retry_on_intr, write};
 use syscost_harness::prelude::*;
 
+use super::mechanism::Mechanism;
 use super::{Channel, Ends};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
+/// What all of them have in common: a message may be read in parts.
+pub(super) const PLAIN: Mechanism = Mechanism {
+    calls: |of| {
+        let (reads, least) = (Counter::Syscall(Sysno::READ), 0.95 * of.messages);
+        vec![
+            together(Sysno::WRITE, of.messages),
+            within(reads, least, 1.05 * of.messages * of.parts),
+        ]
+    },
+    sends_by: Some(Sysno::WRITE),
+    ..Mechanism::PLAIN
+};
+
 /// How streams of a kind are created.
 pub(crate) trait Stream: Send + 'static {
-    /// How often a side may wait for each part of a message.
-    const WAITS: f64 = 1.0;
-
     /// A stream in each direction.
     fn open() -> Result<Ends<OwnedFd>, Failure>;
 }
@@ -27,8 +38,6 @@ pub(crate) struct ByStream<S> {
 }
 
 impl<S: Stream> Channel for ByStream<S> {
-    const WAITS: f64 = S::WAITS;
-
     fn open(_: usize) -> Result<(Self, Self), Failure> {
         let (own, partner) = S::open()?;
         let end = |(from, to)| Self {
@@ -41,14 +50,6 @@ impl<S: Stream> Channel for ByStream<S> {
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         vec![self.from.as_fd(), self.to.as_fd()]
-    }
-
-    fn calls(messages: f64, parts: f64) -> Vec<Expect> {
-        let reads = Counter::Syscall(Sysno::READ);
-        vec![
-            together(Sysno::WRITE, messages),
-            within(reads, 0.95 * messages, 1.05 * messages * parts),
-        ]
     }
 
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {

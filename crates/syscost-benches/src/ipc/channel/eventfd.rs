@@ -7,11 +7,16 @@ use rustix::io::{read, retry_on_intr, write};
 use syscost_harness::prelude::*;
 
 use super::Channel;
-use super::mechanism::{Mark, Mechanism};
+use super::mechanism::Mechanism;
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
-pub(super) const MECHANISM: Mechanism = Mechanism::word(Mark::Descriptors("eventfd"));
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    descriptors: "eventfd",
+    calls: |of| of.each([Sysno::WRITE, Sysno::READ]),
+    sends_by: Some(Sysno::WRITE),
+    ..Mechanism::word()
+};
 
 pub(super) struct EventFd {
     from: OwnedFd,
@@ -41,13 +46,6 @@ impl Channel for EventFd {
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         vec![self.from.as_fd(), self.to.as_fd()]
-    }
-
-    fn calls(messages: f64, _: f64) -> Vec<Expect> {
-        vec![
-            together(Sysno::WRITE, messages),
-            together(Sysno::READ, messages),
-        ]
     }
 
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {

@@ -6,12 +6,15 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 use syscost_harness::prelude::*;
 use syscost_sys::scratch;
 
-use super::by_stream::Stream;
+use super::by_stream::{PLAIN, Stream};
 use super::mechanism::Mechanism;
 use super::{Ends, crossed};
 
 /// It differs little from a pipe.
-pub(super) const MECHANISM: Mechanism = Mechanism::similar("fifo");
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    descriptors: "fifo",
+    ..PLAIN.similar()
+};
 
 pub(super) struct Fifo;
 

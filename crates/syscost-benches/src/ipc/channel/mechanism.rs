@@ -6,8 +6,16 @@ use syscost_sys::partner::Between;
 /// A mechanism, beside what it does.
 #[derive(Debug)]
 pub(crate) struct Mechanism {
-    /// What the kernel must show of it.
-    pub(in crate::ipc) mark: Mark,
+    /// What its descriptors refer to, in the words of [`kind_of`](crate::descriptor::kind_of).
+    pub(in crate::ipc) descriptors: &'static str,
+    /// The calls of an operation in both tasks.
+    pub(in crate::ipc) calls: fn(&Operation) -> Vec<Expect>,
+    /// The call that sends a message, if its third argument is the message's length.
+    pub(in crate::ipc) sends_by: Option<Sysno>,
+    /// How often a side may wait for each part of a message.
+    pub(in crate::ipc) waits: f64,
+    /// Whether a waiting task gives up the CPU.
+    pub(in crate::ipc) sleeps: bool,
     /// The setting of the kernel that limits the size of a message, if there is one.
     pub(super) limit: Option<&'static str>,
     /// Its rows of `ipc.round_trip`.
@@ -16,13 +24,42 @@ pub(crate) struct Mechanism {
     pub(in crate::ipc) bandwidths: Rows,
 }
 
+/// What both tasks do in an operation.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::ipc) struct Operation {
+    /// Messages, whoever sends them.
+    pub(in crate::ipc) messages: f64,
+    /// Maximum number of parts into which each may be split.
+    pub(in crate::ipc) parts: f64,
+    /// How often they fall asleep at least.
+    pub(in crate::ipc) sleeps: f64,
+}
+
+impl Operation {
+    /// One of each of these calls for a message.
+    pub(super) fn each(&self, calls: [Sysno; 2]) -> Vec<Expect> {
+        calls.map(|call| together(call, self.messages)).to_vec()
+    }
+}
+
 impl Mechanism {
-    /// A queue of the kernel that takes these calls, and allows messages up to this setting.
-    pub(super) const fn queue(calls: &'static [Sysno], limit: &'static str) -> Self {
+    /// One without descriptors, whose messages no call sends, and which has no rows.
+    pub(super) const PLAIN: Self = Self {
+        descriptors: "nothing",
+        calls: |_| Vec::new(),
+        sends_by: None,
+        waits: 1.0,
+        sleeps: true,
+        limit: None,
+        round_trips: Rows::ROUND_TRIPS,
+        bandwidths: Rows::BANDWIDTHS,
+    };
+
+    /// A queue of the kernel that allows messages up to this setting.
+    pub(super) const fn queue(limit: &'static str) -> Self {
         // What queues carry without privilege.
         const SIZES: &[Bytes] = &[LINE, Bytes::kib(1), Bytes::kib(4), Bytes::kib(16)];
         Self {
-            mark: Mark::Calls(calls),
             limit: Some(limit),
             round_trips: Rows {
                 same: SIZES,
@@ -34,30 +71,27 @@ impl Mechanism {
                 usual: Bytes::kib(16),
                 ..Rows::BANDWIDTHS
             },
+            ..Self::PLAIN
         }
     }
 
     /// One that carries a word of 64 bits.
-    pub(super) const fn word(mark: Mark) -> Self {
+    pub(super) const fn word() -> Self {
         const WORD: Bytes = Bytes(8);
         Self {
-            mark,
-            limit: None,
             round_trips: Rows {
                 same: &[WORD],
                 other: &[WORD],
                 usual: WORD,
                 ..Rows::ROUND_TRIPS
             },
-            bandwidths: Rows::BANDWIDTHS,
+            ..Self::PLAIN
         }
     }
 
-    /// One that differs little from another and has few rows, known by what its descriptors refer to.
-    pub(super) const fn similar(descriptors: &'static str) -> Self {
+    /// This one with few rows, as it differs little from another.
+    pub(super) const fn similar(self) -> Self {
         Self {
-            mark: Mark::Descriptors(descriptors),
-            limit: None,
             round_trips: Rows {
                 same: &[LINE, LARGE],
                 other: &[LINE],
@@ -69,25 +103,8 @@ impl Mechanism {
                 profile: Profile::Full,
                 ..Rows::BANDWIDTHS
             },
+            ..self
         }
-    }
-}
-
-/// The property that distinguishes a mechanism from all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ipc) enum Mark {
-    /// What its descriptors refer to, in the words of [`descriptor::kind_of`](crate::descriptor::kind_of).
-    Descriptors(&'static str),
-    /// A message takes one of each of these calls.
-    Calls(&'static [Sysno]),
-    /// No call transfers messages; whether a waiting task sleeps.
-    Memory { sleeps: bool },
-}
-
-impl Mark {
-    /// Whether a waiting task polls.
-    pub(in crate::ipc) fn spins(self) -> bool {
-        self == Mark::Memory { sleeps: false }
     }
 }
 

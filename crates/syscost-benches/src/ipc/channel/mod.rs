@@ -8,7 +8,6 @@ mod eventfd;
 mod fifo;
 pub(crate) mod gate;
 mod mechanism;
-pub(super) mod named;
 pub(crate) mod pipe;
 mod posix_queue;
 mod process_vm_readv;
@@ -28,11 +27,11 @@ use syscost_sys::counters::TaskId;
 
 pub(crate) use by_packet::ByPacket;
 pub(crate) use by_stream::ByStream;
-use mechanism::Mark;
+pub(super) use mechanism::Operation;
 pub(crate) use mechanism::{Mechanism, Rows};
 
 use super::message::Message;
-use super::spec::{MessageSpec, Traffic};
+use super::traffic::{Tasks, Traffic};
 use crate::syscall::Bad;
 
 /// One task's end of a channel.
@@ -48,15 +47,8 @@ pub(crate) trait Channel: Sized + Send + 'static {
         Ok(())
     }
 
-    /// How often a side may wait for each part of a message.
-    const WAITS: f64 = 1.0;
-
     /// Both ends of a new channel for messages of this many bytes: the measuring task's and the partner's.
     fn open(bytes: usize) -> Result<(Self, Self), Failure>;
-
-    /// The calls that this many messages take in both tasks, if each message is split into at most
-    /// this many parts.
-    fn calls(messages: f64, parts: f64) -> Vec<Expect>;
 
     /// The descriptors that this end's messages go through, if any: read and write calls do not
     /// show what they read and write.
@@ -109,10 +101,10 @@ macro_rules! mechanisms {
         pub(super) fn measure<'a, T: Traffic>(
             via: Via,
             plan: Plan<'a>,
-            spec: MessageSpec,
+            tasks: Tasks,
         ) -> Result<Outcome<'a>, Failure> {
             match via {
-                $(Via::$via => T::measure::<$channel>(plan, spec),)*
+                $(Via::$via => T::measure::<$channel>(plan, tasks),)*
             }
         }
 
@@ -121,8 +113,6 @@ macro_rules! mechanisms {
         macro_rules! with_each {
             ($do:ident) => { $($do::<$channel>(Via::$via);)* };
         }
-        #[cfg(test)]
-        use with_each;
     };
 }
 

@@ -5,13 +5,12 @@ use std::os::fd::OwnedFd;
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 
-use super::by_stream::Stream;
-use super::mechanism::{LARGE, Mark, Mechanism, Rows};
+use super::by_stream::{PLAIN, Stream};
+use super::mechanism::{LARGE, Mechanism, Rows};
 use super::{Ends, crossed};
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Descriptors("pipe"),
-    limit: None,
+    descriptors: "pipe",
     round_trips: Rows::ALL_ROUND_TRIPS,
     bandwidths: Rows {
         free: &[LARGE],
@@ -19,6 +18,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         profile: Profile::Quick,
         ..Rows::LONG_BANDWIDTHS
     },
+    ..PLAIN
 };
 
 pub(crate) struct Pipe;

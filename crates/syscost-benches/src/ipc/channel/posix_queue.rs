@@ -13,8 +13,11 @@ use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
 /// The maximum size of a message in a queue made without privilege.
-pub(super) const MECHANISM: Mechanism =
-    Mechanism::queue(&[Sysno::MQ_TIMEDSEND, Sysno::MQ_TIMEDRECEIVE], LARGEST);
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    calls: |of| of.each([Sysno::MQ_TIMEDSEND, Sysno::MQ_TIMEDRECEIVE]),
+    sends_by: Some(Sysno::MQ_TIMEDSEND),
+    ..Mechanism::queue(LARGEST)
+};
 
 pub(super) const LARGEST: &str = "/proc/sys/fs/mqueue/msgsize_max";
 
@@ -42,13 +45,6 @@ impl Channel for PosixQueue {
         })?;
         let end = |(from, to)| Self { from, to };
         Ok((end(own), end(partner)))
-    }
-
-    fn calls(messages: f64, _: f64) -> Vec<Expect> {
-        vec![
-            together(Sysno::MQ_TIMEDSEND, messages),
-            together(Sysno::MQ_TIMEDRECEIVE, messages),
-        ]
     }
 
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {

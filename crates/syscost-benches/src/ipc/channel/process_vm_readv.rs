@@ -11,7 +11,7 @@ use syscost_sys::partner::{Between, Shared};
 use syscost_sys::raw::syscall6;
 
 use super::gate::{self, Gate};
-use super::mechanism::{ALL, Mark, Mechanism, Rows, SOME};
+use super::mechanism::{ALL, Mechanism, Rows, SOME};
 use super::{Channel, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::{Bad, checked, must};
@@ -25,14 +25,21 @@ struct Desk {
 }
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Calls(&[Sysno::PROCESS_VM_READV]),
-    limit: None,
+    calls: |of| {
+        vec![
+            together(Sysno::PROCESS_VM_READV, of.messages),
+            // Each of two gates takes a wait and a wake, and twice that if the task that advanced it was
+            // preempted before it woke the other: its late wake-up is useless.
+            within(Counter::Syscall(gate::CALL), 0.0, 8.2 * of.messages),
+        ]
+    },
     round_trips: Rows {
         same: ALL,
         other: SOME,
         ..Rows::ROUND_TRIPS
     },
     bandwidths: Rows::LONG_BANDWIDTHS,
+    ..Mechanism::PLAIN
 };
 
 pub(super) struct VmRead {
@@ -84,15 +91,6 @@ impl Channel for VmRead {
             _open: Arc::clone(&open),
         };
         Ok((end(own), end(partner)))
-    }
-
-    fn calls(messages: f64, _: f64) -> Vec<Expect> {
-        vec![
-            together(Sysno::PROCESS_VM_READV, messages),
-            // Each of two gates takes a wait and a wake, and twice that if the task that advanced it was
-            // preempted before it woke the other: its late wake-up is useless.
-            within(Counter::Syscall(gate::CALL), 0.0, 8.2 * messages),
-        ]
     }
 
     fn meet(&mut self, partner: TaskId) {

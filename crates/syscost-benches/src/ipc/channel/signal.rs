@@ -11,15 +11,15 @@ use syscost_sys::counters::TaskId;
 use syscost_sys::raw::{syscall3, syscall4};
 
 use super::Channel;
-use super::mechanism::{Mark, Mechanism};
+use super::mechanism::Mechanism;
 use crate::ipc::message::Message;
 use crate::signal::own::{Blocked, SET_BYTES, set_of};
 use crate::syscall::{Bad, checked};
 
-pub(super) const MECHANISM: Mechanism = Mechanism::word(Mark::Calls(&[
-    Sysno::RT_SIGQUEUEINFO,
-    Sysno::RT_SIGTIMEDWAIT,
-]));
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    calls: |of| of.each([Sysno::RT_SIGQUEUEINFO, Sysno::RT_SIGTIMEDWAIT]),
+    ..Mechanism::word()
+};
 
 pub(super) struct Signals {
     /// The process of the other end.
@@ -75,13 +75,6 @@ impl Channel for Signals {
             held: Arc::clone(&held),
         };
         Ok((end(), end()))
-    }
-
-    fn calls(messages: f64, _: f64) -> Vec<Expect> {
-        vec![
-            together(Sysno::RT_SIGQUEUEINFO, messages),
-            together(Sysno::RT_SIGTIMEDWAIT, messages),
-        ]
     }
 
     fn meet(&mut self, partner: TaskId) {

@@ -8,16 +8,17 @@ use syscost_harness::prelude::*;
 use super::Ends;
 use super::by_stream::Stream;
 use super::mechanism::Mechanism;
-use super::unix_stream::{WAITS, both_ways};
+use super::unix_stream::{MECHANISM as MECHANISM_WITH_PATH, both_ways};
 
 /// It differs little from a stream socket with a path.
-pub(super) const MECHANISM: Mechanism = Mechanism::similar("unix stream socket without a path");
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    descriptors: "unix stream socket without a path",
+    ..MECHANISM_WITH_PATH.similar()
+};
 
 pub(super) struct SocketPair;
 
 impl Stream for SocketPair {
-    const WAITS: f64 = WAITS;
-
     fn open() -> Result<Ends<OwnedFd>, Failure> {
         let (own, partner) = socketpair(
             AddressFamily::UNIX,

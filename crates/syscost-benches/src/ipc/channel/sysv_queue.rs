@@ -13,7 +13,11 @@ use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
 /// The maximum size of a message.
-pub(super) const MECHANISM: Mechanism = Mechanism::queue(&[Sysno::MSGSND, Sysno::MSGRCV], LARGEST);
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    calls: |of| of.each([Sysno::MSGSND, Sysno::MSGRCV]),
+    sends_by: Some(Sysno::MSGSND),
+    ..Mechanism::queue(LARGEST)
+};
 
 pub(super) const LARGEST: &str = "/proc/sys/kernel/msgmax";
 
@@ -33,13 +37,6 @@ impl Channel for SysvQueue {
         })?;
         let end = |(from, to)| Self { from, to };
         Ok((end(own), end(partner)))
-    }
-
-    fn calls(messages: f64, _: f64) -> Vec<Expect> {
-        vec![
-            together(Sysno::MSGSND, messages),
-            together(Sysno::MSGRCV, messages),
-        ]
     }
 
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {

@@ -5,15 +5,14 @@ use std::os::fd::OwnedFd;
 use rustix::net::{SocketType, connect};
 use syscost_harness::prelude::*;
 
-use super::by_packet::Packets;
-use super::mechanism::{LARGE, LINE, Mark, Mechanism, Rows};
+use super::by_packet::{PLAIN, Packets};
+use super::mechanism::{LARGE, LINE, Mechanism, Rows};
 use super::unix_stream::bound;
 
 const SIZES: &[Bytes] = &[LINE, Bytes::kib(4), LARGE];
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Descriptors("unix datagram socket with a path"),
-    limit: None,
+    descriptors: "unix datagram socket with a path",
     round_trips: Rows {
         same: SIZES,
         other: &[LINE],
@@ -23,6 +22,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         same: SIZES,
         ..Rows::BANDWIDTHS
     },
+    ..PLAIN
 };
 
 pub(super) struct UnixDatagram;

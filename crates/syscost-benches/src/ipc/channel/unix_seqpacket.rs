@@ -5,12 +5,15 @@ use std::os::fd::OwnedFd;
 use rustix::net::SocketType;
 use syscost_harness::prelude::*;
 
-use super::by_packet::Packets;
+use super::by_packet::{PLAIN, Packets};
 use super::mechanism::Mechanism;
 use super::unix_stream::connected;
 
 /// It differs little from a stream socket with a path.
-pub(super) const MECHANISM: Mechanism = Mechanism::similar("unix seqpacket socket with a path");
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    descriptors: "unix seqpacket socket with a path",
+    ..PLAIN.similar()
+};
 
 pub(super) struct UnixSeqpacket;
 

@@ -10,29 +10,26 @@ use syscost_harness::prelude::*;
 use syscost_sys::scratch;
 
 use super::Ends;
-use super::by_stream::Stream;
-use super::mechanism::{Mark, Mechanism, Rows};
+use super::by_stream::{PLAIN, Stream};
+use super::mechanism::{Mechanism, Rows};
 
 /// A task that waits for a message is also woken, needlessly, when its own last message is taken:
 /// that makes room to write.
 pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Descriptors("unix stream socket with a path"),
-    limit: None,
+    descriptors: "unix stream socket with a path",
+    waits: 2.0,
     round_trips: Rows {
         profile: Profile::Quick,
         is_read_apart: true,
         ..Rows::ALL_ROUND_TRIPS
     },
     bandwidths: Rows::LONG_BANDWIDTHS,
+    ..PLAIN
 };
-
-pub(super) const WAITS: f64 = 2.0;
 
 pub(super) struct UnixStream;
 
 impl Stream for UnixStream {
-    const WAITS: f64 = WAITS;
-
     fn open() -> Result<Ends<OwnedFd>, Failure> {
         let (own, partner) = connected(SocketType::STREAM)?;
         both_ways(own, partner)

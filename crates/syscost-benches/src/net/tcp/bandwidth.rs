@@ -53,7 +53,7 @@ use streams::Delivered;
 pub(in crate::net) use streams::Streams;
 
 use super::stream::options;
-use crate::ipc::spec::same_and_nearest;
+use crate::ipc::traffic::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
 use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use crate::net::windows::Windows;

@@ -38,7 +38,7 @@ use syscost_net::service::connections::{self, Accept};
 use syscost_net::socket::Tcp;
 use syscost_net::wire::Close;
 
-use crate::ipc::spec::sleeps;
+use crate::ipc::traffic::sleeps;
 use crate::net::connections::{BACKLOG, Connections};
 use crate::net::far_end::{Destination, Family, FarEnd, Networked, OverNetwork, Path, Route};
 use crate::syscall::{Bad, must};

@@ -28,7 +28,7 @@ use std::time::Duration;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 
-use crate::ipc::spec::same_and_nearest;
+use crate::ipc::traffic::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
 use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use crate::net::tcp::bandwidth::content;

@@ -3,12 +3,43 @@
 //! Reads and writes are the same calls on every kind of object: only the descriptor shows
 //! which kind it was.
 
+use std::collections::BTreeSet;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::fs::{FileType, fstat, readlink};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, getpeername, getsockname, sockopt};
 use syscost_harness::prelude::*;
+
+/// What messages go through.
+static KIND: Witness = Witness::of("what messages go through", SOURCE);
+
+const SOURCE: &str = "fstat, getsockopt and /proc/self/fd";
+
+/// Proof that messages go through this kind of object, in the words of [`kind_of`], or `nothing`.
+pub(crate) fn sees(kind: &'static str) -> Proof {
+    KIND.sees(kind)
+}
+
+/// Reports the kinds of these descriptors, through which messages go.
+pub(crate) fn see<'f>(b: &mut Bencher, descriptors: impl IntoIterator<Item = BorrowedFd<'f>>) {
+    match kinds_of(descriptors) {
+        Ok(kinds) => b.saw(&KIND, kinds),
+        Err(reason) => b.unseen(&KIND, reason),
+    }
+}
+
+/// The different kinds of these.
+fn kinds_of<'f>(
+    descriptors: impl IntoIterator<Item = BorrowedFd<'f>>,
+) -> Result<String, Unsupported> {
+    let kinds = descriptors.into_iter().map(kind_of);
+    let kinds = kinds.collect::<Result<BTreeSet<String>, _>>()?;
+    Ok(match kinds.is_empty() {
+        true => "nothing".to_owned(),
+        false => Vec::from_iter(kinds).join(", "),
+    })
+}
 
 /// Claims that all of these descriptors refer to this kind of object, in the words of [`kind_of`].
 pub(crate) fn claim_kind<'f>(
@@ -17,14 +48,8 @@ pub(crate) fn claim_kind<'f>(
     expected: &str,
     descriptors: impl IntoIterator<Item = BorrowedFd<'f>>,
 ) {
-    const SOURCE: &str = "fstat, getsockopt and /proc/self/fd";
-    let kinds: Result<Vec<String>, Unsupported> = descriptors.into_iter().map(kind_of).collect();
-    match kinds {
-        Ok(mut kinds) => {
-            kinds.sort_unstable();
-            kinds.dedup();
-            b.claim_equal(claim, expected.to_owned(), kinds.join(", "), SOURCE);
-        }
+    match kinds_of(descriptors) {
+        Ok(kinds) => b.claim_equal(claim, expected.to_owned(), kinds, SOURCE),
         Err(reason) => b.claim_unobserved(claim, expected, SOURCE, reason),
     }
 }

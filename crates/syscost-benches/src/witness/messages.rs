@@ -1,0 +1,150 @@
+//! What the two ends of a transfer have counted.
+
+use syscost_harness::prelude::*;
+
+use crate::ipc::message::{Message, ODD};
+
+const BOTH: &str = "both ends";
+
+/// How much of each message arrived.
+static SIZE: Witness = Witness::of("bytes of a message that arrived", BOTH);
+
+/// Third argument of the calls that send.
+pub(crate) const LENGTH: Argument = Argument {
+    position: 2,
+    name: "length",
+};
+
+/// What one end has sent or received.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moved {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    /// A sum of the content, as far as it was looked at.
+    pub(crate) sum: u64,
+}
+
+impl Moved {
+    /// Counts a message of which this many bytes were moved, and if it is `whole` adds a checksum
+    /// of its content.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, moved: usize, message: &Message, whole: bool) {
+        self.messages += 1;
+        self.bytes += moved as u64;
+        if whole {
+            self.sum = self.sum.wrapping_mul(ODD) ^ message.sum();
+        }
+    }
+}
+
+/// What a path may do to messages.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Strays {
+    /// Maximum number of messages that are missing.
+    pub(crate) missing: u64,
+    /// Maximum number that came again.
+    pub(crate) repeated: u64,
+}
+
+/// Proof that messages have this size, as a whole and in the call that sends each, if one does.
+pub(crate) fn size(size: Bytes, sends_by: Option<Sysno>) -> Proof {
+    let given = sends_by.map(|call| {
+        let length = ArgumentValue::Always(size.0);
+        Proof::argument(call, LENGTH, length)
+    });
+    SIZE.sees(size.0).and(given.unwrap_or_default())
+}
+
+/// Reports the bytes of each message that arrived.
+pub(crate) fn see_size(b: &mut Bencher, got: &Moved) {
+    match got.messages {
+        0 => b.unseen(&SIZE, "no message arrived"),
+        messages => b.saw(&SIZE, got.bytes as f64 / messages as f64),
+    }
+}
+
+/// Claims that what one end gave is what the other one got: as many messages, as many bytes, and
+/// with the same sum. `what` says which: `that came back`.
+pub(crate) fn claim_same(b: &mut Bencher, what: &str, gave: &Moved, got: &Moved, strays: Strays) {
+    let Strays { missing, repeated } = strays;
+    let size = gave.bytes / gave.messages.max(1);
+    for (unit, gave, got, each) in [
+        ("messages", gave.messages, got.messages, 1),
+        ("bytes", gave.bytes, got.bytes, size),
+    ] {
+        let least = gave.saturating_sub(missing * each).max(1) as f64;
+        let bound = match missing + repeated {
+            0 => Bound::Exactly(gave.max(1) as f64),
+            _ => Bound::Within(least, (gave + repeated * each) as f64),
+        };
+        b.claim_within(format!("{unit} {what}"), bound, got as f64, BOTH);
+    }
+    let claim = format!("checksum of the bytes {what}");
+    let [gave, got] = [gave, got].map(|moved| format!("{:016x}", moved.sum));
+    match missing + repeated {
+        0 => b.claim_equal(claim, gave, got, BOTH),
+        _ => {
+            let reason = "messages were lost or duplicated";
+            b.claim_unverified(claim, gave, got, BOTH, reason);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
+    use super::*;
+    use crate::testing::{claims, findings_by};
+
+    /// The claims that are refuted where one end gave two messages of 64 bytes.
+    fn refuted(got: Moved, strays: Strays) -> Vec<String> {
+        let gave = Moved {
+            messages: 2,
+            bytes: 128,
+            sum: 7,
+        };
+        let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
+            let mut outcome = plan.measure(Loop::infallible(|| 1))?;
+            claim_same(&mut outcome, "here", &gave, &got, strays);
+            Ok(outcome)
+        });
+        let found = found.expect("measured");
+        let all = claims(&found, Verdict::Refuted).into_iter();
+        all.filter(|claim| claim.ends_with("here"))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    #[test]
+    fn what_is_lost_cut_or_changed_is_refuted() {
+        let got = |messages, bytes, sum| Moved {
+            messages,
+            bytes,
+            sum,
+        };
+        let none = Strays::default();
+        assert_eq!(refuted(got(2, 128, 7), none), [""; 0]);
+        assert_eq!(
+            refuted(got(1, 64, 7), none),
+            ["messages here", "bytes here"]
+        );
+        assert_eq!(refuted(got(2, 127, 7), none), ["bytes here"]);
+        assert_eq!(
+            refuted(got(2, 128, 8), none),
+            ["checksum of the bytes here"]
+        );
+        let lossy = Strays {
+            missing: 1,
+            repeated: 1,
+        };
+        for (messages, bytes) in [(1, 64), (3, 192)] {
+            assert_eq!(refuted(got(messages, bytes, 8), lossy), [""; 0]);
+        }
+        assert_eq!(
+            refuted(got(4, 256, 7), lossy),
+            ["messages here", "bytes here"]
+        );
+    }
+}
