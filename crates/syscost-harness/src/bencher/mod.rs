@@ -89,6 +89,8 @@ pub struct Bencher<'a> {
     cpu_ns: Option<f64>,
     /// Switches of all tasks per timed operation.
     timed_switches: Option<f64>,
+    /// The baselines that were measured beside the operation.
+    subtracted: Vec<&'static str>,
     /// Whether other tasks ran on the one CPU of a team that was timed.
     had_background_tasks: bool,
     random: fastrand::Rng,
@@ -141,6 +143,7 @@ impl<'a> Bencher<'a> {
             known_ns: 0.0,
             cpu_ns: None,
             timed_switches: None,
+            subtracted: Vec::new(),
             had_background_tasks: false,
             random: fastrand::Rng::with_seed(situation.seed),
             findings: Findings::default(),

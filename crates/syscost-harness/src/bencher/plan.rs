@@ -181,6 +181,11 @@ impl<T> Outcome<'_, T> {
         self.cpu_ns
     }
 
+    /// The names of the baselines whose cost was subtracted, in order.
+    pub fn subtracted(&self) -> &[&'static str] {
+        &self.subtracted
+    }
+
     /// Switches of all tasks of a [`Together`](super::Together) per timed operation; `None` in the
     /// evidence pass. For operations that may switch in one process and not in the next.
     pub fn timed_switches(&self) -> Option<f64> {

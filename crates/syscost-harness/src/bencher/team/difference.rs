@@ -152,6 +152,7 @@ impl Bencher<'_> {
         self.note_overhead(shortest);
         for (baseline, costs) in baselines.iter().zip(&costs) {
             self.detail(baseline.detail, median(costs).unwrap_or(f64::NAN));
+            self.subtracted.push(baseline.name);
         }
         Ok(())
     }
@@ -183,6 +184,7 @@ impl Bencher<'_> {
         let seen = self.count_together(cpus, baseline.per_iteration, baseline.make);
         self.declared = declared;
         self.operations = operations;
+        self.subtracted.push(baseline.name);
         for evidence in &mut self.findings.evidence[known..] {
             let claim = &mut evidence.claim;
             claim.sentence = format!("{}: {}", baseline.name, claim.sentence);

@@ -123,7 +123,7 @@ impl Bencher<'_> {
             Placement::Free => self.claim_free(&own, &seen),
             _ => {
                 let partners = named.cpus(home, &self.here.allowed)?;
-                self.claim_placement(named, named.own_cpu(home), &partners, &seen);
+                self.claim_placement(named, (named.own_cpu(home), &own), &partners, &seen);
             }
         }
         self.claim_tasks(&seen.groups);
@@ -151,11 +151,12 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Claims that every task was where the row's name puts it.
+    /// Claims that every task was where the row's name puts it: the measuring one, which may use
+    /// these CPUs, was to stay there.
     fn claim_placement(
         &mut self,
         placement: Placement,
-        measuring: u32,
+        (measuring, may_use): (u32, &[u32]),
         partners: &[u32],
         seen: &Seen,
     ) {
@@ -182,7 +183,9 @@ impl Bencher<'_> {
             }
             _ => described(&places),
         };
+        let is_pinned = may_use == [measuring];
         let observed = match (strayed, seen.all(), placement) {
+            _ if !is_pinned => format!("any of {}", cpu::format_list(may_use)),
             (Some(cpus), ..) => described(cpus),
             (None, None, _) => return self.claim_unseen("CPUs of its tasks", expected, seen),
             (None, Some(all), Placement::Distinct) => {
@@ -190,7 +193,7 @@ impl Bencher<'_> {
             }
             (None, Some(all), _) => described(&all),
         };
-        let holds = strayed.is_none();
+        let holds = is_pinned && strayed.is_none();
         self.claim("CPUs of its tasks", expected, observed, "/proc", holds);
     }
 

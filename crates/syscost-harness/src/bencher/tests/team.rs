@@ -4,6 +4,7 @@ use std::io::{Read, Write, pipe};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use syscost_params::Params;
 use syscost_results::measurement::Cause;
 use syscost_sys::counters::{SchedStat, TaskId, TaskReading};
 use syscost_sys::partner::{Between, Partner};
@@ -13,6 +14,7 @@ use super::*;
 use crate::bencher::TaskGroup;
 use crate::bencher::evidence::COUNTED_TOGETHER;
 use crate::expect::within;
+use crate::rows;
 
 /// A team that consists only of the measuring task.
 pub(super) fn team<'t>(iterations: impl FnMut(u64) -> Result<(), Failure> + 't) -> Team<'t> {
@@ -107,8 +109,9 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
             }))
         };
         let outcome = plan.measure(Together::of(HERE, make).minus(&[baseline]));
-        let operations = outcome.expect("measured").operations();
-        assert_eq!(operations as i64, iterations.get(), "{pass:?}");
+        let outcome = outcome.expect("measured");
+        assert_eq!(outcome.operations() as i64, iterations.get(), "{pass:?}");
+        assert_eq!(outcome.subtracted(), ["less"], "{pass:?}");
     }
 }
 
@@ -329,6 +332,51 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
             .find(|one| one.claim.sentence == "CPUs of its tasks")
             .expect("places are claimed");
         assert_eq!(cpus.verdict, verdict, "{cpus:?}");
+    }
+}
+
+#[derive(Params, Clone)]
+#[expect(dead_code)] // only what it says of its tasks is read
+struct Placed {
+    cpus: Placement,
+}
+
+#[test]
+fn tasks_that_are_put_elsewhere_than_the_name_says_are_refuted() {
+    let allowed = allowed();
+    let Some(two) = allowed.get(..2) else {
+        println!("skipped: needs two CPUs");
+        return;
+    };
+    for named in Placement::among(two) {
+        let case = rows!(Placed { cpus: [named] }).remove(0).erased();
+        for cpus in Placement::among(two) {
+            let findings = found_of(&case, two, Pass::Timed, &[], |plan| {
+                plan.measure(Together::of(cpus, |cpus| {
+                    let mut workers = TaskGroup::new(Between::Threads)?;
+                    let work = |(): &mut (), stop: &Stop| {
+                        while !stop.is_set() {
+                            std::thread::yield_now();
+                        }
+                        Ok::<_, Failure>(())
+                    };
+                    workers.add(cpus, || Ok(()), work)?;
+                    let driver = |iterations| {
+                        (0..iterations).for_each(|_| std::thread::yield_now());
+                        Ok(())
+                    };
+                    Ok(workers.driven_by(driver).map(drop))
+                }))
+            });
+            let evidence = findings.expect("measured").evidence.into_iter();
+            let places = evidence.filter(|one| one.claim.sentence.starts_with("CPUs "));
+            let verdicts: Vec<Verdict> = places.map(|one| one.verdict).collect();
+            let expected = match cpus == named {
+                true => Verdict::Confirmed,
+                false => Verdict::Refuted,
+            };
+            assert_eq!(verdicts, [expected], "{cpus:?} for {named:?}");
+        }
     }
 }
 
