@@ -227,8 +227,8 @@ impl Measured for Row {
                 }
                 (true, _) | (false, false) => None,
             };
-            claim_watched(b, last, || once().map_err(failed))?;
-            claim_of_library(b);
+            claim_watched(&mut outcome, last, || once().map_err(failed))?;
+            claim_of_library(&mut outcome);
         }
         if outcome.is_timed() {
             // Keeping blocks would change what the allocator returns next.

@@ -34,7 +34,7 @@ use syscost_results::{Evidence, Verdict};
 
 use super::far_end::{Destination, Family, Networked, OverNetwork, Path};
 use super::round_trip::Row as RoundTrip;
-use super::tcp::{self, bandwidth};
+use super::tcp::bandwidth;
 use crate::ipc::traffic::same_and_nearest;
 
 /// Maximum relative error of a model that fits its rows.

@@ -1,4 +1,5 @@
 //! Witnesses that several benchmarks call: what they see, and what proves a parameter by it.
 
 pub(crate) mod descriptors;
+pub(crate) mod memory;
 pub(crate) mod messages;

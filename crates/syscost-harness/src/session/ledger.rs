@@ -209,6 +209,7 @@ impl Ledger {
         let traced = evidence.any(is_of_tracer);
         warnings.extend(doctor::warnings_after(&clock, steal_percent));
         warnings.extend(doctor::late_tracer(traced, &warnings));
+        warnings.extend(doctor::converted(&measurements));
         doctor::worst_first(&mut warnings);
         let mut run = Run {
             schema_version: SCHEMA_VERSION,

@@ -97,6 +97,7 @@ impl Schedule {
             .filter(|row| row.row.benchmark.id == benchmark.id && row.takes_part())
             .filter(|row| pass == Pass::Timed || round == 0 || row.is_doubtful())
             .map(|row| JobCase {
+                instead: None,
                 suffix: row.row.case.suffix(),
                 iterations: row.iterations(),
                 // Rows that are sources of computed rows need rounds that all of them have.

@@ -6,8 +6,10 @@ use syscost_results::ClaimId;
 use syscost_results::stats::order::median;
 use syscost_sys::counters::TaskReading;
 
-use super::{AtWork, Handed, Make, Seen, Team};
+use super::{AtWork, Make, Seen, Team, Together};
+use crate::bencher::Bencher;
 use crate::bencher::counts::sum;
+use crate::bencher::plan::Shape;
 use crate::bencher::timed::Batch;
 use crate::expect::{self, Counter, Expect, Manner};
 use crate::failure::Failure;

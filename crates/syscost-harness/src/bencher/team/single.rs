@@ -6,10 +6,11 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
 use syscost_sys::partner::Partner;
 
-use super::{Handed, Make, Seen, Team};
+use super::{Make, Seen, Team, Together};
 use crate::bencher::counts::{Counted, plus, since, sum};
 use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Without};
-use crate::bencher::{Bencher, Pass, background};
+use crate::bencher::plan::Shape;
+use crate::bencher::{Bencher, background};
 use crate::expect::Manner;
 use crate::failure::Failure;
 

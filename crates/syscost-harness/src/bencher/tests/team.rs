@@ -434,8 +434,8 @@ fn tags_beside_a_busy_loop(
             scope.spawn(|| spin_on(*cpu));
         }
         let two = &allowed[..2];
-        let findings = found_of(&Case::default(), two, Pass::Timed, &[expect], |b| {
-            b.together(placement, |cpus| {
+        let findings = found_of(&Case::default(), two, Pass::Timed, &[expect], |plan| {
+            plan.measure(Together::of(placement, |cpus| {
                 let mut workers = TaskGroup::new(Between::Threads)?;
                 let work = move |(): &mut (), stop: &Stop| {
                     let mut begun = Instant::now();
@@ -445,16 +445,16 @@ fn tags_beside_a_busy_loop(
                             std::thread::sleep(Duration::from_micros(50));
                             begun = Instant::now();
                         }
-                        Ok::<_, Failure>(())
-                    };
-                    workers.add(cpus, || Ok(()), work)?;
-                    let driver = |iterations| {
-                        std::thread::sleep(Duration::from_millis(4) * iterations as u32);
-                        Ok(())
-                    };
-                    Ok(workers.driven_by(driver).map(drop))
-                },
-            ))
+                    }
+                    Ok::<_, Failure>(())
+                };
+                workers.add(cpus, || Ok(()), work)?;
+                let driver = |iterations| {
+                    std::thread::sleep(Duration::from_millis(4) * iterations as u32);
+                    Ok(())
+                };
+                Ok(workers.driven_by(driver).map(drop))
+            }))
         });
         is_over.store(true, Relaxed);
         findings
@@ -511,7 +511,9 @@ fn a_team_that_hardly_waits_for_its_cpus_has_them_to_itself() {
 fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
     let allowed = allowed();
     if allowed.len() < 2 || SchedStat::open().is_err() {
-        return println!("skipped: no other CPU, or the kernel does not report how long tasks wait");
+        return println!(
+            "skipped: no other CPU, or the kernel does not report how long tasks wait"
+        );
     }
     let is_over = AtomicBool::new(false);
     let evidence = std::thread::scope(|scope| {
@@ -538,7 +540,9 @@ fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
         is_over.store(true, Relaxed);
         findings.expect("counted").evidence
     });
-    let mut scaling = evidence.iter().filter(|one| one.claim.sentence.starts_with("time of 2n"));
+    let mut scaling = evidence
+        .iter()
+        .filter(|one| one.claim.sentence.starts_with("time of 2n"));
     let scaling = scaling.next().expect("it is judged");
     assert_eq!(scaling.verdict, Verdict::Unverified, "{scaling}");
 }
