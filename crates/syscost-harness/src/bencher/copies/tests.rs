@@ -9,6 +9,7 @@ use syscost_sys::partner::Shared;
 use syscost_sys::raw::Sysno;
 
 use super::*;
+use crate::bencher::Loop;
 use crate::bencher::tests::real::found_of;
 use crate::bencher::{Findings, Observed, Outcome, Plan};
 use crate::case::Case;
@@ -117,8 +118,10 @@ fn more_or_fewer_copies_than_the_name_says_are_refuted() {
         false => Verdict::Refuted,
     };
     for (name, started) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
-        let findings = found_of(&named(name), &cpus, Pass::Timed, &[], |b| {
-            b.copies(Between::Threads, started as usize, 1, |_| Ok(spin))
+        let findings = found_of(&named(name), &cpus, Pass::Timed, &[], |plan| {
+            plan.measure(Copied::of(Between::Threads, started as usize, 1, |_| {
+                Ok(spin)
+            }))
         });
         let findings = findings.expect("measured");
         for claim in ["CPUs of its copies", "number of its tasks"] {
@@ -126,7 +129,9 @@ fn more_or_fewer_copies_than_the_name_says_are_refuted() {
             assert_eq!(seen, expected(name, started), "{claim}: {started}");
         }
         // One that is no copy of another is one all the same.
-        let alone = found_of(&named(name), &cpus, Pass::Timed, &[], |b| b.iter(|| 1));
+        let alone = found_of(&named(name), &cpus, Pass::Timed, &[], |plan| {
+            plan.measure(Loop::infallible(|| 1))
+        });
         let seen = verdict_of(&alone.expect("measured"), "number of its tasks");
         assert_eq!(seen, expected(name, 1));
     }

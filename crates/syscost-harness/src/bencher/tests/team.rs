@@ -525,8 +525,8 @@ fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
         });
         let placement = Placement::Pair(allowed[0], allowed[1]);
         let (two, case) = (&allowed[..2], Case::default());
-        let findings = found_of(&case, two, Pass::Evidence, &[], |b| {
-            b.together(placement, |_| {
+        let findings = found_of(&case, two, Pass::Evidence, &[], |plan| {
+            plan.measure(Together::of(placement, |_| {
                 // Twice the work takes no longer.
                 Ok(team(|_| {
                     let begun = Instant::now();
@@ -535,7 +535,7 @@ fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
                     }
                     Ok(())
                 }))
-            })
+            }))
         });
         is_over.store(true, Relaxed);
         findings.expect("counted").evidence
