@@ -158,7 +158,9 @@ fn a_crash_and_a_hang_cost_one_row_each() {
         "the worker was ended by signal 6"
     );
     assert_eq!(row(&run, "liar.hang")["status"], "failed");
-    assert_eq!(row(&run, "liar.hang")["reason"], "still running after 1 s");
+    // And what it waited for a CPU, on a busy machine.
+    let hang = row(&run, "liar.hang")["reason"].as_str().expect("a reason");
+    assert!(hang.starts_with("still running after 1 s"), "{hang}");
     assert_eq!(row(&run, "syscall.null{call=getppid}")["status"], "ok");
 }
 

@@ -99,6 +99,48 @@ fn what_a_tracer_saw_is_not_confirmed() {
     assert!(rows(&run).iter().filter(traced).count() > 0);
 }
 
+#[test]
+fn counters_that_a_parent_holds_are_warned_of() {
+    let script = "perf stat -o /dev/null true 2>/dev/null ||
+            { echo skip: no perf, or not allowed >&2; exit; }
+        exec perf stat -o /dev/null -- $run";
+    let Some(run) = run(script, "syscall.umask") else {
+        return;
+    };
+    let warnings = run["warnings"].as_array().expect("warnings");
+    let found = warnings.iter().find(|one| one["code"] == "perf_events");
+    let message = &found.expect("a warning")["message"];
+    assert_eq!(message, "perf, which started this, holds performance counters");
+}
+
+/// Loads a library first whose malloc calls the C library's.
+const OTHER_MALLOC: &str = "code='void *__libc_malloc(unsigned long); void __libc_free(void *);
+        void *malloc(unsigned long n) { return __libc_malloc(n); }
+        void free(void *p) { __libc_free(p); }'
+    echo \"$code\" | cc -shared -fPIC -xc - -o other.so 2>/dev/null &&
+        LD_PRELOAD=$PWD/other.so true 2>/dev/null ||
+        { echo skip: no C compiler, or another C library >&2; exit; }
+    LD_PRELOAD=$PWD/other.so exec $run";
+
+#[test]
+fn an_allocator_that_was_loaded_first_is_not_the_c_librarys() {
+    let name = "memory.malloc{size=64,from=heap,touched=no}";
+    let Some(run) = run(OTHER_MALLOC, &format!("'{name}'")) else {
+        return;
+    };
+    let warnings = run["warnings"].as_array().expect("warnings");
+    assert!(warnings.iter().any(|one| one["code"] == "environment"));
+    let row = row(&run, name);
+    let evidence = row["evidence"].as_array().expect("evidence");
+    let malloc = evidence.iter().find(|one| one["claim"] == "file that malloc is in");
+    let malloc = malloc.expect("it is claimed");
+    match malloc["observed"] == "other.so" {
+        true => assert_eq!(row["status"], "withheld", "{row}"),
+        // A program that is linked statically loads nothing.
+        false => assert_eq!(malloc["verdict"], "Confirmed", "{malloc}"),
+    }
+}
+
 /// Mounts a /proc that shows processes only, as systemd's ProcSubset=pid does.
 const PROCESSES_ONLY: &str =
     "script='mount --make-rprivate / && mount -t proc -o subset=pid proc /proc'

@@ -171,6 +171,11 @@ impl Worker {
         lost
     }
 
+    /// The longest time that one of its tasks has waited for a CPU so far, of those that are there.
+    pub(super) fn waited(&self) -> Duration {
+        process::waited_for_cpu(self.child.id())
+    }
+
     /// How a worker that closed its output ended, and its standard error. One that lingers is killed.
     pub(super) fn ending(&mut self) -> (ExitStatus, String) {
         let deadline = Instant::now() + LINGER;

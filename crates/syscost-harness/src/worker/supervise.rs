@@ -17,6 +17,12 @@ use crate::failure::Failure;
 /// Maximum number of attempts to start a worker.
 const ATTEMPTS: u32 = 2;
 
+/// A case may wait behind other programs for this many times its limit.
+const MAX_WAITED: u32 = 4;
+
+/// A shorter wait does not lengthen its time.
+const MIN_WAITED: Duration = Duration::from_millis(50);
+
 /// Ctrl-C, or a similar signal, arrived before a worker ended.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
@@ -81,7 +87,7 @@ impl<'a> Launcher<'a> {
         }
     }
 
-    /// Maximum time of a case.
+    /// Maximum time of a case, without what its tasks wait for a CPU.
     pub fn time_limit(&self) -> Duration {
         self.time_limit
     }
@@ -134,10 +140,11 @@ impl<'a> Launcher<'a> {
             started_in: Duration::ZERO,
             is_late: false,
         };
-        let mut current = None;
+        let (mut current, mut wait) = (None, Wait::default());
         let ending = loop {
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-            let limit = left.map_or(self.time_limit, |left| left.min(self.time_limit));
+            let limit = wait.more.unwrap_or(self.time_limit);
+            let limit = left.map_or(limit, |left| left.min(limit));
             match worker.next_reply(limit, self.interrupted) {
                 Heard::Reply(Reply::Ready) => outcome.started_in = begun.elapsed(),
                 Heard::Reply(Reply::Begin(index) | Reply::Done(index, _))
@@ -145,9 +152,11 @@ impl<'a> Launcher<'a> {
                 {
                     break format!("the worker spoke of a case {index}, which it does not have");
                 }
-                Heard::Reply(Reply::Begin(index)) => current = Some(index),
+                Heard::Reply(Reply::Begin(index)) => {
+                    (current, wait) = (Some(index), Wait::since(worker.waited()));
+                }
                 Heard::Reply(Reply::Done(index, result)) => {
-                    current = None;
+                    (current, wait.more) = (None, None);
                     outcome.results[index] = Some(*result);
                 }
                 Heard::Interrupt => return Err(Interrupted.into()),
@@ -155,9 +164,8 @@ impl<'a> Launcher<'a> {
                     outcome.is_late = true;
                     return Ok(outcome);
                 }
-                Heard::Silence => {
-                    break format!("still running after {:.0} s", self.time_limit.as_secs_f64());
-                }
+                Heard::Silence if wait.is_longer(worker.waited(), self.time_limit) => {}
+                Heard::Silence => break wait.reason(self.time_limit),
                 Heard::Garbage(text) => break format!("the worker said `{text}`"),
                 Heard::Lost(what) => break what,
                 Heard::End => {
@@ -177,6 +185,48 @@ impl<'a> Launcher<'a> {
     }
 }
 
+/// What the tasks of a case waited for a CPU behind others, and its time is longer by.
+#[derive(Debug, Default)]
+struct Wait {
+    /// What they had waited when it began.
+    before: Duration,
+    /// What it was given.
+    given: Duration,
+    /// What it was given last, and lasts from now on.
+    more: Option<Duration>,
+}
+
+impl Wait {
+    fn since(before: Duration) -> Self {
+        Self {
+            before,
+            ..Self::default()
+        }
+    }
+
+    /// Gives the case what its tasks have waited by now and it was not given yet; false if they have
+    /// hardly waited since, or too long already.
+    fn is_longer(&mut self, waited: Duration, limit: Duration) -> bool {
+        let waited = waited.saturating_sub(self.before).min(MAX_WAITED * limit);
+        let more = waited.saturating_sub(self.given);
+        let is_longer = more >= MIN_WAITED;
+        if is_longer {
+            (self.given, self.more) = (waited, Some(more));
+        }
+        is_longer
+    }
+
+    fn reason(&self, limit: Duration) -> String {
+        let seconds = limit.as_secs_f64();
+        match self.given.as_secs_f64() {
+            0.0 => format!("still running after {seconds:.0} s"),
+            given => format!(
+                "still running after {seconds:.0} s and {given:.1} s in which it waited for a CPU"
+            ),
+        }
+    }
+}
+
 fn describe_end(status: ExitStatus, stderr: &str) -> String {
     let how = match (status.signal(), status.code()) {
         (Some(signal), _) => format!("the worker was ended by signal {signal}"),
@@ -193,6 +243,21 @@ fn describe_end(status: ExitStatus, stderr: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_case_has_the_time_that_it_waits_behind_others_up_to_a_limit() {
+        let ms = Duration::from_millis;
+        let (limit, mut wait) = (ms(1000), Wait::since(ms(300)));
+        assert_eq!(wait.reason(limit), "still running after 1 s");
+        assert!(!wait.is_longer(ms(340), limit), "it hardly waited");
+        assert!(wait.is_longer(ms(900), limit));
+        assert_eq!(wait.more, Some(ms(600)));
+        assert!(!wait.is_longer(ms(940), limit), "it has that already");
+        assert!(wait.is_longer(ms(60_000), limit));
+        assert!(!wait.is_longer(ms(90_000), limit), "too long");
+        let reason = "still running after 1 s and 4.0 s in which it waited for a CPU";
+        assert_eq!(wait.reason(limit), reason);
+    }
 
     #[test]
     fn the_last_words_of_a_worker_are_its_first_line_that_says_something() {

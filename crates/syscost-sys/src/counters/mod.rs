@@ -27,6 +27,7 @@ mod usage;
 pub use cpu_times::{CpuTimes, cpu_times};
 pub use io::{Io, IoReader};
 pub use resident::resident_anonymous_bytes;
+pub(crate) use sched::parse as parse_schedstat;
 pub use sched::{SchedReading, SchedStat, migrations};
 pub use task::{TaskId, TaskPlace, TaskReading, TaskStat, own_run_ns};
 pub use usage::Usage;

@@ -40,7 +40,7 @@ impl SchedStat {
     }
 }
 
-pub(super) fn parse(text: &str) -> Option<SchedReading> {
+pub(crate) fn parse(text: &str) -> Option<SchedReading> {
     let mut fields = text
         .split_ascii_whitespace()
         .map(|field| field.parse().ok());

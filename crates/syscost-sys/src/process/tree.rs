@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
+use crate::counters::parse_schedstat;
 use crate::{SystemError, Unsupported, os};
 
 /// Whether /proc is mounted and shows this process: a /proc of another pid namespace shows other
@@ -160,6 +161,17 @@ pub fn killed_children(pid: u32) -> Vec<(u32, i32)> {
     killed
 }
 
+/// The longest time that a thread of `pid`, or of a process that it started, has been ready to run
+/// and waited for a CPU; 0 where the kernel does not report it.
+pub fn waited_for_cpu(pid: u32) -> Duration {
+    let tree = [pid].into_iter().chain(descendants(pid));
+    let threads = tree.flat_map(|process| fs::read_dir(format!("/proc/{process}/task")));
+    let threads = threads.flatten().flatten().map(|thread| thread.path());
+    let texts = threads.filter_map(|thread| fs::read_to_string(thread.join("schedstat")).ok());
+    let waits = texts.filter_map(|text| Some(parse_schedstat(&text)?.run_delay_ns));
+    Duration::from_nanos(waits.max().unwrap_or(0))
+}
+
 /// How processes that a certain process started are recognised: by their group, unless they left it, and by
 /// the environment that they were given.
 #[derive(Debug, Clone)]
@@ -287,6 +299,32 @@ mod tests {
             "its other thread is still ending"
         );
         assert_eq!(parse_stat("42 (a"), None);
+    }
+
+    #[test]
+    fn what_a_process_waits_for_a_cpu_is_seen() {
+        if crate::counters::SchedStat::open().is_err() {
+            return println!("skipped: the kernel does not report how long tasks wait");
+        }
+        let cpu = crate::cpu::allowed().unwrap()[0];
+        let spin = || {
+            let spin = || {
+                let _ = crate::cpu::pin(cpu);
+                loop {
+                    std::hint::spin_loop();
+                }
+            };
+            os::fork(&mut || spin()).unwrap()
+        };
+        let spinning = [spin(), spin()];
+        // Each has the CPU at most half of the time.
+        while waited_for_cpu(spinning[0]) < Duration::from_millis(20) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        for pid in spinning {
+            os::kill_process(pid).unwrap();
+            os::wait_for(pid).unwrap();
+        }
     }
 
     #[test]
