@@ -57,6 +57,14 @@ pub enum Shape {
 }
 
 impl Operation {
+    /// The instructions that its name stands for here, as [`Kernel::instructions`] lists them.
+    pub fn instructions(self, kind: OperandType, shape: Shape) -> String {
+        match kind {
+            OperandType::I32 | OperandType::I64 => integer::instructions(self, kind.bits(), shape),
+            OperandType::F32 | OperandType::F64 => float::instructions(self, kind.bits(), shape),
+        }
+    }
+
     /// Core cycles (latency, throughput) somewhat below the lowest in published tables of x86-64 and aarch64
     /// cores: an addition takes 1 cycle and 8 of them start in a cycle, other operations take at
     /// least 2 and 6 of them start in a cycle, the fastest integer division takes 4 and

@@ -28,6 +28,13 @@ pub enum Atomic {
     FenceByLock,
 }
 
+impl Atomic {
+    /// The instructions that its name stands for here, as [`Kernel::instructions`] lists them.
+    pub fn instructions(self) -> &'static str {
+        machine::atomic::instructions(self)
+    }
+}
+
 /// The cell's value where the kernel only reads it.
 const FOUND: u64 = 3;
 

@@ -27,6 +27,13 @@ pub enum Branch {
     IndirectByTable(Targets),
 }
 
+impl Branch {
+    /// The instructions that its name stands for here, as [`Kernel::instructions`] lists them.
+    pub const fn instructions(self) -> &'static str {
+        code::instructions(self)
+    }
+}
+
 /// The bits or bytes of a table of directions: on a one the branch falls through, on a zero it
 /// jumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

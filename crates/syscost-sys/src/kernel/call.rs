@@ -59,6 +59,13 @@ pub enum Call {
     },
 }
 
+impl Call {
+    /// The instructions that its name stands for here, as [`Kernel::instructions`] lists them.
+    pub fn instructions(self) -> String {
+        code::instructions(self)
+    }
+}
+
 /// Returns the kernel of a call; one operation is a call with its return.
 ///
 /// # Errors

@@ -20,6 +20,13 @@ pub enum LoopShape {
     Memory,
 }
 
+impl LoopShape {
+    /// The instructions that its name stands for here, as [`Kernel::instructions`] lists them.
+    pub const fn instructions(self) -> &'static str {
+        code::instructions(self)
+    }
+}
+
 /// Returns the kernel of an empty loop.
 pub fn empty_loop(shape: LoopShape) -> Kernel {
     let code = match shape {

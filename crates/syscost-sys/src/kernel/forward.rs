@@ -62,7 +62,7 @@ mod tests {
         for ran in Forward::ALL {
             for named in Forward::ALL.into_iter().filter(|named| *named != ran) {
                 let (ran, named) = (forward(ran), forward(named));
-                assert_ne!(ran.run(7), named.expected(7), "{}", ran.instructions);
+                assert_ne!(ran.run(7), named.expected(7), "{}", ran.instructions());
             }
         }
     }

@@ -20,6 +20,7 @@ mod empty_loop;
 mod fetch;
 mod forward;
 mod jumps;
+mod listing;
 mod shell;
 mod stream;
 mod table;
@@ -59,14 +60,13 @@ type Entry = unsafe extern "C" fn(iterations: u64, data: *mut u64, position: u64
 /// It owns the memory that its instructions work on and is therefore for one thread at a time.
 #[derive(Debug)]
 pub struct Kernel {
-    /// The instructions of one operation, in the processor's own terms, for display.
-    pub instructions: &'static str,
     /// Operations in one iteration of the loop.
     pub operations_per_iteration: u64,
     /// The fewest core cycles that one operation can plausibly take on any core made so far. A result below
     /// it means that the operation was not executed.
     pub floor_cycles: f64,
     entry: Entry,
+    assembly: &'static str,
     data: Box<[Line]>,
     checksum: Checksum,
     /// Iterations executed so far: a kernel with a table continues where it stopped, so that short
@@ -176,7 +176,7 @@ struct Code {
     operations: u64,
     /// Independent chains, among which the operations are shared evenly.
     chains: u64,
-    /// As [`Kernel::instructions`].
+    /// The text that the assembler is given for the operation; streams say it in their own words.
     instructions: &'static str,
 }
 
@@ -191,7 +191,7 @@ impl Kernel {
             cell.set(word);
         }
         Self {
-            instructions: code.instructions,
+            assembly: code.instructions,
             operations_per_iteration: code.operations,
             floor_cycles,
             entry: code.entry,
@@ -212,6 +212,13 @@ impl Kernel {
         // borrow, and nothing else uses it meanwhile because `Kernel` is not `Sync`. The kernels keep to
         // their platform-independent calling convention.
         unsafe { (self.entry)(iterations, data, position) }
+    }
+
+    /// The instructions of an operation with the kinds of their operands, e.g. `lock xadd m, r64`, from the
+    /// very text that was assembled: to be compared with what a name stands for
+    /// ([`Atomic::instructions`] and its like).
+    pub fn instructions(&self) -> String {
+        listing::listing(self.assembly)
     }
 
     /// The checksum that the next `run(iterations)` has to return, computed without the measured

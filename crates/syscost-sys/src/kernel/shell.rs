@@ -26,12 +26,13 @@ macro_rules! function {
     };
 }
 
-/// Defines a kernel whose iteration is `begin` once, `body` repeated, then `after` once. `times *
+/// Defines a kernel, whose [instructions](super::Code::instructions) are the text that the assembler
+/// is given for an operation. Its iteration is `begin` once, `body` repeated, then `after` once. `times *
 /// per_body` is the number of operations in an iteration; labels 4 to 9 are free for the body and
 /// procedures.
 macro_rules! kernel {
     (
-        $name:ident: $text:expr, $times:literal times $per_body:literal, chains $chains:expr,
+        $name:ident: $times:literal times $per_body:literal, chains $chains:expr,
         prepare [$($prepare:expr),* $(,)?],
         $(begin [$($begin:expr),* $(,)?],)?
         body [$($body:expr),* $(,)?],
@@ -41,7 +42,8 @@ macro_rules! kernel {
         $(, operands { $($operand:tt)* })?
     ) => {
         $crate::kernel::shell::function! {
-            $name: $text, operations $times * $per_body, chains $chains,
+            $name: concat!($($body, "\n",)* $($($procedure, "\n",)*)?),
+            operations $times * $per_body, chains $chains,
             inside [
                 $($prepare,)*
                 $crate::kernel::machine::skip!(),
@@ -64,10 +66,10 @@ macro_rules! kernel {
 
 /// Defines an empty loop: a whole loop between `2:` and `3:`. For 0 iterations it is skipped.
 macro_rules! empty_loop {
-    ($name:ident: $text:literal, prepare [$($prepare:literal),*], iteration [$($iteration:literal),*],
+    ($name:ident: prepare [$($prepare:literal),*], iteration [$($iteration:literal),*],
      finish [$($finish:literal),*]) => {
         $crate::kernel::shell::function! {
-            $name: $text, operations 1, chains 1,
+            $name: concat!($($iteration, "\n",)*), operations 1, chains 1,
             inside [
                 $($prepare,)*
                 $crate::kernel::machine::skip!(),
@@ -85,10 +87,10 @@ macro_rules! empty_loop {
 /// Defines a kernel of 64 atomic operations per iteration; the cell starts at 0 unless `prepare`
 /// changes it.
 macro_rules! cell {
-    ($name:ident: $text:literal, prepare [$($prepare:literal),*], body [$($body:literal),*],
+    ($name:ident: prepare [$($prepare:literal),*], body [$($body:literal),*],
      after [$($after:literal),*], finish [$($finish:literal),*]) => {
         $crate::kernel::shell::kernel! {
-            $name: $text, 64 times 1, chains 1,
+            $name: 64 times 1, chains 1,
             prepare [$($prepare),*], body [$($body),*], after [$($after),*], finish [$($finish),*]
         }
     };
@@ -97,11 +99,11 @@ macro_rules! cell {
 /// Defines a kernel with 32 calls per iteration: `arguments`, the call, then `then`: what the
 /// caller does with the result.
 macro_rules! caller {
-    ($name:ident: $text:expr, prepare [$($prepare:literal),*], arguments [$($argument:literal),*],
+    ($name:ident: prepare [$($prepare:literal),*], arguments [$($argument:literal),*],
      call $call:literal, then [$($then:literal),*], procedure [$($procedure:literal),*]
      $(, operands { $($operand:tt)* })?) => {
         $crate::kernel::shell::kernel! {
-            $name: $text, 32 times 1, chains 1,
+            $name: 32 times 1, chains 1,
             prepare [$($prepare),*],
             body [$($argument,)* $call, $($then),*],
             after [],

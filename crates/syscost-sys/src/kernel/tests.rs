@@ -3,31 +3,46 @@
 use super::*;
 use crate::Unsupported;
 
-/// All kernels by name, or the reason why one does not exist here.
-fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
+/// All kernels by name, with the instructions that it stands for, or the reason why one does not exist
+/// here.
+fn catalogue() -> Vec<(String, Option<String>, Result<Kernel, Unsupported>)> {
     let mut all = Vec::new();
     for shape in Shape::ALL {
         for operation in Operation::ALL {
             for kind in OperandType::ALL {
                 let name = format!("{} {} {}", operation.name(), kind.name(), shape.name());
-                all.push((name, arithmetic(operation, kind, shape)));
+                let meant = operation.instructions(kind, shape);
+                all.push((name, Some(meant), arithmetic(operation, kind, shape)));
             }
         }
         for simd in Simd::ALL {
             for operation in VectorOperation::ALL {
                 let name = format!("{} {} {}", simd.name(), operation.name(), shape.name());
-                all.push((name, vector(simd, operation, shape)));
+                let meant = operation.instructions(simd, shape);
+                all.push((name, Some(meant), vector(simd, operation, shape)));
             }
         }
     }
+    all.extend(Atomic::ALL.map(|operation| {
+        let meant = operation.instructions().to_owned();
+        (
+            format!("atomic {}", operation.name()),
+            Some(meant),
+            atomic(operation),
+        )
+    }));
+    all.extend(LoopShape::ALL.map(|shape| {
+        let meant = shape.instructions().to_owned();
+        (
+            format!("loop {}", shape.name()),
+            Some(meant),
+            Ok(empty_loop(shape)),
+        )
+    }));
     all.extend(
-        Atomic::ALL.map(|operation| (format!("atomic {}", operation.name()), atomic(operation))),
+        Forward::ALL.map(|kind| (format!("forward {}", kind.name()), None, Ok(forward(kind)))),
     );
-    all.extend(
-        LoopShape::ALL.map(|shape| (format!("loop {}", shape.name()), Ok(empty_loop(shape)))),
-    );
-    all.extend(Forward::ALL.map(|kind| (format!("forward {}", kind.name()), Ok(forward(kind)))));
-    all.extend([1, 10, 100].map(|adds| (format!("chain {adds}"), dependent_adds(adds))));
+    all.extend([1, 10, 100].map(|adds| (format!("chain {adds}"), None, dependent_adds(adds))));
     let directions = [
         Directions::Taken,
         Directions::NotTaken,
@@ -39,7 +54,10 @@ fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
     let branches = branches.into_iter().chain(directions.map(Branch::OnBit));
     let branches = branches.chain(directions.map(Branch::OnLoad));
     let branches = branches.chain(targets.map(Branch::IndirectByTable));
-    all.extend(branches.map(|kind| (format!("{kind:?}"), Ok(branch(kind)))));
+    all.extend(branches.map(|kind| {
+        let meant = kind.instructions().to_owned();
+        (format!("{kind:?}"), Some(meant), Ok(branch(kind)))
+    }));
     let calls = (0..=MAX_ARGUMENTS)
         .map(Call::Integer)
         .chain([1, 8, 64, 256, MAX_DEPTH].map(Call::Recursion));
@@ -55,13 +73,13 @@ fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
         Call::LinkageStub,
         Call::Virtual,
     ]);
-    all.extend(calls.map(|kind| (format!("{kind:?}"), call(kind))));
+    all.extend(calls.map(|kind| (format!("{kind:?}"), Some(kind.instructions()), call(kind))));
     all
 }
 
 #[test]
 fn every_kernel_returns_its_checksum_for_no_one_and_many_iterations() {
-    for (name, kernel) in catalogue() {
+    for (name, _, kernel) in catalogue() {
         let Ok(kernel) = kernel else { continue };
         for iterations in [0, 1, 2, 3, 77, 154] {
             let expected = kernel.expected(iterations);
@@ -70,6 +88,15 @@ fn every_kernel_returns_its_checksum_for_no_one_and_many_iterations() {
                 expected,
                 "{name}, {iterations} iterations"
             );
+        }
+    }
+}
+
+#[test]
+fn every_kernel_is_made_of_the_instructions_that_its_name_stands_for() {
+    for (name, meant, kernel) in catalogue() {
+        if let (Some(meant), Ok(kernel)) = (meant, kernel) {
+            assert_eq!(kernel.instructions(), meant, "{name}");
         }
     }
 }
@@ -90,7 +117,7 @@ fn tables_are_walked_on_and_around_over_several_runs() {
                 kernel.run(iterations),
                 expected,
                 "{}, {iterations} iterations",
-                kernel.instructions
+                kernel.instructions()
             );
             seen.push(expected / iterations);
         }
@@ -191,7 +218,7 @@ fn only_operations_without_an_instruction_are_unsupported() {
         "x86-64",
         "linkage stub",
     ];
-    for (name, kernel) in catalogue() {
+    for (name, _, kernel) in catalogue() {
         if let Err(reason) = kernel {
             let reason = reason.to_string();
             assert!(

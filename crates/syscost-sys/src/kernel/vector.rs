@@ -29,7 +29,7 @@ pub enum VectorOperation {
 
 impl Simd {
     /// The name of its registers in the text of a kernel's instructions.
-    const fn register(self) -> &'static str {
+    pub(super) const fn register(self) -> &'static str {
         match self {
             Self::Sse2 => "xmm",
             Self::Avx2 => "ymm",
@@ -54,6 +54,13 @@ impl Simd {
             Self::Avx2 => 4,
             Self::Avx512 => 8,
         }
+    }
+}
+
+impl VectorOperation {
+    /// The instructions that its name stands for here, as [`Kernel::instructions`] lists them.
+    pub fn instructions(self, simd: Simd, shape: Shape) -> String {
+        machine::vector::instructions(simd, self, shape)
     }
 }
 
@@ -125,9 +132,14 @@ mod tests {
                     expected == observed,
                     fused,
                     "{}: {observed}",
-                    kernel.instructions
+                    kernel.instructions()
                 );
-                assert_eq!(kernel.run(5), kernel.expected(5), "{}", kernel.instructions);
+                assert_eq!(
+                    kernel.run(5),
+                    kernel.expected(5),
+                    "{}",
+                    kernel.instructions()
+                );
             }
         }
     }

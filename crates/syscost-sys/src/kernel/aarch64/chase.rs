@@ -2,10 +2,6 @@
 
 use super::super::Entry;
 
-/// The instructions of a step of a chain in a register, and in the table.
-pub(in super::super) const IN_REGISTERS: &str = "ldr x, [x]";
-pub(in super::super) const IN_TABLE: &str = "ldr x, [table]; ldr x, [x]; str x, [table]";
-
 /// What a kernel does for a chain of this number, whose position is the table's word of that number.
 macro_rules! chain {
     (keep the table) => {

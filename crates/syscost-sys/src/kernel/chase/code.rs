@@ -1,6 +1,6 @@
 //! The kernels of chases.
 
-use super::super::machine::chase::{IN_REGISTERS, IN_TABLE, chain};
+use super::super::machine::chase::chain;
 use super::super::shell::kernel;
 use super::{Code, no_such_chains};
 use crate::Unsupported;
@@ -9,7 +9,7 @@ use crate::Unsupported;
 macro_rules! in_registers {
     ($name:ident: $times:literal times $chains:literal, $($number:tt)+) => {
         kernel! {
-            $name: IN_REGISTERS, $times times $chains, chains $chains,
+            $name: $times times $chains, chains $chains,
             prepare [chain!(keep the table), $(chain!(begin $number)),+],
             body [$(chain!(step $number)),+],
             after [],
@@ -23,7 +23,7 @@ macro_rules! in_registers {
 macro_rules! in_table {
     ($name:ident: $times:literal times $chains:literal, $places:literal) => {
         kernel! {
-            $name: IN_TABLE, $times times $chains, chains $chains,
+            $name: $times times $chains, chains $chains,
             prepare [],
             body [concat!(".irp place,", $places, "\n", chain!(step in the table), "\n.endr")],
             after [],

@@ -1,10 +1,11 @@
 //! Conditional and indirect branches.
 
+use super::super::Branch;
 use super::super::shell::kernel;
 use super::super::table::{TABLE_BYTES, TABLE_OFFSET};
 
 kernel! {
-    TAKEN: "je (taken, 16 bytes apart)", 64 times 1, chains 1,
+    TAKEN: 64 times 1, chains 1,
     prepare [],
     begin ["inc r12", "cmp r12, r12", ".p2align 4"],
     body ["je 4f", "mov r12, -1", ".p2align 4", "4:"],
@@ -12,7 +13,7 @@ kernel! {
     finish []
 }
 kernel! {
-    NOT_TAKEN: "jne (not taken)", 64 times 1, chains 1,
+    NOT_TAKEN: 64 times 1, chains 1,
     prepare [],
     begin ["inc r12", "cmp r12, r12"],
     body ["jne 9f"],
@@ -20,7 +21,7 @@ kernel! {
     finish ["jmp 8f", "9:", "mov r12, -1", "8:"]
 }
 kernel! {
-    ON_BIT: "shr r64, 1; jnc; (add r64, r64)", 64 times 1, chains 1,
+    ON_BIT: 64 times 1, chains 1,
     prepare ["lea rsi, [rsi + {offset}]", "and edx, {mask}", "mov r13d, 1"],
     begin ["mov rcx, [rsi + 8 * rdx]", "inc edx", "and edx, {mask}"],
     body ["shr rcx, 1", "jnc 4f", "add r12, r13", "4:"],
@@ -29,7 +30,7 @@ kernel! {
     operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES / 8 - 1 }
 }
 kernel! {
-    ON_LOAD: "cmp m8, 0; je; (add r64, r64); inc r32", 64 times 1, chains 1,
+    ON_LOAD: 64 times 1, chains 1,
     prepare ["lea rsi, [rsi + {offset}]", "shl rdx, 6", "and edx, {mask}", "mov r13d, 1"],
     body ["cmp byte ptr [rsi + rdx], 0", "je 4f", "add r12, r13", "4:", "inc edx"],
     after ["and edx, {mask}"],
@@ -37,14 +38,14 @@ kernel! {
     operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES - 1 }
 }
 kernel! {
-    INDIRECT: "lea r64; jmp r64", 32 times 1, chains 1,
+    INDIRECT: 32 times 1, chains 1,
     prepare [],
     body ["lea rax, [rip + 4f]", "jmp rax", "mov r12, -1", ".p2align 4", "4:"],
     after ["inc r12"],
     finish []
 }
 kernel! {
-    INDIRECT_BY_TABLE: "jmp r64 to one of 16 (with its address from a table, add, and jmp back)", 16 times 1, chains 1,
+    INDIRECT_BY_TABLE: 16 times 1, chains 1,
     prepare ["lea rsi, [rsi + {offset}]", "shl rdx, 4", "and edx, {mask}"],
     body [
         "movzx ecx, byte ptr [rsi + rdx]",
@@ -65,4 +66,20 @@ kernel! {
     after ["and edx, {mask}"],
     finish [],
     operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES - 1 }
+}
+
+/// What the instructions must be, in the words of a [listing](super::super::listing), by the name
+/// alone.
+pub(in super::super) const fn instructions(branch: Branch) -> &'static str {
+    match branch {
+        Branch::Taken => "je; mov r64, n",
+        Branch::NotTaken => "jne",
+        Branch::OnBit(_) => "shr r64, n; jnc; add r64, r64",
+        Branch::OnLoad(_) => "cmp m, n; je; add r64, r64; inc r32",
+        Branch::Indirect => "lea r64, m; jmp r64; mov r64, n",
+        Branch::IndirectByTable(_) => {
+            "movzx r32, m; inc r32; lea r64, m; shl r32, n; add r64, r64; jmp r64; \
+             16 of (add r64, n; jmp)"
+        }
+    }
 }

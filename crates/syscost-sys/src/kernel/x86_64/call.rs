@@ -4,50 +4,48 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::super::Code;
 use super::super::shell::{caller, kernel};
 use super::super::table::{TABLE_BYTES, TABLE_OFFSET};
+use super::super::{Call, Code};
 use crate::Unsupported;
 
 /// Calls with integer arguments 1, 2, 3…; returns the last, or 1.
 macro_rules! integers {
-    ($name:ident: $count:literal, [$($argument:literal),*], then [$($then:literal),*], return $last:literal) => {
+    ($name:ident: [$($argument:literal),*], then [$($then:literal),*], return $last:literal) => {
         caller! {
-            $name: concat!("call with ", $count, " integer arguments; ret"), prepare [],
+            $name: prepare [],
             arguments [$($argument),*], call "call 7f", then [$($then),*], procedure [$last, "ret"]
         }
     };
 }
 
-integers! { INTEGER_0: "0", [], then ["add r12, rax"], return "mov eax, 1" }
-integers! { INTEGER_1: "1", ["mov edi, 1"], then ["add r12, rax"], return "mov rax, rdi" }
-integers! { INTEGER_2: "2", ["mov edi, 1", "mov esi, 2"], then ["add r12, rax"], return "mov rax, rsi" }
+integers! { INTEGER_0: [], then ["add r12, rax"], return "mov eax, 1" }
+integers! { INTEGER_1: ["mov edi, 1"], then ["add r12, rax"], return "mov rax, rdi" }
+integers! { INTEGER_2: ["mov edi, 1", "mov esi, 2"], then ["add r12, rax"], return "mov rax, rsi" }
 integers! {
-    INTEGER_3: "3", ["mov edi, 1", "mov esi, 2", "mov edx, 3"], then ["add r12, rax"], return "mov rax, rdx"
+    INTEGER_3: ["mov edi, 1", "mov esi, 2", "mov edx, 3"], then ["add r12, rax"], return "mov rax, rdx"
 }
 integers! {
-    INTEGER_4: "4", ["mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4"],
+    INTEGER_4: ["mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4"],
     then ["add r12, rax"], return "mov rax, rcx"
 }
 integers! {
-    INTEGER_5: "5", ["mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4", "mov r8d, 5"],
+    INTEGER_5: ["mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4", "mov r8d, 5"],
     then ["add r12, rax"], return "mov rax, r8"
 }
 integers! {
-    INTEGER_6: "6", ["mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4", "mov r8d, 5", "mov r9d, 6"],
+    INTEGER_6: ["mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4", "mov r8d, 5", "mov r9d, 6"],
     then ["add r12, rax"], return "mov rax, r9"
 }
 integers! {
-    INTEGER_7: "7 (one on the stack)",
-    [
+    INTEGER_7: [
         "sub rsp, 8", "push 7",
         "mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4", "mov r8d, 5", "mov r9d, 6"
     ],
     then ["add rsp, 16", "add r12, rax"], return "mov rax, [rsp + 8]"
 }
 integers! {
-    INTEGER_8: "8 (two on the stack)",
-    [
+    INTEGER_8: [
         "push 8", "push 7",
         "mov edi, 1", "mov esi, 2", "mov edx, 3", "mov ecx, 4", "mov r8d, 5", "mov r9d, 6"
     ],
@@ -63,9 +61,9 @@ pub(in super::super) const INTEGERS: [Code; 9] = [
 /// Calls with floating-point arguments from memory. Sums alternate between four registers, so that
 /// the additions do not wait for each other.
 macro_rules! doubles {
-    ($name:ident: $text:literal, [$($argument:literal),*], return [$($last:literal),*]) => {
+    ($name:ident: [$($argument:literal),*], return [$($last:literal),*]) => {
         kernel! {
-            $name: $text, 8 times 4, chains 1,
+            $name: 8 times 4, chains 1,
             prepare [
                 "mov rbp, rsi",
                 "xorpd xmm12, xmm12", "xorpd xmm13, xmm13", "xorpd xmm14, xmm14", "xorpd xmm15, xmm15",
@@ -79,11 +77,10 @@ macro_rules! doubles {
 }
 
 doubles! {
-    DOUBLE: "call with 1 double argument; ret", ["movsd xmm0, [rbp]"], return ["addsd xmm0, xmm0"]
+    DOUBLE: ["movsd xmm0, [rbp]"], return ["addsd xmm0, xmm0"]
 }
 doubles! {
-    EIGHT_DOUBLES: "call with 8 double arguments; ret",
-    [
+    EIGHT_DOUBLES: [
         "movsd xmm0, [rbp]", "movsd xmm1, [rbp + 8]", "movsd xmm2, [rbp + 16]", "movsd xmm3, [rbp + 24]",
         "movsd xmm4, [rbp + 32]", "movsd xmm5, [rbp + 40]", "movsd xmm6, [rbp + 48]", "movsd xmm7, [rbp + 56]"
     ],
@@ -91,12 +88,12 @@ doubles! {
 }
 
 caller! {
-    STRUCT_ARGUMENT_16: "call with a 16-byte structure in two registers; ret", prepare ["mov rbp, rsi"],
+    STRUCT_ARGUMENT_16: prepare ["mov rbp, rsi"],
     arguments ["mov rdi, [rbp]", "mov rsi, [rbp + 8]"], call "call 7f", then ["add r12, rax"],
     procedure ["lea rax, [rdi + rsi]", "ret"]
 }
 caller! {
-    STRUCT_ARGUMENT_64: "call with a 64-byte structure copied to the stack; ret", prepare ["mov rbp, rsi"],
+    STRUCT_ARGUMENT_64: prepare ["mov rbp, rsi"],
     arguments [
         "movups xmm0, [rbp]", "movups xmm1, [rbp + 16]", "movups xmm2, [rbp + 32]", "movups xmm3, [rbp + 48]",
         "movups [rsp], xmm0", "movups [rsp + 16], xmm1", "movups [rsp + 32], xmm2", "movups [rsp + 48], xmm3"
@@ -105,13 +102,12 @@ caller! {
     procedure ["mov rax, [rsp + 8]", "add rax, [rsp + 64]", "ret"]
 }
 caller! {
-    STRUCT_RETURN_16: "call; 16-byte structure returned in two registers; ret", prepare [],
+    STRUCT_RETURN_16: prepare [],
     arguments [], call "call 7f", then ["add r12, rax", "add r12, rdx"],
     procedure ["mov eax, 1", "mov edx, 2", "ret"]
 }
 caller! {
-    STRUCT_RETURN_64: "call with a hidden pointer; 64-byte structure stored through it; ret",
-    prepare ["movups xmm0, [rsi]"],
+    STRUCT_RETURN_64: prepare ["movups xmm0, [rsi]"],
     arguments ["mov rdi, rsp"], call "call 7f", then ["add r12, [rax + 56]"],
     procedure [
         "movups [rdi], xmm0", "movups [rdi + 16], xmm0", "movups [rdi + 32], xmm0", "movups [rdi + 48], xmm0",
@@ -119,7 +115,7 @@ caller! {
     ]
 }
 caller! {
-    POINTER: "call r64; ret", prepare ["lea rbp, [rip + 7f]"],
+    POINTER: prepare ["lea rbp, [rip + 7f]"],
     arguments [], call "call rbp", then ["add r12, rax"], procedure ["mov eax, 1", "ret"]
 }
 
@@ -127,20 +123,19 @@ caller! {
 static SLOT: AtomicU64 = AtomicU64::new(0);
 
 caller! {
-    LINKAGE_STUB: "call; endbr64; jmp m64; ret", prepare ["lea rax, [rip + 6f]", "mov [rip + {slot}], rax"],
+    LINKAGE_STUB: prepare ["lea rax, [rip + 6f]", "mov [rip + {slot}], rax"],
     arguments [], call "call 7f", then ["add r12, rax"],
     procedure ["endbr64", "jmp qword ptr [rip + {slot}]", ".p2align 6", "6:", "mov eax, 1", "ret"],
     operands { slot = sym SLOT }
 }
 // The object is at the start of the memory, its table of methods at word 8; the method is the third.
 caller! {
-    VIRTUAL: "mov r64, m64; call m64; ret (the method reads a field)",
-    prepare ["mov rbp, rsi", "lea rax, [rsi + 64]", "mov [rsi], rax", "lea rax, [rip + 7f]", "mov [rsi + 80], rax"],
+    VIRTUAL: prepare ["mov rbp, rsi", "lea rax, [rsi + 64]", "mov [rsi], rax", "lea rax, [rip + 7f]", "mov [rsi + 80], rax"],
     arguments ["mov rdi, rbp", "mov rax, [rdi]"], call "call [rax + 16]", then ["add r12, rax"],
     procedure ["mov rax, [rdi + 8]", "ret"]
 }
 kernel! {
-    POINTER_BY_TABLE: "movzx r32, m8; inc r32; call m64 (one of 16); ret", 32 times 1, chains 1,
+    POINTER_BY_TABLE: 32 times 1, chains 1,
     prepare [
         "mov rbp, rsi",
         "lea rax, [rip + 7f]",
@@ -168,7 +163,7 @@ kernel! {
 }
 // Each level keeps the stack aligned, as one that calls others must.
 kernel! {
-    RECURSION: "sub rsp, 8; dec; jz; call; inc; add rsp, 8; ret", 16 times 1, chains 1,
+    RECURSION: 16 times 1, chains 1,
     prepare ["mov rbp, [rsi]"],
     body ["mov rdi, rbp", "xor eax, eax", "call 7f", "add r12, rax"],
     after [],
@@ -180,8 +175,7 @@ kernel! {
 }
 // Bit `d` of a random word chooses the site from which level `d` calls the next one.
 kernel! {
-    RECURSION_BY_CHANCE: "sub rsp, 8; dec; jz; bt; jc; call (one of 2); inc; add rsp, 8; ret",
-    16 times 1, chains 1,
+    RECURSION_BY_CHANCE: 16 times 1, chains 1,
     prepare ["mov rbp, [rsi]", "lea r14, [rsi + {offset}]", "mov r15d, edx", "shl r15d, 4", "and r15d, {mask}"],
     body [
         "mov rdi, rbp", "xor eax, eax", "mov rcx, [r14 + 8 * r15]", "inc r15d",
@@ -201,4 +195,59 @@ kernel! {
 /// The kernel of [`Call::LinkageStub`](crate::kernel::Call::LinkageStub).
 pub(in super::super) fn linkage_stub() -> Result<Code, Unsupported> {
     Ok(LINKAGE_STUB)
+}
+
+/// What the instructions must be, in the words of a [listing](super::super::listing), by the name
+/// alone.
+pub(in super::super) fn instructions(call: Call) -> String {
+    match call {
+        Call::Integer(arguments) => {
+            let pushed = arguments.saturating_sub(6) as usize;
+            // The stack stays aligned.
+            let aligned = if pushed == 1 { "sub r64, n; " } else { "" };
+            let passed =
+                "push n; ".repeat(pushed) + &"mov r32, n; ".repeat(arguments.min(6) as usize);
+            let popped = if pushed > 0 { "add r64, n; " } else { "" };
+            let returned = match (arguments, pushed) {
+                (0, _) => "mov r32, n",
+                (_, 0) => "mov r64, r64",
+                _ => "mov r64, m",
+            };
+            format!("{aligned}{passed}call; {popped}add r64, r64; {returned}; ret")
+        }
+        Call::Double => "4 of (movsd xmm, m; call; addsd xmm, xmm); addsd xmm, same; ret".into(),
+        Call::EightDoubles => {
+            let passed = "movsd xmm, m; ".repeat(8);
+            format!("4 of ({passed}call; addsd xmm, xmm); movapd xmm, xmm; ret")
+        }
+        Call::StructArgument16 => {
+            "mov r64, m; mov r64, m; call; add r64, r64; lea r64, m; ret".into()
+        }
+        Call::StructArgument64 => {
+            let copied = "movups xmm, m; ".repeat(4) + &"movups m, xmm; ".repeat(4);
+            format!("{copied}call; add r64, r64; mov r64, m; add r64, m; ret")
+        }
+        Call::StructReturn16 => {
+            "call; add r64, r64; add r64, r64; mov r32, n; mov r32, n; ret".into()
+        }
+        Call::StructReturn64 => {
+            let stored = "movups m, xmm; ".repeat(4);
+            format!("mov r64, r64; call; add r64, m; {stored}mov r64, r64; ret")
+        }
+        Call::Pointer => "call r64; add r64, r64; mov r32, n; ret".into(),
+        Call::PointerByTable(_) => {
+            "movzx r32, m; inc r32; call m; add r64, r64; 16 of (mov r32, n; ret)".into()
+        }
+        Call::LinkageStub => "call; add r64, r64; endbr64; jmp m; mov r32, n; ret".into(),
+        Call::Virtual => "mov r64, r64; mov r64, m; call m; add r64, r64; mov r64, m; ret".into(),
+        Call::Recursion(_) => "mov r64, r64; xor r32, same; call; add r64, r64; \
+             sub r64, n; dec r64; jz; call; inc r64; add r64, n; ret"
+            .into(),
+        Call::RecursionByChance { .. } => {
+            "mov r64, r64; xor r32, same; mov r64, m; inc r32; call; add r64, r64; \
+             sub r64, n; dec r64; jz; bt r64, r64; jc; call; inc r64; add r64, n; ret; \
+             call; inc r64; add r64, n; ret"
+                .into()
+        }
+    }
 }

@@ -2,10 +2,6 @@
 
 use super::super::Entry;
 
-/// The instructions of a step of a chain in a register, and in the table.
-pub(in super::super) const IN_REGISTERS: &str = "mov r64, [r64]";
-pub(in super::super) const IN_TABLE: &str = "mov r64, [table]; mov r64, [r64]; mov [table], r64";
-
 /// What a kernel does for a chain of this number, whose position is the table's word of that number; `rcx`
 /// keeps the table.
 macro_rules! chain {

@@ -4,15 +4,16 @@
 //! upper halves of 32-bit patterns are zero, and stay so.
 
 use super::super::shell::kernel;
+use super::super::{Operation, Shape};
 use super::each;
 use crate::Unsupported;
 
 /// A kernel of one chain in `xmm0`.
 macro_rules! latency {
-    ($name:ident: $text:expr, $times:literal times $per_body:literal, [$($body:expr),*],
+    ($name:ident: $times:literal times $per_body:literal, [$($body:expr),*],
      after [$($after:literal),*], finish [$($finish:expr),*]) => {
         kernel! {
-            $name: $text, $times times $per_body, chains 1,
+            $name: $times times $per_body, chains 1,
             prepare ["movq xmm0, [rsi]", "movq xmm14, [rsi + 8]", "movq xmm15, [rsi + 16]"],
             body [$($body),*],
             after [$($after),*],
@@ -23,10 +24,10 @@ macro_rules! latency {
 
 /// A kernel of twelve independent chains.
 macro_rules! throughput {
-    ($name:ident: $text:expr, $times:literal times $per_body:literal, [$($body:expr),*],
+    ($name:ident: $times:literal times $per_body:literal, [$($body:expr),*],
      after [$($after:literal),*], finish [$($finish:expr),*]) => {
         kernel! {
-            $name: $text, $times times $per_body, chains 12,
+            $name: $times times $per_body, chains 12,
             prepare [
                 "movq xmm14, [rsi + 8]", "movq xmm15, [rsi + 16]",
                 each!(twelve: "movq xmm\\r, [rsi]"),
@@ -44,20 +45,20 @@ macro_rules! operations {
      $add:ident $adds:ident $multiply:ident $multiplies:ident $divide:ident $divides:ident
      $fused:ident $fuseds:ident $root:ident $roots:ident) => {
         latency! {
-            $add: concat!("add", $suffix), 64 times 1, [concat!("add", $suffix, " xmm0, xmm14")],
+            $add: 64 times 1, [concat!("add", $suffix, " xmm0, xmm14")],
             after [], finish [concat!("cvtt", $suffix, "2si r12, xmm0")]
         }
         throughput! {
-            $adds: concat!("add", $suffix), 20 times 12, [each!(twelve: concat!("add", $suffix, " xmm\\r, xmm14"))],
+            $adds: 20 times 12, [each!(twelve: concat!("add", $suffix, " xmm\\r, xmm14"))],
             after [], finish [each!(twelve: concat!("cvtt", $suffix, "2si rax, xmm\\r\nadd r12, rax"))]
         }
         latency! {
-            $multiply: concat!("mul", $suffix), 32 times 2,
+            $multiply: 32 times 2,
             [concat!("mul", $suffix, " xmm0, xmm14"), concat!("mul", $suffix, " xmm0, xmm15")],
             after [$move, "add r12, rax"], finish []
         }
         throughput! {
-            $multiplies: concat!("mul", $suffix), 10 times 24,
+            $multiplies: 10 times 24,
             [
                 each!(twelve: concat!("mul", $suffix, " xmm\\r, xmm14")),
                 each!(twelve: concat!("mul", $suffix, " xmm\\r, xmm15"))
@@ -65,7 +66,7 @@ macro_rules! operations {
             after [$move, "add r12, rax"], finish []
         }
         latency! {
-            $divide: concat!("div", $suffix), 16 times 2,
+            $divide: 16 times 2,
             [
                 "movapd xmm1, xmm14", concat!("div", $suffix, " xmm1, xmm0"),
                 "movapd xmm0, xmm14", concat!("div", $suffix, " xmm0, xmm1")
@@ -73,27 +74,27 @@ macro_rules! operations {
             after [$move, "add r12, rax"], finish []
         }
         throughput! {
-            $divides: concat!("div", $suffix), 3 times 12,
+            $divides: 3 times 12,
             [each!(twelve: "movapd xmm\\r, xmm14"), each!(twelve: concat!("div", $suffix, " xmm\\r, xmm15"))],
             after [$move, "add r12, rax"], finish []
         }
         latency! {
-            $fused: concat!("vfmadd213", $suffix), 64 times 1,
+            $fused: 64 times 1,
             [concat!("vfmadd213", $suffix, " xmm0, xmm14, xmm15")],
             after [], finish [concat!("cvtt", $suffix, "2si r12, xmm0"), "vzeroupper"]
         }
         throughput! {
-            $fuseds: concat!("vfmadd213", $suffix), 20 times 12,
+            $fuseds: 20 times 12,
             [each!(twelve: concat!("vfmadd213", $suffix, " xmm\\r, xmm14, xmm15"))],
             after [], finish [each!(twelve: concat!("cvtt", $suffix, "2si rax, xmm\\r\nadd r12, rax")), "vzeroupper"]
         }
         latency! {
-            $root: concat!("sqrt", $suffix, " (one xorpd is on the chain)"), 32 times 1,
+            $root: 32 times 1,
             [concat!("sqrt", $suffix, " xmm0, xmm0"), "xorpd xmm0, xmm15"],
             after [$move, "add r12, rax"], finish []
         }
         throughput! {
-            $roots: concat!("sqrt", $suffix), 3 times 12, [each!(twelve: concat!("sqrt", $suffix, " xmm\\r, xmm14"))],
+            $roots: 3 times 12, [each!(twelve: concat!("sqrt", $suffix, " xmm\\r, xmm14"))],
             after [$move, "add r12, rax"], finish []
         }
     };
@@ -114,5 +115,47 @@ pub(in super::super) fn has_fused() -> Result<(), Unsupported> {
         Ok(())
     } else {
         Err(Unsupported::new("this processor has no FMA3"))
+    }
+}
+
+/// What the instructions must be, in the words of a [listing](super::super::listing), by the name
+/// alone.
+pub(in super::super) fn instructions(operation: Operation, bits: u32, shape: Shape) -> String {
+    let s = if bits == 64 { "sd" } else { "ss" };
+    let all = |body: &str| format!("12 of ({body})");
+    match (operation, shape) {
+        (Operation::Add, Shape::Latency) => format!("add{s} xmm, xmm"),
+        (Operation::Add, Shape::Throughput) => all(&format!("add{s} xmm, xmm")),
+        (Operation::Multiply, Shape::Latency) => format!("mul{s} xmm, xmm; mul{s} xmm, xmm"),
+        (Operation::Multiply, Shape::Throughput) => {
+            let one = all(&format!("mul{s} xmm, xmm"));
+            format!("{one}; {one}")
+        }
+        (Operation::Divide, Shape::Latency) => {
+            format!("movapd xmm, xmm; div{s} xmm, xmm; movapd xmm, xmm; div{s} xmm, xmm")
+        }
+        (Operation::Divide, Shape::Throughput) => {
+            format!(
+                "{}; {}",
+                all("movapd xmm, xmm"),
+                all(&format!("div{s} xmm, xmm"))
+            )
+        }
+        (Operation::FusedMultiplyAdd, Shape::Latency) => format!("vfmadd213{s} xmm, xmm, xmm"),
+        (Operation::FusedMultiplyAdd, Shape::Throughput) => {
+            all(&format!("vfmadd213{s} xmm, xmm, xmm"))
+        }
+        // The exclusive or makes the square again.
+        (Operation::SquareRoot, Shape::Latency) => format!("sqrt{s} xmm, same; xorpd xmm, xmm"),
+        (Operation::SquareRoot, Shape::Throughput) => all(&format!("sqrt{s} xmm, xmm")),
+        (
+            Operation::DivideLong
+            | Operation::Remainder
+            | Operation::RemainderLong
+            | Operation::And
+            | Operation::Xor
+            | Operation::Shift,
+            _,
+        ) => "none".to_owned(),
     }
 }

@@ -4,9 +4,9 @@ use super::super::shell::kernel;
 
 /// A chain of additions of `r8` to `rax`. The upper halves show which store a loaded value comes from.
 macro_rules! chain {
-    ($name:ident: $text:literal, [$($body:literal),*]) => {
+    ($name:ident: [$($body:literal),*]) => {
         kernel! {
-            $name: $text, 64 times 1, chains 1,
+            $name: 64 times 1, chains 1,
             prepare [
                 "mov rax, 0x200000000", "mov [rsi], rax", "mov dword ptr [rsi + 64], 0",
                 "mov rax, 0x100000000", "mov ecx, 3", "mov r8d, 1"
@@ -18,14 +18,12 @@ macro_rules! chain {
     };
 }
 
-chain! { SAME: "mov m64, r64; mov r64, m64; add r64, r64", ["mov [rsi], rax", "mov rax, [rsi]"] }
-chain! { NARROWER: "mov m64, r64; mov r32, m32; add r64, r64", ["mov [rsi], rax", "mov eax, [rsi]"] }
-chain! { WIDER: "mov m32, r32; mov r64, m64; add r64, r64", ["mov [rsi], eax", "mov rax, [rsi]"] }
+chain! { SAME: ["mov [rsi], rax", "mov rax, [rsi]"] }
+chain! { NARROWER: ["mov [rsi], rax", "mov eax, [rsi]"] }
+chain! { WIDER: ["mov [rsi], eax", "mov rax, [rsi]"] }
 chain! {
-    HALVES: "mov m32, r32 twice; mov r64, m64; add r64, r64",
-    ["mov [rsi], eax", "mov [rsi + 4], ecx", "mov rax, [rsi]"]
+    HALVES: ["mov [rsi], eax", "mov [rsi + 4], ecx", "mov rax, [rsi]"]
 }
 chain! {
-    ACROSS_LINES: "mov m64, r64; mov r64, m64 (across a line's end); add r64, r64",
-    ["mov [rsi + 60], rax", "mov rax, [rsi + 60]"]
+    ACROSS_LINES: ["mov [rsi + 60], rax", "mov rax, [rsi + 60]"]
 }

@@ -3,7 +3,7 @@
 //! Every lane of every chain counts operations in steps of 1.0; `finish` adds all lanes.
 
 use super::super::shell::kernel;
-use super::super::{Code, Simd, VectorOperation};
+use super::super::{Code, Shape, Simd, VectorOperation};
 use super::each;
 use crate::Unsupported;
 
@@ -22,7 +22,7 @@ macro_rules! sum_lanes {
 macro_rules! sse2 {
     ($name:ident: $times:literal times $count:literal $chains:ident) => {
         kernel! {
-            $name: "addpd xmm, xmm", $times times $count, chains $count,
+            $name: $times times $count, chains $count,
             prepare ["movq xmm14, [rsi + 8]", "unpcklpd xmm14, xmm14", each!(twelve: "xorpd xmm\\r, xmm\\r")],
             body [each!($chains: "addpd xmm\\r, xmm14")],
             after [],
@@ -40,7 +40,7 @@ macro_rules! sse2 {
 macro_rules! fused_128 {
     ($name:ident: $times:literal times $count:literal $chains:ident) => {
         kernel! {
-            $name: "vfmadd213pd xmm", $times times $count, chains $count,
+            $name: $times times $count, chains $count,
             prepare ["vzeroall", "vmovddup xmm14, [rsi + 8]", "vmovddup xmm15, [rsi + 16]"],
             body [each!($chains: "vfmadd213pd xmm\\r, xmm14, xmm15")],
             after [],
@@ -57,10 +57,10 @@ macro_rules! fused_128 {
 
 /// A kernel with three-operand instructions on registers named `ymm` or `zmm`.
 macro_rules! avx {
-    ($name:ident: $text:expr, $times:literal times $count:literal $chains:ident,
+    ($name:ident: $times:literal times $count:literal $chains:ident,
      $register:literal, $body:expr, lanes $offsets:literal) => {
         kernel! {
-            $name: $text, $times times $count, chains $count,
+            $name: $times times $count, chains $count,
             prepare [
                 "vzeroall",
                 concat!("vbroadcastsd ", $register, "14, [rsi + 8]"),
@@ -83,10 +83,10 @@ macro_rules! avx {
 macro_rules! width {
     ($add:ident $adds:ident $fused:ident $fuseds:ident: $register:literal, $add_line:literal, $fused_line:literal,
      lanes $offsets:literal) => {
-        avx! { $add: concat!("vaddpd ", $register), 64 times 1 one, $register, $add_line, lanes $offsets }
-        avx! { $adds: concat!("vaddpd ", $register), 20 times 12 twelve, $register, $add_line, lanes $offsets }
-        avx! { $fused: concat!("vfmadd213pd ", $register), 64 times 1 one, $register, $fused_line, lanes $offsets }
-        avx! { $fuseds: concat!("vfmadd213pd ", $register), 20 times 12 twelve, $register, $fused_line, lanes $offsets }
+        avx! { $add: 64 times 1 one, $register, $add_line, lanes $offsets }
+        avx! { $adds: 20 times 12 twelve, $register, $add_line, lanes $offsets }
+        avx! { $fused: 64 times 1 one, $register, $fused_line, lanes $offsets }
+        avx! { $fuseds: 20 times 12 twelve, $register, $fused_line, lanes $offsets }
     };
 }
 
@@ -132,4 +132,26 @@ pub(in super::super) fn vector(
         VectorOperation::Add => [add, adds],
         VectorOperation::FusedMultiplyAdd => [fused, fuseds],
     })
+}
+
+/// What the instructions must be, in the words of a [listing](super::super::listing), by the name
+/// alone.
+pub(in super::super) fn instructions(
+    simd: Simd,
+    operation: VectorOperation,
+    shape: Shape,
+) -> String {
+    let (fused, v) = (
+        operation == VectorOperation::FusedMultiplyAdd,
+        simd.register(),
+    );
+    let one = match (simd, fused) {
+        (Simd::Sse2, false) => "addpd xmm, xmm".to_owned(),
+        (_, false) => format!("vaddpd {v}, same, {v}"),
+        (_, true) => format!("vfmadd213pd {v}, {v}, {v}"),
+    };
+    match shape {
+        Shape::Latency => format!("1 of ({one})"),
+        Shape::Throughput => format!("12 of ({one})"),
+    }
 }
