@@ -50,6 +50,13 @@ impl Measured for Row {
         })
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            dir: Proof::none("nothing looks where the file is"),
+            via: sync::proof_of_free_lock(self.via),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let space = Space::in_directory(&plan, &self.dir)?;
         durable::expect_answers(&mut plan, space.filesystem());

@@ -6,7 +6,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
 /// Maximum number of copies that is measured.
-const MAX_COPIES: usize = 512;
+pub(super) const MAX_COPIES: usize = 512;
 
 /// 1, 2, 3, 4, then powers of two, and the number of CPUs that may be used.
 pub(crate) fn counts(here: &Here) -> Vec<usize> {
@@ -58,6 +58,13 @@ impl<O: Operation> Measured<O> for Row {
             Between::Processes => processes,
             Between::Threads => threads,
         }
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            r#as: Proof::by_tasks(),
+            copies: Proof::by_tasks(),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -44,6 +44,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+const OPERATION: Argument = Argument {
+    position: 1,
+    name: "operation",
+};
+
 /// The operation on the futex.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
@@ -75,6 +80,24 @@ impl Measured for Row {
             (Op::Wake, Between::Processes) => Profile::Standard,
             (Op::Wait, _) | (_, Between::Threads) => Profile::Full,
         }
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        // Threads call the private kind.
+        let operation = match self.op {
+            Op::Wait => libc::FUTEX_WAIT,
+            Op::Wake => libc::FUTEX_WAKE,
+        };
+        let private = match self.r#as {
+            Between::Threads => libc::FUTEX_PRIVATE_FLAG,
+            Between::Processes => 0,
+        };
+        let given = ArgumentValue::Always((operation | private) as u64);
+        Some(RowProofs {
+            op: Proof::argument(Sysno::FUTEX, OPERATION, given),
+            r#as: Proof::by_tasks(),
+            copies: Proof::by_tasks(),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

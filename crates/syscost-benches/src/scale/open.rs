@@ -16,19 +16,20 @@
 #![allow(unsafe_code)] // close, checked
 
 use std::collections::BTreeSet;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::os::fd::IntoRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
+use syscost_sys::partner::{Between, Shared};
 use syscost_sys::raw::syscall1;
 use syscost_sys::scratch;
 
-use super::copies;
+use super::copies::{self, MAX_COPIES};
 use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -46,6 +47,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
     ..Benchmark::of::<Row>()
 };
+
+static FILES: Witness = Witness::of("different files that the copies open", "fstat");
 
 /// The file of each copy.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +83,19 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let files = match self.of {
+            Of::Same => 1,
+            Of::Different => self.copies.0,
+        };
+        Some(RowProofs {
+            of: FILES.sees(files),
+            r#as: Proof::by_tasks(),
+            copies: Proof::by_tasks(),
+        })
+    }
+
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let Copies(copies) = self.copies;
         let wanted = match self.of {
             Of::Same => 1,
@@ -97,22 +112,30 @@ impl Measured for Row {
         // The copies know only the paths: the files are removed once, by the measuring task.
         let paths = Arc::new(paths);
         let path_of = move |number: usize| paths[number % paths.len()].clone();
-        let opened: BTreeSet<CString> = (0..copies as usize).map(&path_of).collect();
-        let named = match self.of {
-            Of::Same => 1,
-            Of::Different => u64::from(copies),
-        };
-        let claim = "different files that the copies open";
-        plan.claim_equal(claim, named, opened.len() as u64, "their paths");
-        copies::measure(plan, self.r#as, self.copies, move |number| {
+        let inodes = Shared::new([const { AtomicU64::new(0) }; MAX_COPIES])?;
+        let theirs = inodes.clone();
+        let mut outcome = copies::measure(plan, self.r#as, self.copies, move |number| {
             let path = path_of(number);
+            theirs[number].store(inode_of(&path)?, Relaxed);
             Ok(move || -> Result<(), Bad> {
                 let fd = openat(CWD, &*path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
                 // SAFETY: the descriptor is given up here and not used again.
                 checked(unsafe { syscall1(Sysno::CLOSE, fd.into_raw_fd() as usize) }).map(drop)
             })
-        })
+        })?;
+        let opened = inodes.iter().map(|inode| inode.load(Relaxed));
+        let opened: BTreeSet<u64> = opened.filter(|inode| *inode > 0).collect();
+        outcome.saw(&FILES, opened.len());
+        Ok(outcome)
     }
+}
+
+/// The inode of what a copy opens.
+fn inode_of(path: &CStr) -> Result<u64, Failure> {
+    let failed = |cause| Failure::of("open a file", cause);
+    let file =
+        openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
+    Ok(fstat(&file).map_err(failed)?.st_ino)
 }
 
 fn empty_file() -> Result<scratch::File, Failure> {

@@ -39,8 +39,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "cache line bouncing",
         "lock-free",
     ],
+    expect: &[contention::KEEP_RUNNING],
     ..Benchmark::of::<Row>()
 };
+
+static OPERATION: Witness = Witness::of("operation of all threads", "the adder");
 
 /// How a thread adds to the number.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +79,17 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        vec![contention::KEEP_RUNNING]
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let operation = match self.op {
+            Op::FetchAdd => "fetch_add",
+            Op::CompareExchange => "compare_exchange",
+            Op::Exchange => "swap",
+        };
+        Some(RowProofs {
+            op: OPERATION.sees(operation),
+            cpus: Proof::by_tasks(),
+            threads: Proof::by_tasks(),
+        })
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
@@ -95,28 +107,36 @@ impl Measured for Row {
 impl Row {
     fn add<A: Named>(self, plan: Plan) -> Result<Outcome, Failure> {
         let mut outcome = contention::measure(plan, self.cpus, self.threads, A::default)?;
-        let claim = "operation of all threads";
-        outcome.claim_equal(claim, self.op.name(), A::NAME, "the adder");
+        outcome.saw(&OPERATION, A::OPERATION);
         Ok(outcome)
     }
 }
 
-/// The operation by which an adder adds, as the row names it: no count distinguishes them.
+/// What an adder adds by.
 trait Named: Adder + Default {
-    const NAME: &str;
+    /// The name of the operation that it calls.
+    const OPERATION: &str;
 }
 
-impl Named for FetchAdd {
-    const NAME: &str = "fetch_add";
+/// Has an adder call this operation by the very word that it tells: no count distinguishes them.
+macro_rules! adds_by {
+    ($adder:ident: $operation:ident($($argument:ident),+)($($ordering:ident),+) -> $result:ty) => {
+        impl Named for $adder {
+            const OPERATION: &str = stringify!($operation);
+        }
+
+        impl $adder {
+            #[inline(always)]
+            fn operate(number: &AtomicU64, $($argument: u64),+) -> $result {
+                number.$operation($($argument),+, $($ordering),+)
+            }
+        }
+    };
 }
 
-impl Named for Exchange {
-    const NAME: &str = "exchange";
-}
-
-impl Named for CompareExchange {
-    const NAME: &str = "compare_exchange";
-}
+adds_by! { FetchAdd: fetch_add(added)(Relaxed) -> u64 }
+adds_by! { CompareExchange: compare_exchange(found, new)(Relaxed, Relaxed) -> Result<u64, u64> }
+adds_by! { Exchange: swap(held)(Relaxed) -> u64 }
 
 #[derive(Default)]
 #[repr(align(128))]
@@ -127,7 +147,7 @@ impl Adder for FetchAdd {
 
     #[inline(always)]
     fn add(&self) -> Result<u64, Infallible> {
-        Ok(self.0.fetch_add(1, Relaxed) + 1)
+        Ok(Self::operate(&self.0, 1) + 1)
     }
 
     fn number(&self) -> u64 {
@@ -146,7 +166,7 @@ impl Adder for CompareExchange {
     fn add(&self) -> Result<u64, Infallible> {
         let mut found = self.0.load(Relaxed);
         loop {
-            match self.0.compare_exchange(found, found + 1, Relaxed, Relaxed) {
+            match Self::operate(&self.0, found, found + 1) {
                 Ok(_) => return Ok(found + 1),
                 Err(other) => found = other,
             }
@@ -178,7 +198,7 @@ impl Adder for Exchange {
         let stretch = self.stretches.0.fetch_add(1, Relaxed) + 1;
         let mut held = 0;
         for _ in 1..Self::STRETCH {
-            held = self.sum.0.swap(held + 1, Relaxed);
+            held = Self::operate(&self.sum.0, held + 1);
         }
         self.sum.0.fetch_add(held + 1, Relaxed);
         Ok(stretch)

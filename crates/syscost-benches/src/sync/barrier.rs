@@ -56,6 +56,12 @@ impl Measured for Row {
         })
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            cpus: Proof::by_tasks(),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let make = |cpus: &[u32]| {
             let (responder, leading) = both(cpus)?;

@@ -10,7 +10,7 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::partner::{Between, Shared};
 
-use super::{Padded, hand_over};
+use super::{Padded, TAKERS, hand_over};
 
 /// Adding one to a number that several threads add to.
 pub(super) trait Adder: Send + Sync + 'static {
@@ -188,6 +188,8 @@ impl Sums {
     /// Claims that no addition was lost and that every thread was served, and details how fairly.
     fn judge(&self, outcome: &mut Outcome) {
         let (all, (least, most)) = (self.all(), shares(&self.each));
+        let takers = self.each.iter().filter(|added| **added > 0).count();
+        outcome.saw(&TAKERS, takers);
         let claim = "the number all threads added to";
         outcome.claim_equal(claim, all, self.number, "benchmark");
         // A thread that was never switched out had its CPU all the time.

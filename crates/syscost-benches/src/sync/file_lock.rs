@@ -77,21 +77,26 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.state {
-            State::Free => Vec::new(),
-            State::Contended => vec![switches(2.0), together(self.via.call(), 4.0)],
-        }
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            via: match self.state {
+                State::Free => proof_of_free(self.via),
+                State::Contended => proof_of_hand_over(self.via),
+            },
+            state: Proof::counted(match self.state {
+                State::Free => vec![],
+                State::Contended => vec![switches(2.0)],
+            }),
+            between: Proof::by_tasks(),
+            cpus: Proof::by_tasks(),
+        })
     }
 
-    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let via = self.via;
         match (self.state, self.between.zip(self.cpus)) {
             (State::Free, _) => measure_free(plan, via, Locks::make(via)?.first()),
             (State::Contended, Some((between, cpus))) => {
-                // An iteration begins by releasing a lock.
-                let Named { call, lock, unlock } = Named::of(via);
-                plan.expect_argument(call, COMMAND, ArgumentValue::InTurn(unlock, lock));
                 hand_over::measure(plan, between, cpus, || Locks::make(via))
             }
             (State::Contended, None) => Err(incomplete()),
@@ -132,17 +137,29 @@ impl Named {
     }
 }
 
+/// What proves the kind of a lock that is taken and released, by the calls and their commands.
+pub(crate) fn proof_of_free(via: Via) -> Proof {
+    let Named { call, lock, unlock } = Named::of(via);
+    let in_turn = ArgumentValue::InTurn(lock, unlock);
+    Proof::counted([exactly(Counter::Syscall(call), 2.0)])
+        .and(Proof::argument(call, COMMAND, in_turn))
+}
+
+/// What proves the kind of a lock that is handed over: an iteration begins by releasing one.
+fn proof_of_hand_over(via: Via) -> Proof {
+    let Named { call, lock, unlock } = Named::of(via);
+    let in_turn = ArgumentValue::InTurn(unlock, lock);
+    Proof::counted([together(call, 4.0)]).and(Proof::argument(call, COMMAND, in_turn))
+}
+
 /// Measures the uncontended lock of a file that is opened twice.
 pub(crate) fn measure_free<'p>(
     mut plan: Plan<'p>,
     via: Via,
     [own, other]: &[OwnedFd; 2],
 ) -> Result<Outcome<'p>, Failure> {
-    let Named { call, lock, unlock } = Named::of(via);
-    plan.expect(exactly(Counter::Syscall(call), 2.0));
     let descriptor = own.as_raw_fd() as u64;
-    plan.expect_argument(call, DESCRIPTOR, ArgumentValue::Always(descriptor));
-    plan.expect_argument(call, COMMAND, ArgumentValue::InTurn(lock, unlock));
+    plan.expect_argument(via.call(), DESCRIPTOR, ArgumentValue::Always(descriptor));
     let failed = |error| Failure::of("lock a file", error);
     via.lock(own).map_err(failed)?;
     let refused = !via.is_free(other).map_err(failed)?;
@@ -178,14 +195,21 @@ mod tests {
     /// Whether the commands of a lock that is handed over are refuted under this name; `None` where
     /// it cannot be measured.
     fn is_refuted(named: Via, via: Via) -> Option<bool> {
-        let expect = [switches(2.0), together(via.call(), 4.0)];
-        let found = found_by(&Case::default(), Pass::Evidence, &expect, |mut plan| {
-            let Named { call, lock, unlock } = Named::of(named);
-            plan.expect_argument(call, COMMAND, ArgumentValue::InTurn(unlock, lock));
-            let (between, cpus) = (Between::Processes, Placement::SAME);
-            hand_over::measure(plan, between, cpus, || Locks::make(via))
-        });
-        let found = found?;
+        let row = Row {
+            via,
+            state: State::Contended,
+            between: Some(Between::Processes),
+            cpus: Some(Placement::SAME),
+        };
+        let is_named = |case: &&Case| {
+            let named_so = |row: &Row| row.via == named && row.cpus == Some(Placement::SAME);
+            case.row().is_some_and(named_so)
+        };
+        let cases = (BENCHMARK.cases)(&Here::plain());
+        let named = cases.iter().find(is_named).expect("listed");
+        let found = found_by(named, Pass::Evidence, BENCHMARK.expect, |plan| {
+            row.measure(plan)
+        })?;
         let refuted = claims(&found, Verdict::Refuted);
         Some(refuted.iter().any(|claim| claim.contains("command")))
     }

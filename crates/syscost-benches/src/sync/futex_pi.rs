@@ -60,13 +60,20 @@ impl Measured for Row {
         })
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        let sleeps = match (self.state, self.cpus) {
-            (State::Free, _) => return vec![exactly(Counter::Syscall(Sysno::FUTEX), 2.0)],
-            (State::Contended, Some(Placement::SAME)) => switches(2.0),
-            (State::Contended, _) => at_most(Counter::Switches, 2.1),
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let counted = match (self.state, self.cpus) {
+            (State::Free, _) => vec![exactly(Counter::Syscall(Sysno::FUTEX), 2.0)],
+            (State::Contended, Some(Placement::SAME)) => {
+                vec![switches(2.0), together(Sysno::FUTEX, 4.0)]
+            }
+            (State::Contended, _) => {
+                vec![at_most(Counter::Switches, 2.1), together(Sysno::FUTEX, 4.0)]
+            }
         };
-        vec![sleeps, together(Sysno::FUTEX, 4.0)]
+        Some(RowProofs {
+            state: Proof::counted(counted),
+            cpus: Proof::by_tasks(),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

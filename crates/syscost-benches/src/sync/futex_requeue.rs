@@ -55,6 +55,13 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            cpus: Proof::by_tasks(),
+            waiters: MOVED.sees(self.waiters),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let waiters = self.waiters;
         let make = |cpus: &[u32]| {
@@ -64,18 +71,25 @@ impl Measured for Row {
             Ok(workers.driven_by(Mover {
                 bed,
                 waiters,
+                moved: 0,
                 at: 0,
             }))
         };
-        let (outcome, _) = plan.measure(Together::of(self.cpus, make))?.split();
+        let measured = plan.measure(Together::of(self.cpus, make))?;
+        let (mut outcome, (mover, _)) = measured.split();
+        outcome.saw(&MOVED, mover.moved);
         Ok(outcome)
     }
 }
+
+static MOVED: Witness = Witness::of("threads that a call moved", "FUTEX_CMP_REQUEUE");
 
 /// The measuring thread, and the word at which the others sleep.
 struct Mover {
     bed: Arc<Bed>,
     waiters: u64,
+    /// How many the last call moved.
+    moved: u64,
     at: usize,
 }
 
@@ -89,6 +103,7 @@ impl Driver for Mover {
                 let what = format!("moved {moved}, not {}", self.waiters);
                 return Err(Failure::Refuted(what));
             }
+            self.moved = moved;
             self.at = 1 - self.at;
         }
         Ok(())

@@ -27,6 +27,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+const WORDS: Argument = Argument {
+    position: 1,
+    name: "number of words",
+};
+
 #[derive(Params, Clone)]
 struct Row {
     /// How many words the call waits for.
@@ -52,6 +57,16 @@ impl Measured for Row {
             )),
             _ => Ok(()),
         }
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            words: Proof::argument(
+                Sysno::FUTEX_WAITV,
+                WORDS,
+                ArgumentValue::Always(self.words as u64),
+            ),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -67,8 +67,48 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        if self.cpus.is_none() {
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            cpus: Proof::by_tasks(),
+            waiters: WOKEN.sees(self.waiters).and(Proof::counted(self.counts())),
+        })
+    }
+
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        let waiters = self.waiters;
+        let Some(placement) = self.cpus else {
+            let word = AtomicU32::new(0);
+            let wake = || -> Result<(), Bad> { must(futex::wake(&word, Flags::PRIVATE, 1)? == 0) };
+            let mut outcome = plan.measure(Loop::each(wake))?;
+            outcome.saw(&WOKEN, 0_u64);
+            return Ok(outcome);
+        };
+        // Else the look at the waiters preempts them, and they sleep later than they would.
+        let _no_preemption =
+            Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let make = |cpus: &[u32]| {
+            let bed = Arc::new(Bed::default());
+            let workers = bed.fill(cpus, waiters)?;
+            let watch = Watch::over(&bed, &workers)?;
+            Ok(workers.driven_by(Waker {
+                bed,
+                watch,
+                waiters,
+                woken: 0,
+            }))
+        };
+        let together = Together::of(placement, make).own_share();
+        let (mut outcome, (waker, _)) = plan.measure(together)?.split();
+        outcome.saw(&WOKEN, waker.woken);
+        Ok(outcome)
+    }
+}
+
+static WOKEN: Witness = Witness::of("threads that a call woke", "FUTEX_WAKE");
+
+impl Row {
+    fn counts(&self) -> Vec<Expect> {
+        if self.waiters == 0 {
             return vec![calls(Sysno::FUTEX)];
         }
         let count = self.waiters as f64;
@@ -83,31 +123,6 @@ impl Measured for Row {
         // Each look waits twice as long as the one before, so that sixteen take a tenth of a second.
         own.into_iter().chain(looks(16.0 * count)).collect()
     }
-
-    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        let waiters = self.waiters;
-        let Some(placement) = self.cpus else {
-            let word = AtomicU32::new(0);
-            let wake = || -> Result<(), Bad> { must(futex::wake(&word, Flags::PRIVATE, 1)? == 0) };
-            return plan.measure(Loop::each(wake));
-        };
-        // Else the look at the waiters preempts them, and they sleep later than they would.
-        let _no_preemption =
-            Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-        let make = |cpus: &[u32]| {
-            let bed = Arc::new(Bed::default());
-            let workers = bed.fill(cpus, waiters)?;
-            let watch = Watch::over(&bed, &workers)?;
-            Ok(workers.driven_by(Waker {
-                bed,
-                watch,
-                waiters,
-            }))
-        };
-        let together = Together::of(placement, make).own_share();
-        let (outcome, _) = plan.measure(together)?.split();
-        Ok(outcome)
-    }
 }
 
 /// The measuring thread.
@@ -115,6 +130,8 @@ struct Waker {
     bed: Arc<Bed>,
     watch: Watch,
     waiters: u64,
+    /// How many the last call woke.
+    woken: u64,
 }
 
 impl Driver for Waker {
@@ -132,6 +149,7 @@ impl Driver for Waker {
                 let what = format!("woke {woken}, not {}", self.waiters);
                 return Err(Failure::Refuted(what));
             }
+            self.woken = woken;
         }
         Ok(())
     }

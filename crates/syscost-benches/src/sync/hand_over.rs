@@ -18,7 +18,7 @@ use syscost_sys::partner::{Between, Shared};
 
 pub(super) use crate::sides::Side;
 
-use super::Padded;
+use super::{Padded, TAKERS};
 
 /// Number of locks in the chain.
 pub(super) const LINKS: usize = 3;
@@ -108,6 +108,13 @@ impl<C: Chain> Walk<C> {
             .map_err(failed)
     }
 
+    /// How many of both sides have left where they began.
+    fn walkers(&self) -> usize {
+        let steps = self.places.iter().zip([Side::Own, Side::Partner]);
+        let walked = steps.filter(|(at, side)| at.0.load(Ordering::Acquire) > *side as u64);
+        walked.count()
+    }
+
     fn give_up(&self, link: usize) {
         // An error cannot be reported any more.
         let _ = self.chain.unlock(self.side, link);
@@ -159,7 +166,8 @@ pub(super) fn measure<C: Chain>(
     make: impl Fn() -> Result<C, Failure>,
 ) -> Result<Outcome, Failure> {
     let make = |cpus: &[u32]| steps(between, cpus, make()?);
-    let mut outcome = plan.measure(Together::of(placement, make))?;
+    let (mut outcome, takers) = plan.measure(Together::of(placement, make))?.split();
+    outcome.saw(&TAKERS, takers);
     outcome.detail_times("hand_over_ns", 0.5);
     Ok(outcome)
 }
@@ -171,7 +179,12 @@ pub(super) fn placements(here: &Here) -> impl Iterator<Item = Placement> + use<>
         .filter(|placement| *placement != Placement::Free)
 }
 
-fn steps<'t, C: Chain>(between: Between, cpus: &[u32], chain: C) -> Result<Team<'t>, Failure> {
+/// Both sides at work; in the end, how many of them have made a step.
+fn steps<'t, C: Chain>(
+    between: Between,
+    cpus: &[u32],
+    chain: C,
+) -> Result<Team<'t, usize>, Failure> {
     let chain = Arc::new(chain);
     let places = Shared::new(Places::default())?;
     let walk = Walk::begin(Arc::clone(&chain), places.clone(), Side::Own)?;
@@ -182,7 +195,9 @@ fn steps<'t, C: Chain>(between: Between, cpus: &[u32], chain: C) -> Result<Team<
     let stop = responder.stop();
     let mut steps = Steps { walk, stop };
     steps.take()?;
-    Ok(responder.driven_by(steps).map(drop))
+    Ok(responder
+        .driven_by(steps)
+        .map(|(steps, ())| steps.walk.walkers()))
 }
 
 #[cfg(test)]

@@ -5,10 +5,12 @@ use std::io::{PipeWriter, Read, pipe};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
+use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Partner};
+use syscost_sys::perf::{Uses, Watch};
 
-use super::claim;
 use super::contention::Adder;
+use super::{Padded, TAKERS, claim};
 
 /// Minimum core cycles, on any processor, of two calls into a library with their work on a shared word.
 const FLOOR_CYCLES: f64 = 8.0;
@@ -88,38 +90,72 @@ impl<L: Lock> Adder for Guarded<L> {
 
 /// Measures taking and releasing an uncontended lock, in a process that has another thread, asleep.
 pub(super) fn measure_free<L: Lock>(mut plan: Plan) -> Result<Outcome, Failure> {
-    let lock = L::default();
-    lock.lock()?;
-    let refused = !lock.try_lock()?;
+    let lock = Padded::<L>::default();
+    let Padded(free) = &lock;
+    free.lock()?;
+    let refused = !free.try_lock()?;
     claim(
         &mut plan,
         "another try while it is held",
         "refused",
         refused,
     );
-    lock.unlock()?;
-    let let_in = lock.try_lock()?;
+    free.unlock()?;
+    let let_in = free.try_lock()?;
     claim(&mut plan, "another try once it is free", "let in", let_in);
-    lock.unlock()?;
+    free.unlock()?;
+    if !plan.is_timed() {
+        claim_written(&mut plan, &lock)?;
+    }
     let make = |cpus: &[u32]| {
         let (mut read, write) = pipe().map_err(|error| Failure::of("make a pipe", error))?;
         // Until the other end is closed.
         let asleep = move || read.read(&mut [0]).map(drop);
         let partner = Partner::start(Between::Threads, cpus, asleep)?;
         let driver = Alone {
-            lock: &lock,
+            lock: free,
             write: Some(write),
+            taken: 0,
         };
         Ok(Team::new(vec![partner], driver))
     };
-    let (outcome, _) = plan.measure(Together::of(Placement::SAME, make))?.split();
+    let measured = plan.measure(Together::of(Placement::SAME, make))?;
+    let (mut outcome, alone) = measured.split();
+    outcome.saw(&TAKERS, u64::from(alone.taken > 0));
     Ok(outcome)
+}
+
+/// Operations during which the lock's word is watched.
+const WATCHED: u64 = 64;
+
+/// Claims that taking the lock and releasing it each write to its beginning: the processor counts that,
+/// where the kernel permits it.
+fn claim_written<L: Lock>(b: &mut Bencher, lock: &Padded<L>) -> Result<(), Failure> {
+    let word = (&raw const lock.0).cast();
+    let Ok(watch) = Watch::of(TaskId::own(), word, Uses::Stores) else {
+        return Ok(());
+    };
+    let mut alone = Alone {
+        lock: &lock.0,
+        write: None,
+        taken: 0,
+    };
+    alone.run(WATCHED)?;
+    let stored = watch
+        .count()
+        .map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let claim = format!("stores to the lock's first word in {WATCHED} operations");
+    let least = Bound::AtLeast(2.0 * WATCHED as f64);
+    b.claim_within(&claim, least, stored as f64, "debug register");
+    Ok(())
 }
 
 /// The only thread that is awake.
 struct Alone<'l, L> {
     lock: &'l L,
     write: Option<PipeWriter>,
+    /// How often it has taken the lock.
+    taken: u64,
 }
 
 impl<L: Lock> Driver for Alone<'_, L> {
@@ -128,6 +164,7 @@ impl<L: Lock> Driver for Alone<'_, L> {
             self.lock.lock()?;
             self.lock.unlock()?;
         }
+        self.taken += iterations;
         Ok(())
     }
 

@@ -19,7 +19,9 @@ use syscost_harness::prelude::*;
 use crate::sides::Padded;
 
 pub(crate) use file_lock::locks::Via;
-pub(crate) use file_lock::measure_free as measure_free_lock;
+pub(crate) use file_lock::{
+    measure_free as measure_free_lock, proof_of_free as proof_of_free_lock,
+};
 
 pub(crate) const GROUP: Group = group! {
     sync: "locks and wake-ups",
@@ -45,6 +47,9 @@ enum State {
 fn incomplete() -> Failure {
     Failure::Broken("lacks a parameter of its state".to_owned())
 }
+
+/// What a lock's row is told of: how many threads take it.
+static TAKERS: Witness = Witness::of("threads that take the lock", "their own counts");
 
 /// Claims the expected result of trying a lock.
 fn claim(b: &mut Bencher, claim: &str, expected: &str, holds: bool) {

@@ -31,7 +31,7 @@ use syscost_sys::partner::Between;
 
 use super::hand_over::{self, Chain, LINKS, Side};
 use super::lock::{self, Code, Guarded, Lock};
-use super::{Padded, contention, incomplete};
+use super::{Padded, TAKERS, contention, incomplete};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Mutex: lock and unlock",
@@ -91,8 +91,8 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.state {
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let counted = match self.state {
             State::Free => vec![lock::FREE],
             State::Contended => vec![
                 at_most(Counter::Syscall(Sysno::FUTEX), 2.0),
@@ -104,7 +104,17 @@ impl Measured for Row {
                 // has to; a thread that is overtaken waits again.
                 within(Counter::Syscall(Sysno::FUTEX), 1.9, 6.0),
             ],
-        }
+        };
+        let takers = match self.state {
+            State::Free => 1,
+            State::Contended => self.threads.map_or(0, |Copies(threads)| threads),
+            State::HandedOver => 2,
+        };
+        Some(RowProofs {
+            state: Proof::counted(counted).and(TAKERS.sees(takers)),
+            cpus: Proof::by_tasks(),
+            threads: Proof::by_tasks(),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

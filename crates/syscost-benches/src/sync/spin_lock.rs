@@ -21,7 +21,7 @@ use std::cell::UnsafeCell;
 use syscost_harness::prelude::*;
 
 use super::lock::{self, Code, Guarded, Lock};
-use super::{State, contention, incomplete};
+use super::{State, TAKERS, contention, incomplete};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Spin lock: lock and unlock",
@@ -64,11 +64,19 @@ impl Measured for Row {
         free.into_iter().chain(contended).collect()
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.state {
-            State::Free => vec![lock::FREE],
-            State::Contended => vec![contention::KEEP_RUNNING],
-        }
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let (counted, takers) = match self.state {
+            State::Free => (lock::FREE, 1),
+            State::Contended => {
+                let threads = self.threads.map_or(0, |Copies(threads)| threads);
+                (contention::KEEP_RUNNING, threads)
+            }
+        };
+        Some(RowProofs {
+            state: Proof::counted([counted]).and(TAKERS.sees(takers)),
+            cpus: Proof::by_tasks(),
+            threads: Proof::by_tasks(),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
