@@ -21,6 +21,29 @@ pub(crate) fn findings_of(
     expect: &[Expect],
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
 ) -> Result<Findings, Failure> {
+    with_situation(pass, |situation| {
+        let mut b = Bencher::new(case, expect, situation);
+        measure(&mut b)?;
+        b.finish()
+    })
+}
+
+/// The findings of a measurement of this case.
+pub(crate) fn findings_by(
+    case: &Case,
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
+) -> Result<Findings, Failure> {
+    with_situation(pass, |situation| {
+        measure(Plan::new(case, expect, situation))?.finish()
+    })
+}
+
+fn with_situation(
+    pass: Pass,
+    measure: impl FnOnce(Situation<'_>) -> Result<Findings, Failure>,
+) -> Result<Findings, Failure> {
     let clock = Clock::system();
     let effort = Effort {
         samples: 5,
@@ -50,9 +73,25 @@ pub(crate) fn findings_of(
         seed: 1,
         instead: None,
     };
-    let mut b = Bencher::new(case, expect, situation);
-    measure(&mut b)?;
-    b.finish()
+    measure(situation)
+}
+
+/// The findings of a row of a benchmark; of another one, if that is measured in its place.
+pub(crate) fn findings_of_row(
+    benchmark: &Benchmark,
+    here: &Here,
+    (named, measured): (&Case, &Case),
+    pass: Pass,
+) -> Result<Findings, Failure> {
+    let measure = benchmark.measure.expect("it is measured");
+    with_situation(pass, |situation| {
+        let situation = Situation {
+            here,
+            instead: Some(measured),
+            ..situation
+        };
+        measure(Plan::new(named, benchmark.expect, situation))?.finish()
+    })
 }
 
 /// The findings of a case; `None`, after printing the reason, where it cannot be measured.
@@ -62,7 +101,21 @@ pub(crate) fn found_of(
     expect: &[Expect],
     measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
 ) -> Option<Findings> {
-    match findings_of(case, pass, expect, measure) {
+    unless_unsupported(findings_of(case, pass, expect, measure))
+}
+
+/// As [`findings_by`]; `None`, after printing the reason, where it cannot be measured.
+pub(crate) fn found_by(
+    case: &Case,
+    pass: Pass,
+    expect: &[Expect],
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
+) -> Option<Findings> {
+    unless_unsupported(findings_by(case, pass, expect, measure))
+}
+
+fn unless_unsupported(findings: Result<Findings, Failure>) -> Option<Findings> {
+    match findings {
         Ok(findings) => Some(findings),
         Err(Failure::Unsupported(reason)) => {
             println!("skipped: {reason}");
