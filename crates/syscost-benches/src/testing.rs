@@ -76,6 +76,24 @@ fn with_situation(
     measure(situation)
 }
 
+/// The findings of a row of a benchmark; of another one, if that is measured in its place.
+pub(crate) fn findings_of_row(
+    benchmark: &Benchmark,
+    here: &Here,
+    (named, measured): (&Case, &Case),
+    pass: Pass,
+) -> Result<Findings, Failure> {
+    let measure = benchmark.measure.expect("it is measured");
+    with_situation(pass, |situation| {
+        let situation = Situation {
+            here,
+            instead: Some(measured),
+            ..situation
+        };
+        measure(Plan::new(named, benchmark.expect, situation))?.finish()
+    })
+}
+
 /// The findings of a case; `None`, after printing the reason, where it cannot be measured.
 pub(crate) fn found_of(
     case: &Case,

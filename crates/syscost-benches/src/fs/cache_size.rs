@@ -36,6 +36,7 @@ use self::grown::{Grown, Halt, Reread};
 use self::search::Search;
 use super::labels;
 use super::space::Space;
+use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Page cache size, by re-reading a growing file",
@@ -87,48 +88,51 @@ impl Measured for Row {
         true
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        measure(b, &Space::in_directory(b, &self.dir)?)
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+        })
     }
-}
 
-fn measure(b: &mut Bencher, space: &Space) -> Result<(), Failure> {
-    space.has_storage()?;
-    let seed = b.random().u64(..);
-    let mut file = Grown::new(space, seed, !b.is_timed())?;
-    let Found { search, seen, why } = find(b, &mut file)?;
-    let Some(kept) = search.kept() else {
-        return Err(Failure::Unsupported(match (why, search.lost()) {
-            (Some(why), _) => format!("no file was re-read: {why}"),
-            (None, lost) => format!(
-                "not even a file of {} MiB stays in the page cache",
-                lost.unwrap_or_default() >> 20
-            ),
-        }));
-    };
-    let value = match search.lost() {
-        Some(lost) => {
-            b.limits(kept as f64, lost as f64);
-            (kept as f64 * lost as f64).sqrt()
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let space = Space::in_directory(&mut plan, &self.dir)?;
+        space.has_storage()?;
+        let seed = plan.random().u64(..);
+        let mut file = Grown::new(&space, seed, !plan.is_timed())?;
+        let Found { search, seen, why } = find(&plan, &mut file)?;
+        let Some(kept) = search.kept() else {
+            return Err(Failure::Unsupported(match (why, search.lost()) {
+                (Some(why), _) => format!("no file was re-read: {why}"),
+                (None, lost) => format!(
+                    "not even a file of {} MiB stays in the page cache",
+                    lost.unwrap_or_default() >> 20
+                ),
+            }));
+        };
+        let value = match search.lost() {
+            Some(lost) => {
+                plan.limits(kept as f64, lost as f64);
+                (kept as f64 * lost as f64).sqrt()
+            }
+            None => {
+                plan.larger(why.unwrap_or_else(|| "no file can be larger".to_owned()));
+                kept as f64
+            }
+        };
+        // One search is one observation, however often it is requested.
+        let mut outcome = plan.measure(Observed::of(|| Ok(value)))?;
+        let of = |bytes: Option<u64>| seen.iter().rfind(|reread| Some(reread.bytes) == bytes);
+        if let Some(reread) = of(search.kept()) {
+            claim_kept(&mut outcome, &space, reread);
+            claim_delivered(&mut outcome, file.device(), reread);
         }
-        None => {
-            b.larger(why.unwrap_or_else(|| "no file can be larger".to_owned()));
-            kept as f64
+        if let Some(reread) = of(search.lost()) {
+            claim_lost(&mut outcome, reread);
+            claim_delivered(&mut outcome, file.device(), reread);
         }
-    };
-    // One search is one observation, however often it is requested.
-    b.observe(|| Ok(value))?;
-    let of = |bytes: Option<u64>| seen.iter().rfind(|reread| Some(reread.bytes) == bytes);
-    if let Some(reread) = of(search.kept()) {
-        claim_kept(b, space, reread);
-        claim_delivered(b, file.device(), reread);
+        describe(&mut outcome, &seen);
+        Ok(outcome)
     }
-    if let Some(reread) = of(search.lost()) {
-        claim_lost(b, reread);
-        claim_delivered(b, file.device(), reread);
-    }
-    describe(b, &seen);
-    Ok(())
 }
 
 /// The result of a search.

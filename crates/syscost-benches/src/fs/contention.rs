@@ -33,8 +33,9 @@ use syscost_sys::files::{self, Device};
 use self::latency::Latency;
 use self::readers::{Account, BLOCK, Readers};
 use super::labels;
-use super::space::{Space, Stamped, claim_all_fetched, detail_guest};
+use super::space::{Space, Stamped, all_fetched, detail_guest, see_fetched};
 use crate::implied::{Implied, Shares};
+use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Parallel random reads, direct I/O",
@@ -115,76 +116,90 @@ impl Measured for Row {
         true
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let space = Space::in_directory(b, &self.dir)?;
-        measure(b, &space, self.file, self.processes)
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            file: FILES.sees(match self.file {
+                Whose::Shared => 1,
+                Whose::Own => self.processes,
+            }),
+            processes: PROCESSES.sees(self.processes).and(all_fetched()),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let space = Space::in_directory(&mut plan, &self.dir)?;
+        space.has_storage()?;
+        let seed = plan.random().u64(..);
+        let files: Vec<Stamped> = match self.file {
+            Whose::Own => (0..self.processes)
+                .map(|number| space.file(&format!("own{number}"), OWN_BYTES, seed ^ number as u64))
+                .collect::<Result<_, _>>()?,
+            Whose::Shared => vec![space.file("shared", SHARED_BYTES, seed)?],
+        };
+        let cached = files
+            .iter()
+            .map(Stamped::open)
+            .collect::<Result<Vec<_>, _>>()?;
+        cached.iter().try_for_each(files::drop_cache)?;
+        let device = Device::of(&cached[0]);
+        let mut readers = Readers::start(&mut plan, self.processes, &files)?;
+        let moved = || device.as_ref().map_err(Clone::clone)?.moved();
+        let before = moved();
+        let mut implied = Implied::default();
+        let window = || {
+            let (begun, before) = (Instant::now(), readers.counted().all_reads());
+            let rate = readers.window()?;
+            let reads = readers.counted().all_reads() - before;
+            // In a window without reads, which a claim below catches, there are no latencies.
+            if reads > 0 {
+                implied.note(reads as f64 * 1e9 / rate, begun);
+            }
+            Ok(rate)
+        };
+        let mut outcome = match plan.measure(Observed::of(window)) {
+            Ok(outcome) => outcome,
+            Err(failure) => return Err(readers.explain(failure)),
+        };
+        let delivered = before.and_then(|before| Ok(moved()?.read - before.read));
+        implied.claim(&mut outcome, Shares::WHOLE);
+        let windows = readers.counted();
+        let accounts = readers.dismiss()?;
+        if windows.all_reads() == 0 {
+            return Err(Failure::Failed("no read ended in any window".into()));
+        }
+        claim_window(&mut outcome, &windows, &accounts);
+        see_label(&mut outcome, &accounts);
+        claim_direct(&mut outcome, &accounts, device.is_ok());
+        let left = cached.iter().map(files::resident_pages);
+        let left: u64 = left.sum::<Result<_, _>>()?;
+        let what = "pages of the files in the page cache afterwards";
+        outcome.claim_equal(what, 0, left, "mincore");
+        claim_delivered(&mut outcome, device, delivered, &windows);
+        describe(&mut outcome, &windows, &accounts);
+        detail_guest(&mut outcome);
+        Ok(outcome)
     }
 }
 
-fn measure(b: &mut Bencher, space: &Space, file: Whose, count: usize) -> Result<(), Failure> {
-    space.has_storage()?;
-    let seed = b.random().u64(..);
-    let files: Vec<Stamped> = match file {
-        Whose::Own => (0..count)
-            .map(|number| space.file(&format!("own{number}"), OWN_BYTES, seed ^ number as u64))
-            .collect::<Result<_, _>>()?,
-        Whose::Shared => vec![space.file("shared", SHARED_BYTES, seed)?],
-    };
-    let cached = files
-        .iter()
-        .map(Stamped::open)
-        .collect::<Result<Vec<_>, _>>()?;
-    cached.iter().try_for_each(files::drop_cache)?;
-    let device = Device::of(&cached[0]);
-    let mut readers = Readers::start(b, count, &files)?;
-    let moved = || device.as_ref().map_err(Clone::clone)?.moved();
-    let before = moved();
-    let mut implied = Implied::default();
-    let window = || {
-        let (begun, before) = (Instant::now(), readers.counted().all_reads());
-        let rate = readers.window()?;
-        let reads = readers.counted().all_reads() - before;
-        // In a window without reads, which a claim below catches, there are no latencies.
-        if reads > 0 {
-            implied.note(reads as f64 * 1e9 / rate, begun);
-        }
-        Ok(rate)
-    };
-    if let Err(failure) = b.observe(window) {
-        return Err(readers.explain(failure));
-    }
-    let delivered = before.and_then(|before| Ok(moved()?.read - before.read));
-    implied.claim(b, Shares::WHOLE);
-    let windows = readers.counted();
-    let accounts = readers.dismiss()?;
-    if windows.all_reads() == 0 {
-        return Err(Failure::Failed("no read ended in any window".into()));
-    }
-    claim_window(b, &windows, &accounts);
-    claim_label(b, file, count, &accounts);
-    claim_direct(b, &accounts, device.is_ok());
-    let left = cached.iter().map(files::resident_pages);
-    let left: u64 = left.sum::<Result<_, _>>()?;
-    let what = "pages of the files in the page cache afterwards";
-    b.claim_equal(what, 0, left, "mincore");
+/// Claims that the device delivered what was read in the windows.
+fn claim_delivered(
+    b: &mut Bencher,
+    device: Result<Device, Unsupported>,
+    delivered: Result<u64, Unsupported>,
+    windows: &Windows,
+) {
     let claim = "bytes that the device delivered, of those read in the windows";
+    let read = (windows.all_reads() * BLOCK as u64) as f64;
+    let in_flight = (windows.reads.len() * BLOCK) as f64 / read.max(1.0);
+    let least = Bound::AtLeast((MIN_DELIVERED - in_flight).max(MIN_DELIVERED_OF_FEW));
     match delivered {
         Ok(delivered) => {
-            let read = (windows.all_reads() * BLOCK as u64) as f64;
-            let share = delivered as f64 / read.max(1.0);
             let source = device.map(|device| device.source()).unwrap_or_default();
-            let in_flight = (count * BLOCK) as f64 / read.max(1.0);
-            let least = (MIN_DELIVERED - in_flight).max(MIN_DELIVERED_OF_FEW);
-            b.claim_within(claim, Bound::AtLeast(least), share, &source);
+            b.claim_within(claim, least, delivered as f64 / read.max(1.0), &source);
         }
-        Err(reason) => {
-            let expected = Bound::AtLeast(MIN_DELIVERED).fact();
-            b.claim_unobserved(claim, expected, "/sys/dev/block", reason);
-        }
+        Err(reason) => b.claim_unobserved(claim, least.fact(), "/sys/dev/block", reason),
     }
-    describe(b, &windows, &accounts);
-    detail_guest(b);
-    Ok(())
 }
 
 /// Reads of each process in all windows, and the beginning of the first and the end of the last one,
@@ -252,19 +267,16 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     }
 }
 
-/// Claims that the numbers of processes and of files are those of the row, according to what each
-/// process sees of itself and of its file.
-fn claim_label(b: &mut Bencher, file: Whose, named: usize, accounts: &[Account]) {
+/// How many processes read, and how many files.
+static PROCESSES: Witness = Witness::of("different processes that read", "getpid");
+static FILES: Witness = Witness::of("different files that they read", "fstat of each process");
+
+/// Reports how many processes and files there are, by what each process sees of itself and of its file.
+fn see_label(b: &mut Bencher, accounts: &[Account]) {
     let processes: BTreeSet<u32> = accounts.iter().map(|account| account.process).collect();
     let files: BTreeSet<(u64, u64)> = accounts.iter().map(|account| account.file).collect();
-    let of_files = match file {
-        Whose::Shared => 1,
-        Whose::Own => named,
-    };
-    let what = "different processes that read";
-    b.claim_equal(what, named, processes.len(), "getpid");
-    let what = "different files that they read";
-    b.claim_equal(what, of_files, files.len(), "fstat of each process");
+    b.saw(&PROCESSES, processes.len());
+    b.saw(&FILES, files.len());
 }
 
 /// Claims that every read bypassed the page cache, and was at a random place.
@@ -274,8 +286,7 @@ fn claim_direct(b: &mut Bencher, accounts: &[Account], is_on_device: bool) {
     b.claim_equal(what, accounts.len(), direct, "fcntl F_GETFL");
     let reads: u64 = accounts.iter().map(|account| account.reads).sum();
     let fetched: Option<u64> = accounts.iter().map(|account| account.fetched).sum();
-    let source = "/proc/thread-self/io of each process";
-    claim_all_fetched(b, fetched, reads * BLOCK as u64, is_on_device, source);
+    see_fetched(b, fetched, reads * BLOCK as u64, is_on_device);
     let (checked, wrong): (u64, u64) = accounts.iter().fold((0, 0), |sum, account| {
         (sum.0 + account.checked, sum.1 + account.wrong)
     });

@@ -22,18 +22,23 @@
 //! ## Source
 //! `cp --reflink=never` and `xfs_io -c reflink`; fio has no such job.
 
-mod copier;
-
 use std::cell::{Cell, RefCell};
+use std::fs::{File, Metadata};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 
+use rustix::fs::{SeekFrom, copy_file_range, ftruncate, ioctl_ficlone, seek, sendfile};
+use rustix::io::{Errno, read, write};
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use syscost_harness::prelude::*;
-use syscost_sys::files::{self, stamp};
+use syscost_results::Fact;
+use syscost_sys::files;
 
 use super::labels;
-use super::named::claim_size;
-use super::space::{Cache, Space};
+use super::space::{Cache, Space, Stamped};
+use super::transfer::PAGES;
 use super::waits::{Charged, MAX_SLEEPS};
-use copier::{By, Copier};
+use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File copy",
@@ -53,6 +58,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// From this share on it counts as all of the content, and up to the remainder as none of it: the
 /// file system's own blocks are counted, too.
 const MIN_ALL: f64 = 0.95;
+
+/// Bytes per read: as `cp` does.
+const PART: usize = 128 << 10;
+
+/// Capacity of the pipe of `splice`, in bytes: the maximum for an unprivileged process.
+const PIPE: usize = 1 << 20;
 
 /// Name of the file that is copied to.
 const TARGET: &str = "target";
@@ -84,28 +95,27 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let space = Space::in_directory(b, &self.dir)?;
-        measure(b, &space, self.via, self.size)
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            via: Proof::counted(self.via.calls(self.size.0)).and(self.via.became()),
+            size: MOVED.sees(self.size.0),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let space = Space::in_directory(&mut plan, &self.dir)?;
+        let copier = Copier::new(&mut plan, &space, self.via, self.size)?;
+        measure(plan, &space, copier)
     }
 }
 
-fn measure(b: &mut Bencher, space: &Space, by: By, size: Bytes) -> Result<(), Failure> {
-    let bytes = size.0;
-    let seed = b.random().u64(..);
-    let source = space.file("source", bytes, seed)?;
-    space.room_for(bytes)?;
-    let target = space.folder().create(TARGET)?;
-    let mut copier = Copier::new(by, source.open()?, target, bytes)?;
-    copier.probe(&space.filesystem().kind)?;
-    claim_size(
-        b,
-        size,
-        copier.target_length()?,
-        "source and target of each copy",
-    );
-    Cache::of(space, source.open()?)?.fill(b, &source)?;
-    by.expect(b, bytes);
+fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outcome<'p>, Failure> {
+    let bytes = copier.source.bytes();
+    let cached = Cache::of(space, copier.source.open()?)?;
+    cached.fill(&copier.source)?;
+    let (all, seen) = (Fact::from(cached.pages()), cached.resident()?.fact());
+    plan.claim_equal("pages of the source in the page cache", all, seen, PAGES);
     let charged = Charged::begin();
     let copies = Cell::new(0_u64);
     let judged = Cell::new(0);
@@ -130,30 +140,30 @@ fn measure(b: &mut Bencher, space: &Space, by: By, size: Bytes) -> Result<(), Fa
         copies.set(copies.get() + 1);
         copier.borrow_mut().copy()
     };
-    b.single(&mut prepare, &mut copy)?;
+    let mut outcome = plan.measure(Single::of(&mut prepare, &mut copy))?;
     // The last content may be that of an audited child.
     prepare()?;
     copy()?;
     let copier = copier.into_inner();
+    outcome.saw(&MOVED, copier.target_length()?);
     let dirtied = charged
         .bytes()
         .map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
-    claim_outcome(b, space, &copier, dirtied)?;
-    if b.is_timed() {
-        return Ok(());
+    see_content(&mut outcome, space, &copier, dirtied)?;
+    if !outcome.is_timed() {
+        let (content, read) = space.read_back(TARGET)?;
+        let is_right = content.len() as u64 == bytes && copier.source.check(&content, 0).is_ok();
+        let what = "content of the target";
+        let found = if is_right { "the source's" } else { "other" };
+        outcome.claim_equal(what, "the source's", found, read);
     }
-    let (content, source) = space.read_back(TARGET)?;
-    let is_right = content.len() as u64 == bytes && stamp::check(&content, 0, seed).is_ok();
-    let what = "content of the target";
-    let found = if is_right { "the source's" } else { "other" };
-    b.claim_equal(what, "the source's", found, source);
-    Ok(())
+    Ok(outcome)
 }
 
 /// What a method of filling the target did with the content, according to the kernel's account of the files
 /// afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum Became {
     Copied,
     /// The target has the source's blocks: a reflink.
     Shared,
@@ -161,7 +171,7 @@ enum Outcome {
     Unclear,
 }
 
-impl Outcome {
+impl Became {
     /// Judges by the share of the content that lies in the source's own blocks and by the share that this
     /// thread dirtied; `None` where neither is known. Nothing is known of what a server did by
     /// itself, nor of files in memory.
@@ -184,7 +194,7 @@ impl Outcome {
         }
     }
 
-    fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Self::Copied => "copied",
             Self::Shared => "not copied: the target shares the source's blocks (a reflink)",
@@ -193,75 +203,253 @@ impl Outcome {
     }
 }
 
-/// Claims what happened to the content: a reflink is not a copy, whichever call made it.
-fn claim_outcome(
+const ACCOUNT: &str = "FIEMAP and /proc/thread-self/io, or fstat in memory";
+
+/// What became of the content, in the words of [`Became`].
+static CONTENT: Witness = Witness::of("what became of the content", ACCOUNT);
+
+/// Whether one thing became of all of it.
+static WHOLE: Witness = Witness::of("all of the content copied, or all of it shared", ACCOUNT);
+
+/// Reports what happened to the content: a reflink is not a copy, whichever call made it.
+fn see_content(
     b: &mut Bencher,
     space: &Space,
     copier: &Copier,
     dirtied: Result<f64, Unsupported>,
 ) -> Result<(), Failure> {
-    const WHAT: &str = "what became of the content";
     let extents = files::extents(&copier.target);
-    let bytes = copier.bytes as f64;
+    let bytes = copier.source.bytes() as f64;
     let shared = extents.map(|found| found.shared as f64 / bytes).ok();
     // In memory nothing is written back, but a copy has pages of its own.
-    let (dirtied, source) = match space.filesystem().is_in_memory() {
-        true => (Some(copier.target_blocks()? as f64 / bytes), "fstat"),
-        false => (dirtied.ok(), "FIEMAP and /proc/thread-self/io"),
+    let dirtied = match space.filesystem().is_in_memory() {
+        true => Some(512.0 * copier.facts()?.blocks() as f64 / bytes),
+        false => dirtied.ok(),
     };
     for (name, share) in [("shared_percent", shared), ("dirtied_percent", dirtied)] {
         if let Some(share) = share {
             b.detail(name, 100.0 * share);
         }
     }
-    let (expected, allowed) = match copier.by {
-        By::ReadWrite | By::Sendfile | By::Splice => ("copied", &[Outcome::Copied][..]),
-        By::Reflink => ("shared", &[Outcome::Shared][..]),
-        By::CopyFileRange => ("copied or shared", &[Outcome::Copied, Outcome::Shared][..]),
-    };
-    match Outcome::of(shared, dirtied) {
-        Some(outcome) => {
-            let holds = allowed.contains(&outcome);
-            b.claim(WHAT, expected, outcome.name(), source, holds);
+    match Became::of(shared, dirtied) {
+        Some(became) => {
+            b.saw(&CONTENT, became.name());
+            b.saw(
+                &WHOLE,
+                if became == Became::Unclear {
+                    "no"
+                } else {
+                    "yes"
+                },
+            );
         }
         None => {
             let kind = &space.filesystem().kind;
             let reason = format!("{kind} does not say where a file's blocks are");
-            b.claim_unobserved(WHAT, expected, source, reason);
+            b.unseen(&CONTENT, &reason);
+            b.unseen(&WHOLE, reason);
         }
     }
     Ok(())
 }
 
+/// How the content gets into the target.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    ReadWrite,
+    CopyFileRange,
+    Sendfile,
+    Splice,
+    Reflink,
+}
+
+impl By {
+    /// The call that fails if this method fails.
+    fn call(self) -> &'static str {
+        match self {
+            Self::ReadWrite => "read and write",
+            Self::Reflink => "ioctl FICLONE",
+            Self::CopyFileRange | Self::Sendfile | Self::Splice => self.name(),
+        }
+    }
+
+    /// The calls that the method takes. The kernel may do less than requested, down to a page at a time.
+    fn calls(self, bytes: u64) -> Vec<Expect> {
+        let parts = |part: usize| bytes as f64 / part as f64;
+        let up_from = |call, least| vec![within(Counter::Syscall(call), least, 16.0 * least)];
+        match self {
+            Self::ReadWrite => [Sysno::READ, Sysno::WRITE]
+                .map(|call| exactly(Counter::Syscall(call), parts(PART)))
+                .to_vec(),
+            Self::CopyFileRange => up_from(Sysno::COPY_FILE_RANGE, 1.0),
+            Self::Sendfile => up_from(Sysno::SENDFILE, 1.0),
+            Self::Splice => up_from(Sysno::SPLICE, 2.0 * parts(PIPE)),
+            Self::Reflink => vec![calls(Sysno::IOCTL)],
+        }
+    }
+
+    /// Proof by what becomes of the content.
+    fn became(self) -> Proof {
+        match self {
+            Self::ReadWrite | Self::Sendfile | Self::Splice => CONTENT.sees(Became::Copied.name()),
+            Self::Reflink => CONTENT.sees(Became::Shared.name()),
+            Self::CopyFileRange => WHOLE.sees("yes"),
+        }
+    }
+}
+
+/// Two files, and what is needed to fill the second.
+struct Copier {
+    by: By,
+    source: Stamped,
+    from: File,
+    target: File,
+    part: Vec<u8>,
+    pipe: (OwnedFd, OwnedFd),
+}
+
+impl Copier {
+    /// A copier from a file of this size to a new one. It is tried once: afterwards the target's pages are
+    /// allocated.
+    fn new(b: &mut Bencher, space: &Space, by: By, size: Bytes) -> Result<Self, Failure> {
+        let seed = b.random().u64(..);
+        let source = space.file("source", size.0, seed)?;
+        space.room_for(size.0)?;
+        let pipe = pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("pipe", cause))?;
+        if by == By::Splice {
+            fcntl_setpipe_size(&pipe.1, PIPE)
+                .map_err(|cause| Failure::of("make the pipe larger", cause))?;
+        }
+        let mut copier = Self {
+            by,
+            from: source.open()?,
+            source,
+            target: space.folder().create(TARGET)?,
+            part: vec![1; PART],
+            pipe,
+        };
+        copier.begin_anew()?;
+        copier
+            .fill()
+            .map_err(|cause| match REFUSALS.contains(&cause) {
+                true => Failure::Unsupported(format!(
+                    "{} refuses {}: {cause}",
+                    space.filesystem().kind,
+                    by.call()
+                )),
+                false => Failure::of(by.call(), cause),
+            })?;
+        Ok(copier)
+    }
+
+    fn facts(&self) -> Result<Metadata, Failure> {
+        let facts = self.target.metadata();
+        facts.map_err(|cause| Failure::of("fstat", cause))
+    }
+
+    /// Size of the target, in bytes.
+    fn target_length(&self) -> Result<u64, Failure> {
+        Ok(self.facts()?.len())
+    }
+
+    /// Empties the target.
+    fn begin_anew(&mut self) -> Result<(), Failure> {
+        ftruncate(&self.target, 0).map_err(|cause| Failure::of("empty the target", cause))?;
+        for file in [&self.from, &self.target] {
+            seek(file, SeekFrom::Start(0)).map_err(|cause| Failure::of("lseek", cause))?;
+        }
+        Ok(())
+    }
+
+    /// Fills the target.
+    #[inline(always)]
+    fn copy(&mut self) -> Result<(), Failure> {
+        self.fill()
+            .map_err(|cause| Failure::of(self.by.call(), cause))
+    }
+
+    #[inline(always)]
+    fn fill(&mut self) -> Result<(), Errno> {
+        match self.by {
+            By::ReadWrite => self.in_parts(Self::read_and_write),
+            By::CopyFileRange => self.in_parts(|this, mut from, left| {
+                let mut to = from;
+                let (source, target) = (&this.from, &this.target);
+                copy_file_range(source, Some(&mut from), target, Some(&mut to), left)
+            }),
+            By::Sendfile => self.in_parts(|this, mut from, left| {
+                sendfile(&this.target, &this.from, Some(&mut from), left)
+            }),
+            By::Splice => self.in_parts(Self::splice),
+            By::Reflink => ioctl_ficlone(&self.target, &self.from),
+        }
+    }
+
+    /// Repeats a call from each position on, with what is left, until the content is complete.
+    #[inline(always)]
+    fn in_parts(
+        &mut self,
+        mut part: impl FnMut(&mut Self, u64, usize) -> Result<usize, Errno>,
+    ) -> Result<(), Errno> {
+        let (mut at, bytes) = (0, self.source.bytes());
+        while at < bytes {
+            match part(self, at, (bytes - at) as usize)? {
+                0 => return Err(Errno::NODATA),
+                copied => at += copied as u64,
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_and_write(&mut self, _: u64, _: usize) -> Result<usize, Errno> {
+        let length = read(&self.from, &mut *self.part)?;
+        match write(&self.target, &self.part[..length])? {
+            written if written == length => Ok(length),
+            _ => Err(Errno::NOSPC),
+        }
+    }
+
+    #[inline(always)]
+    fn splice(&mut self, mut from: u64, _: usize) -> Result<usize, Errno> {
+        let (mut to, flags) = (from, SpliceFlags::MOVE);
+        let (source, (out, into)) = (&self.from, &self.pipe);
+        let length = splice(source, Some(&mut from), into, None, PIPE, flags)?;
+        let mut left = length;
+        while left > 0 {
+            match splice(out, None, &self.target, Some(&mut to), left, flags)? {
+                0 => return Err(Errno::NODATA),
+                moved => left -= moved,
+            }
+        }
+        Ok(length)
+    }
+}
+
+/// The errors by which a file system says that it cannot do it at all.
+const REFUSALS: [Errno; 5] = [
+    Errno::OPNOTSUPP,
+    Errno::NOTTY,
+    Errno::NOSYS,
+    Errno::INVAL,
+    Errno::XDEV,
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fs::space::tests::{on_disk, refuted};
 
     #[test]
     fn a_reflink_is_distinguished_from_a_copy() {
-        let of = Outcome::of;
-        assert_eq!(of(Some(0.0), Some(1.001)), Some(Outcome::Copied));
-        assert_eq!(of(None, Some(1.0)), Some(Outcome::Copied));
-        assert_eq!(of(Some(1.0), Some(0.0)), Some(Outcome::Shared));
-        assert_eq!(of(Some(1.0), None), Some(Outcome::Shared));
-        assert_eq!(of(Some(1.0), Some(1.0)), Some(Outcome::Unclear));
-        assert_eq!(of(Some(0.5), Some(0.5)), Some(Outcome::Unclear));
-        assert_eq!(of(Some(0.0), Some(0.0)), Some(Outcome::Unclear));
+        let of = Became::of;
+        assert_eq!(of(Some(0.0), Some(1.001)), Some(Became::Copied));
+        assert_eq!(of(None, Some(1.0)), Some(Became::Copied));
+        assert_eq!(of(Some(1.0), Some(0.0)), Some(Became::Shared));
+        assert_eq!(of(Some(1.0), None), Some(Became::Shared));
+        assert_eq!(of(Some(1.0), Some(1.0)), Some(Became::Unclear));
+        assert_eq!(of(Some(0.5), Some(0.5)), Some(Became::Unclear));
+        assert_eq!(of(Some(0.0), Some(0.0)), Some(Became::Unclear));
         assert_eq!(of(None, Some(0.0)), None, "a server may have done it");
         assert_eq!(of(None, None), None);
-    }
-
-    #[test]
-    fn copies_stand_and_what_is_no_copy_does_not() {
-        for by in By::ALL {
-            let Some(space) = on_disk() else {
-                return println!("skipped: no disk");
-            };
-            match refuted(&[MAX_SLEEPS], |b| measure(b, &space, by, Bytes::mib(1))) {
-                Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
-                found => assert_eq!(found, Ok(Vec::new()), "{by:?}"),
-            }
-        }
     }
 }

@@ -42,41 +42,32 @@ impl Sync {
         }
     }
 
-    /// Expects that this file or directory is synced.
-    pub(super) fn expect_synced(self, b: &mut Bencher, file: &OwnedFd) {
-        self.expect_given(b, ArgumentValue::Always(file.as_raw_fd() as u64));
+    /// Proof by whether fsync is called, once for each operation.
+    pub(super) fn proof(self) -> Proof {
+        Proof::counted(self.is_of_the_device().then_some(calls(Sysno::FSYNC)))
     }
 
-    /// Expects that something other than this file or directory is synced.
-    pub(super) fn expect_not_synced(self, b: &mut Bencher, file: &OwnedFd) {
-        self.expect_given(b, ArgumentValue::Never(file.as_raw_fd() as u64));
-    }
-
-    fn expect_given(self, b: &mut Bencher, given: ArgumentValue) {
+    /// Expects that what is synced is this file or directory, or something else, where anything is.
+    pub(super) fn expect_synced(
+        self,
+        plan: &mut Plan,
+        given: fn(u64) -> ArgumentValue,
+        file: &OwnedFd,
+    ) {
         const DESCRIPTOR: Argument = Argument {
             position: 0,
             name: "descriptor",
         };
         if self.is_of_the_device() {
-            b.expect_argument(Sysno::FSYNC, DESCRIPTOR, given);
+            plan.expect_argument(Sysno::FSYNC, DESCRIPTOR, given(file.as_raw_fd() as u64));
         }
-    }
-
-    /// Allows what an operation that changes a file system may do besides its calls: wait for its journal,
-    /// its device or its server. Even without fsync: ext4 without a journal but with the mount
-    /// option discard waits in rmdir until the device has discarded the directory's block.
-    pub(super) fn expect(self, b: &mut Bencher) {
-        if self.is_of_the_device() {
-            b.expect(calls(Sysno::FSYNC));
-        }
-        b.expect(MAX_SLEEPS);
     }
 }
 
 /// Allows what an operation that changes nothing may do besides its calls: ask a server, if there is one.
-pub(super) fn expect_answers(b: &mut Bencher, filesystem: &Filesystem) {
+pub(super) fn expect_answers(plan: &mut Plan, filesystem: &Filesystem) {
     if filesystem.is_remote() {
-        b.expect(MAX_SLEEPS);
+        plan.expect(MAX_SLEEPS);
     }
 }
 

@@ -24,9 +24,9 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
 use super::labels;
-use super::named::claim_size;
 use super::space::Space;
 use super::waits::MAX_SLEEPS;
+use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File space: fallocate, punch hole, truncate",
@@ -50,19 +50,6 @@ const MAX_FREED: u64 = 64;
 
 const GAINED: &str = "bytes of blocks that the file has more after it";
 
-const MODE: Argument = Argument {
-    position: 1,
-    name: "mode",
-};
-const LENGTH: Argument = Argument {
-    position: 3,
-    name: "length",
-};
-const NEW_LENGTH: Argument = Argument {
-    position: 1,
-    name: "length",
-};
-
 #[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
@@ -83,10 +70,32 @@ impl Measured for Row {
         })
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let (call, mode, length) = match self.op {
+            // The preparation of the other two makes such calls as well, with other arguments.
+            Op::Allocate => (Sysno::FALLOCATE, Some(0), Some((3, self.size.0))),
+            Op::PunchHole => (Sysno::FALLOCATE, None, None),
+            Op::Truncate => (Sysno::FTRUNCATE, None, Some((1, 0))),
+        };
+        let argument = |position, name, value| {
+            let argument = Argument { position, name };
+            Proof::argument(call, argument, ArgumentValue::Always(value))
+        };
+        let mode = mode.map(|mode| argument(1, "mode", mode));
+        let length = length.map(|(position, length)| argument(position, "length", length));
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            op: Proof::counted([calls(call), self.op.gained(self.size.0)])
+                .and(mode.unwrap_or_default())
+                .and(length.unwrap_or_default()),
+            size: MOVED.sees(self.size.0),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let Self { dir, op, size } = self;
-        let space = Space::in_directory(b, &dir)?;
-        measure(b, &space, op, size, |file| op.perform(file, size.0))
+        let space = Space::in_directory(&mut plan, &dir)?;
+        measure(plan, &space, op, size.0, |file| op.perform(file, size.0))
     }
 }
 
@@ -106,25 +115,13 @@ struct Facts {
 }
 
 impl Op {
-    fn expect(self, b: &mut Bencher, bytes: u64) {
+    /// The blocks that an operation of this size gains, or loses.
+    fn gained(self, bytes: u64) -> Expect {
         let size = bytes as f64;
-        b.expect(match self {
+        match self {
             Self::Allocate => within(Counter::Reported(GAINED), size, size + MAX_OWN),
             Self::PunchHole | Self::Truncate => {
                 within(Counter::Reported(GAINED), -size - MAX_OWN, -size)
-            }
-        });
-        // The preparation of the other two makes such calls as well, with other arguments.
-        match self {
-            Self::Allocate => {
-                b.expect(calls(Sysno::FALLOCATE));
-                b.expect_argument(Sysno::FALLOCATE, MODE, ArgumentValue::Always(0));
-                b.expect_argument(Sysno::FALLOCATE, LENGTH, ArgumentValue::Always(bytes));
-            }
-            Self::PunchHole => b.expect(calls(Sysno::FALLOCATE)),
-            Self::Truncate => {
-                b.expect(calls(Sysno::FTRUNCATE));
-                b.expect_argument(Sysno::FTRUNCATE, NEW_LENGTH, ArgumentValue::Always(0));
             }
         }
     }
@@ -167,23 +164,26 @@ impl Facts {
     }
 }
 
-fn measure(
-    b: &mut Bencher,
+fn measure<'p>(
+    plan: Plan<'p>,
     space: &Space,
     op: Op,
-    size: Bytes,
+    bytes: u64,
     mut perform: impl FnMut(&File) -> Result<(), Errno>,
-) -> Result<(), Failure> {
-    let bytes = size.0;
+) -> Result<Outcome<'p>, Failure> {
     space.room_for(MAX_FREED * bytes)?;
     let file = space.folder().create("blocks")?;
-    op.expect(b, bytes);
-    let refused = |cause| refused(cause, op, &space.filesystem().kind);
+    let refused = |cause| match cause {
+        Errno::OPNOTSUPP | Errno::NOSYS => {
+            let (kind, call) = (&space.filesystem().kind, op.name());
+            Failure::Unsupported(format!("{kind} cannot do it ({call}): {cause}"))
+        }
+        cause => Failure::of(op.name(), cause),
+    };
     op.undo(&file, bytes).map_err(refused)?;
     let undone = Facts::of(&file)?;
     op.perform(&file, bytes).map_err(refused)?;
     let longest = undone.length.max(Facts::of(&file)?.length);
-    claim_size(b, size, longest, "blocks and length of the file");
     let failed = |cause| Failure::of(op.name(), cause);
     // The preparation of the next operation judges the one before.
     let before = Cell::new(None::<Facts>);
@@ -203,23 +203,15 @@ fn measure(
         before.set(Some(Facts::of(&file)?));
         Ok(())
     };
-    b.single(&mut prepare, || {
+    let operate = || {
         is_done.set(true);
         perform(&file).map_err(failed)
-    })?;
+    };
+    let mut outcome = plan.measure(Single::of(&mut prepare, operate))?;
     prepare()?;
-    b.report(GAINED, gained.get());
-    Ok(())
-}
-
-fn refused(cause: Errno, op: Op, filesystem: &str) -> Failure {
-    match cause {
-        Errno::OPNOTSUPP | Errno::NOSYS => {
-            let call = op.name();
-            Failure::Unsupported(format!("{filesystem} cannot do it ({call}): {cause}"))
-        }
-        cause => Failure::of(op.name(), cause),
-    }
+    outcome.report(GAINED, gained.get());
+    outcome.saw(&MOVED, longest);
+    Ok(outcome)
 }
 
 #[cfg(test)]
@@ -227,47 +219,29 @@ mod tests {
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
 
-    const SIZE: Bytes = Bytes::mib(1);
-    const BYTES: u64 = SIZE.0;
-
-    /// The refuted claims of an operation that does this.
-    fn refuted_of(
-        op: Op,
-        perform: impl FnMut(&File) -> Result<(), Errno>,
-    ) -> Result<Vec<String>, Failure> {
-        let Some(space) = on_disk() else {
-            return Err(Failure::Unsupported("no disk".into()));
-        };
-        refuted(&[MAX_SLEEPS], |b| measure(b, &space, op, SIZE, perform))
-    }
+    const BYTES: u64 = 1 << 20;
 
     #[test]
-    fn blocks_come_and_go() {
-        for op in Op::ALL {
-            match refuted_of(op, |file| op.perform(file, BYTES)) {
-                Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
-                found => assert_eq!(found, Ok(Vec::new()), "{op:?}"),
-            }
-        }
-    }
-
-    #[test]
-    fn half_of_the_blocks_are_not_all_of_them() {
+    fn half_of_the_blocks_and_a_longer_file_without_any_are_refuted() {
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        match refuted_of(Op::PunchHole, |file| fallocate(file, hole, 0, BYTES / 2)) {
-            Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
-            found => assert_eq!(found, Ok(vec![format!("{GAINED} per operation")])),
-        }
-    }
-
-    #[test]
-    fn a_longer_file_is_not_one_with_blocks() {
-        match refuted_of(Op::Allocate, |file| ftruncate(file, BYTES)) {
-            Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
-            found => {
-                let found = found.expect("it can be done");
-                let of_blocks = found.iter().any(|claim| claim.starts_with(GAINED));
-                assert!(of_blocks, "{found:?}");
+        let lie = |op, file: &File| match op {
+            Op::PunchHole => fallocate(file, hole, 0, BYTES / 2),
+            Op::Allocate | Op::Truncate => ftruncate(file, BYTES),
+        };
+        for op in [Op::PunchHole, Op::Allocate] {
+            let Some(space) = on_disk() else {
+                return println!("skipped: no disk");
+            };
+            let expect = [MAX_SLEEPS, op.gained(BYTES)];
+            match refuted(&expect, |plan| {
+                measure(plan, &space, op, BYTES, |file| lie(op, file))
+            }) {
+                Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
+                found => {
+                    let found = found.expect("it can be done");
+                    let of_blocks = found.iter().any(|claim| claim.starts_with(GAINED));
+                    assert!(of_blocks, "{found:?}");
+                }
             }
         }
     }

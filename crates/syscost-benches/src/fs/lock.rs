@@ -17,9 +17,11 @@ use std::os::fd::OwnedFd;
 
 use syscost_harness::prelude::*;
 
+use super::labels;
 use super::space::Space;
-use super::{durable, labels};
+use super::waits::MAX_SLEEPS;
 use crate::sync::{self, Via};
+use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File lock in the measured directory",
@@ -52,14 +54,16 @@ impl Measured for Row {
 
     fn proofs(&self) -> Option<RowProofs<Proof>> {
         Some(RowProofs {
-            dir: Proof::none("nothing looks where the file is"),
+            dir: DIRECTORY.sees(&*self.dir),
             via: sync::proof_of_free_lock(self.via),
         })
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
-        let space = Space::in_directory(&plan, &self.dir)?;
-        durable::expect_answers(&mut plan, space.filesystem());
+        let space = Space::in_directory(&mut plan, &self.dir)?;
+        if space.filesystem().is_remote() {
+            plan.expect(MAX_SLEEPS);
+        }
         let folder = space.folder();
         let files = [folder.create("lock")?, folder.open_to_write("lock", 0)?];
         sync::measure_free_lock(plan, self.via, &files.map(OwnedFd::from))

@@ -34,6 +34,7 @@ use self::op::Made;
 use super::durable::Sync;
 use super::space::Space;
 use super::{labels, pool};
+use crate::witness::files::DIRECTORY;
 
 mod changing;
 mod keeping;
@@ -98,21 +99,22 @@ impl Measured for Row {
         self.sync.is_of_the_device()
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let space = Space::in_directory(b, &self.dir)?;
-        measure(b, &space, self.op, self.sync)
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            op: self.op.proof(),
+            sync: self.sync.proof(),
+        })
     }
-}
 
-fn measure(b: &mut Bencher, space: &Space, op: Op, sync: Sync) -> Result<(), Failure> {
-    for call in op.calls() {
-        b.expect(calls(*call));
-    }
-    op.expect_arguments(b);
-    match op {
-        Op::Make(made) => pool::measure(b, space, Adding::new(space, made, sync)?, sync),
-        Op::Remove(removed) => pool::measure(b, space, Removing { removed, sync }, sync),
-        Op::Keep(kept) => keeping::measure(b, space, kept, sync),
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let Self { dir, op, sync } = self;
+        let space = &Space::in_directory(&mut plan, &dir)?;
+        match op {
+            Op::Make(made) => pool::measure(plan, space, Adding::new(space, made, sync)?, sync),
+            Op::Remove(removed) => pool::measure(plan, space, Removing { removed, sync }, sync),
+            Op::Keep(kept) => keeping::measure(plan, space, kept, sync),
+        }
     }
 }
 
@@ -126,17 +128,7 @@ mod tests {
 
     use super::*;
     use crate::fs::pool::Operation;
-    use crate::fs::pool::tests::measured_on_disk;
     use crate::fs::space::tests::on_disk;
-
-    #[test]
-    fn nothing_is_refuted_of_any_operation() {
-        for op in Op::ALL {
-            for sync in op.syncs() {
-                measured_on_disk(|b, space| measure(b, space, op, *sync));
-            }
-        }
-    }
 
     #[test]
     fn a_process_without_a_free_descriptor_says_so() {

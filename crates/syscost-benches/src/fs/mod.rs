@@ -1,6 +1,6 @@
 //! File systems: reading, writing, names, and the storage below.
 
-mod access;
+mod blocks;
 mod cache_size;
 mod contention;
 mod contention_law;
@@ -11,7 +11,6 @@ mod fallocate;
 mod inodes;
 mod lock;
 mod metadata;
-mod named;
 mod nfs;
 mod nfs_mount;
 mod overwrite;
@@ -25,10 +24,11 @@ mod readdir;
 mod reader;
 mod remote;
 mod small_file;
-mod source;
 mod space;
 mod sync;
-mod tail;
+#[cfg(test)]
+mod tests;
+mod transfer;
 mod waits;
 mod write;
 

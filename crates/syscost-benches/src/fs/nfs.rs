@@ -35,7 +35,8 @@ use std::net::SocketAddr;
 use syscost_harness::prelude::*;
 use syscost_net::nfs::Export;
 
-use call::Call;
+use self::call::Call;
+use crate::witness::files::MOVED;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NFS server round trip",
@@ -95,12 +96,28 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let export = b.targets().nfs()?;
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let op = match self.op {
+            Step::Icmp => Proof::counted([calls(Sysno::SENDTO), calls(Sysno::RECVFROM)]),
+            Step::Connect => Proof::counted([calls(Sysno::SOCKET), calls(Sysno::CONNECT)]),
+            Step::Null => caller::proof(Call::Null),
+            Step::Getattr => caller::proof(Call::Getattr),
+            Step::Lookup => caller::proof(Call::Lookup),
+            Step::Read => caller::proof(Call::Read { bytes: 0 }),
+        };
+        let size = self.size.map(|size| MOVED.sees(size.0));
+        Some(RowProofs {
+            op,
+            size: size.unwrap_or_default(),
+        })
+    }
+
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        let export = plan.targets().nfs()?;
         let server = server(export)?;
         let call = match (self.op, self.size) {
-            (Step::Icmp, _) => return echo::measure(b, server.ip()),
-            (Step::Connect, _) => return connect::measure(b, server),
+            (Step::Icmp, _) => return echo::measure(plan, server.ip()),
+            (Step::Connect, _) => return connect::measure(plan, server),
             (Step::Null, _) => Call::Null,
             (Step::Getattr, _) => Call::Getattr,
             (Step::Lookup, _) => Call::Lookup,
@@ -109,7 +126,7 @@ impl Measured for Row {
             },
             (Step::Read, None) => return Err(Failure::Broken("lacks a size".to_owned())),
         };
-        caller::measure(b, export, call)
+        caller::measure(plan, export, call)
     }
 }
 

@@ -31,6 +31,7 @@ use syscost_sys::files::{
 use super::nfs::SIZES;
 use super::space::{ALIGNMENT, Space, Stamped, claim_flag};
 use super::{filesystem, labels};
+use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NFS mount operation",
@@ -85,14 +86,35 @@ impl Measured for Row {
         true
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let space = Space::in_directory(b, &self.dir)?;
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let length = |size: Bytes| {
+            let length = Argument {
+                position: 2,
+                name: "length",
+            };
+            let given = ArgumentValue::Always(size.0);
+            MOVED
+                .sees(size.0)
+                .and(Proof::argument(Sysno::PREAD64, length, given))
+        };
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            op: Proof::counted([match self.op {
+                Op::Getattr => together(Sysno::STATX, 1.0),
+                Op::Read => together(Sysno::PREAD64, 1.0),
+            }]),
+            size: self.size.map(length).unwrap_or_default(),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let space = Space::in_directory(&mut plan, &self.dir)?;
         let request = match (self.op, self.size) {
             (Op::Getattr, _) => Request::Getattr,
             (Op::Read, Some(size)) => Request::Read { bytes: size.get() },
             (Op::Read, None) => return Err(Failure::Broken("lacks a size".to_owned())),
         };
-        measure(b, &space, request)
+        measure(plan, &space, request)
     }
 }
 
@@ -150,40 +172,32 @@ impl Request {
     }
 }
 
-fn measure(b: &mut Bencher, space: &Space, request: Request) -> Result<(), Failure> {
-    let (seed, is_whole, clock) = (b.random().u64(..), !b.is_timed(), *b.clock());
+fn measure<'p>(
+    mut plan: Plan<'p>,
+    space: &Space,
+    request: Request,
+) -> Result<Outcome<'p>, Failure> {
+    let (seed, is_whole, clock) = (plan.random().u64(..), !plan.is_timed(), *plan.clock());
     let written = space.file("nfs", FILE_BYTES, seed)?;
     let mount = NfsMount::at(&space.filesystem().mount_point)?;
     let read_bytes = mount_option(&mount.options, "rsize").and_then(|text| text.parse().ok());
     let calls = request.calls(read_bytes.unwrap_or(FILE_BYTES as usize));
-    expect(b, request, calls);
-    let caller = b.together(Placement::SAME, |_| {
-        let caller = Caller::open(request, space, &written, is_whole, Laps::new(clock))?;
-        Ok(Team::new(Vec::new(), caller))
-    })?;
-    claim_mount(b, space.filesystem(), &mount);
-    caller.claim(b, calls)
-}
-
-fn expect(b: &mut Bencher, request: Request, calls: u64) {
-    let length = Argument {
-        position: 2,
-        name: "length",
-    };
-    match request {
-        Request::Getattr => b.expect(together(Sysno::STATX, 1.0)),
-        Request::Read { bytes } => {
-            b.expect(together(Sysno::PREAD64, 1.0));
-            b.expect_argument(Sysno::PREAD64, length, ArgumentValue::Always(bytes as u64));
-        }
-    }
     // A lap reads the clock, which is a system call on some machines.
-    b.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
+    plan.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
     // It sleeps until the reply arrives; the kernel threads that handle it may take its CPU as well.
-    b.expect(at_most(Counter::Switches, 4.3 * calls as f64));
+    plan.expect(at_most(Counter::Switches, 4.3 * calls as f64));
     if let Request::Read { .. } = request {
-        b.expect(at_most(Counter::MinorFaults, 0.01));
+        plan.expect(at_most(Counter::MinorFaults, 0.01));
     }
+    let (mut outcome, caller) = plan
+        .measure(Together::of(Placement::SAME, |_| {
+            let caller = Caller::open(request, space, &written, is_whole, Laps::new(clock))?;
+            Ok(Team::new(Vec::new(), caller))
+        }))?
+        .split();
+    claim_mount(&mut outcome, space.filesystem(), &mount);
+    caller.claim(&mut outcome, calls)?;
+    Ok(outcome)
 }
 
 /// Claims what is mounted, from where and how, according to both of the kernel's lists.
@@ -328,6 +342,7 @@ impl<'s> Caller<'s> {
             };
             let source = "position stamps";
             b.claim_equal(what, self.iterations as f64, self.checked as f64, source);
+            b.saw(&MOVED, self.buffer.len());
             claim_flag(b, &self.file)?;
             let what = "pages of the file in the page cache afterwards";
             b.claim_equal(what, 0.0, self.cached as f64, "mincore");

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::fs::File;
+use std::os::fd::AsRawFd;
 
 use rustix::fs::OFlags;
 use rustix::io::pwrite;
@@ -10,11 +11,11 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{Buffer, stamp};
 
-use super::access::Blocks;
-use super::named::{claim_size, claim_whole};
+use super::blocks::{Blocks, see_blocks};
 use super::space::{ALIGNMENT, Space, Stamped};
-use super::tail::measure_each;
+use super::transfer::measure_each;
 use super::waits::Waits;
+use crate::witness::files::see_direct;
 
 /// Upper bound for the operations of an audited child. What it writes is in the file, but its count is
 /// lost with it.
@@ -35,31 +36,34 @@ pub(super) struct Overwriter {
 }
 
 impl Overwriter {
-    /// An overwriter of a new file with these blocks, opened with these flags, e.g. O_DIRECT; claims the
-    /// arguments of its calls. To be called before the measurement.
+    /// An overwriter of a new file with these blocks, opened with these flags, e.g. O_DIRECT. Reports how it is
+    /// open, and claims that it is this file that is written to. To be called before the measurement.
     pub(super) fn new(
-        b: &mut Bencher,
+        plan: &mut Plan,
         space: &Space,
         blocks: Blocks,
         flags: OFlags,
     ) -> Result<Self, Failure> {
-        let seed = b.random().u64(..);
+        let seed = plan.random().u64(..);
         let stamped = space.file("written_over", blocks.all, seed)?;
-        blocks.expect(b, Sysno::PWRITE64, "size");
         let folder = space.folder();
         let file = folder.open_to_write(stamped.name(), flags.bits() as i32)?;
+        see_direct(plan, [&file])?;
+        let descriptor = Argument {
+            position: 0,
+            name: "descriptor",
+        };
+        let own = ArgumentValue::Always(file.as_raw_fd() as u64);
+        plan.expect_argument(Sysno::PWRITE64, descriptor, own);
         let mut writer = Self {
             file,
             buffer: Buffer::new(blocks.size.get(), ALIGNMENT),
-            offsets: blocks.offsets(b.random()),
+            offsets: blocks.offsets(plan.random()),
             stamped,
             seed,
             next: 0,
             laps: 0,
         };
-        let length = writer.buffer.len() as u64;
-        claim_size(b, blocks.size, length, "length of each pwrite64");
-        claim_whole(b, blocks.all, blocks.size.0, writer.offsets.len());
         writer.stage_whole();
         Ok(writer)
     }
@@ -118,10 +122,10 @@ impl Overwriter {
     /// untimed, and after the last, and `finish` completes a write.
     pub(super) fn measure(
         self,
-        b: &mut Bencher,
+        plan: Plan<'_>,
         mut look: impl FnMut(&File),
         finish: impl Fn(&File) -> Result<(), Failure>,
-    ) -> Result<(Self, Waits), Failure> {
+    ) -> Result<(Outcome<'_>, Self, Waits), Failure> {
         let waits = Waits::begin(&self.file);
         let writer = RefCell::new(self);
         let mut prepare = || {
@@ -137,14 +141,15 @@ impl Overwriter {
             writer.write()?;
             finish(&writer.file)
         };
-        measure_each(b, &mut prepare, write)?;
+        let outcome = measure_each(plan, &mut prepare, write)?;
         prepare()?;
-        Ok((writer.into_inner(), waits))
+        Ok((outcome, writer.into_inner(), waits))
     }
 
-    /// Claims, in the evidence pass, that each block of the file holds what was last written there.
-    /// All blocks must have been stamped.
+    /// Reports which blocks were written, and claims, in the evidence pass, that each holds what was last
+    /// written there. All blocks must have been stamped.
     pub(super) fn claim_content(&self, b: &mut Bencher, space: &Space) -> Result<(), Failure> {
+        see_blocks(b, self.blocks() as u64, self.buffer.len() as u64);
         if b.is_timed() {
             return Ok(());
         }

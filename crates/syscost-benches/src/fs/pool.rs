@@ -17,6 +17,7 @@ use super::durable::{self, Sync, claim_delivered, settle};
 use super::entries;
 use super::inodes::{self, Aside};
 use super::space::Space;
+use super::waits::MAX_SLEEPS;
 use crate::syscall::Bad;
 
 /// Maximum number of operations per batch.
@@ -49,7 +50,7 @@ pub(super) trait Operation {
     fn effect(&self) -> Effect;
 
     /// Expects the arguments of its calls that make it this operation.
-    fn expect(&self, _b: &mut Bencher, _directory: &OwnedFd) {}
+    fn expect(&self, _plan: &mut Plan, _directory: &OwnedFd) {}
 
     /// The operation itself.
     fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad>;
@@ -227,60 +228,62 @@ impl<O: Operation> Pool<O> {
 
 /// Measures an operation in a new directory of this space: in batches, or individually if each waits for
 /// the device.
-pub(super) fn measure<O: Operation>(
-    b: &mut Bencher,
+pub(super) fn measure<'p, O: Operation>(
+    mut plan: Plan<'p>,
     space: &Space,
     operation: O,
     sync: Sync,
-) -> Result<(), Failure> {
-    sync.expect(b);
+) -> Result<Outcome<'p>, Failure> {
+    plan.expect(MAX_SLEEPS);
     let count = match sync {
         Sync::None => MAX_ENTRIES,
-        Sync::Fsync if b.is_timed() => SINGLES_TIMED,
+        Sync::Fsync if plan.is_timed() => SINGLES_TIMED,
         Sync::Fsync => SINGLES_COUNTED,
     };
     let pool = Pool::new(space, operation, count)?;
-    pool.operation.expect(b, &pool.directory);
-    match sync {
+    pool.operation.expect(&mut plan, &pool.directory);
+    let mut outcome = match sync {
         Sync::None => {
-            b.expect(SEARCHED);
-            b.prepared_batches(
-                1,
-                count as u64,
-                |_| pool.renew(),
-                |iterations| pool.perform(iterations as usize),
-            )?;
+            plan.expect(SEARCHED);
+            let batches = Loop::batches(1, |iterations| pool.perform(iterations as usize));
+            plan.measure(batches.prepared(count as u64, |_| pool.renew()))?
         }
         Sync::Fsync => {
             settle(pool.directory())?;
             let (waits, made) = (durable::watch(space), Cell::new(0));
-            b.single(
-                || {
-                    waits.after(made.get());
-                    if pool.done.get() == count {
-                        waits.leave_out(|| {
-                            pool.renew()?;
-                            settle(pool.directory())
-                        })?;
-                    }
-                    waits.before();
-                    Ok(())
-                },
-                || {
-                    made.set(made.get() + 1);
-                    pool.perform(1)
-                },
-            )?;
+            let prepare = || {
+                waits.after(made.get());
+                if pool.done.get() == count {
+                    waits.leave_out(|| {
+                        pool.renew()?;
+                        settle(pool.directory())
+                    })?;
+                }
+                waits.before();
+                Ok(())
+            };
+            let operate = || {
+                made.set(made.get() + 1);
+                pool.perform(1)
+            };
+            let mut outcome = plan.measure(Single::of(prepare, operate))?;
             waits.after(made.get());
-            claim_delivered(b, &waits);
+            claim_delivered(&mut outcome, &waits);
+            outcome
         }
-    }
-    claim_left(b, &pool)?;
+    };
+    claim_left(&mut outcome, &pool)?;
     if pool.operation.makes_inodes() {
         let newest = &pool.names[..LOOKED_AT];
-        inodes::claim_no_search(b, space, &pool.directory, newest, pool.aside.as_ref());
+        inodes::claim_no_search(
+            &mut outcome,
+            space,
+            &pool.directory,
+            newest,
+            pool.aside.as_ref(),
+        );
     }
-    Ok(())
+    Ok(outcome)
 }
 
 /// Claims what a few more operations leave. Those of the audited copies left entries of

@@ -24,15 +24,13 @@
 //! cachestat(2), mincore(2), statx(2).
 
 use rustix::fs::{Advice, fadvise};
-use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
-use super::access::{Access, Blocks};
+use super::blocks::{Access, Blocks};
 use super::labels;
 use super::reader::Reader;
-use super::source::{Source, State};
-use super::space::Storage;
-use super::tail::measure_each;
+use super::transfer::{Source, State, pages};
+use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Random file read",
@@ -50,7 +48,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "bw_file_rd",
         "fio",
     ],
-    expect: &[calls(Sysno::PREAD64)],
     ..Benchmark::of::<Row>()
 };
 
@@ -102,110 +99,77 @@ impl Measured for Row {
         self.cache != State::Warm
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let source = Source::open(b, &self.dir, FILE, self.cache, self.size)?;
-        let blocks = Blocks {
-            access: self.access,
-            size: self.size,
-            all: FILE,
-        };
-        let mut reader = Reader::of(b, &source, blocks);
-        let pages = self.size.0.div_ceil(page_size() as u64);
-        let storage = Storage::watch(source.file())?;
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(self.proved(pages(self.size.0), 1))
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let source = self.source(&mut plan)?;
+        let mut reader = Reader::of(&mut plan, &source, self.blocks());
         let waits = match self.cache {
-            State::Warm => {
-                b.try_iter(|| reader.read())?;
-                return storage.claim_unused(b, reader.bytes());
-            }
+            State::Warm => return source.cached(plan, &mut reader),
             State::Cold => {
                 fadvise(source.file(), 0, None, Advice::Random)
                     .map_err(|cause| Failure::of("posix_fadvise", cause))?;
                 // Once for each page.
-                1.0 + pages as f64
+                1.0 + pages(self.size.0) as f64
             }
             State::Direct => MAX_WAITS,
         };
-        b.expect(at_most(Counter::VoluntarySwitches, waits));
-        measure_each(b, || source.prepare(), || reader.read())?;
-        source.claim(b, "a read")?;
-        if self.cache == State::Cold {
-            source.prepare()?;
-            reader.read()?;
-            let claim = "pages of the file in the page cache after a read";
-            source.cache().claim(b, claim, pages)?;
+        source.each(plan, &mut reader, waits, || Ok(()))
+    }
+}
+
+impl Row {
+    /// The file.
+    pub(super) fn source(&self, b: &mut Bencher) -> Result<Source, Failure> {
+        Source::open(b, &self.dir, FILE, self.cache, self.size)
+    }
+
+    /// Its blocks.
+    pub(super) fn blocks(&self) -> Blocks {
+        Blocks {
+            access: self.access,
+            size: self.size,
+            all: FILE,
         }
-        storage.claim_fetched(b, reader.bytes())
+    }
+
+    /// What proves its parameters, if a cold read leaves so many pages in the cache, and an operation is so many
+    /// calls.
+    pub(super) fn proved(&self, left: u64, calls: u64) -> RowProofs<Proof> {
+        let (blocks, call) = (self.blocks(), Sysno::PREAD64);
+        let counted = exactly(Counter::Syscall(call), calls as f64);
+        RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            access: blocks.in_order(call),
+            cache: self.cache.proof(FILE, left),
+            size: blocks.sized(call).and(Proof::counted([counted])),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::{Findings, Pass};
+    use syscost_harness::bencher::Pass;
     use syscost_harness::directory::DEFAULT;
-    use syscost_results::Verdict;
 
     use super::*;
-    use crate::fs::reader::read_through;
-    use crate::fs::space::tests::is_of_others;
-    use crate::testing::{claims, found_of};
-
-    /// The findings of a row; if it cannot be measured, prints the reason and returns `None`.
-    fn found(cache: State, size: Bytes, pass: Pass) -> Option<Findings> {
-        let row = Row {
-            dir: DEFAULT.to_owned(),
-            access: Access::Random,
-            cache,
-            size,
-        };
-        found_of(&Case::default(), pass, BENCHMARK.expect, |b| row.run(b))
-    }
-
-    #[test]
-    fn honest_reads_are_not_refuted() {
-        let sizes = [Bytes(512), Bytes::kib(4), Bytes::kib(64)];
-        for (cache, size) in State::ALL.into_iter().zip(sizes) {
-            for pass in [Pass::Timed, Pass::Evidence] {
-                let Some(findings) = found(cache, size, pass) else {
-                    continue;
-                };
-                let mut refuted = claims(&findings, Verdict::Refuted);
-                refuted.retain(|claim| !is_of_others(claim));
-                assert_eq!(refuted, [""; 0], "{cache:?} {size:?}");
-            }
-        }
-    }
+    use crate::testing::found_by;
 
     #[test]
     fn every_cold_and_direct_read_is_in_the_histogram() {
-        let Some(findings) = found(State::Direct, Bytes::kib(4), Pass::Timed) else {
+        let row = Row {
+            dir: DEFAULT.to_owned(),
+            access: Access::Random,
+            cache: State::Direct,
+            size: Bytes::kib(4),
+        };
+        let measure = |plan: Plan| Measured::<()>::measure(row, plan);
+        let Some(found) = found_by(&Case::default(), Pass::Timed, &[], measure) else {
             return;
         };
-        let singles: u64 = findings.histogram.iter().map(|(_, count)| count).sum();
-        assert!(singles > findings.samples.values.len() as u64, "{singles}");
-    }
-
-    #[test]
-    fn a_cold_read_of_a_cached_file_is_refuted() {
-        let size = Bytes::kib(4);
-        let expect = BENCHMARK.expect;
-        let findings = found_of(&Case::default(), Pass::Evidence, expect, |b| {
-            let source = Source::open(b, DEFAULT, FILE, State::Cold, size)?;
-            let blocks = Blocks {
-                access: Access::Random,
-                size,
-                all: FILE,
-            };
-            let mut reader = Reader::of(b, &source, blocks);
-            read_through(source.written(), source.file())?;
-            let storage = Storage::watch(source.file())?;
-            b.single(|| Ok(()), || reader.read())?;
-            source.cache().claim(b, "pages before", 0)?;
-            storage.claim_fetched(b, reader.bytes())
-        });
-        let Some(findings) = findings else { return };
-        let refuted = claims(&findings, Verdict::Refuted);
-        for claim in ["pages before", "bytes fetched from storage per byte read"] {
-            assert!(refuted.contains(&claim), "{refuted:?}");
-        }
+        let singles: u64 = found.histogram.iter().map(|(_, count)| count).sum();
+        assert!(singles > found.samples.values.len() as u64, "{singles}");
     }
 }

@@ -19,13 +19,13 @@
 use rustix::fs::{Advice, fadvise};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 
-use super::access::{Access, Blocks};
+use super::blocks::{Access, Blocks};
 use super::labels;
 use super::reader::Reader;
-use super::source::{Source, State};
-use super::space::Storage;
+use super::space::{Storage, all_fetched, fetched_ahead};
+use super::transfer::{BEFORE, Observes, Source, State, Transfer, pages};
+use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Readahead: sequential read of a cold file",
@@ -54,6 +54,13 @@ const UNADVISED: usize = 3;
 
 /// The sources for pages read ahead: the former does not count pages that are still being read.
 const COUNTED: &str = "mincore or cachestat";
+
+/// Pages read ahead, at most, and on average as a multiple of those before any advice.
+static MOST_AHEAD: Witness = Witness::of("pages read ahead, at most", COUNTED);
+static AS_FAR_AHEAD: Witness = Witness::of(
+    "pages read ahead, on average, of those before any advice",
+    COUNTED,
+);
 
 /// The advice given to the kernel before the file is read.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,23 +101,40 @@ impl Measured for Row {
         true
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let source = Source::open(b, &self.dir, FILE, State::Cold, self.size)?;
-        let blocks = Blocks {
-            access: Access::Sequential,
-            size: self.size,
-            all: PART,
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let (blocks, call) = (self.blocks(), Sysno::PREAD64);
+        let advice = match self.advice {
+            Advised::None => AS_FAR_AHEAD
+                .within(Bound::Within(1.0 / AS_FAR, AS_FAR))
+                .and(fetched_ahead()),
+            Advised::Random => MOST_AHEAD.sees(0_u64).and(all_fetched()),
+            Advised::Sequential => AS_FAR_AHEAD
+                .within(Bound::AtLeast(AS_FAR))
+                .and(fetched_ahead()),
         };
-        let mut reader = Reader::of(b, &source, blocks);
+        let counted = exactly(Counter::Syscall(call), blocks.count() as f64);
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            advice: advice.and(BEFORE.sees(0_u64)),
+            size: blocks
+                .sized(call)
+                .and(blocks.in_order(call))
+                .and(Proof::counted([counted])),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let source = Source::open(&mut plan, &self.dir, FILE, State::Cold, self.size)?;
+        let mut reader = Reader::of(&mut plan, &source, self.blocks());
         let ahead_now = || -> Result<u64, Failure> {
-            let pages = source.cache().resident()?.pages();
-            Ok(pages.saturating_sub(PART / page_size() as u64))
+            let cached = source.cache().resident()?.pages();
+            Ok(cached.saturating_sub(pages(PART)))
         };
         // Without advice, for comparison.
         let (mut unadvised, mut ahead) = (Ahead::default(), Ahead::default());
         for _ in 0..UNADVISED {
             source.prepare()?;
-            reader.read_all()?;
+            reader.lap()?;
             unadvised.note(ahead_now()?);
         }
         let advice = match self.advice {
@@ -123,22 +147,27 @@ impl Measured for Row {
                 .map_err(|cause| Failure::of("posix_fadvise", cause))?;
         }
         source.prepare()?;
-        let storage = Storage::watch(source.file())?;
-        let before = reader.bytes();
+        let (storage, before) = (Storage::watch(source.file())?, reader.bytes());
         let look = || {
             ahead.note(ahead_now()?);
             Ok(())
         };
-        reader.observe(b, || source.prepare(), look)?;
-        let read = reader.bytes() - before;
-        source.claim(b, "it is read")?;
-        ahead.claim(b, self.advice, &unadvised);
+        let mut outcome = source.laps(plan, &mut reader, Observes::Rate, || Ok(()), look)?;
+        ahead.see(&mut outcome, &unadvised);
         if let Some(fetched) = storage.fetched()? {
-            b.detail("fetched_per_byte", fetched as f64 / read as f64);
+            let read = reader.bytes() - before;
+            outcome.detail("fetched_per_byte", fetched as f64 / read as f64);
         }
-        match self.advice {
-            Advised::Random => storage.claim_fetched(b, read),
-            Advised::None | Advised::Sequential => storage.claim_fetched_ahead(b, read),
+        Ok(outcome)
+    }
+}
+
+impl Row {
+    fn blocks(&self) -> Blocks {
+        Blocks {
+            access: Access::Sequential,
+            size: self.size,
+            all: PART,
         }
     }
 }
@@ -148,17 +177,11 @@ impl Measured for Row {
 struct Ahead {
     sum: u64,
     times: u64,
-    min: u64,
     max: u64,
 }
 
 impl Ahead {
     fn note(&mut self, pages: u64) {
-        self.min = if self.times == 0 {
-            pages
-        } else {
-            self.min.min(pages)
-        };
         self.max = self.max.max(pages);
         self.sum += pages;
         self.times += 1;
@@ -168,119 +191,44 @@ impl Ahead {
         self.sum as f64 / self.times.max(1) as f64
     }
 
-    /// Claims the effect of the advice, compared with readahead without any.
-    fn claim(&self, b: &mut Bencher, advised: Advised, unadvised: &Self) {
-        let Self { min, max, .. } = *unadvised;
-        let page = page_size() as f64;
-        b.detail("ahead_bytes", page * self.mean());
-        match advised {
-            Advised::Random => {
-                let claim = "pages read ahead, at most";
-                b.claim_equal(claim, 0, self.max, COUNTED);
-            }
-            Advised::Sequential => {
-                let (verdict, reason) = judge_further(self.mean(), max);
-                b.claim_verdict(
-                    "pages read ahead, on average",
-                    format!("more than {max}, at most as many as without advice"),
-                    self.mean(),
-                    COUNTED,
-                    verdict,
-                    reason,
-                );
-            }
-            Advised::None => {
-                let (verdict, reason) = judge_as_far(self.mean(), min, max);
-                b.claim_verdict(
-                    "pages read ahead, on average",
-                    format!("about {min} to {max}, as many as before any advice"),
-                    self.mean(),
-                    COUNTED,
-                    verdict,
-                    reason,
-                );
-            }
-        }
+    /// Reports the effect of the advice, compared with readahead without any.
+    fn see(&self, b: &mut Bencher, unadvised: &Self) {
+        b.detail("ahead_bytes", page_size() as f64 * self.mean());
+        b.saw(&MOST_AHEAD, self.max);
+        let (share, doubt) = compared(self.mean(), unadvised.mean());
+        b.saw_unless(&AS_FAR_AHEAD, share, doubt);
     }
 }
 
-/// Whether readahead went about as far as before any advice; if it did not happen at all, some advice
-/// prevents it.
-fn judge_as_far(ahead: f64, min: u64, max: u64) -> (Verdict, Option<&'static str>) {
-    let about = min as f64 / AS_FAR..=max as f64 * AS_FAR;
-    if max == 0 {
+/// How far readahead went, as a share of how far it had gone before any advice, and what else than advice may
+/// have caused it. If it did not happen at all, some advice prevents it.
+fn compared(ahead: f64, unadvised: f64) -> (f64, Option<&'static str>) {
+    if unadvised == 0.0 {
         let reason = "the file system reads nothing ahead, advised or not";
-        (Verdict::Unverified, Some(reason))
+        (ahead, Some(reason))
     } else if ahead == 0.0 {
-        (Verdict::Refuted, None)
-    } else if about.contains(&ahead) {
-        (Verdict::Confirmed, None)
+        (0.0, None)
     } else {
-        let reason = "not as far as before: the kernel changed its mind, or memory was short";
-        (Verdict::Unverified, Some(reason))
-    }
-}
-
-/// Whether readahead went further than without advice: a file system need not follow it, and the file
-/// may end first.
-fn judge_further(ahead: f64, unadvised: u64) -> (Verdict, Option<&'static str>) {
-    match ahead > unadvised as f64 {
-        true => (Verdict::Confirmed, None),
-        false => {
-            let reason = "no further than without: the file system may not follow the advice";
-            (Verdict::Unverified, Some(reason))
-        }
+        let reason = "the kernel need not follow advice, changes its mind, or memory was short";
+        (ahead / unadvised, Some(reason))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_harness::directory::DEFAULT;
-
     use super::*;
-    use crate::testing::{claims, found_of};
 
     #[test]
-    fn no_advice_is_not_refuted() {
-        for advice in Advised::ALL {
-            let row = Row {
-                dir: DEFAULT.to_owned(),
-                advice,
-                size: Bytes::kib(4),
-            };
-            let none = Case::default();
-            let Some(found) = found_of(&none, Pass::Evidence, &[], |b| row.run(b)) else {
-                return;
-            };
-            let mut refuted = claims(&found, Verdict::Refuted);
-            refuted.retain(|claim| claim.starts_with("pages"));
-            assert_eq!(refuted, [""; 0], "{advice:?}");
-        }
-    }
-
-    #[test]
-    fn advice_without_effect_is_no_lie() {
-        assert_eq!(judge_further(64.0, 32).0, Verdict::Confirmed);
-        assert_eq!(judge_further(32.0, 32).0, Verdict::Unverified);
-    }
-
-    #[test]
-    fn no_advice_is_seen_by_what_is_read_ahead_all_the_same() {
-        assert_eq!(judge_as_far(32.0, 30, 32).0, Verdict::Confirmed);
-        assert_eq!(judge_as_far(0.0, 30, 32).0, Verdict::Refuted, "MADV_RANDOM");
-        assert_eq!(
-            judge_as_far(64.0, 30, 32).0,
-            Verdict::Unverified,
-            "in order"
-        );
-        assert_eq!(judge_as_far(0.0, 0, 0).0, Verdict::Unverified);
+    fn no_readahead_is_the_effect_of_advice_and_more_or_less_need_not_be() {
+        assert_eq!(compared(0.0, 32.0), (0.0, None), "MADV_RANDOM");
+        assert_eq!(compared(64.0, 32.0).0, 2.0);
+        assert!(compared(64.0, 32.0).1.is_some() && compared(0.0, 0.0).1.is_some());
     }
 
     #[test]
     fn the_mean_and_the_maximum_of_what_was_ahead() {
         let mut ahead = Ahead::default();
         [0, 4, 8].into_iter().for_each(|pages| ahead.note(pages));
-        assert_eq!((ahead.mean(), ahead.min, ahead.max), (4.0, 0, 8));
+        assert_eq!((ahead.mean(), ahead.max), (4.0, 8));
     }
 }

@@ -18,12 +18,11 @@
 
 use syscost_harness::prelude::*;
 
-use super::access::{Access, Blocks};
+use super::blocks::Access;
 use super::labels;
-use super::read::FILE;
+use super::read::{FILE, Row, RowProofs};
 use super::reader::Reader;
-use super::source::{Source, State};
-use super::space::Storage;
+use super::transfer::{Observes, State, Transfer, pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Sequential file read bandwidth",
@@ -39,22 +38,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Bandwidth>()
 };
 
 const LARGE: Bytes = Bytes::mib(1);
 
-#[derive(Params, Clone)]
-struct Row {
-    /// The directory's label.
-    dir: String,
-    access: Access,
-    cache: State,
-    /// Bytes of a read.
-    size: Bytes,
-}
+/// What the same file as that of `fs.read` is read for.
+struct Bandwidth;
 
-impl Measured for Row {
+impl Measured<Bandwidth> for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
@@ -83,45 +75,31 @@ impl Measured for Row {
         self.cache != State::Warm
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let source = Source::open(b, &self.dir, FILE, self.cache, self.size)?;
-        let blocks = Blocks {
-            access: self.access,
-            size: self.size,
-            all: FILE,
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let calls = match self.cache {
+            State::Warm => 1,
+            State::Cold | State::Direct => self.blocks().count(),
         };
-        let mut reader = Reader::of(b, &source, blocks);
-        let storage = Storage::watch(source.file())?;
+        Some(self.proved(pages(FILE), calls))
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let source = self.source(&mut plan)?;
+        let mut reader = Reader::of(&mut plan, &source, self.blocks());
         match self.cache {
             State::Warm => {
-                b.expect(calls(Sysno::PREAD64));
-                b.rate(reader.size());
-                b.try_iter(|| reader.read())?;
-                claim_rated(b, &reader);
-                storage.claim_unused(b, reader.bytes())
+                plan.rate(reader.size());
+                let mut outcome = source.cached(plan, &mut reader)?;
+                let returned = reader.bytes() as f64 / outcome.operations().max(1) as f64;
+                let rated = outcome.rated().unwrap_or_default();
+                let claim = "bytes that a read returned";
+                outcome.claim_equal(claim, rated, returned, "pread64");
+                Ok(outcome)
             }
             State::Cold | State::Direct => {
-                let rated = reader.observe(b, || source.prepare(), || Ok(()))?;
-                let claim = "bytes that were read, each in one of the rates";
-                b.claim_equal(claim, reader.bytes(), rated, "pread64");
-                storage.claim_fetched(b, reader.bytes())?;
-                source.claim(b, "it is read")?;
-                if self.cache == State::Cold {
-                    let claim = "pages of the file in the page cache after it was read";
-                    source.cache().claim(b, claim, source.cache().pages())?;
-                }
-                Ok(())
+                let nothing = || Ok(());
+                source.laps(plan, &mut reader, Observes::Rate, nothing, nothing)
             }
         }
     }
-}
-
-/// Claims that the rate counts the bytes that the reads returned, and that the whole file was read.
-fn claim_rated(b: &mut Bencher, reader: &Reader<'_>) {
-    const SOURCE: &str = "pread64";
-    let returned = reader.bytes() as f64 / b.operations().max(1) as f64;
-    let rated = b.rated().unwrap_or_default();
-    b.claim_equal("bytes that a read returned", rated, returned, SOURCE);
-    let all = reader.blocks() * reader.size();
-    b.claim_equal("bytes that are read in turn", FILE, all, SOURCE);
 }

@@ -25,13 +25,14 @@ use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 
+use self::ring::{LEAST_IN_FLIGHT, MOST_IN_FLIGHT, RING, Ring};
+use super::blocks::{Access, Blocks};
 use super::labels;
 use super::read::FILE;
-use super::source::{Source, State};
 use super::space::Storage;
-use super::tail::expect_waits;
+use super::transfer::{Source, State, expect_waits};
 use crate::implied::{Implied, Shares};
-use ring::{RING, Ring};
+use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Random file read by io_uring, by queue depth",
@@ -93,58 +94,105 @@ impl Measured for Row {
         self.cache == Cached::Direct
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let (state, measure): (_, fn(&mut Bencher, &Source, Ring<'_>) -> _) = match self.cache {
-            Cached::Direct => (State::Direct, direct),
-            Cached::Warm => (State::Warm, warm),
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        // All of them are submitted by one call, which waits for them; otherwise a window is many.
+        let enters = match self.cache {
+            Cached::Warm => {
+                let enters = 1.0 / f64::from(self.depth);
+                Proof::counted([exactly(Counter::Syscall(Sysno::IO_URING_ENTER), enters)])
+            }
+            Cached::Direct => Proof::default(),
         };
-        let source = Source::open(b, &self.dir, FILE, state, self.size)?;
-        let ring = Ring::of(b, &source, self.depth, self.size)?;
-        measure(b, &source, ring)
+        let blocks = self.blocks();
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            cache: self.state().proof(FILE, 0),
+            size: MOVED.sees(self.size.0).and(blocks.whole()),
+            depth: LEAST_IN_FLIGHT
+                .sees(self.depth)
+                .and(MOST_IN_FLIGHT.sees(self.depth))
+                .and(enters),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let source = Source::open(&mut plan, &self.dir, FILE, self.state(), self.size)?;
+        let ring = Ring::of(&mut plan, &source, self.depth, self.blocks())?;
+        match self.cache {
+            Cached::Direct => direct(plan, &source, ring),
+            Cached::Warm => warm(plan, &source, ring),
+        }
     }
 }
 
-fn warm(b: &mut Bencher, source: &Source, mut ring: Ring<'_>) -> Result<(), Failure> {
-    let enters = 1.0 / ring.depth() as f64;
-    b.expect(exactly(Counter::Syscall(Sysno::IO_URING_ENTER), enters));
-    // Some file systems let a kernel thread read, which is waited for.
-    b.expect(at_most(Counter::VoluntarySwitches, 1.0));
-    let storage = Storage::watch_process(source.file())?;
-    b.batches(ring.depth(), |iterations| {
-        (0..iterations).try_for_each(|_| ring.read_together())
-    })?;
-    ring.claim(b);
-    // The divisor of the time.
-    let operations = b.operations();
-    b.claim_equal("reads that completed", operations, ring.completed(), RING);
-    detail_rate(b);
-    storage.claim_unused(b, ring.bytes())
+impl Row {
+    fn state(&self) -> State {
+        match self.cache {
+            Cached::Direct => State::Direct,
+            Cached::Warm => State::Warm,
+        }
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks {
+            access: Access::Random,
+            size: self.size,
+            all: FILE,
+        }
+    }
 }
 
-fn direct(b: &mut Bencher, source: &Source, mut ring: Ring<'_>) -> Result<(), Failure> {
+fn warm<'p>(
+    mut plan: Plan<'p>,
+    source: &Source,
+    mut ring: Ring<'_>,
+) -> Result<Outcome<'p>, Failure> {
+    // Some file systems let a kernel thread read, which is waited for.
+    plan.expect(at_most(Counter::VoluntarySwitches, 1.0));
+    let storage = Storage::watch_process(source.file())?;
+    let mut outcome = plan.measure(Loop::batches(ring.depth(), |iterations| {
+        (0..iterations).try_for_each(|_| ring.read_together())
+    }))?;
+    // The divisor of the time.
+    let operations = outcome.operations();
+    outcome.claim_equal("reads that completed", operations, ring.completed(), RING);
+    end(&mut outcome, source, &storage, &ring)?;
+    Ok(outcome)
+}
+
+fn direct<'p>(
+    mut plan: Plan<'p>,
+    source: &Source,
+    mut ring: Ring<'_>,
+) -> Result<Outcome<'p>, Failure> {
     let reads = MIN_READS.max(ROUNDS * ring.depth());
-    expect_waits(b, reads + 3 * ring.depth());
-    let clock = *b.clock();
+    expect_waits(&mut plan, reads + 3 * ring.depth());
+    let clock = *plan.clock();
     let storage = Storage::watch_process(source.file())?;
     let (mut busy, mut implied) = (Duration::ZERO, Implied::default());
-    b.observe(|| {
+    let mut outcome = plan.measure(Observed::of(|| {
         let (begun, before) = (Instant::now(), ring.completed());
         let ns = ring.window(reads, &clock)?;
         implied.note(ns * (ring.completed() - before) as f64, begun);
         busy += begun.elapsed();
         Ok(ns)
-    })?;
-    ring.claim(b);
+    }))?;
     // A third of the reads fill the queue or drain it.
-    implied.claim(b, Shares::INNER);
+    implied.claim(&mut outcome, Shares::INNER);
     if let Some(in_hand) = storage.mean_in_hand(busy)? {
-        b.detail("device_in_flight", in_hand);
+        outcome.detail("device_in_flight", in_hand);
     }
-    detail_rate(b);
-    source.claim(b, "a read")?;
-    storage.claim_fetched(b, ring.bytes())
+    end(&mut outcome, source, &storage, &ring)?;
+    Ok(outcome)
 }
 
-fn detail_rate(b: &mut Bencher) {
-    b.detail_per_second("reads_per_second", 1.0);
+fn end(
+    outcome: &mut Outcome,
+    source: &Source,
+    storage: &Storage,
+    ring: &Ring<'_>,
+) -> Result<(), Failure> {
+    ring.claim(outcome);
+    outcome.detail_per_second("reads_per_second", 1.0);
+    source.see(outcome, storage, (ring.blocks(), ring.size()), ring.bytes())
 }

@@ -24,10 +24,11 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
 use super::durable;
-use super::entries::{self, BUFFER_BYTES, DIRECTORY, close};
+use super::entries::{self, BUFFER_BYTES, close};
 use super::labels;
 use super::space::Space;
 use crate::syscall::{Bad, must};
+use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Directory read (readdir)",
@@ -39,6 +40,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const NAME: Argument = Argument {
     position: 1,
     name: "name",
+};
+const LENGTH: Argument = Argument {
+    position: 2,
+    name: "length",
 };
 
 /// Bytes that a file system may need for an empty file, including its name.
@@ -90,50 +95,49 @@ impl Measured for Row {
         (self.entries == LARGEST).then_some(EXPENSIVE)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let space = Space::in_directory(b, &self.dir)?;
-        measure(b, &space, self.entries, self.per_entry)
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let each = match self.per_entry {
+            Each::None => Vec::new(),
+            Each::Stat => vec![exactly(
+                Counter::Syscall(Sysno::NEWFSTATAT),
+                self.entries as f64,
+            )],
+        };
+        // Each name lies where getdents64 put it, so no two successive ones are at the same address.
+        let names = (self.per_entry == Each::Stat && self.entries > 1)
+            .then(|| Proof::argument(Sysno::NEWFSTATAT, NAME, ArgumentValue::Apart(1)));
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            entries: ENTRIES.sees(self.entries),
+            per_entry: Proof::counted(each).and(names.unwrap_or_default()),
+        })
     }
-}
 
-fn measure(b: &mut Bencher, space: &Space, count: usize, each: Each) -> Result<(), Failure> {
-    durable::expect_answers(b, space.filesystem());
-    let filled = Filled::new(space, count, each)?;
-    let seen = filled.look()?;
-    b.claim_equal(
-        "entries that are seen exactly once",
-        count,
-        seen.once,
-        GETDENTS,
-    );
-    claim_kinds(b, count, &seen);
-    b.expect(exactly(
-        Counter::Syscall(Sysno::GETDENTS64),
-        seen.reads as f64,
-    ));
-    let length = Argument {
-        position: 2,
-        name: "length",
-    };
-    let given = ArgumentValue::Always(BUFFER_BYTES as u64);
-    b.expect_argument(Sysno::GETDENTS64, length, given);
-    let mut buffer = entries::buffer();
-    match each {
-        Each::None => b.try_iter(|| filled.read(&mut buffer, |_, _| Ok(())))?,
-        Each::Stat => {
-            b.expect(exactly(Counter::Syscall(Sysno::NEWFSTATAT), count as f64));
-            // Each name lies where getdents64 put it, so no two successive ones are at the same address.
-            if count > 1 {
-                b.expect_argument(Sysno::NEWFSTATAT, NAME, ArgumentValue::Apart(1));
-            }
-            b.try_iter(|| filled.read(&mut buffer, must_be_file))?;
-        }
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let space = Space::in_directory(&mut plan, &self.dir)?;
+        durable::expect_answers(&mut plan, space.filesystem());
+        let filled = Filled::new(&space, self.entries, self.per_entry)?;
+        let seen = filled.look()?;
+        plan.saw(&ENTRIES, seen.once);
+        claim_kinds(&mut plan, &seen);
+        let reads = seen.reads as f64;
+        plan.expect(exactly(Counter::Syscall(Sysno::GETDENTS64), reads));
+        let given = ArgumentValue::Always(BUFFER_BYTES as u64);
+        plan.expect_argument(Sysno::GETDENTS64, LENGTH, given);
+        let mut buffer = entries::buffer();
+        let mut outcome = match self.per_entry {
+            Each::None => plan.measure(Loop::each(|| filled.read(&mut buffer, |_, _| Ok(()))))?,
+            Each::Stat => plan.measure(Loop::each(|| filled.read(&mut buffer, must_be_file)))?,
+        };
+        outcome.detail_times("per_entry_ns", 1.0 / seen.once as f64);
+        Ok(outcome)
     }
-    b.detail_times("per_entry_ns", 1.0 / count as f64);
-    Ok(())
 }
 
 const GETDENTS: &str = "getdents64";
+
+/// How many entries there are.
+static ENTRIES: Witness = Witness::of("entries that are seen exactly once", GETDENTS);
 
 #[inline(always)]
 fn must_be_file(directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
@@ -142,7 +146,8 @@ fn must_be_file(directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
 }
 
 /// Whether entries are files according to their kind, which some file systems do not keep in a directory.
-fn claim_kinds(b: &mut Bencher, count: usize, seen: &Seen) {
+fn claim_kinds(b: &mut Bencher, seen: &Seen) {
+    let count = seen.once;
     const CLAIM: &str = "entries that are files by their kind";
     if seen.unknown > 0 {
         let reason = "this file system leaves kinds open";
@@ -205,7 +210,7 @@ impl Filled {
     }
 
     fn open(&self) -> Result<OwnedFd, Errno> {
-        openat(&self.parent, Self::NAME, DIRECTORY, Mode::empty())
+        openat(&self.parent, Self::NAME, entries::DIRECTORY, Mode::empty())
     }
 
     /// Reads the whole directory once, and checks each entry.

@@ -23,12 +23,12 @@ use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::files::Filesystem;
 
-use super::access::Access;
+use super::blocks::Access;
 use super::durable::Sync;
 use super::metadata::{self, Kept};
 use super::nfs::{self, Step};
-use super::source::State;
 use super::sync::{self, Call};
+use super::transfer::State;
 use super::write::{self, Target};
 use super::{filesystem, labels, read};
 

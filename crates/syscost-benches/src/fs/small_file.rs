@@ -17,6 +17,7 @@
 //! ## Source
 //! lmbench `lat_fs`, which has the same sizes, and counts files per second.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -29,11 +30,11 @@ use syscost_sys::files::stamp;
 use super::durable::Sync;
 use super::entries::{CREATE, PRIVATE, close};
 use super::labels;
-use super::named::claim_size;
 use super::pool::{self, Effect, Operation};
 use super::space::Space;
 use super::waits::unwritten_pages;
 use crate::syscall::{Bad, must};
+use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Small file: create and unlink",
@@ -85,12 +86,34 @@ impl Measured for Row {
         self.sync.is_of_the_device()
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let space = Space::in_directory(b, &self.dir)?;
-        let files = Files::new(b.random().u64(..), self.size.get(), self.op, self.sync);
-        let length = files.content.len() as u64;
-        claim_size(b, self.size, length, "content of each file");
-        measure(b, &space, files)
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let is_written = self.op == Op::Create && self.size != EMPTY;
+        let (made, named) = match self.op {
+            Op::Create => (
+                vec![calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
+                Sysno::OPENAT,
+            ),
+            Op::Unlink => (vec![calls(Sysno::UNLINKAT)], Sysno::UNLINKAT),
+        };
+        let argument =
+            |call, position, name, given| Proof::argument(call, Argument { position, name }, given);
+        let written = is_written.then(|| {
+            let size = ArgumentValue::Always(self.size.0);
+            Proof::counted([calls(Sysno::WRITE)]).and(argument(Sysno::WRITE, 2, "length", size))
+        });
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            op: Proof::counted(made).and(argument(named, 1, "name", ArgumentValue::Different)),
+            size: MOVED.sees(self.size.0).and(written.unwrap_or_default()),
+            sync: self.sync.proof(),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let space = Space::in_directory(&mut plan, &self.dir)?;
+        space.room_for(pool::MAX_ENTRIES as u64 * self.size.0)?;
+        let files = Files::new(plan.random().u64(..), self.size.get(), self.op, self.sync);
+        pool::measure(plan, &space, files, self.sync)
     }
 }
 
@@ -99,22 +122,6 @@ impl Measured for Row {
 enum Op {
     Create,
     Unlink,
-}
-
-fn measure(b: &mut Bencher, space: &Space, files: Files) -> Result<(), Failure> {
-    space.room_for((pool::MAX_ENTRIES * files.content.len()) as u64)?;
-    match files.op {
-        Op::Create => {
-            b.expect(calls(Sysno::OPENAT));
-            b.expect(calls(Sysno::CLOSE));
-            if !files.content.is_empty() {
-                b.expect(calls(Sysno::WRITE));
-            }
-        }
-        Op::Unlink => b.expect(calls(Sysno::UNLINKAT)),
-    }
-    let sync = files.sync;
-    pool::measure(b, space, files, sync)
 }
 
 /// Files with the same content.
@@ -178,16 +185,15 @@ impl Files {
         Ok(())
     }
 
-    /// Whether a file has exactly its content.
-    fn is_right(&self, directory: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
+    /// The size of a file, and whether its content is right.
+    fn look(&self, directory: &OwnedFd, name: &CStr) -> Result<(u64, bool), Errno> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = openat(directory, name, flags, Mode::empty())?;
-        let size = statat(directory, name, AtFlags::empty())?.st_size;
-        let mut content = vec![0; self.content.len()];
-        let count = read(&file, &mut content)?;
-        Ok(size as usize == content.len()
-            && count == content.len()
-            && stamp::check(&content, 0, self.seed).is_ok())
+        let size = statat(directory, name, AtFlags::empty())?.st_size as u64;
+        let mut content = vec![0; size as usize];
+        let is_right = read(&file, &mut content)? == content.len()
+            && stamp::check(&content, 0, self.seed).is_ok();
+        Ok((size, is_right))
     }
 }
 
@@ -199,27 +205,13 @@ impl Operation for Files {
         }
     }
 
-    fn expect(&self, b: &mut Bencher, directory: &OwnedFd) {
-        let argument = |position, name| Argument { position, name };
-        match self.op {
-            Op::Create => {
-                b.expect_argument(Sysno::OPENAT, argument(1, "name"), ArgumentValue::Different);
-                if !self.content.is_empty() {
-                    let size = ArgumentValue::Always(self.content.len() as u64);
-                    b.expect_argument(Sysno::WRITE, argument(2, "length"), size);
-                }
-                // An empty file has no page that could show it.
-                self.sync.expect_not_synced(b, directory);
-            }
-            Op::Unlink => {
-                b.expect_argument(
-                    Sysno::UNLINKAT,
-                    argument(1, "name"),
-                    ArgumentValue::Different,
-                );
-                self.sync.expect_synced(b, directory);
-            }
-        }
+    fn expect(&self, plan: &mut Plan, directory: &OwnedFd) {
+        let given = match self.op {
+            // An empty file has no page that could show it.
+            Op::Create => ArgumentValue::Never,
+            Op::Unlink => ArgumentValue::Always,
+        };
+        self.sync.expect_synced(plan, given, directory);
     }
 
     #[inline(always)]
@@ -258,14 +250,20 @@ impl Operation for Files {
         directory: &OwnedFd,
         names: &[CString],
     ) -> Result<(), Failure> {
+        let failed = |cause| Failure::of("read a file", cause);
         let mut right = 0;
+        let mut sizes = BTreeSet::new();
         for name in names {
-            let is_right = self.is_right(directory, name);
-            let is_right = is_right.map_err(|cause| Failure::of("read a file", cause))?;
+            let (size, is_right) = self.look(directory, name).map_err(failed)?;
+            sizes.insert(size);
             right += usize::from(is_right);
         }
-        let what = "files of these that have their size and content";
+        let what = "files of these that have their content";
         b.claim_equal(what, names.len(), right, "read");
+        match sizes.into_iter().collect::<Vec<_>>()[..] {
+            [size] => b.saw(&MOVED, size),
+            ref different => b.saw(&MOVED, format!("{different:?}")),
+        }
         match (self.op, self.sync) {
             (Op::Create, Sync::Fsync) => self.claim_synced(b, directory, names),
             (Op::Create, Sync::None) | (Op::Unlink, _) => Ok(()),
@@ -284,25 +282,7 @@ mod tests {
     use syscost_sys::process;
 
     use super::*;
-    use crate::fs::pool::tests::measured_on_disk;
     use crate::fs::space::tests::on_disk;
-
-    fn files(size: usize, op: Op, sync: Sync) -> Files {
-        Files::new(7, size, op, sync)
-    }
-
-    #[test]
-    fn nothing_is_refuted_of_any_operation_and_size() {
-        for (size, sync) in [
-            (0, Sync::None),
-            (10 << 10, Sync::None),
-            (1 << 10, Sync::Fsync),
-        ] {
-            for op in Op::ALL {
-                measured_on_disk(|b, space| measure(b, space, files(size, op, sync)));
-            }
-        }
-    }
 
     #[test]
     fn a_file_cut_short_by_a_limit_is_no_small_file() {
@@ -319,7 +299,7 @@ mod tests {
             };
             setrlimit(Resource::Fsize, limit).map_err(|cause| Failure::of("setrlimit", cause))?;
             let directory = super::super::entries::open_directory(&folder)?;
-            let files = files(10 << 10, Op::Create, Sync::None);
+            let files = Files::new(7, 10 << 10, Op::Create, Sync::None);
             let made = files.perform(&directory, c"long");
             match made.map_err(|bad| files.refused(bad)) {
                 Err(Failure::Failed(_)) => Ok(()),

@@ -17,7 +17,9 @@ use syscost_sys::platform;
 use syscost_sys::scratch::{self, Folder, Tree};
 
 pub(super) use cache::{Cache, Resident};
-pub(super) use storage::{Storage, claim_all_fetched};
+pub(super) use storage::{Storage, all_fetched, fetched_ahead, see_fetched, unfetched};
+
+use crate::witness::files::see_directory;
 
 /// Alignment of memory for direct I/O, in bytes: no device with direct I/O requires more.
 pub(super) const ALIGNMENT: usize = 4 << 10;
@@ -42,8 +44,10 @@ pub(super) struct Stamped {
 
 impl Space {
     /// A new folder in the directory of this label.
-    pub(super) fn in_directory(b: &Bencher, label: &str) -> Result<Self, Failure> {
-        Self::within(&b.targets().directory(label)?.made()?)
+    pub(super) fn in_directory(b: &mut Bencher, label: &str) -> Result<Self, Failure> {
+        let space = Self::within(&b.targets().directory(label)?.made()?)?;
+        see_directory(b, space.folder().file());
+        Ok(space)
     }
 
     /// A new folder within this one.
@@ -184,7 +188,7 @@ pub(super) mod tests {
     use syscost_results::Verdict;
 
     use super::*;
-    use crate::testing::{claims, findings};
+    use crate::testing::{claims, findings_by};
 
     /// What tests that run at the same time may cause to be refuted: they fork, and compete for the CPUs.
     const OF_OTHERS: [&str; 3] = [
@@ -201,9 +205,9 @@ pub(super) mod tests {
     /// The claims that the evidence pass refutes.
     pub(in crate::fs) fn refuted(
         expect: &[Expect],
-        measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
+        measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
     ) -> Result<Vec<String>, Failure> {
-        let found = findings(Pass::Evidence, expect, measure)?;
+        let found = findings_by(&Case::default(), Pass::Evidence, expect, measure)?;
         let refuted = claims(&found, Verdict::Refuted).into_iter();
         let own = refuted.filter(|claim| !is_of_others(claim));
         Ok(own.map(str::to_owned).collect())

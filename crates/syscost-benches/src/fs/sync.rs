@@ -29,11 +29,12 @@ use std::fs::File;
 use rustix::fs::{OFlags, fcntl_getfl, fdatasync, fsync};
 use syscost_harness::prelude::*;
 
-use super::access::{Access, Blocks};
+use super::blocks::{Access, Blocks};
 use super::labels;
 use super::overwrite::Overwriter;
 use super::space::Space;
 use super::waits::{self, MAX_JOURNAL, MAX_MOVED, MAX_SLEEPS, PerOperation, unwritten_pages};
+use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fsync latency: durable write",
@@ -104,10 +105,34 @@ impl Measured for Row {
         true
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let space = Space::in_directory(b, &self.dir)?;
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let (blocks, call) = (blocks(self.size), Sysno::PWRITE64);
+        let follows = Proof::counted(self.via.follows().map(calls));
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            via: OPEN_AS.sees(self.via.opened()).and(follows),
+            size: blocks.sized(call).and(blocks.in_order(call)),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let space = Space::in_directory(&mut plan, &self.dir)?;
         let finish = |file: &File| self.via.finish(file);
-        measure(b, &space, self.via, self.size, finish)
+        measure(plan, &space, self.via, self.size, finish)
+    }
+}
+
+/// How the file is open, in the words of [`name`].
+static OPEN_AS: Witness = Witness::of(
+    "O_SYNC and O_DSYNC of the file, as the kernel has it open",
+    "fcntl F_GETFL",
+);
+
+fn blocks(size: Bytes) -> Blocks {
+    Blocks {
+        access: Access::Sequential,
+        size,
+        all: MIN_BYTES.max(MIN_BLOCKS * size.0),
     }
 }
 
@@ -161,50 +186,41 @@ impl Call {
     }
 }
 
-/// Measures writes that `finish` makes durable, which must be what `call` says.
-fn measure(
-    b: &mut Bencher,
+/// Measures writes that `finish` makes durable.
+fn measure<'p>(
+    mut plan: Plan<'p>,
     space: &Space,
     call: Call,
     size: Bytes,
     finish: impl Fn(&File) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let blocks = Blocks {
-        access: Access::Sequential,
-        size,
-        all: MIN_BYTES.max(MIN_BLOCKS * size.0),
-    };
-    if let Some(follows) = call.follows() {
-        b.expect(calls(follows));
-    }
-    let writer = Overwriter::new(b, space, blocks, call.flags())?;
+) -> Result<Outcome<'p>, Failure> {
+    let writer = Overwriter::new(&mut plan, space, blocks(size), call.flags())?;
     let open = fcntl_getfl(writer.file()).map_err(|cause| Failure::of("fcntl", cause))?;
-    let open = open & OFlags::SYNC;
-    let what = "O_SYNC and O_DSYNC of the file, as the kernel has it open";
-    b.claim_equal(what, call.opened(), name(open), "fcntl F_GETFL");
+    plan.saw(&OPEN_AS, name(open & OFlags::SYNC));
     let mut unwritten = Ok::<u64, Unsupported>(0);
     let look = |file: &File| {
         let left = unwritten_pages(file);
         unwritten = unwritten.clone().and_then(|most| Ok(left?.max(most)));
     };
-    let (writer, waits) = writer.measure(b, look, finish)?;
+    let (mut outcome, writer, waits) = writer.measure(plan, look, finish)?;
     let what = "pages of the file that are not written back after an operation, at most";
     match unwritten {
-        Ok(left) => b.claim_equal(what, 0, left, "cachestat"),
-        Err(reason) => b.claim_unobserved(what, 0_u64, "cachestat", reason),
+        Ok(left) => outcome.claim_equal(what, 0, left, "cachestat"),
+        Err(reason) => outcome.claim_unobserved(what, 0_u64, "cachestat", reason),
     }
-    let moved = waits.end(b);
+    let moved = waits.end(&mut outcome);
     let most = MAX_MOVED * size.0 as f64 + MAX_JOURNAL;
-    waits::claim_written(b, size.0, most, &moved);
+    waits::claim_written(&mut outcome, size.0, most, &moved);
     if let Ok(moved) = &moved {
         if let Some(flushes) = moved.flushes {
-            b.detail("flushes_per_operation", flushes);
+            outcome.detail("flushes_per_operation", flushes);
         }
         if waits.has_volatile_cache() == Some(true) {
-            claim_flushed(b, &space.filesystem().options, moved);
+            claim_flushed(&mut outcome, &space.filesystem().options, moved);
         }
     }
-    writer.claim_content(b, space)
+    writer.claim_content(&mut outcome, space)?;
+    Ok(outcome)
 }
 
 /// A device with a cache of its own receives a request to flush it after each write. Other programs
@@ -240,29 +256,23 @@ fn name(flags: OFlags) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Verdict;
+
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
-
-    /// The claims that are refuted if writes are made durable like this; `None` without a disk.
-    fn refuted_of(
-        call: Call,
-        finish: impl Fn(&File) -> Result<(), Failure>,
-    ) -> Option<Vec<String>> {
-        let space = on_disk()?;
-        let expect = [calls(Sysno::PWRITE64), MAX_SLEEPS];
-        let found = refuted(&expect, |b| measure(b, &space, call, Bytes::kib(4), finish));
-        Some(found.expect("it can be written"))
-    }
+    use crate::testing::{claims, findings_by};
 
     #[test]
     fn a_write_that_nothing_makes_safe_is_found_out() {
-        for call in Call::ALL {
-            let Some(found) = refuted_of(call, |file| call.finish(file)) else {
-                return println!("skipped: no disk");
-            };
-            assert_eq!(found, [""; 0], "{call:?}");
-        }
-        let found = refuted_of(Call::Fsync, |_| Ok(())).expect("as before");
+        let Some(space) = on_disk() else {
+            return println!("skipped: no disk");
+        };
+        let expect = [calls(Sysno::PWRITE64), MAX_SLEEPS];
+        let found = refuted(&expect, |plan| {
+            measure(plan, &space, Call::Fsync, Bytes::kib(4), |_| Ok(()))
+        });
+        let found = found.expect("it can be written");
         let mut claims = found.iter();
         assert!(
             claims.any(|claim| claim.contains("not written back")),
@@ -279,9 +289,6 @@ mod tests {
 
     #[test]
     fn flushes_that_are_not_counted_refute_nothing() {
-        use syscost_harness::bencher::Pass;
-        use syscost_results::Verdict;
-
         for (flushes, options, verdict) in [
             (Some(1.0), "rw", Verdict::Confirmed),
             (Some(0.5), "rw", Verdict::Refuted),
@@ -293,13 +300,13 @@ mod tests {
                 flushes,
                 source: String::new(),
             };
-            let found = crate::testing::findings(Pass::Timed, &[], |b| {
-                b.observe(|| Ok(1.0))?;
-                claim_flushed(b, options, &moved);
-                Ok(())
+            let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
+                let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
+                claim_flushed(&mut outcome, options, &moved);
+                Ok(outcome)
             });
             let found = found.expect("it works");
-            let judged = crate::testing::claims(&found, verdict);
+            let judged = claims(&found, verdict);
             assert_eq!(judged.len(), 1, "{flushes:?} {options}");
             assert!(judged[0].contains("flush"), "{judged:?}");
         }

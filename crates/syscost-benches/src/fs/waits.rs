@@ -287,10 +287,10 @@ mod tests {
     #[test]
     fn what_others_move_is_not_confirmed() {
         let verdict = |pass, moved| {
-            let findings = testing::findings(pass, &[], |b| {
-                b.observe(|| Ok(1.0))?;
-                claim_moved(b, "moved", (1.0, MAX_MOVED), moved, "device");
-                Ok(())
+            let findings = testing::findings_by(&Case::default(), pass, &[], |plan| {
+                let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
+                claim_moved(&mut outcome, "moved", (1.0, MAX_MOVED), moved, "device");
+                Ok(outcome)
             });
             let evidence = findings.expect("measured").evidence.pop();
             let evidence = evidence.expect("judged");

@@ -30,12 +30,13 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::files::{self, Alignment, stamp};
 
-use super::access::{Access, Blocks};
+use super::blocks::{Access, Blocks};
 use super::labels;
 use super::overwrite::Overwriter;
-use super::source::allowed_direct;
-use super::space::{Space, claim_flag};
+use super::space::Space;
+use super::transfer::{AFTER, BEFORE, allowed_direct, pages};
 use super::waits::{self, Charged, MAX_MOVED, MAX_SLEEPS, unwritten_pages};
+use crate::witness::files::{DIRECTORY, direct as is_direct};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File overwrite, sequential and random",
@@ -135,16 +136,38 @@ impl Measured for Row {
         self.cache == Target::Direct
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let blocks = Blocks {
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let (blocks, call) = (self.blocks(), Sysno::PWRITE64);
+        let in_cache = match self.cache {
+            Target::Buffered => {
+                let least = pages(blocks.least() * self.size.0);
+                BEFORE.within(Bound::AtLeast(least as f64))
+            }
+            Target::Direct => BEFORE.sees(0_u64).and(AFTER.sees(0_u64)),
+        };
+        Some(RowProofs {
+            dir: DIRECTORY.sees(&*self.dir),
+            access: blocks.in_order(call),
+            cache: in_cache.and(is_direct(self.cache == Target::Direct)),
+            size: blocks.sized(call),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let space = Space::in_directory(&mut plan, &self.dir)?;
+        match self.cache {
+            Target::Buffered => buffered(plan, &space, self.blocks(), OFlags::empty()),
+            Target::Direct => direct(plan, &space, self.blocks(), OFlags::DIRECT),
+        }
+    }
+}
+
+impl Row {
+    fn blocks(&self) -> Blocks {
+        Blocks {
             access: self.access,
             size: self.size,
             all: file_bytes(self.size.0),
-        };
-        let space = Space::in_directory(b, &self.dir)?;
-        match self.cache {
-            Target::Buffered => buffered(b, &space, blocks, OFlags::empty()),
-            Target::Direct => direct(b, &space, blocks, OFlags::DIRECT),
         }
     }
 }
@@ -155,11 +178,16 @@ fn file_bytes(block: u64) -> u64 {
 }
 
 /// Measures writes to a file that is opened with these flags, which must go into the page cache.
-fn buffered(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Result<(), Failure> {
-    let mut writer = Overwriter::new(b, space, blocks, flags)?;
+fn buffered<'p>(
+    mut plan: Plan<'p>,
+    space: &Space,
+    blocks: Blocks,
+    flags: OFlags,
+) -> Result<Outcome<'p>, Failure> {
+    let mut writer = Overwriter::new(&mut plan, space, blocks, flags)?;
     // A single stamp makes a block different; in the evidence pass, each of its bytes shows where it
     // belongs.
-    let staged = match b.is_timed() {
+    let staged = match plan.is_timed() {
         true => stamp::BYTES,
         false => blocks.size.get(),
     };
@@ -167,36 +195,32 @@ fn buffered(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Re
         writer.stage(staged);
         writer.write()?;
     }
-    // A block that random order leaves out has pages, too.
-    let all = Bound::AtLeast(writer.pages() as f64);
-    let resident = files::resident_pages(writer.file())? as f64;
-    b.claim_within(
-        "pages of the file in the page cache",
-        all,
-        resident,
-        "mincore",
-    );
+    plan.saw(&BEFORE, files::resident_pages(writer.file())?);
     let has_device = !space.filesystem().is_in_memory();
     if has_device {
         let what = "pages of the file that are dirty before the operations";
+        let all = Bound::AtLeast(writer.pages() as f64);
         match unwritten_pages(writer.file()) {
-            Ok(dirty) => b.claim_within(what, all, dirty as f64, "cachestat"),
-            Err(reason) => b.claim_unobserved(what, all.fact(), "cachestat", reason),
+            Ok(dirty) => plan.claim_within(what, all, dirty as f64, "cachestat"),
+            Err(reason) => plan.claim_unobserved(what, all.fact(), "cachestat", reason),
         }
     }
     let charged = Charged::begin();
     let before = writer.written();
-    b.try_iter(|| {
+    let mut outcome = plan.measure(Loop::each(|| {
         writer.stage(staged);
         writer.write()
-    })?;
+    }))?;
+    outcome.saw(&AFTER, files::resident_pages(writer.file())?);
     if has_device {
         let bytes = (writer.written() - before) * blocks.size.0;
         let dirtied = charged.bytes();
-        claim_dirtied(b, dirtied.map(|dirtied| dirtied as f64 / bytes as f64));
+        let share = dirtied.map(|dirtied| dirtied as f64 / bytes as f64);
+        claim_dirtied(&mut outcome, share);
     }
-    b.detail_per_second("bandwidth_bytes_per_s", blocks.size.0 as f64);
-    writer.claim_content(b, space)
+    outcome.detail_per_second("bandwidth_bytes_per_s", blocks.size.0 as f64);
+    writer.claim_content(&mut outcome, space)?;
+    Ok(outcome)
 }
 
 /// Claims that few pages became dirty: a write to a clean page makes it dirty, and that is counted.
@@ -218,39 +242,45 @@ fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
 }
 
 /// Measures writes to a file that is opened with these flags, which must bypass the page cache.
-fn direct(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Result<(), Failure> {
-    let writer = Overwriter::new(b, space, blocks, flags)?;
+fn direct<'p>(
+    mut plan: Plan<'p>,
+    space: &Space,
+    blocks: Blocks,
+    flags: OFlags,
+) -> Result<Outcome<'p>, Failure> {
+    let writer = Overwriter::new(&mut plan, space, blocks, flags)?;
     let size = blocks.size.0;
     let alignment = allowed_direct(writer.file(), size)?;
     files::drop_cache(writer.file())?;
-    b.expect(MAX_SLEEPS);
+    plan.saw(&BEFORE, files::resident_pages(writer.file())?);
+    plan.expect(MAX_SLEEPS);
     let charged = Charged::begin();
     let dirtied = dirtied_pages();
-    let (writer, waits) = writer.measure(b, |_| {}, |_| Ok(()))?;
-    let moved = waits.end(b);
+    let (mut outcome, writer, waits) = writer.measure(plan, |_| {}, |_| Ok(()))?;
+    outcome.saw(&AFTER, files::resident_pages(writer.file())?);
+    let moved = waits.end(&mut outcome);
     let most = MAX_MOVED * size as f64 + page_size() as f64;
-    waits::claim_written(b, size, most, &moved);
+    waits::claim_written(&mut outcome, size, most, &moved);
     let what = Claim::by_most("bytes that this thread sent to storage per operation");
     match charged.bytes() {
         Ok(0) if moved.is_err() => {
             let reason = "the kernel may not count what this file system sends";
-            b.claim_unverified(what, size, 0_u64, Charged::SOURCE, reason);
+            outcome.claim_unverified(what, size, 0_u64, Charged::SOURCE, reason);
         }
         Ok(sent) => {
             let (written, size) = (writer.written() as f64, size as f64);
             let metadata = (MAX_METADATA_IN_ALL / written).min(0.25 * size);
             let bound = Bound::Within(size, 1.02 * size + MAX_METADATA + metadata);
-            b.claim_within(what, bound, sent as f64 / written, Charged::SOURCE);
+            outcome.claim_within(what, bound, sent as f64 / written, Charged::SOURCE);
         }
-        Err(reason) => b.claim_unobserved(what, size, Charged::SOURCE, reason),
+        Err(reason) => outcome.claim_unobserved(what, size, Charged::SOURCE, reason),
     }
-    claim_flag(b, writer.file())?;
-    let left = files::resident_pages(writer.file())?;
-    b.claim_equal("pages of the file in the page cache", 0, left, "mincore");
     let dirtied = dirtied.and_then(|before| Ok(dirtied_pages()? - before));
     let pages = writer.written() as f64 * (size as f64 / page_size() as f64).max(1.0);
-    claim_not_buffered(b, alignment, dirtied.map(|dirtied| dirtied as f64 / pages));
-    writer.claim_content(b, space)
+    let share = dirtied.map(|dirtied| dirtied as f64 / pages);
+    claim_not_buffered(&mut outcome, alignment, share);
+    writer.claim_content(&mut outcome, space)?;
+    Ok(outcome)
 }
 
 /// Some file systems accept O_DIRECT, write through the page cache nevertheless, and evict the pages
@@ -298,60 +328,36 @@ mod tests {
 
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
-    use crate::testing::findings;
-
-    type Measure = fn(&mut Bencher, &Space, Blocks, OFlags) -> Result<(), Failure>;
-
-    /// The claims that are refuted if the file is opened like this; `None` without a disk, or without direct
-    /// I/O.
-    fn refuted_of(measure: Measure, access: Access, flags: OFlags) -> Option<Vec<String>> {
-        let blocks = Blocks {
-            access,
-            size: Bytes::kib(4),
-            all: 1 << 20,
-        };
-        let space = on_disk()?;
-        let expect = [calls(Sysno::PWRITE64)];
-        match refuted(&expect, |b| measure(b, &space, blocks, flags)) {
-            Err(Failure::Unsupported(_)) => None,
-            found => Some(found.expect("it can be written")),
-        }
-    }
+    use crate::testing::findings_by;
 
     #[test]
     fn writes_that_go_to_the_device_are_no_buffered_ones() {
-        let of = |flags| refuted_of(buffered, Access::Sequential, flags);
+        let blocks = Blocks {
+            access: Access::Sequential,
+            size: Bytes::kib(4),
+            all: 1 << 20,
+        };
+        let of = |flags| {
+            let space = on_disk()?;
+            let expect = [calls(Sysno::PWRITE64)];
+            Some(refuted(&expect, |plan| {
+                buffered(plan, &space, blocks, flags)
+            }))
+        };
         let Some(found) = of(OFlags::empty()) else {
             return println!("skipped: no disk");
         };
-        assert_eq!(found, [""; 0]);
-        let found = of(OFlags::SYNC).expect("as before");
+        assert_eq!(found, Ok(Vec::new()));
+        let found = of(OFlags::SYNC).expect("as before").expect("it is written");
         assert!(found.contains(&DIRTIED.to_owned()), "{found:?}");
-    }
-
-    #[test]
-    fn writes_through_the_page_cache_are_no_direct_ones() {
-        let of = |flags| refuted_of(direct, Access::Random, flags);
-        let Some(found) = of(OFlags::DIRECT) else {
-            return println!("skipped: no direct I/O here");
-        };
-        assert_eq!(found, [""; 0]);
-        for (flags, claim) in [
-            (OFlags::empty(), "O_DIRECT"),
-            (OFlags::empty(), "page cache"),
-            (OFlags::SYNC, "page cache"),
-        ] {
-            let found = of(flags).expect("as before");
-            assert!(found.iter().any(|one| one.contains(claim)), "{found:?}");
-        }
     }
 
     #[test]
     fn what_is_written_through_the_page_cache_and_taken_out_again_is_found_out() {
         let verdicts = |alignment, dirtied| {
-            let found = findings(Pass::Evidence, &[], |b| {
-                claim_not_buffered(b, alignment, Ok(dirtied));
-                b.observe(|| Ok(1.0))
+            let found = findings_by(&Case::default(), Pass::Evidence, &[], |mut plan| {
+                claim_not_buffered(&mut plan, alignment, Ok(dirtied));
+                plan.measure(Observed::of(|| Ok(1.0)))
             });
             found.expect("nothing fails").evidence[0].verdict
         };

@@ -1,10 +1,20 @@
 //! Claims about processes that read, judged from reports made by hand and by real processes.
 
-use syscost_harness::bencher::Pass;
+use syscost_harness::bencher::{Findings, Pass};
 use syscost_results::Verdict;
 
 use super::*;
-use crate::testing::{claims, findings};
+use crate::testing::{claims, findings_by};
+
+/// The findings of claims about these.
+fn judged(claim: impl FnOnce(&mut Bencher)) -> Findings {
+    let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
+        let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
+        claim(&mut outcome);
+        Ok(outcome)
+    });
+    found.expect("it works")
+}
 
 fn account(began: u64, ended: u64) -> Account {
     Account {
@@ -32,14 +42,11 @@ fn windows() -> Windows {
 
 /// The claims that these reports refute.
 fn refuted(windows: &Windows, accounts: &[Account]) -> Vec<String> {
-    let found = findings(Pass::Timed, &[], |b| {
-        b.observe(|| Ok(1.0))?;
+    let found = judged(|b| {
         claim_window(b, windows, accounts);
         claim_direct(b, accounts, true);
         describe(b, windows, accounts);
-        Ok(())
-    })
-    .expect("it works");
+    });
     claims(&found, Verdict::Refuted)
         .into_iter()
         .map(str::to_owned)
@@ -72,13 +79,6 @@ fn reads_that_are_cached_buffered_wrong_or_made_up_are_refuted() {
     for (bad, what) in [
         (
             Account {
-                fetched: Some(0),
-                ..good
-            },
-            "bytes fetched",
-        ),
-        (
-            Account {
                 is_direct: false,
                 ..good
             },
@@ -109,66 +109,8 @@ fn shares_show_how_fair_it_was() {
         reads: vec![9, 1],
         ..windows()
     };
-    let found = findings(Pass::Timed, &[], |b| {
-        b.observe(|| Ok(1.0))?;
-        claim_window(b, &unfair, &[account(900, 2100); 2]);
-        describe(b, &unfair, &[account(900, 2100); 2]);
-        Ok(())
-    })
-    .expect("it works");
+    let found = judged(|b| describe(b, &unfair, &[account(900, 2100); 2]));
     assert!((found.details["fairness_ratio"].value - 100.0 / 164.0).abs() < 1e-9);
     assert_eq!(found.details["least_share_percent"].value, 20.0);
     assert_eq!(found.details["largest_share_percent"].value, 180.0);
-}
-
-/// How many claims about the name of a row are refuted by reports of these processes and files.
-fn refuted_of(file: Whose, seen: &[(u32, u64)]) -> usize {
-    let accounts: Vec<Account> = seen
-        .iter()
-        .map(|(process, inode)| Account {
-            process: *process,
-            file: (1, *inode),
-            ..account(900, 2100)
-        })
-        .collect();
-    let found = findings(Pass::Timed, &[], |b| {
-        b.observe(|| Ok(1.0))?;
-        claim_label(b, file, 2, &accounts);
-        Ok(())
-    })
-    .expect("it works");
-    claims(&found, Verdict::Refuted).len()
-}
-
-#[test]
-fn fewer_processes_or_other_files_than_the_name_says_are_refuted() {
-    use Whose::{Own, Shared};
-    assert_eq!(refuted_of(Own, &[(7, 70), (8, 80)]), 0);
-    assert_eq!(refuted_of(Shared, &[(7, 70), (8, 70)]), 0);
-    for (file, seen) in [
-        (Own, [(7, 70), (8, 70)]),
-        (Shared, [(7, 70), (8, 80)]),
-        (Own, [(7, 70), (7, 80)]),
-        (Shared, [(7, 70), (7, 70)]),
-    ] {
-        assert_eq!(refuted_of(file, &seen), 1, "{file:?} {seen:?}");
-    }
-    assert_eq!(refuted_of(Shared, &[(7, 70)]), 1, "one process is missing");
-}
-
-#[test]
-fn what_the_kernel_does_not_count_of_a_file_system_is_not_refuted() {
-    let uncounted = Account {
-        fetched: Some(0),
-        ..account(900, 2100)
-    };
-    let refuted = |is_on_device| {
-        let found = findings(Pass::Timed, &[], |b| {
-            b.observe(|| Ok(1.0))?;
-            claim_direct(b, &[uncounted], is_on_device);
-            Ok(())
-        });
-        claims(&found.expect("it works"), Verdict::Refuted).len()
-    };
-    assert_eq!((refuted(false), refuted(true)), (0, 1));
 }

@@ -72,8 +72,9 @@ impl Operation for Adding {
         Effect::Adds
     }
 
-    fn expect(&self, b: &mut Bencher, directory: &OwnedFd) {
-        self.sync.expect_synced(b, directory);
+    fn expect(&self, plan: &mut Plan, directory: &OwnedFd) {
+        self.sync
+            .expect_synced(plan, ArgumentValue::Always, directory);
     }
 
     #[inline(always)]
@@ -142,8 +143,9 @@ impl Operation for Removing {
         Effect::Removes
     }
 
-    fn expect(&self, b: &mut Bencher, directory: &OwnedFd) {
-        self.sync.expect_synced(b, directory);
+    fn expect(&self, plan: &mut Plan, directory: &OwnedFd) {
+        self.sync
+            .expect_synced(plan, ArgumentValue::Always, directory);
     }
 
     #[inline(always)]

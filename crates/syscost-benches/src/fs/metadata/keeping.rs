@@ -12,6 +12,7 @@ use super::op::{Kept, MODES, OPEN, Op};
 use crate::fs::durable::{self, Sync, claim_delivered, settle};
 use crate::fs::entries::{self, CREATE, PRIVATE, close};
 use crate::fs::space::Space;
+use crate::fs::waits::MAX_SLEEPS;
 use crate::syscall::{Bad, must};
 
 const STAT: &str = "newfstatat";
@@ -67,79 +68,80 @@ impl Object {
     }
 }
 
-pub(super) fn measure(
-    b: &mut Bencher,
+pub(super) fn measure<'p>(
+    mut plan: Plan<'p>,
     space: &Space,
     kept: Kept,
     sync: Sync,
-) -> Result<(), Failure> {
-    match kept {
-        Kept::Open | Kept::Stat => durable::expect_answers(b, space.filesystem()),
-        Kept::Chmod | Kept::Rename => sync.expect(b),
-    }
+) -> Result<Outcome<'p>, Failure> {
     let object = Object::new(space)?;
-    let refused = |bad| Op::Keep(kept).refused(bad);
-    match kept {
-        Kept::Open => {
-            claim_opened(b, &object)?;
-            b.try_iter(|| close(object.open()?))
+    match (kept, sync) {
+        (Kept::Open, _) => {
+            durable::expect_answers(&mut plan, space.filesystem());
+            claim_opened(&mut plan, &object)?;
+            plan.measure(Loop::each(|| close(object.open()?)))
         }
-        Kept::Stat => b.try_iter(|| object.stat()),
-        Kept::Chmod => {
-            in_turn(b, |number| object.chmod(number).map_err(Bad::from), refused)?;
-            claim_modes(b, &object)
+        (Kept::Stat, _) => {
+            durable::expect_answers(&mut plan, space.filesystem());
+            plan.measure(Loop::each(|| object.stat()))
         }
-        Kept::Rename => match sync {
-            Sync::None => {
-                in_turn(
-                    b,
-                    |number| object.rename(number).map_err(Bad::from),
-                    refused,
-                )?;
-                claim_renamed(b, &object, 0)
-            }
-            Sync::Fsync => rename_and_sync(b, space, &object),
-        },
+        (Kept::Chmod, _) => {
+            let mut outcome = in_turn(plan, kept, |number| object.chmod(number))?;
+            claim_modes(&mut outcome, &object)?;
+            Ok(outcome)
+        }
+        (Kept::Rename, Sync::None) => {
+            let mut outcome = in_turn(plan, kept, |number| object.rename(number))?;
+            claim_renamed(&mut outcome, &object, 0)?;
+            Ok(outcome)
+        }
+        (Kept::Rename, Sync::Fsync) => rename_and_sync(plan, space, &object),
     }
 }
 
 /// Batches of an even number of operations, so that each batch begins where the last one did.
 #[inline(always)]
 fn in_turn(
-    b: &mut Bencher,
-    op: impl Fn(usize) -> Result<(), Bad>,
-    refused: impl Fn(Bad) -> Failure,
-) -> Result<(), Failure> {
-    b.batches(2, |iterations| {
+    mut plan: Plan,
+    kept: Kept,
+    op: impl Fn(usize) -> Result<(), Errno>,
+) -> Result<Outcome, Failure> {
+    plan.expect(MAX_SLEEPS);
+    plan.measure(Loop::batches(2, |iterations| {
         for number in 0..2 * iterations as usize {
-            op(number).map_err(&refused)?;
+            op(number).map_err(|cause| Op::Keep(kept).refused(cause.into()))?;
         }
         Ok(())
-    })
+    }))
 }
 
-fn rename_and_sync(b: &mut Bencher, space: &Space, object: &Object) -> Result<(), Failure> {
-    Sync::Fsync.expect_synced(b, &object.directory);
+fn rename_and_sync<'p>(
+    mut plan: Plan<'p>,
+    space: &Space,
+    object: &Object,
+) -> Result<Outcome<'p>, Failure> {
+    plan.expect(MAX_SLEEPS);
+    Sync::Fsync.expect_synced(&mut plan, ArgumentValue::Always, &object.directory);
     settle(&object.directory)?;
     let (waits, done) = (durable::watch(space), Cell::new(0_usize));
-    b.single(
-        || {
-            waits.after(done.get() as u64);
-            waits.before();
-            Ok(())
-        },
-        || {
-            let renamed = object.rename(done.get());
-            renamed.map_err(|cause| Op::Keep(Kept::Rename).refused(cause.into()))?;
-            done.set(done.get() + 1);
-            let synced = Sync::Fsync.wait(&object.directory);
-            synced.map_err(|cause| Failure::of("fsync", cause))
-        },
-    )?;
+    let prepare = || {
+        waits.after(done.get() as u64);
+        waits.before();
+        Ok(())
+    };
+    let rename = || {
+        let renamed = object.rename(done.get());
+        renamed.map_err(|cause| Op::Keep(Kept::Rename).refused(cause.into()))?;
+        done.set(done.get() + 1);
+        let synced = Sync::Fsync.wait(&object.directory);
+        synced.map_err(|cause| Failure::of("fsync", cause))
+    };
+    let mut outcome = plan.measure(Single::of(prepare, rename))?;
     waits.after(done.get() as u64);
-    claim_delivered(b, &waits);
+    claim_delivered(&mut outcome, &waits);
     // The audited copies of this process made an even number of renames.
-    claim_renamed(b, object, done.get())
+    claim_renamed(&mut outcome, object, done.get())?;
+    Ok(outcome)
 }
 
 fn claim_opened(b: &mut Bencher, object: &Object) -> Result<(), Failure> {

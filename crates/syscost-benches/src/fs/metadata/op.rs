@@ -108,8 +108,8 @@ impl Op {
         }
     }
 
-    /// Expects the arguments of its first call that make it this operation.
-    pub(super) fn expect_arguments(self, b: &mut Bencher) {
+    /// Proof by its calls, and by the arguments of the first one that make it this operation.
+    pub(super) fn proof(self) -> Proof {
         let is = |position, name, value| (position, name, ArgumentValue::Always(value));
         let is_new = |position| (position, "name", ArgumentValue::Different);
         let [private, shared] = MODES.map(|mode| u64::from(mode.bits()));
@@ -132,9 +132,16 @@ impl Op {
                 (3, "new name", ArgumentValue::Apart(1)),
             ],
         };
-        for (position, name, given) in expected {
-            b.expect_argument(self.calls()[0], Argument { position, name }, given);
-        }
+        let counted = Proof::counted(self.calls().iter().map(|call| calls(*call)));
+        expected
+            .into_iter()
+            .fold(counted, |proof, (position, name, given)| {
+                proof.and(Proof::argument(
+                    self.calls()[0],
+                    Argument { position, name },
+                    given,
+                ))
+            })
     }
 
     /// The failure for one of its errors. Not every file system has links and modes.

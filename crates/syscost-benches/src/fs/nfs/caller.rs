@@ -10,6 +10,7 @@ use syscost_sys::memory::map_blocks_from;
 
 use super::call::{Call, Subject, failed};
 use crate::net::interface::InterfaceCounters;
+use crate::witness::files::MOVED;
 
 /// The kernel's own counters of a connection.
 const TCP_INFO: &str = "TCP_INFO";
@@ -24,25 +25,49 @@ const SEGMENT: f64 = 1448.0;
 /// buffer costs neither calls nor page faults.
 const MAX_BLOCK: usize = 16 << 20;
 
-/// Measures calls to the server of this export.
-pub(super) fn measure(b: &mut Bencher, export: &Export, call: Call) -> Result<(), Failure> {
-    map_blocks_from(MAX_BLOCK)?;
-    announce(b, export, call)?;
-    expect(b, call);
-    let (seed, is_whole, clock) = (b.random().u64(..), !b.is_timed(), *b.clock());
-    let caller = b.together(Placement::SAME, |_| {
-        let caller = Caller::open(export, call, seed, is_whole, Laps::new(clock))?;
-        Ok(Team::new(Vec::new(), caller))
-    })?;
-    caller.claim(b, export)
+/// The procedure of all calls, by its name in the protocol.
+static PROCEDURE: Witness = Witness::of("NFS procedure of every call", SOURCE);
+
+const SOURCE: &str = "bytes of the connection";
+
+/// Proof of a procedure by its number, and by the calls of one round trip: a record is sent in one call, and of
+/// a reply the record mark is received first, which holds the length of the rest.
+pub(super) fn proof(call: Call) -> Proof {
+    let counted = [together(Sysno::SENDTO, 1.0), together(Sysno::RECVFROM, 2.0)];
+    PROCEDURE.sees(call.name()).and(Proof::counted(counted))
 }
 
-/// Announces to the bencher how long a call takes, which depends on the path.
-fn announce(b: &mut Bencher, export: &Export, call: Call) -> Result<(), Failure> {
-    if b.is_timed() {
+/// Measures calls to the server of this export.
+pub(super) fn measure<'p>(
+    mut plan: Plan<'p>,
+    export: &Export,
+    call: Call,
+) -> Result<Outcome<'p>, Failure> {
+    map_blocks_from(MAX_BLOCK)?;
+    announce(&mut plan, export, call)?;
+    // A lap reads the clock, which is a system call on some machines.
+    plan.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
+    let segments = (f64::from(call.content()) / SEGMENT).ceil();
+    plan.expect(at_most(Counter::Switches, 2.3 + segments));
+    let pages = f64::from(call.content() / 4096);
+    plan.expect(at_most(Counter::MinorFaults, 0.01 * pages.max(1.0)));
+    let (seed, is_whole, clock) = (plan.random().u64(..), !plan.is_timed(), *plan.clock());
+    let (mut outcome, caller) = plan
+        .measure(Together::of(Placement::SAME, |_| {
+            let caller = Caller::open(export, call, seed, is_whole, Laps::new(clock))?;
+            Ok(Team::new(Vec::new(), caller))
+        }))?
+        .split();
+    caller.claim(&mut outcome, export)?;
+    Ok(outcome)
+}
+
+/// Announces how long a call takes, which depends on the path.
+fn announce(plan: &mut Plan, export: &Export, call: Call) -> Result<(), Failure> {
+    if plan.is_timed() {
         return Ok(());
     }
-    let laps = Laps::new(*b.clock());
+    let laps = Laps::new(*plan.clock());
     let mut caller = Caller::open(export, call, 0, false, laps)?;
     // During the first call the connection's windows are still small.
     caller.iterate()?;
@@ -50,21 +75,8 @@ fn announce(b: &mut Bencher, export: &Export, call: Call) -> Result<(), Failure>
     caller.iterate()?;
     let takes = begun.elapsed();
     caller.end()?;
-    b.takes_about(takes.as_nanos() as f64);
+    plan.takes_about(takes.as_nanos() as f64);
     Ok(())
-}
-
-/// Expects the calls and switches of one round trip: a record is sent in one call, and of a reply the
-/// record mark is received first, which holds the length of the rest.
-fn expect(b: &mut Bencher, call: Call) {
-    b.expect(together(Sysno::SENDTO, 1.0));
-    b.expect(together(Sysno::RECVFROM, 2.0));
-    // A lap reads the clock, which is a system call on some machines.
-    b.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
-    let segments = (f64::from(call.content()) / SEGMENT).ceil();
-    b.expect(at_most(Counter::Switches, 2.3 + segments));
-    let pages = f64::from(call.content() / 4096);
-    b.expect(at_most(Counter::MinorFaults, 0.01 * pages.max(1.0)));
 }
 
 /// The measuring side.
@@ -153,13 +165,15 @@ impl Caller {
         };
         let (before, iterations) = (&self.before, self.iterations as f64);
         let since = |of: fn(&Traffic) -> u64| of(&after.traffic) - of(&before.traffic);
-        const SOURCE: &str = "bytes of the connection";
         let made = match after.traffic.procedure == Some(self.call.procedure()) {
             true => since(|traffic| traffic.calls).min(after.traffic.in_a_row),
             false => 0,
         };
-        let what = format!("calls of {}, by their procedure's number", self.call.name());
-        b.claim_equal(&what, iterations, made as f64, SOURCE);
+        let of_other = format!("{made} of {iterations} calls of {}", self.call.name());
+        match made as f64 == iterations {
+            true => b.saw(&PROCEDURE, self.call.name()),
+            false => b.saw(&PROCEDURE, of_other),
+        }
         let matched = since(|traffic| traffic.matched) as f64;
         let what = "replies with the number (xid) of the call before them";
         b.claim_equal(what, iterations, matched, SOURCE);
@@ -173,6 +187,7 @@ impl Caller {
             let bound = Bound::Within(content, content + MAX_HEAD);
             let what = "bytes received per READ, its size and its head";
             b.claim_within(what, bound, received as f64 / iterations, SOURCE);
+            b.saw(&MOVED, u64::from(self.call.content()));
             let what = match b.is_timed() {
                 true => "READs whose ends are as written",
                 false => "READs whose every byte is as written",

@@ -17,11 +17,9 @@ use crate::net::tcp::ports::Budget;
 /// The kernel's count of the connections that this machine opened.
 const OPENED: &str = "Tcp.ActiveOpens";
 
-pub(super) fn measure(b: &mut Bencher, server: SocketAddr) -> Result<(), Failure> {
-    b.expect(calls(Sysno::SOCKET));
-    b.expect(calls(Sysno::CONNECT));
+pub(super) fn measure(mut plan: Plan, server: SocketAddr) -> Result<Outcome, Failure> {
     // Where both ends are on this machine the handshake is over before the call would sleep.
-    b.expect(at_most(Counter::VoluntarySwitches, 1.15));
+    plan.expect(at_most(Counter::VoluntarySwitches, 1.15));
     // Calls that close the connection before, outside the time.
     for call in [
         Sysno::GETPEERNAME,
@@ -32,7 +30,7 @@ pub(super) fn measure(b: &mut Bencher, server: SocketAddr) -> Result<(), Failure
         // A debug build checks that a descriptor is open before it closes it.
         Sysno::FCNTL,
     ] {
-        b.expect(at_most(Counter::Syscall(call), 1.0));
+        plan.expect(at_most(Counter::Syscall(call), 1.0));
     }
     let before = Counters::read();
     let connector = RefCell::new(Connector {
@@ -41,18 +39,18 @@ pub(super) fn measure(b: &mut Bencher, server: SocketAddr) -> Result<(), Failure
         ports: Budget::read()?,
         reached: 0,
     });
-    b.single(
+    let mut outcome = plan.measure(Single::of(
         || connector.borrow_mut().close(),
         || connector.borrow_mut().connect(),
-    )?;
+    ))?;
     let mut connector = connector.into_inner();
     connector.close()?;
     let (made, reached) = (connector.ports.made(), connector.reached);
     let what = format!("connections to {server}");
-    b.claim_equal(&what, made as f64, reached as f64, "getpeername");
-    claim_opened(b, before, made);
-    connector.ports.detail(b);
-    Ok(())
+    outcome.claim_equal(&what, made as f64, reached as f64, "getpeername");
+    claim_opened(&mut outcome, before, made);
+    connector.ports.detail(&mut outcome);
+    Ok(outcome)
 }
 
 /// Opens one connection after another.

@@ -5,24 +5,7 @@ use syscost_results::Verdict;
 use super::*;
 use crate::fs::entries::create;
 use crate::fs::space::tests::{is_of_others, on_disk};
-use crate::testing::{claims, findings};
-
-/// Measures on a disk, in both passes, and checks that nothing is refuted.
-#[track_caller]
-pub(in crate::fs) fn measured_on_disk(
-    measure: impl Fn(&mut Bencher, &Space) -> Result<(), Failure>,
-) {
-    for pass in [Pass::Timed, Pass::Evidence] {
-        let Some(space) = on_disk() else {
-            return println!("skipped: the build lies in memory");
-        };
-        let found = findings(pass, &[], |b| measure(b, &space));
-        let found = found.expect("it can be measured here");
-        let mut refuted = claims(&found, Verdict::Refuted);
-        refuted.retain(|claim| !is_of_others(claim));
-        assert_eq!(refuted, Vec::<&str>::new());
-    }
-}
+use crate::testing::{claims, findings_by};
 
 /// Creates an empty file, but leaves some out.
 struct Creates {
@@ -47,9 +30,10 @@ impl Operation for Creates {
 }
 
 fn measured(left_out: fn(usize) -> bool, pass: Pass) -> Option<Result<Vec<String>, Failure>> {
-    let space = on_disk()?;
-    let found = findings(pass, &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)], |b| {
-        measure(b, &space, Creates { left_out }, Sync::None)
+    let (space, none) = (on_disk()?, Case::default());
+    let expect = [calls(Sysno::OPENAT), calls(Sysno::CLOSE)];
+    let found = findings_by(&none, pass, &expect, |plan| {
+        measure(plan, &space, Creates { left_out }, Sync::None)
     });
     Some(found.map(|findings| {
         let refuted = claims(&findings, Verdict::Refuted).into_iter();
@@ -98,8 +82,8 @@ impl Operation for Syncs {
         Effect::Adds
     }
 
-    fn expect(&self, b: &mut Bencher, directory: &OwnedFd) {
-        Sync::Fsync.expect_synced(b, directory);
+    fn expect(&self, plan: &mut Plan, directory: &OwnedFd) {
+        Sync::Fsync.expect_synced(plan, ArgumentValue::Always, directory);
     }
 
     fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
@@ -123,8 +107,9 @@ fn an_fsync_of_something_else_or_of_nothing_is_refuted() {
         };
         let other = entries::open_directory(space.folder()).unwrap();
         let synced = is_synced.then_some(other);
-        let found = findings(Pass::Evidence, &[], |b| {
-            measure(b, &space, Syncs { synced }, Sync::Fsync)
+        let (none, expect) = (Case::default(), [calls(Sysno::FSYNC)]);
+        let found = findings_by(&none, Pass::Evidence, &expect, |plan| {
+            measure(plan, &space, Syncs { synced }, Sync::Fsync)
         });
         let found = found.expect("it can be measured here");
         let refuted = claims(&found, Verdict::Refuted);

@@ -10,13 +10,17 @@ use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
 use syscost_sys::files::Buffer;
 
-use crate::fs::access::{Access, Blocks};
-use crate::fs::named::{claim_size, claim_whole};
-use crate::fs::source::Source;
+use crate::fs::blocks::Blocks;
 use crate::fs::space::{ALIGNMENT, Stamped};
+use crate::fs::transfer::Source;
 
 /// The source of the counts: the kernel reports how many reads it accepted, and which completed.
 pub(super) const RING: &str = "io_uring";
+
+/// How many reads are in flight when the kernel is asked to wait.
+pub(super) static LEAST_IN_FLIGHT: Witness =
+    Witness::of("reads in flight at a wait, at least", RING);
+pub(super) static MOST_IN_FLIGHT: Witness = Witness::of("reads in flight at a wait, at most", RING);
 
 /// Number of offsets recorded, of the first reads: fewer than a file has blocks.
 const NOTED: usize = 64;
@@ -26,8 +30,6 @@ pub(super) struct Ring<'f> {
     ring: IoUring,
     written: &'f Stamped,
     file: &'f File,
-    /// How many reads should be in flight, and how long each should be.
-    asked: (u32, Bytes),
     /// One part for each read that may be in flight.
     memory: Buffer,
     size: usize,
@@ -52,30 +54,23 @@ pub(super) struct Ring<'f> {
 }
 
 impl<'f> Ring<'f> {
-    /// A ring of this depth, for reads of this size at random.
+    /// A ring of this depth, for reads of these blocks.
     pub(super) fn of(
         b: &mut Bencher,
         source: &'f Source,
         depth: u32,
-        size: Bytes,
+        blocks: Blocks,
     ) -> Result<Self, Failure> {
         let ring = IoUring::new(depth).map_err(|error| {
             Failure::Unsupported(format!(
                 "the kernel, or a seccomp filter in its place, gives no io_uring ({error})"
             ))
         })?;
-        let blocks = Blocks {
-            access: Access::Random,
-            size,
-            all: source.written().bytes(),
-        };
-        let asked = (depth, size);
-        let (depth, size) = (depth as usize, size.get());
+        let (depth, size) = (depth as usize, blocks.size.get());
         Ok(Self {
             ring,
             written: source.written(),
             file: source.file(),
-            asked,
             memory: Buffer::new(depth * size, ALIGNMENT),
             size,
             offsets: blocks.offsets(b.random()),
@@ -89,6 +84,16 @@ impl<'f> Ring<'f> {
             at_waits: None,
             compares: !b.is_timed(),
         })
+    }
+
+    /// Number of different blocks.
+    pub(super) fn blocks(&self) -> u64 {
+        self.offsets.len() as u64
+    }
+
+    /// Length of a block, in bytes: every completed read has returned as many.
+    pub(super) fn size(&self) -> u64 {
+        self.size as u64
     }
 
     /// How many reads should be in flight.
@@ -144,20 +149,11 @@ impl<'f> Ring<'f> {
         Ok(ns)
     }
 
-    /// Claims how many reads were in flight, and that all completed.
+    /// Reports how many reads were in flight, and claims that all completed.
     pub(super) fn claim(&self, b: &mut Bencher) {
         let (least, most) = self.at_waits.unwrap_or_default();
-        let (depth, size) = self.asked;
-        let depth = u64::from(depth);
-        claim_size(b, size, self.size as u64, "completed reads");
-        claim_whole(
-            b,
-            self.written.bytes(),
-            self.size as u64,
-            self.offsets.len(),
-        );
-        b.claim_equal("reads in flight at a wait, at least", depth, least, RING);
-        b.claim_equal("reads in flight at a wait, at most", depth, most, RING);
+        b.saw(&LEAST_IN_FLIGHT, least);
+        b.saw(&MOST_IN_FLIGHT, most);
         let claim = "reads that completed with all their bytes";
         b.claim_equal(claim, self.submitted, self.completed, RING);
         // The content shows that each read was from the submitted offset.
@@ -296,50 +292,59 @@ mod tests {
     use syscost_results::Verdict;
 
     use super::*;
-    use crate::fs::source::State;
-    use crate::testing::{claims, found_of};
+    use crate::fs::blocks::Access;
+    use crate::fs::transfer::State;
+    use crate::testing::{claims, found_by};
 
-    /// Runs `measure` with a ring of this depth over a file; prints why if that is not possible.
+    /// Observes this of a ring of depth 4 over a file of 1 MiB; prints why if that is not possible.
     fn with_ring(
-        depth: u32,
-        measure: impl FnOnce(&mut Bencher, &mut Ring<'_>) -> Result<(), Failure>,
+        observe: impl Fn(&mut Ring<'_>, &Clock) -> Result<f64, Failure>,
+        judge: impl FnOnce(&Ring<'_>),
     ) -> Option<Findings> {
-        found_of(&Case::default(), Pass::Evidence, &[], |b| {
-            let size = Bytes::kib(4);
-            let source = Source::open(b, DEFAULT, 1 << 20, State::Warm, size)?;
-            let mut ring = Ring::of(b, &source, depth, size)?;
-            measure(b, &mut ring)
+        found_by(&Case::default(), Pass::Evidence, &[], |mut plan| {
+            let blocks = Blocks {
+                access: Access::Random,
+                size: Bytes::kib(4),
+                all: 1 << 20,
+            };
+            let source = Source::open(&mut plan, DEFAULT, blocks.all, State::Warm, blocks.size)?;
+            let mut ring = Ring::of(&mut plan, &source, 4, blocks)?;
+            let clock = *plan.clock();
+            let mut outcome = plan.measure(Observed::of(|| observe(&mut ring, &clock)))?;
+            ring.claim(&mut outcome);
+            judge(&ring);
+            Ok(outcome)
         })
     }
 
     #[test]
     fn as_many_are_in_flight_at_every_wait() {
-        for depth in [1, 16] {
-            let findings = with_ring(depth, |b, ring| {
-                let clock = *b.clock();
-                b.observe(|| ring.window(100, &clock))?;
-                ring.claim(b);
+        let found = with_ring(
+            |ring, clock| ring.window(100, clock),
+            |ring| {
+                assert_eq!(ring.at_waits, Some((4, 4)));
                 assert!(ring.bytes() >= 100 * 4096);
                 assert_eq!(ring.submitted, ring.completed);
-                Ok(())
-            });
-            let Some(findings) = findings else { return };
-            assert_eq!(claims(&findings, Verdict::Refuted), [""; 0]);
-        }
+            },
+        );
+        let Some(found) = found else { return };
+        assert_eq!(claims(&found, Verdict::Refuted), [""; 0]);
     }
 
     #[test]
     fn reads_behind_one_that_failed_are_taken_too() {
         // The test includes that the ring is dropped at the end, without waiting forever.
-        with_ring(4, |b, ring| {
+        let fail = |ring: &mut Ring<'_>, _: &Clock| {
             // The second of four reads is beyond the end.
+            (ring.next, ring.completed) = (0, 0);
             ring.offsets[1] = ring.written.bytes();
             let failure = ring.read_together().unwrap_err();
             assert!(failure.to_string().contains("gave 0"), "{failure}");
             assert!(ring.parts.iter().all(Option::is_none));
             assert_eq!((ring.free.len(), ring.completed), (4, 3));
-            b.observe(|| Ok(1.0))
-        });
+            Ok(1.0)
+        };
+        with_ring(fail, |_| ());
     }
 
     #[test]
@@ -347,16 +352,14 @@ mod tests {
         let in_order: fn(usize) -> u64 = |index| 4096 * index as u64;
         let of_three: fn(usize) -> u64 = |index| 5 * 4096 * (index as u64 % 3);
         for order in [in_order, of_three] {
-            let findings = with_ring(4, |b, ring| {
-                let offsets = (0..ring.offsets.len()).map(order).collect();
-                ring.offsets = offsets;
-                let clock = *b.clock();
-                b.observe(|| ring.window(100, &clock))?;
-                ring.claim(b);
-                Ok(())
-            });
-            let Some(findings) = findings else { return };
-            let refuted = claims(&findings, Verdict::Refuted);
+            let lie = |ring: &mut Ring<'_>, clock: &Clock| {
+                ring.offsets = (0..ring.offsets.len()).map(order).collect();
+                ring.window(100, clock)
+            };
+            let Some(found) = with_ring(lie, |_| ()) else {
+                return;
+            };
+            let refuted = claims(&found, Verdict::Refuted);
             assert!(
                 refuted.len() == 1 && refuted[0].contains("first reads"),
                 "{refuted:?}"
@@ -365,37 +368,19 @@ mod tests {
     }
 
     #[test]
-    fn a_shallower_queue_is_refuted() {
-        let findings = with_ring(4, |b, ring| {
-            b.observe(|| {
-                // One slot is never filled.
-                let held = ring.free.pop();
-                ring.fill()?;
-                ring.wait_for(3)?;
-                ring.note_wait();
-                ring.reap()?;
-                ring.free.extend(held);
-                Ok(1.0)
-            })?;
-            ring.claim(b);
-            Ok(())
-        });
-        let Some(findings) = findings else { return };
-        let refuted = claims(&findings, Verdict::Refuted);
-        assert_eq!(
-            refuted,
-            [
-                "reads in flight at a wait, at least",
-                "reads in flight at a wait, at most"
-            ]
-        );
-    }
-
-    #[test]
-    fn what_is_in_flight_is_waited_for_before_its_memory_goes() {
-        with_ring(4, |b, ring| {
+    fn a_shallower_queue_is_seen_and_what_is_in_flight_is_waited_for_before_its_memory_goes() {
+        let lie = |ring: &mut Ring<'_>, _: &Clock| {
+            ring.drain()?;
+            // One slot is never filled, and what is submitted is not waited for.
+            let held = ring.free.pop();
             ring.fill()?;
-            b.observe(|| Ok(1.0))
+            ring.wait_for(0)?;
+            ring.note_wait();
+            ring.free.extend(held);
+            Ok(1.0)
+        };
+        with_ring(lie, |ring| {
+            assert!(ring.at_waits.is_some_and(|(least, _)| least == 3))
         });
     }
 }

@@ -2,6 +2,8 @@
 
 use syscost_harness::prelude::*;
 
+use crate::witness::files::MOVED;
+
 /// The order in which the blocks are visited.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
@@ -32,36 +34,71 @@ pub(super) struct Blocks {
     pub(super) all: u64,
 }
 
+/// How many different blocks there are.
+static BLOCKS: Witness = Witness::of("blocks of the file that take their turn", "the order");
+
+/// Maximum number of blocks that may be missing from a random order.
+const MISSING: u64 = 4;
+
 impl Blocks {
-    /// Expects that every such call is for one block, and that they come in this order; `length` is what
-    /// the claim calls the argument.
-    pub(super) fn expect(self, b: &mut Bencher, call: Sysno, length: &'static str) {
-        let (step, end) = (self.size.0, self.all);
-        let length = Argument {
-            position: 2,
-            name: length,
-        };
-        b.expect_argument(call, length, ArgumentValue::Always(step));
-        let offsets = match self.access {
-            Access::Sequential => ArgumentValue::InOrder { step, end },
-            Access::Random => ArgumentValue::Apart(2 * step),
-        };
-        b.expect_argument(call, OFFSET, offsets);
+    /// How many there are in the file.
+    pub(super) fn count(self) -> u64 {
+        self.all / self.size.0.max(1)
     }
 
     /// Their offsets in this order.
     pub(super) fn offsets(self, random: &mut fastrand::Rng) -> Vec<u64> {
-        let numbers = self.access.order(self.all / self.size.0, random);
+        let numbers = self.access.order(self.count(), random);
         let offsets = numbers.into_iter().map(|number| number * self.size.0);
         offsets.collect()
     }
+
+    /// Proof of their order by the offsets of such calls.
+    pub(super) fn in_order(self, call: Sysno) -> Proof {
+        let given = match self.access {
+            Access::Sequential => ArgumentValue::InOrder {
+                step: self.size.0,
+                end: self.all,
+            },
+            Access::Random => ArgumentValue::Apart(2 * self.size.0),
+        };
+        let offset = Argument {
+            position: 3,
+            name: "offset",
+        };
+        Proof::argument(call, offset, given)
+    }
+
+    /// Proof of their size by the length of such calls, by what these moved, and by how many blocks there are.
+    pub(super) fn sized(self, call: Sysno) -> Proof {
+        let length = Argument {
+            position: 2,
+            name: "length",
+        };
+        let given = ArgumentValue::Always(self.size.0);
+        let moved = MOVED.sees(self.size.0).and(self.whole());
+        moved.and(Proof::argument(call, length, given))
+    }
+
+    /// Proof that they are the whole file, and not a part of it, which would stay in the core's caches.
+    pub(super) fn whole(self) -> Proof {
+        BLOCKS.within(Bound::Within(self.least() as f64, self.count() as f64))
+    }
+
+    /// How many of them take their turn at least.
+    pub(super) fn least(self) -> u64 {
+        match self.access {
+            Access::Sequential => self.count(),
+            Access::Random => self.count().saturating_sub(MISSING),
+        }
+    }
 }
 
-/// An argument of pread64 and pwrite64.
-pub(super) const OFFSET: Argument = Argument {
-    position: 3,
-    name: "offset",
-};
+/// Reports how many different blocks take their turn, and how long each is.
+pub(super) fn see_blocks(b: &mut Bencher, blocks: u64, size: u64) {
+    b.saw(&BLOCKS, blocks as f64);
+    b.saw(&MOVED, size);
+}
 
 /// Numbers of blocks in random order, such that no two successive ones are neighbours in the file, not
 /// even the last and the first. One or two may be missing for which there is no such place.

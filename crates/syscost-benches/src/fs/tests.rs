@@ -1,0 +1,127 @@
+//! Rows of all benchmarks of the group, as they are named and with a neighbour measured in their place.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use syscost_harness::bencher::{Findings, Pass};
+use syscost_harness::directory::{DEFAULT, Directory};
+use syscost_results::Verdict;
+use syscost_sys::audit;
+
+use super::space::tests::is_of_others;
+use super::*;
+use crate::testing::{claims, findings_of_row};
+
+/// A run in a directory on a disk, and in one in memory.
+fn here() -> Here {
+    let directory = |label: &str, path: &str| {
+        let (label, path) = (label.to_owned(), PathBuf::from(path));
+        Directory { label, path }
+    };
+    let mut here = Here {
+        allowed: vec![0],
+        ..Here::plain()
+    };
+    here.targets.directories = vec![
+        directory(DEFAULT, env!("CARGO_MANIFEST_DIR")),
+        directory("memory", "/dev/shm"),
+    ];
+    here
+}
+
+/// For each benchmark its first row, and those that differ from it in one parameter: of each parameter the two
+/// nearest.
+fn rows(here: &Here) -> Vec<(&'static Benchmark, Case, Vec<Case>)> {
+    let measured = GROUP.benchmarks.iter().filter(|one| one.measure.is_some());
+    let of = |benchmark: &'static Benchmark| {
+        let mut cases = (benchmark.cases)(here);
+        cases.retain(|case| (benchmark.support)(case, here).is_ok());
+        if cases.is_empty() {
+            return None;
+        }
+        let first = cases.remove(0);
+        let mut times: BTreeSet<(&str, usize)> = BTreeSet::new();
+        let neighbours = cases.into_iter().filter(|case| {
+            let pairs = first.parameters().zip(case.parameters());
+            let others: Vec<&str> = pairs
+                .filter(|(one, other)| one != other)
+                .map(|(_, other)| other.0)
+                .collect();
+            match others[..] {
+                [key] => (0..2).any(|time| times.insert((key, time))),
+                _ => false,
+            }
+        });
+        let neighbours = neighbours.collect();
+        Some((benchmark, first, neighbours))
+    };
+    measured.filter_map(of).collect()
+}
+
+/// What is found of a row when this one is measured; `None` where it cannot be.
+fn found(
+    benchmark: &Benchmark,
+    here: &Here,
+    pair: (&Case, &Case),
+    pass: Pass,
+) -> Option<Result<Findings, Failure>> {
+    match findings_of_row(benchmark, here, pair, pass) {
+        Err(Failure::Unsupported(reason)) => {
+            println!("skipped: {}{}: {reason}", benchmark.id, pair.1.suffix());
+            None
+        }
+        found => Some(found),
+    }
+}
+
+#[test]
+fn what_rows_say_of_themselves_is_not_refuted() {
+    let here = here();
+    for (benchmark, first, others) in rows(&here) {
+        for case in others.iter().chain([&first]) {
+            for pass in [Pass::Timed, Pass::Evidence] {
+                let name = format!("{}{}", benchmark.id, case.suffix());
+                let Some(found) = found(benchmark, &here, (case, case), pass) else {
+                    continue;
+                };
+                let found = found.unwrap_or_else(|failure| panic!("{name}: {failure}"));
+                let mut refuted = claims(&found, Verdict::Refuted);
+                refuted.retain(|claim| !is_of_others(claim));
+                assert_eq!(refuted, [""; 0], "{name}");
+            }
+        }
+    }
+}
+
+/// The claims that are not confirmed.
+fn unconfirmed(found: &Findings) -> BTreeSet<String> {
+    let mut all = claims(found, Verdict::Refuted);
+    all.extend(claims(found, Verdict::Unverified));
+    all.retain(|claim| !is_of_others(claim));
+    all.into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn no_row_is_confirmed_when_its_neighbour_is_measured() {
+    if let Err(reason) = audit::available() {
+        return println!("skipped: {reason}");
+    }
+    let here = here();
+    let mut kept = Vec::new();
+    for (benchmark, first, others) in rows(&here) {
+        for other in &others {
+            for (named, measured) in [(&first, other), (other, &first)] {
+                let honest = found(benchmark, &here, (named, named), Pass::Evidence);
+                let lie = found(benchmark, &here, (named, measured), Pass::Evidence);
+                let (Some(Ok(honest)), Some(Ok(lie))) = (honest, lie) else {
+                    continue;
+                };
+                if unconfirmed(&lie).is_subset(&unconfirmed(&honest)) {
+                    let measured = measured.suffix();
+                    kept.push(format!("{}{} by {measured}", benchmark.id, named.suffix()));
+                }
+            }
+        }
+    }
+    assert_eq!(kept, [""; 0]);
+}

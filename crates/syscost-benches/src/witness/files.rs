@@ -1,0 +1,114 @@
+//! What the kernel says of open files, and what calls on them gave.
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::readlink;
+use syscost_harness::directory::Directory;
+use syscost_harness::prelude::*;
+use syscost_sys::files;
+
+/// The label of the directory that a file is in.
+pub(crate) static DIRECTORY: Witness = Witness::of("directory of the file", "/proc/self/fd");
+
+/// Whether a file bypasses the page cache, in the words of [`see_direct`].
+static DIRECT: Witness = Witness::of("O_DIRECT of the open file", "fcntl F_GETFL");
+
+/// Bytes that each operation has moved: reads, writes, copies.
+pub(crate) static MOVED: Witness = Witness::of(
+    "bytes that an operation moved",
+    "results of its calls, fstat",
+);
+
+/// Reports in which of the run's directories this file is.
+pub(crate) fn see_directory(b: &mut Bencher, file: impl AsFd) {
+    match directory_of(file.as_fd(), &b.targets().directories) {
+        Ok(label) => b.saw(&DIRECTORY, label),
+        Err(reason) => b.unseen(&DIRECTORY, reason),
+    }
+}
+
+/// The label of the innermost of these directories that a file is in.
+fn directory_of(file: BorrowedFd<'_>, directories: &[Directory]) -> Result<String, Unsupported> {
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let path = readlink(&*link, Vec::new())
+        .map_err(|cause| Unsupported::new(format!("readlink {link}: {cause}")))?;
+    let path = Path::new(std::ffi::OsStr::from_bytes(path.as_bytes()));
+    let length = |one: &&Directory| {
+        let made = one.made().ok()?;
+        path.starts_with(&made).then(|| made.components().count())
+    };
+    let found = directories.iter().max_by_key(length);
+    let found = found.filter(|one| length(one).is_some());
+    let alike = directories
+        .iter()
+        .filter(|one| found.is_some_and(|of| of.path == one.path));
+    match (found, alike.count()) {
+        (None, _) => Ok("none of this run".to_owned()),
+        (Some(found), 1) => Ok(found.label.clone()),
+        (Some(_), _) => Err(Unsupported::new("several labels name this directory")),
+    }
+}
+
+/// Proof of whether a file bypasses the page cache.
+pub(crate) fn direct(is_direct: bool) -> Proof {
+    DIRECT.sees(if is_direct { "set" } else { "not set" })
+}
+
+/// Reports whether the kernel has these files open with O_DIRECT.
+pub(crate) fn see_direct<'f>(
+    b: &mut Bencher,
+    files: impl IntoIterator<Item = &'f File>,
+) -> Result<(), Failure> {
+    let flags: Vec<bool> = files
+        .into_iter()
+        .map(files::is_direct)
+        .collect::<Result<_, _>>()?;
+    see_all_direct(b, &flags);
+    Ok(())
+}
+
+/// Reports whether files are open with O_DIRECT, as their processes found out.
+pub(crate) fn see_all_direct(b: &mut Bencher, flags: &[bool]) {
+    let seen = match (flags.contains(&true), flags.contains(&false)) {
+        (true, false) => "set",
+        (false, _) => "not set",
+        (true, true) => "set of some of them",
+    };
+    b.saw(&DIRECT, seen);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn directory(label: &str, path: PathBuf) -> Directory {
+        let label = label.to_owned();
+        Directory { label, path }
+    }
+
+    #[test]
+    fn a_file_is_in_the_innermost_directory() {
+        let own = File::open(env!("CARGO_MANIFEST_DIR")).expect("this crate");
+        let path = std::fs::canonicalize(env!("CARGO_MANIFEST_DIR")).expect("it has a path");
+        let outer = path.parent().expect("the workspace").to_owned();
+        let (inner, beside) = (
+            directory("inner", path.clone()),
+            directory("x", path.join("src")),
+        );
+        let outer = directory("outer", outer);
+        let of = |all: &[Directory]| directory_of(own.as_fd(), all);
+        if let Err(reason) = of(&[outer.clone()]) {
+            return println!("skipped: {reason}");
+        }
+        assert_eq!(of(&[outer.clone(), inner.clone()]), Ok("inner".to_owned()));
+        assert_eq!(of(&[inner.clone(), outer.clone()]), Ok("inner".to_owned()));
+        // Lies: a directory within it, and one of which nothing tells which label is meant.
+        assert_eq!(of(&[beside]), Ok("none of this run".to_owned()));
+        assert!(of(&[inner, directory("again", path)]).is_err());
+    }
+}
