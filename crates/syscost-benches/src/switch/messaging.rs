@@ -32,7 +32,7 @@ use rustix::thread::futex;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use crate::descriptor::claim_kind;
+use crate::descriptor::kind_of;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Hackbench: many-to-many messaging",
@@ -62,6 +62,13 @@ const LOOPS: u32 = 50;
 /// The number of loops where calls are counted: under an audit each call is reported to another process.
 const COUNTED_LOOPS: u32 = 10;
 
+static KIND: Witness = Witness::of(
+    "what messages go through",
+    "fstat, getsockopt and /proc/self/fd",
+);
+
+static CHANNELS: Witness = Witness::of("channels, one per receiver", "fstat");
+
 #[derive(Params, Clone)]
 struct Row {
     via: Via,
@@ -86,6 +93,19 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        // The calls are the same.
+        let kind = match self.via {
+            Via::Pipe => "pipe",
+            Via::Socket => "unix stream socket without a path",
+        };
+        Some(RowProofs {
+            via: KIND.sees(kind),
+            between: Proof::by_tasks(),
+            groups: CHANNELS.sees(self.groups * EACH),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let Row {
             via,
@@ -101,14 +121,7 @@ impl Measured for Row {
             team(via, between, groups, loops, cpus)
         });
         let (mut outcome, (shared, outboxes)) = plan.measure(team)?.split();
-        // The calls are the same.
-        let kind = match via {
-            Via::Pipe => "pipe",
-            Via::Socket => "unix stream socket without a path",
-        };
-        let descriptors = outboxes.iter().map(Outbox::descriptor);
-        claim_kind(&mut outcome, "what messages go through", kind, descriptors);
-        claim_channels(&mut outcome, groups, &outboxes)?;
+        see_channels(&mut outcome, &outboxes)?;
         let (sent, received) = shared.messages();
         let all = sent == received && sent > 0;
         let who = "senders and receivers";
@@ -120,15 +133,19 @@ impl Measured for Row {
     }
 }
 
-/// Claims that there is one channel for each receiver of all these groups.
-fn claim_channels(b: &mut Bencher, groups: u64, outboxes: &[Outbox]) -> Result<(), Failure> {
+/// Reports which channels there are, and how many.
+fn see_channels(b: &mut Bencher, outboxes: &[Outbox]) -> Result<(), Failure> {
+    let kinds = outboxes.iter().map(|outbox| kind_of(outbox.descriptor()));
+    match kinds.collect::<Result<BTreeSet<String>, _>>() {
+        Ok(kinds) => b.saw(&KIND, Vec::from_iter(kinds).join(", ")),
+        Err(reason) => b.unseen(&KIND, reason),
+    }
     let inodes: Result<BTreeSet<u64>, Errno> = outboxes
         .iter()
         .map(|outbox| Ok(fstat(outbox.descriptor())?.st_ino))
         .collect();
     let seen = inodes.map_err(|error| Failure::of("fstat of a channel", error))?;
-    let seen = seen.len() as u64;
-    b.claim_equal("channels, one per receiver", groups * EACH, seen, "fstat");
+    b.saw(&CHANNELS, seen.len() as u64);
     Ok(())
 }
 

@@ -104,6 +104,13 @@ impl<M: Mechanism> Measured<M> for Tasks {
         M::profile(*self)
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(TasksProofs {
+            between: Proof::by_tasks(),
+            cpus: Proof::by_tasks(),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         M::measure(self, plan)
     }

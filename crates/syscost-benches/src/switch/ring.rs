@@ -71,6 +71,14 @@ const HOP: [Expect; 4] = [
     at_most(Counter::MinorFaults, 0.05),
 ];
 
+static SUBTRACTED: Witness = Witness::of("what is subtracted from a hop", "timed beside it");
+
+static WORKING_SET: Witness = Witness::of("bytes that each task works on", "sum in the token");
+
+const SAME_WORK: &str = "the same work in one task";
+
+const EMPTY_HOP: &str = "a hop without memory";
+
 /// All tasks take turns on the measured CPU.
 const HERE: Placement = Placement::SAME;
 
@@ -118,6 +126,19 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        let subtracted = match (self.size, self.cost) {
+            (Bytes(0), Cost::Switch | Cost::Refill) => String::new(),
+            (_, Cost::Switch) => SAME_WORK.to_owned(),
+            (_, Cost::Refill) => format!("{SAME_WORK}, {EMPTY_HOP}"),
+        };
+        Some(RowProofs {
+            cost: SUBTRACTED.sees(subtracted),
+            tasks: Proof::by_tasks(),
+            size: WORKING_SET.sees(self.size.0),
+        })
+    }
+
     /// Creating a process and its memory takes about a millisecond.
     fn setup(&self) -> Option<Setup> {
         let seconds = 0.005 + 0.001 * self.tasks.0 as f64;
@@ -132,30 +153,35 @@ impl Measured for Row {
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
         let hop = Together::of(HERE, |cpus| ring(tasks, bytes, cpus));
         let same_work = Baseline {
-            name: "the same work in one task",
+            name: SAME_WORK,
             detail: "same_work_ns",
             expect: &[],
             per_iteration: 1,
             make: &|_| alone(bytes),
         };
         let empty_ring = Baseline {
-            name: "a hop without memory",
+            name: EMPTY_HOP,
             detail: "empty_hop_ns",
             expect: &HOP,
             per_iteration: tasks,
-            make: &|cpus| ring(tasks, 0, cpus),
+            make: &|cpus| Ok(ring(tasks, 0, cpus)?.map(drop)),
         };
-        match (bytes, self.cost) {
+        let outcome = match (bytes, self.cost) {
             (0, _) => plan.measure(hop),
             (_, Cost::Switch) => plan.measure(hop.minus(&[same_work])),
             (_, Cost::Refill) => plan.measure(hop.minus(&[same_work, empty_ring])),
-        }
+        };
+        let (mut outcome, round) = outcome?.split();
+        let subtracted = outcome.subtracted().join(", ");
+        outcome.saw(&SUBTRACTED, subtracted);
+        outcome.saw(&WORKING_SET, round.working_set);
+        Ok(outcome)
     }
 }
 
 /// The measuring task and its partners, each between two pipes. An iteration is a round of the
 /// token.
-fn ring<'t>(tasks: u64, bytes: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
+fn ring<'t>(tasks: u64, bytes: u64, cpus: &[u32]) -> Result<Team<'t, Round>, Failure> {
     // Each reservation is too small for `Memory::reserve` to check.
     enough_for((tasks * bytes) as usize)?;
     let (first, mut inbox) = link()?;
@@ -176,8 +202,9 @@ fn ring<'t>(tasks: u64, bytes: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
         rounds: 0,
         tasks,
         bytes,
+        working_set: 0,
     };
-    Ok(Team::new(partners, driver).map(drop))
+    Ok(Team::new(partners, driver))
 }
 
 /// The measuring task, between the last partner and the first.
@@ -188,6 +215,8 @@ struct Round {
     rounds: u64,
     tasks: u64,
     bytes: u64,
+    /// Bytes of a task, by what two tokens brought back in the end.
+    working_set: u64,
 }
 
 impl Driver for Round {
@@ -203,6 +232,13 @@ impl Driver for Round {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
+        let mut round = || {
+            self.first.send(1 + self.memory.visit())?;
+            self.last.receive()
+        };
+        let (before, after) = (round().map_err(failed)?, round().map_err(failed)?);
+        // Each task has added one to each word that it read.
+        self.working_set = after.wrapping_sub(before) / self.tasks * LINE as u64;
         self.first.send(OVER).map_err(failed)?;
         self.last.receive().map(drop).map_err(failed)
     }

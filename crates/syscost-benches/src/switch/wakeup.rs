@@ -37,8 +37,8 @@ use std::time::Instant;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat};
 use syscost_sys::partner::{Between, Partner};
-use syscost_sys::process::{RealTime, class, set_timer_slack, timer_slack};
-use syscost_sys::topology::Relation;
+use syscost_sys::process::{RealTime, class, descendants, set_timer_slack, timer_slack};
+use syscost_sys::topology::{Relation, Topology};
 
 use self::sleeper::Sleeper;
 use self::tally::Tally;
@@ -67,6 +67,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     ..Benchmark::of::<Row>()
 };
+
+static CLASS: Witness = Witness::of("class of the task", "sched_getscheduler");
+
+static BUSY: Witness = Witness::of("processes that keep its CPU busy", "/proc");
+
+static WAKER: Witness = Witness::of("where its waker is", "/proc");
 
 /// The real-time priority that is most common in such measurements.
 const PRIORITY: u8 = 80;
@@ -123,6 +129,28 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(RowProofs {
+            via: Proof::counted(match self.via {
+                Via::Timer => vec![
+                    calls(Sysno::CLOCK_NANOSLEEP),
+                    // None, where user space can read the clock.
+                    at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 2.0),
+                ],
+                Via::Futex => vec![calls(Sysno::FUTEX)],
+            }),
+            class: CLASS.sees(match self.class {
+                Class::Fifo => format!("SCHED_FIFO {PRIORITY}"),
+                Class::Normal => "SCHED_OTHER".to_owned(),
+            }),
+            cpu: BUSY.sees(match self.cpu {
+                State::Loaded => 1_u64,
+                State::Idle => 0,
+            }),
+            cpus: WAKER.sees(self.cpus.map_or(NOWHERE, Placement::name)),
+        })
+    }
+
     fn support(&self, here: &Here) -> Result<(), Unsupported> {
         match self.class {
             Class::Normal => Ok(()),
@@ -130,7 +158,7 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let own = TaskStat::of(TaskId::own())?;
         let load = match self.cpu {
             State::Loaded => Some(Load::start(plan.cpu())?),
@@ -143,40 +171,33 @@ impl Measured for Row {
             }
             (Via::Futex, None) => return Err(Failure::Broken("has no CPU for its waker".into())),
         };
-        sleeper
-            .expectations()
-            .into_iter()
-            .for_each(|e| plan.expect(e));
         // Before the class, in which it cannot be set; real-time tasks have no slack.
         let slack = Slack::set()?;
         let real_time = match self.class {
             Class::Fifo => Some(RealTime::enter(PRIORITY).map_err(refused)?),
             Class::Normal => None,
         };
+        let beside = Beside::look()?;
         let mut tally = Tally::default();
         let mut outcome = tally.measure(plan, || sleeper.wake_up())?;
         tally.report(&mut outcome);
         match &load {
-            Some(load) => load.claim(&mut outcome, &tally)?,
+            Some(load) => load.detail(&mut outcome, &tally)?,
             None => tally.claim_undelayed(&mut outcome),
         }
-        claim_class(&mut outcome, self.class)?;
+        outcome.saw(&CLASS, class()?.to_string());
+        let ns = timer_slack()? as f64;
+        outcome.claim_within("timer slack in ns", Bound::AtMost(1.0), ns, "prctl");
         drop(real_time);
         drop(slack);
-        let cpus_seen: Vec<u32> = [&own]
-            .into_iter()
-            .chain(load.as_ref().map(Load::stat))
-            .chain(sleeper.waker())
-            .map(TaskStat::processor)
-            .collect::<Result<_, _>>()?;
-        // By the row, not by what was started.
-        let own_cpu = match self.cpu {
-            State::Loaded => vec![outcome.cpu(); 2],
-            State::Idle => vec![outcome.cpu()],
-        };
-        let expected: Vec<u32> = own_cpu.into_iter().chain(sleeper.waker_cpu()).collect();
-        let (named, seen) = (format!("{expected:?}"), format!("{cpus_seen:?}"));
-        outcome.claim_equal("CPUs of its tasks", named, seen, "/proc");
+        let cpu = own.processor()?;
+        let named = outcome.cpu();
+        outcome.claim_equal("CPU of the task", named, cpu, "/proc");
+        outcome.saw(&BUSY, beside.busy_on(cpu)?);
+        match place_of(sleeper.waker(), cpu) {
+            Ok(place) => outcome.saw(&WAKER, place),
+            Err(reason) => outcome.unseen(&WAKER, reason),
+        }
         Ok(outcome)
     }
 }
@@ -202,16 +223,45 @@ fn refused(error: syscost_sys::SystemError) -> Failure {
     ))
 }
 
-fn claim_class(b: &mut Bencher, wanted: Class) -> Result<(), Failure> {
-    let expected = match wanted {
-        Class::Fifo => format!("SCHED_FIFO {PRIORITY}"),
-        Class::Normal => "SCHED_OTHER".to_owned(),
+/// Where there is no waker.
+const NOWHERE: &str = "nowhere";
+
+/// What the CPU of this waker is to that of the task that it wakes.
+fn place_of(waker: Option<&TaskStat>, cpu: u32) -> Result<&'static str, Unsupported> {
+    let Some(waker) = waker else {
+        return Ok(NOWHERE);
     };
-    let seen = class()?.to_string();
-    b.claim_equal("class of the task", expected, seen, "sched_getscheduler");
-    let slack = timer_slack()? as f64;
-    b.claim_within("timer slack in ns", Bound::AtMost(1.0), slack, "prctl");
-    Ok(())
+    let relation = Topology::here().relation(cpu, waker.processor()?);
+    let unknown = || Unsupported::new("the kernel does not say how its CPU and that one relate");
+    Ok(Placement::At(relation.ok_or_else(unknown)?).name())
+}
+
+/// The processes that this one has started, as they were before the measurement.
+struct Beside(Vec<(TaskStat, TaskReading)>);
+
+impl Beside {
+    fn look() -> Result<Self, Unsupported> {
+        let started = descendants(std::process::id()).into_iter();
+        let stats = started.map(|id| {
+            let stat = TaskStat::of(TaskId {
+                process: id,
+                thread: id,
+            })?;
+            let before = stat.read()?;
+            Ok((stat, before))
+        });
+        Ok(Self(stats.collect::<Result<_, Unsupported>>()?))
+    }
+
+    /// How many of them are on this CPU and have not slept since.
+    fn busy_on(&self, cpu: u32) -> Result<u64, Unsupported> {
+        let mut busy = 0;
+        for (stat, before) in &self.0 {
+            let slept = (stat.read()? - *before).voluntary_switches > 0 || stat.is_asleep()?;
+            busy += u64::from(!slept && stat.processor()? == cpu);
+        }
+        Ok(busy)
+    }
 }
 
 /// The minimum timer slack, until dropped.
@@ -257,16 +307,11 @@ impl Load {
         })
     }
 
-    fn stat(&self) -> &TaskStat {
-        &self.stat
-    }
-
-    /// Claims that it wanted the CPU all the time: it has never slept. The share it got, and how
-    /// often it was preempted, are details: on a busy machine other tasks preempt it, too.
-    fn claim(&self, b: &mut Bencher, tally: &Tally) -> Result<(), Failure> {
+    /// Details the share of the CPU that it got, and how often it was preempted: on a busy machine
+    /// other tasks preempt it, too.
+    fn detail(&self, b: &mut Bencher, tally: &Tally) -> Result<(), Failure> {
         let (began, before) = self.at_start;
         let used = self.stat.read()? - before;
-        b.claim_equal("sleeps of the load", 0, used.voluntary_switches, "/proc");
         if let Some(run_ns) = used.run_ns {
             let percent = 100.0 * run_ns as f64 / began.elapsed().as_nanos() as f64;
             b.detail("load_ran_percent", percent);

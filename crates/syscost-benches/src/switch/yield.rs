@@ -80,6 +80,14 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(RowProofs {
+            between: Proof::by_tasks(),
+            cpus: Proof::by_tasks(),
+            tasks: Proof::by_tasks(),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let tasks = self.tasks.0;
         plan.operations_per_iteration(tasks);

@@ -56,7 +56,7 @@ impl Creation for CloneThread {
         // Dropped before the stack.
         let joined = Joined;
         let create = || create(&mut stack).map(|id| ids.note(id));
-        let mut outcome = until::measure(plan, until, &[Sysno::EXIT], create, |()| {
+        let mut outcome = until::measure(plan, until, create, |()| {
             join();
             Ok(())
         })?;
@@ -64,6 +64,10 @@ impl Creation for CloneThread {
         outcome.report(DISTINCT, ids.distinct());
         outcome.report(RAN, (RUNS.load(SeqCst) - before) as f64);
         Ok(outcome)
+    }
+
+    fn proof(until: Until) -> Proof {
+        until::proof_of_threads(until, Sysno::EXIT)
     }
 }
 

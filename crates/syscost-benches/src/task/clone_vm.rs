@@ -42,8 +42,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 pub(super) fn iteration() -> Iteration {
     let shared = libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_SIGHAND;
     let flags = shared | libc::SIGCHLD;
-    let create = ScriptCall::new(Sysno::CLONE, [flags as u64, Script::CHILD_STACK]);
-    Iteration::exiting(create.forking())
+    Iteration::of(ScriptCall::new(
+        Sysno::CLONE,
+        [flags as u64, Script::CHILD_STACK],
+    ))
 }
 
 struct CloneVm;
@@ -51,5 +53,9 @@ struct CloneVm;
 impl Creation for CloneVm {
     fn measure(until: Until, plan: Plan) -> Result<Outcome, Failure> {
         lean::measure(plan, iteration(), until)
+    }
+
+    fn proof(until: Until) -> Proof {
+        lean::proof(until, false)
     }
 }

@@ -17,10 +17,9 @@
 //! dynamically, so its figure includes a dynamic linker's work as well.
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::Script;
 
 use super::ids::DISTINCT;
-use super::lean::{self, FAULTS, Iteration, NO_FAULTS, once_and_asked};
+use super::lean::{self, FAULTS, FLAGS, NO_FAULTS, once_and_asked};
 use super::marked::Marked;
 use super::until::Until;
 use super::{fork, vfork};
@@ -73,27 +72,23 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.via {
-            Via::Fork => vec![FAULTS],
-            Via::Vfork => vec![NO_FAULTS],
-        }
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        let (flags, faults) = match self.via {
+            Via::Fork => (fork::FLAGS, FAULTS),
+            Via::Vfork => (vfork::FLAGS, NO_FAULTS),
+        };
+        let flags = ArgumentValue::Always(flags as u64);
+        Some(RowProofs {
+            via: Proof::counted([faults]).and(Proof::argument(Sysno::CLONE, FLAGS, flags)),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        let (create, is_blocked) = match self.via {
-            Via::Fork => (fork::call(), false),
-            Via::Vfork => (vfork::call(), true),
+        let marked = Marked::new()?;
+        let iteration = match self.via {
+            Via::Fork => fork::iteration(),
+            Via::Vfork => vfork::iteration(),
         };
-        let (marked, mut script) = (Marked::new()?, Script::new());
-        let iteration = Iteration {
-            create: vec![create],
-            is_blocked,
-            child: lean::execute(&mut script, marked.path(), &[marked.path()]),
-            status: 0,
-            then: Some(lean::take(&marked)),
-            script,
-        };
-        lean::measure(plan, iteration, Until::Reaped)
+        lean::measure(plan, iteration.running(&marked), Until::Reaped)
     }
 }

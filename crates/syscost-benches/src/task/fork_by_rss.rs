@@ -105,17 +105,19 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        let Some(Term::Page) = self.term else {
-            return expected(1.0);
-        };
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
         let sizes = SMALL_MIB.0.len();
-        let mut fit = expected((sizes * REPEATS) as f64);
-        fit.push(exactly(
-            Counter::Syscall(Sysno::MADVISE),
-            2.0 * sizes as f64,
-        ));
-        fit
+        let expected = match self.term {
+            None => expected(1.0, 0.0),
+            Some(Term::Page) => expected((sizes * REPEATS) as f64, 2.0 * sizes as f64),
+        };
+        let whole = Bytes::mib(sizes_of(self.pages).1 as u64);
+        let (size, pages) = memory::proofs(self.size.unwrap_or(whole).0, self.pages);
+        Some(RowProofs {
+            size,
+            term: Proof::counted(expected),
+            pages,
+        })
     }
 
     fn setup(&self) -> Option<Setup> {
@@ -138,10 +140,19 @@ impl Measured for Row {
     }
 }
 
-/// The expected counts of this many forks.
-fn expected(forks: f64) -> Vec<Expect> {
+/// The sizes to which the line is fitted, and that of the whole memory, in MiB.
+fn sizes_of(pages: Pages) -> ([usize; 4], usize) {
+    match pages {
+        Pages::Small => SMALL_MIB,
+        Pages::Huge => HUGE_MIB,
+    }
+}
+
+/// The expected counts of this many forks, between which the kernel is advised this often.
+fn expected(forks: f64, advised: f64) -> Vec<Expect> {
     let once = |call| exactly(Counter::Syscall(call), forks);
     vec![
+        exactly(Counter::Syscall(Sysno::MADVISE), advised),
         once(Sysno::CLONE),
         once(Sysno::EXIT_GROUP),
         once(Sysno::WAIT4),
@@ -164,9 +175,7 @@ fn of_size(mut plan: Plan, bytes: usize, pages: Pages) -> Result<Outcome, Failur
     // Individually: batches, and their doubling for evidence, would take far too long for the largest.
     let fork = || forked(&clock, &mut ids, memory.as_ref(), bytes);
     let mut outcome = plan.measure(Observed::of(fork))?;
-    if let Some(memory) = memory {
-        memory.claim(&mut outcome)?;
-    }
+    memory::see(&mut outcome, memory.as_ref())?;
     outcome.report(DISTINCT, ids.distinct());
     Ok(outcome)
 }
@@ -193,10 +202,7 @@ fn forked(
 
 /// The slope of the cost by size, in ns per page.
 fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
-    let (sizes, whole) = match pages {
-        Pages::Small => SMALL_MIB,
-        Pages::Huge => HUGE_MIB,
-    };
+    let (sizes, whole) = sizes_of(pages);
     let page = pages.bytes();
     let (clock, mut ids) = (*plan.clock(), Ids::default());
     let memory = Memory::fill(whole << 20, pages)?;
@@ -225,7 +231,7 @@ fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
         }
         Ok(Line::through(&points).map_or(f64::NAN, |line| line.slope))
     }))?;
-    memory.claim(&mut outcome)?;
+    memory::see(&mut outcome, Some(&memory))?;
     outcome.report(DISTINCT, ids.distinct());
     if let Some(line) = Line::through(&shortest) {
         outcome.detail("intercept_ns", line.intercept);

@@ -40,8 +40,10 @@ pub(super) struct Iteration {
     pub(super) create: Vec<ScriptCall>,
     /// Whether the parent is blocked until the child has executed a program or ended.
     pub(super) is_blocked: bool,
-    /// What the child does.
+    /// What the child does first.
     pub(super) child: Vec<ScriptCall>,
+    /// How it ends.
+    pub(super) end: Vec<ScriptCall>,
     /// The exit status of the child.
     pub(super) status: u8,
     /// What follows its end, and what that leaves in the log.
@@ -52,40 +54,88 @@ pub(super) struct Iteration {
 
 impl Iteration {
     /// A child that exits at once, made by this call.
-    pub(super) fn exiting(create: ScriptCall) -> Self {
+    pub(super) fn of(create: ScriptCall) -> Self {
+        Self::by(vec![create.forking()])
+    }
+
+    /// As [`Iteration::of`], made by these calls.
+    pub(super) fn by(create: Vec<ScriptCall>) -> Self {
         Self {
-            create: vec![create],
+            create,
             is_blocked: false,
-            child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
+            child: Vec::new(),
+            end: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
             status: 0,
             then: None,
             script: Script::new(),
         }
     }
+
+    /// The same with a child that becomes the program of this path, with these arguments and no
+    /// environment, or exits with the status that shells use for a missing file.
+    pub(super) fn executing(mut self, path: &CStr, arguments: &[&CStr]) -> Self {
+        let script = &mut self.script;
+        let path = script.place(path.to_bytes_with_nul());
+        let mut texts: Vec<u64> = arguments
+            .iter()
+            .map(|text| script.place(text.to_bytes_with_nul()))
+            .collect();
+        texts.push(0);
+        let (arguments, environment) = (script.place_words(&texts), script.place_words(&[0]));
+        self.end = vec![
+            ScriptCall::new(Sysno::EXECVE, [path, arguments, environment]),
+            ScriptCall::new(Sysno::EXIT_GROUP, [127]),
+        ];
+        self
+    }
+
+    /// The same where the marker of the one run of the tiny program that has ended is taken.
+    pub(super) fn taking(mut self, marked: &Marked) -> Self {
+        let read = [marked.markers() as u64, Script::ANSWER, 2];
+        // One byte was read, and it was the marker.
+        let taken = 1 | u64::from(MARKER) << 32;
+        self.then = Some((ScriptCall::new(Sysno::READ, read).answering(), taken));
+        self
+    }
+
+    /// The same with a child that becomes the tiny program.
+    pub(super) fn running(self, marked: &Marked) -> Self {
+        self.executing(marked.path(), &[marked.path()])
+            .taking(marked)
+    }
 }
 
-/// The calls by which a child becomes the program of this path, with these arguments and no
-/// environment, or exits with the status that shells use for a missing file.
-pub(super) fn execute(script: &mut Script, path: &CStr, arguments: &[&CStr]) -> Vec<ScriptCall> {
-    let path = script.place(path.to_bytes_with_nul());
-    let mut texts: Vec<u64> = arguments
-        .iter()
-        .map(|text| script.place(text.to_bytes_with_nul()))
-        .collect();
-    texts.push(0);
-    let (arguments, environment) = (script.place_words(&texts), script.place_words(&[0]));
-    vec![
-        ScriptCall::new(Sysno::EXECVE, [path, arguments, environment]),
-        ScriptCall::new(Sysno::EXIT_GROUP, [127]),
-    ]
-}
+/// The argument of clone that says what the new task shares.
+pub(super) const FLAGS: Argument = Argument {
+    position: 0,
+    name: "flags",
+};
 
-/// The call that takes the marker of the one run of the tiny program that has ended, and what it
-/// leaves: one byte was read, and it was the marker.
-pub(super) fn take(marked: &Marked) -> (ScriptCall, u64) {
-    let read = [marked.markers() as u64, Script::ANSWER, 2];
-    let taken = 1 | u64::from(MARKER) << 32;
-    (ScriptCall::new(Sysno::READ, read).answering(), taken)
+/// How much of the time of its iterations is what is reported.
+static TIMED: Witness = Witness::of(
+    "share of the parent's time that is timed",
+    "counter read by the parent",
+);
+
+/// What proves that children were timed up to this moment by [`measure`].
+pub(super) fn proof(until: Until, is_blocked: bool) -> Proof {
+    // The child's end, and the wait for it, come after what is timed.
+    let part = || TIMED.within(Bound::AtMost(0.98));
+    match (until, is_blocked) {
+        // A child that runs on before the call has returned ends before it is waited for, so that
+        // its parent does not sleep then.
+        (Until::Created, false) => part().and(Proof::counted([within(
+            Counter::VoluntarySwitches,
+            0.75,
+            1.5,
+        )])),
+        (Until::Created, true) => part().and(Proof::counted([within(
+            Counter::VoluntarySwitches,
+            1.75,
+            2.5,
+        )])),
+        (Until::Reaped, _) => TIMED.within(Bound::Exactly(1.0)),
+    }
 }
 
 /// Measures an iteration, or its calls that make the child.
@@ -97,25 +147,19 @@ pub(super) fn measure(
     if until == Until::Created && !Lean::reads(plan.clock()) {
         return Err(other_clock());
     }
-    // A child that runs on before the call has returned ends before it is waited for, so that its
-    // parent does not sleep then.
     let _policy = match (until, iteration.is_blocked) {
+        // In the class for batch work new tasks do not preempt.
         (Until::Created, false) => {
-            plan.expect(within(Counter::VoluntarySwitches, 0.75, 1.5));
-            // In the class for batch work new tasks do not preempt.
             Some(Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?)
         }
-        (Until::Created, true) => {
-            // In the normal class a task that is woken runs before others.
-            plan.expect(within(Counter::VoluntarySwitches, 1.75, 2.5));
-            None
-        }
-        (Until::Reaped, _) => None,
+        // In the normal class a task that is woken runs before others.
+        (Until::Created, true) | (Until::Reaped, _) => None,
     };
     let mut parent = Parent::new(&plan, iteration, until);
     parent.prepare()?;
     parent.claim(&mut plan)?;
     let mut outcome = plan.measure(Loop::served(&mut parent))?;
+    outcome.saw(&TIMED, parent.timed_ticks as f64 / parent.all_ticks as f64);
     outcome.report(DISTINCT, parent.ids.distinct());
     Ok(outcome)
 }
@@ -166,6 +210,10 @@ struct Parent {
     clock: Clock,
     cpu: u32,
     ids: Ids,
+    /// Of all its iterations, warm-up aside, by its own readings.
+    all_ticks: u64,
+    /// Those of them that were reported.
+    timed_ticks: u64,
     /// The process that asked, and what it got.
     started: Option<(u32, Lean, TaskStat)>,
 }
@@ -174,6 +222,7 @@ impl Parent {
     fn new(b: &Bencher, iteration: Iteration, until: Until) -> Self {
         let wait = ScriptCall::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
         let mut calls = iteration.create;
+        let child = [iteration.child, iteration.end].concat();
         if until == Until::Created {
             let last = calls.len() - 1;
             calls[0] = calls[0].stamped_before();
@@ -183,7 +232,7 @@ impl Parent {
         let (then, left) = iteration.then.unzip();
         calls.extend(then);
         Self {
-            script: iteration.script.iteration(calls).child(iteration.child),
+            script: iteration.script.iteration(calls).child(child),
             wanted: Wanted {
                 until,
                 status: iteration.status,
@@ -192,6 +241,8 @@ impl Parent {
             clock: *b.clock(),
             cpu: b.cpu(),
             ids: Ids::default(),
+            all_ticks: 0,
+            timed_ticks: 0,
             started: None,
         }
     }
@@ -308,7 +359,10 @@ impl Served for Parent {
             Until::Created => creating,
             Until::Reaped => done.ticks,
         };
+        let all_ticks = done.ticks;
         self.ids = ids;
+        self.all_ticks += all_ticks;
+        self.timed_ticks += ticks;
         Ok(Lean::reads(&clock).then(|| clock.to_ns(ticks)))
     }
 

@@ -94,16 +94,17 @@ impl Creation for PosixSpawn {
             restore,
         ];
         // Where the child's mask goes: nobody reads it.
-        let mut child = vec![masks(libc::SIG_BLOCK, 0, Script::ANSWER), restore];
-        child.extend(lean::execute(&mut script, marked.path(), &[marked.path()]));
+        let child = vec![masks(libc::SIG_BLOCK, 0, Script::ANSWER), restore];
         let iteration = Iteration {
-            create,
             is_blocked: true,
             child,
-            status: 0,
-            then: Some(lean::take(&marked)),
             script,
+            ..Iteration::by(create)
         };
-        lean::measure(plan, iteration, until)
+        lean::measure(plan, iteration.running(&marked), until)
+    }
+
+    fn proof(until: Until) -> Proof {
+        lean::proof(until, true)
     }
 }

@@ -49,9 +49,13 @@ impl Creation for Pthread {
 
     fn measure(until: Until, plan: Plan) -> Result<Outcome, Failure> {
         let before = RUNS.load(SeqCst);
-        let mut outcome = until::measure(plan, until, &[Sysno::EXIT], create, join)?;
+        let mut outcome = until::measure(plan, until, create, join)?;
         outcome.report(RAN, (RUNS.load(SeqCst) - before) as f64);
         Ok(outcome)
+    }
+
+    fn proof(until: Until) -> Proof {
+        until::proof_of_threads(until, Sysno::EXIT)
     }
 }
 

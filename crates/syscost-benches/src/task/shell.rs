@@ -18,7 +18,6 @@
 use std::ffi::CStr;
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::Script;
 
 use super::ids::DISTINCT;
 use super::lean::{self, Iteration, NO_FAULTS};
@@ -78,15 +77,17 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.command {
-            Command::Exit => vec![calls(Sysno::EXECVE), calls(Sysno::WAIT4)],
-            Command::Program => vec![
-                exactly(Counter::Syscall(Sysno::EXECVE), 2.0),
-                // The shell's own call, if it forks.
-                within(Counter::Syscall(Sysno::WAIT4), 1.0, 3.0),
-            ],
-        }
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(RowProofs {
+            command: Proof::counted(match self.command {
+                Command::Exit => [calls(Sysno::EXECVE), calls(Sysno::WAIT4)],
+                Command::Program => [
+                    exactly(Counter::Syscall(Sysno::EXECVE), 2.0),
+                    // The shell's own call, if it forks.
+                    within(Counter::Syscall(Sysno::WAIT4), 1.0, 3.0),
+                ],
+            }),
+        })
     }
 
     fn support(&self, _: &Here) -> Result<(), Unsupported> {
@@ -97,18 +98,14 @@ impl Measured for Row {
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        let (marked, mut script) = (Marked::new()?, Script::new());
-        let (command, status, then) = match self.command {
-            Command::Exit => (EXIT.0, EXIT.1, None),
-            Command::Program => (marked.path(), 0, Some(lean::take(&marked))),
-        };
-        let iteration = Iteration {
-            create: vec![vfork::call()],
-            is_blocked: true,
-            child: lean::execute(&mut script, SHELL, &[c"sh", c"-c", command]),
-            status,
-            then,
-            script,
+        let marked = Marked::new()?;
+        let shell = |command| vfork::iteration().executing(SHELL, &[c"sh", c"-c", command]);
+        let iteration = match self.command {
+            Command::Exit => Iteration {
+                status: EXIT.1,
+                ..shell(EXIT.0)
+            },
+            Command::Program => shell(marked.path()).taking(&marked),
         };
         lean::measure(plan, iteration, Until::Reaped)
     }

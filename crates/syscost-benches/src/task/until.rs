@@ -6,9 +6,10 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::Usage;
 use syscost_sys::process::{self, Batch};
 
-/// The evidence that new tasks ran before the calls that created them returned. They share one CPU,
-/// so one that runs early causes an involuntary switch within the call.
-const EARLY: &str = "involuntary switches within the call";
+/// How often the creator left the CPU while it was timed. New tasks share it, so one that runs before
+/// the call that created it has returned takes it from the creator, and the creator leaves it at
+/// least once to a task whose end is timed as well.
+const LEFT: &str = "switches from the creator to others in what is timed";
 
 /// The moment up to which a task is timed.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,9 @@ pub(super) trait Creation {
 
     /// Measures it up to this moment.
     fn measure(until: Until, plan: Plan) -> Result<Outcome, Failure>;
+
+    /// What proves that it was this moment.
+    fn proof(until: Until) -> Proof;
 }
 
 /// The row of a way to create tasks.
@@ -47,31 +51,47 @@ impl<C: Creation> Measured<C> for Row {
         }
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(RowProofs {
+            until: C::proof(self.until),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         C::measure(self.until, plan)
     }
 }
 
-/// Measures `create` alone, or `create` and `end` together (`until=reaped`). `ending` are the calls
-/// that belong to the task's end: its work, its exit, and the wait.
+/// What proves that tasks that exit by `exit` were timed up to this moment by [`measure`].
+pub(super) fn proof_of_threads(until: Until, exit: Sysno) -> Proof {
+    Proof::counted(match until {
+        Until::Created => vec![
+            // The last task of the audit is ended after it: 31 of 32 are counted, or all.
+            within(Counter::Syscall(exit), 0.9, 1.0),
+            at_most(Counter::Reported(LEFT), 0.25),
+            // Within the call; waits of the preparation do not count.
+            at_most(Counter::VoluntarySwitches, 0.02),
+        ],
+        Until::Reaped => vec![calls(exit), at_least(Counter::Reported(LEFT), 0.9)],
+    })
+}
+
+/// Measures `create` alone, or `create` and `end` together (`until=reaped`).
 pub(crate) fn measure<'a, T>(
     mut plan: Plan<'a>,
     until: Until,
-    ending: &[Sysno],
     mut create: impl FnMut() -> Result<T, Failure>,
     mut end: impl FnMut(T) -> Result<(), Failure>,
 ) -> Result<Outcome<'a>, Failure> {
     detail_size(&mut plan);
     if until == Until::Reaped {
-        ending.iter().for_each(|call| plan.expect(calls(*call)));
-        return plan.measure(Loop::each(|| end(create()?)));
+        let before = Usage::thread()?;
+        let mut outcome = plan.measure(Loop::each(|| end(create()?)))?;
+        let used = Usage::thread()? - before;
+        let left = used.voluntary_switches + used.involuntary_switches;
+        outcome.report(LEFT, left as f64);
+        return Ok(outcome);
     }
-    // The last task of the audit is ended after it: 31 of 32 are counted, or all.
-    let nearly_all = |call: &Sysno| within(Counter::Syscall(*call), 0.9, 1.0);
-    ending.iter().for_each(|call| plan.expect(nearly_all(call)));
-    plan.expect(at_most(Counter::Reported(EARLY), 0.25));
-    // Within the call; waits of the preparation do not count.
-    plan.expect(at_most(Counter::VoluntarySwitches, 0.02));
     // In the class for batch work new tasks do not preempt.
     let _policy = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
     let made = Cell::new(None);
@@ -93,7 +113,7 @@ pub(crate) fn measure<'a, T>(
         },
     ))?;
     // A creator that must wait for its CPU lets the new task run first.
-    outcome.report_shared(EARLY, early as f64);
+    outcome.report_shared(LEFT, early as f64);
     made.take().map_or(Ok(()), end)?;
     Ok(outcome)
 }

@@ -39,10 +39,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-/// The call by which a lean process makes a child that borrows its memory, and its stack.
-pub(super) fn call() -> ScriptCall {
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    ScriptCall::new(Sysno::CLONE, [flags as u64]).forking()
+pub(super) const FLAGS: i32 = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+
+/// What a lean process does: makes a child that borrows its memory, and its stack, and exits.
+pub(super) fn iteration() -> Iteration {
+    Iteration {
+        is_blocked: true,
+        ..Iteration::of(ScriptCall::new(Sysno::CLONE, [FLAGS as u64]))
+    }
 }
 
 /// The moment up to which the child is timed.
@@ -69,31 +73,27 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.until {
-            Moment::Executed => vec![
-                calls(Sysno::EXECVE),
-                once_and_asked(Sysno::WRITE),
-                once_and_asked(Sysno::READ),
-                at_most(Counter::OtherSyscalls, 0.0),
-            ],
-            Moment::Reaped => vec![ASKED],
-        }
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        let executes = [
+            calls(Sysno::EXECVE),
+            once_and_asked(Sysno::WRITE),
+            once_and_asked(Sysno::READ),
+            at_most(Counter::OtherSyscalls, 0.0),
+        ];
+        Some(RowProofs {
+            until: match self.until {
+                Moment::Executed => lean::proof(Until::Created, true).and(Proof::counted(executes)),
+                Moment::Reaped => lean::proof(Until::Reaped, true).and(Proof::counted([ASKED])),
+            },
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        let mut iteration = Iteration {
-            is_blocked: true,
-            ..Iteration::exiting(call())
-        };
         match self.until {
-            Moment::Reaped => lean::measure(plan, iteration, Until::Reaped),
+            Moment::Reaped => lean::measure(plan, iteration(), Until::Reaped),
             Moment::Executed => {
                 let marked = Marked::new()?;
-                iteration.child =
-                    lean::execute(&mut iteration.script, marked.path(), &[marked.path()]);
-                iteration.then = Some(lean::take(&marked));
-                lean::measure(plan, iteration, Until::Created)
+                lean::measure(plan, iteration().running(&marked), Until::Created)
             }
         }
     }

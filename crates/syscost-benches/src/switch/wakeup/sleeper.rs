@@ -34,7 +34,6 @@ pub(super) struct Waker {
     /// Ends when this is dropped, or its parent ends.
     _process: Partner,
     stat: TaskStat,
-    cpu: u32,
 }
 
 /// What sleeper and waker share.
@@ -66,20 +65,7 @@ impl Sleeper {
             clock,
             stat: TaskStat::of(process.task())?,
             _process: process,
-            cpu: cpus[0],
         })))
-    }
-
-    /// The calls of one wake-up.
-    pub(super) fn expectations(&self) -> Vec<Expect> {
-        match self {
-            Sleeper::Timer => vec![
-                calls(Sysno::CLOCK_NANOSLEEP),
-                // None, where user space can read the clock.
-                at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 2.0),
-            ],
-            Sleeper::Futex(_) => vec![calls(Sysno::FUTEX)],
-        }
     }
 
     /// Sleeps once; returns how late the task runs again, in ns.
@@ -103,14 +89,6 @@ impl Sleeper {
         match self {
             Sleeper::Timer => None,
             Sleeper::Futex(waker) => Some(&waker.stat),
-        }
-    }
-
-    /// The CPU that the waker should be on.
-    pub(super) fn waker_cpu(&self) -> Option<u32> {
-        match self {
-            Sleeper::Timer => None,
-            Sleeper::Futex(waker) => Some(waker.cpu),
         }
     }
 }

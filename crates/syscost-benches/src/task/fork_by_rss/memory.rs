@@ -61,10 +61,52 @@ impl Memory {
         black_box(unsafe { self.0.start().add(at).read_volatile() });
     }
 
-    /// Claims that all of it is resident, in pages of the size in the row's name.
-    pub(super) fn claim(&self, b: &mut Bencher) -> Result<(), Failure> {
-        b.claim_resident(&self.0)
+    /// How much of it is resident, in bytes, and in which pages: [`MIXED`] if in several kinds. And
+    /// what else than this program may have caused that.
+    fn resident(&self) -> Result<(usize, &'static str, Option<&'static str>), Unsupported> {
+        let resident = self.0.resident()?;
+        let as_asked = resident.in_pages_bytes;
+        let seen = match as_asked == resident.bytes {
+            true => self.0.pages().name(),
+            false => MIXED,
+        };
+        let is_split = as_asked as f64 >= MIN_UNSPLIT * resident.bytes as f64;
+        let doubt = is_split.then_some("the kernel has split some of these pages since");
+        Ok((resident.bytes, seen, doubt))
     }
+}
+
+static BYTES: Witness = Witness::of("resident bytes in addition", "smaps");
+
+static PAGES: Witness = Witness::of("pages that they are in", "smaps");
+
+/// Where there is no memory in addition.
+const NONE: &str = "none";
+
+const MIXED: &str = "several kinds";
+
+/// Minimum share still in huge pages where the kernel, which may split some at any time, has.
+const MIN_UNSPLIT: f64 = 0.95;
+
+/// What proves that this many bytes were there in addition, in these pages.
+pub(super) fn proofs(bytes: u64, pages: Pages) -> (Proof, Proof) {
+    let seen = match (bytes, pages) {
+        (0, Pages::Small | Pages::Huge) => NONE,
+        (_, Pages::Small) => memory::Pages::Small.name(),
+        (_, Pages::Huge) => memory::Pages::Huge.name(),
+    };
+    (BYTES.sees(bytes), PAGES.sees(seen))
+}
+
+/// Reports what memory there is in addition.
+pub(super) fn see(b: &mut Bencher, memory: Option<&Memory>) -> Result<(), Failure> {
+    let (bytes, pages, doubt) = match memory {
+        Some(memory) => memory.resident()?,
+        None => (0, NONE, None),
+    };
+    b.saw(&BYTES, bytes);
+    b.saw_unless(&PAGES, pages, doubt);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::testing::{claims, findings_by, found_by};
 /// A child that exits with this status, where 0 is wanted.
 fn exiting(status: u64) -> Iteration {
     Iteration {
-        child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [status])],
+        end: vec![ScriptCall::new(Sysno::EXIT_GROUP, [status])],
         ..crate::task::fork::iteration()
     }
 }

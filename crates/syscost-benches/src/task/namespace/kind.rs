@@ -38,6 +38,12 @@ impl Kind {
         }
     }
 
+    /// The name of the file by which [`Kind::own`] tells the caller's own namespace.
+    pub(super) fn file(self) -> &'static str {
+        let path = self.flag_and_own().1.to_str().unwrap_or_default();
+        path.rsplit('/').next().unwrap_or_default()
+    }
+
     /// Its flag for unshare, setns and clone3.
     pub(super) const fn flag(self) -> c_int {
         self.flag_and_own().0
