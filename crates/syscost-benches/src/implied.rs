@@ -80,14 +80,14 @@ mod tests {
     use syscost_harness::bencher::Pass;
 
     use super::*;
-    use crate::testing::findings;
+    use crate::testing::findings_by;
 
     #[test]
     fn without_a_value_no_number_is_claimed() {
-        let found = findings(Pass::Timed, &[], |b| {
-            b.iter(|| 1)?;
-            Implied::default().claim(b, Shares::WHOLE);
-            Ok(())
+        let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
+            let mut outcome = plan.measure(Loop::infallible(|| 1))?;
+            Implied::default().claim(&mut outcome, Shares::WHOLE);
+            Ok(outcome)
         });
         let evidence = found.unwrap().evidence;
         let claimed = evidence.last().unwrap();

@@ -5,29 +5,6 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::clock::Clock;
 
-/// The findings of a bencher on which `run` was called.
-pub(crate) fn findings(
-    pass: Pass,
-    expect: &[Expect],
-    measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
-) -> Result<Findings, Failure> {
-    findings_of(&Case::default(), pass, expect, measure)
-}
-
-/// The findings of a bencher for this case.
-pub(crate) fn findings_of(
-    case: &Case,
-    pass: Pass,
-    expect: &[Expect],
-    measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
-) -> Result<Findings, Failure> {
-    with_situation(pass, |situation| {
-        let mut b = Bencher::new(case, expect, situation);
-        measure(&mut b)?;
-        b.finish()
-    })
-}
-
 /// The findings of a measurement of this case.
 pub(crate) fn findings_by(
     case: &Case,
@@ -83,7 +60,7 @@ pub(crate) fn findings_of_row(
     (named, measured): (&Case, &Case),
     pass: Pass,
 ) -> Result<Findings, Failure> {
-    let measure = benchmark.measure.expect("it is measured");
+    let measure = benchmark.measure;
     with_situation(pass, |situation| {
         let situation = Situation {
             here,
@@ -92,16 +69,6 @@ pub(crate) fn findings_of_row(
         };
         measure(Plan::new(named, benchmark.expect, situation))?.finish()
     })
-}
-
-/// The findings of a case; `None`, after printing the reason, where it cannot be measured.
-pub(crate) fn found_of(
-    case: &Case,
-    pass: Pass,
-    expect: &[Expect],
-    measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
-) -> Option<Findings> {
-    unless_unsupported(findings_of(case, pass, expect, measure))
 }
 
 /// As [`findings_by`]; `None`, after printing the reason, where it cannot be measured.

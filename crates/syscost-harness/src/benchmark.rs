@@ -3,7 +3,7 @@
 use syscost_results::{Better, Unit};
 use syscost_sys::Unsupported;
 
-use crate::bencher::{Bencher, Outcome, Plan};
+use crate::bencher::{Outcome, Plan};
 use crate::case::Case;
 use crate::computed::Computation;
 use crate::expect::Expect;
@@ -57,9 +57,7 @@ pub struct Benchmark {
     /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
     pub computation: Option<Computation>,
     /// Sets up, measures by the [`Plan`], tears down by `Drop`.
-    pub measure: Option<fn(Plan) -> Result<Outcome, Failure>>,
-    /// To go.
-    pub run: fn(&mut Bencher) -> Result<(), Failure>,
+    pub measure: fn(Plan) -> Result<Outcome, Failure>,
     /// The text of the benchmark's own file, whose doc comment is its published explanation. The
     /// group's list fills it in.
     pub source: &'static str,
@@ -87,8 +85,7 @@ impl Benchmark {
         support: |_, _| Ok(()),
         comes_first: false,
         computation: None,
-        measure: None,
-        run: |_| Err(Failure::Broken("has no run function".into())),
+        measure: |_| Err(Failure::Broken("has nothing to measure by".into())),
         source: "",
     };
 

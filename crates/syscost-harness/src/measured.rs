@@ -5,7 +5,7 @@ use std::sync::Arc;
 use syscost_params::Params;
 use syscost_sys::Unsupported;
 
-use crate::bencher::{Bencher, Outcome, Plan};
+use crate::bencher::{Outcome, Plan};
 use crate::benchmark::{Benchmark, Setup};
 use crate::case::Case;
 use crate::expect::Expect;
@@ -27,17 +27,7 @@ pub trait Measured<By = ()>: Params {
     ///
     /// # Errors
     /// Why there is no number.
-    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        plan.old(|b| self.run(b))
-    }
-
-    /// To go.
-    ///
-    /// # Errors
-    /// Why there is no number.
-    fn run(self, _: &mut Bencher) -> Result<(), Failure> {
-        Err(Failure::Broken("measures nothing".into()))
-    }
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure>;
 
     /// The shortest profile that measures it when nothing is selected by name; longer ones do, too.
     fn profile(&self, _: &Here) -> Profile {
@@ -97,7 +87,7 @@ impl Benchmark {
             depends_on_machine: R::DEPENDS_ON_MACHINE,
             parameters: R::MEANINGS,
             support: |case, here| case.own_row::<R>().support(here),
-            measure: Some(|plan| plan.measured().own_row::<R>().clone().measure(plan)),
+            measure: |plan| plan.measured().own_row::<R>().clone().measure(plan),
             ..Benchmark::DEFAULT
         }
     }

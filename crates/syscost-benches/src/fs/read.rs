@@ -165,8 +165,9 @@ mod tests {
             cache: State::Direct,
             size: Bytes::kib(4),
         };
-        let measure = |plan: Plan| Measured::<()>::measure(row, plan);
-        let Some(found) = found_by(&Case::default(), Pass::Timed, &[], measure) else {
+        let Some(found) = found_by(&Case::default(), Pass::Timed, &[], |plan| {
+            Measured::<()>::measure(row, plan)
+        }) else {
             return;
         };
         let singles: u64 = found.histogram.iter().map(|(_, count)| count).sum();

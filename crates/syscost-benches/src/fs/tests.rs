@@ -32,7 +32,10 @@ fn here() -> Here {
 /// For each benchmark its first row, and those that differ from it in one parameter: of each parameter the two
 /// nearest.
 fn rows(here: &Here) -> Vec<(&'static Benchmark, Case, Vec<Case>)> {
-    let measured = GROUP.benchmarks.iter().filter(|one| one.measure.is_some());
+    let measured = GROUP
+        .benchmarks
+        .iter()
+        .filter(|one| one.computation.is_none());
     let of = |benchmark: &'static Benchmark| {
         let mut cases = (benchmark.cases)(here);
         cases.retain(|case| (benchmark.support)(case, here).is_ok());

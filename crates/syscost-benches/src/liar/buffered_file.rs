@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::PREAD64),
         at_most(Counter::VoluntarySwitches, 3.0),
     ],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -13,7 +13,7 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Crashes",
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -25,7 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Receiver that discards its bytes",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

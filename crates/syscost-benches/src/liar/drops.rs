@@ -23,7 +23,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Queue that drops messages",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

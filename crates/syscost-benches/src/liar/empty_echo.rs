@@ -26,7 +26,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::RECVFROM, 2.0),
         within(Counter::Switches, 1.9, 2.3),
     ],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

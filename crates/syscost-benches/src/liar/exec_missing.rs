@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::MinorFaults, 16.0),
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -13,7 +13,7 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Fails after the first operation",
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -17,7 +17,7 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Page faults sold as stores",
     expect: &[calls(Sysno::MMAP), calls(Sysno::MUNMAP)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

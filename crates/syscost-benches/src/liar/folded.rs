@@ -15,7 +15,7 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Loop folded into a formula",
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -26,7 +26,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::MinorFaults, 16.0),
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

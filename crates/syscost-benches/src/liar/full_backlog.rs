@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::CLOSE),
         at_most(Counter::Syscall(Sysno::FCNTL), 1.0),
     ],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

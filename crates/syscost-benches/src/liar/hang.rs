@@ -15,7 +15,7 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Hangs",
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

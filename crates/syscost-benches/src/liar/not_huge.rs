@@ -20,7 +20,7 @@ use crate::memory::space::area::Area;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Small pages sold as huge",
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -16,7 +16,7 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Claims getppid, calls nothing",
     expect: &[calls(Sysno::GETPPID)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -20,7 +20,7 @@ const BYTES: usize = 8 << 20;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Pointer chase that skips lines",
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

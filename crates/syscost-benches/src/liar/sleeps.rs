@@ -16,7 +16,7 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Sleeps instead of computing",
     expect: &[calls(Sysno::CLOCK_NANOSLEEP)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

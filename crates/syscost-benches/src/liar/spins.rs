@@ -23,7 +23,7 @@ use crate::switch::ping_pong::{Pair, Side, Wake, round_trips};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Claims to switch, spins",
     expect: &[switches(2.0)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -17,7 +17,7 @@ const PAGE: usize = 512;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Untouched memory sold as resident",
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -15,7 +15,7 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Sells the vDSO as a system call",
     expect: &[calls(Sysno::CLOCK_GETTIME)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -25,7 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::MinorFaults, 1.0),
         at_most(Counter::VoluntarySwitches, 2.0),
     ],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -14,7 +14,7 @@ use syscost_sys::kernel;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Kernel that does half its work",
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

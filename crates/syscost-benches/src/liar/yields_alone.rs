@@ -17,7 +17,7 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Claims to switch, yields to nobody",
     expect: &[switches(2.0), together(Sysno::SCHED_YIELD, 1.0)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

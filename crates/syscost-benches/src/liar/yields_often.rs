@@ -23,7 +23,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::SCHED_YIELD), 6.4, 10.4),
         switches(1.0),
     ],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_least(Counter::VoluntarySwitches, 0.5),
         at_least(Counter::Reported(STEADY), 0.5),
     ],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -21,7 +21,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     expect: &[calls(Sysno::RT_SIGACTION)],
     profile: Profile::Quick,
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

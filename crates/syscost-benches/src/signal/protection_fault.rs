@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ),
         exactly(Counter::Reported(CAUGHT), 1.0),
     ],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -23,7 +23,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Signal delivery, taken by sigwait",
     tags: &["sigtimedwait", "sigwaitinfo", "synchronous signal"],
     expect: &[calls(Sysno::KILL), calls(Sysno::RT_SIGTIMEDWAIT)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -16,7 +16,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "kill with signal 0",
     tags: &["null signal", "permission check", "process existence"],
     expect: &[calls(Sysno::KILL)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -19,7 +19,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "lseek",
     tags: &["file position", "file offset"],
     expect: &[calls(Sysno::LSEEK)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

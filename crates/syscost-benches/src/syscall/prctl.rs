@@ -19,7 +19,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "prctl",
     tags: &["pr_get_dumpable", "system call"],
     expect: &[calls(Sysno::PRCTL)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -21,7 +21,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["system call", "lat_syscall"],
     expect: &[calls(Sysno::READ)],
     profile: Profile::Quick,
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -24,7 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["credentials", "privilege"],
     expect: &[calls(Sysno::SETUID)],
     support,
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -19,7 +19,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "umask",
     tags: &["file mode creation mask", "system call"],
     expect: &[calls(Sysno::UMASK)],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

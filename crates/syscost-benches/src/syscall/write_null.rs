@@ -19,7 +19,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["system call", "lat_syscall"],
     expect: &[calls(Sysno::WRITE)],
     profile: Profile::Quick,
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 20.0),
         exactly(Counter::Reported(MOVED), 1.0),
     ],
-    measure: Some(measure),
+    measure,
     ..Benchmark::DEFAULT
 };
 

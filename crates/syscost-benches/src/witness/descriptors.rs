@@ -120,7 +120,7 @@ mod tests {
     use syscost_results::Verdict;
 
     use super::*;
-    use crate::testing::{claims, findings};
+    use crate::testing::{claims, findings_by};
 
     #[test]
     fn kinds_are_distinguished() {
@@ -144,10 +144,11 @@ mod tests {
             eventfd(0, EventfdFlags::CLOEXEC).unwrap(),
         );
         let refuted = |both: &[BorrowedFd<'_>]| {
-            let found = findings(Pass::Timed, &[], |b| {
-                b.iter(|| 1)?;
-                claim_kind(b, "kind", "IPv4 datagram socket", both.iter().copied());
-                Ok(())
+            let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
+                let mut outcome = plan.measure(Loop::infallible(|| 1))?;
+                let both = both.iter().copied();
+                claim_kind(&mut outcome, "kind", "IPv4 datagram socket", both);
+                Ok(outcome)
             });
             claims(&found.unwrap(), Verdict::Refuted).contains(&"kind")
         };

@@ -15,7 +15,6 @@ mod detail;
 mod evidence;
 mod laps;
 mod min_times;
-mod old;
 mod pass;
 mod plan;
 mod sampling;
@@ -108,8 +107,7 @@ pub struct Bencher<'a> {
 }
 
 impl<'a> Bencher<'a> {
-    /// Old.
-    pub fn new(case: &'a Case, declared: &[Expect], situation: Situation<'a>) -> Self {
+    fn new(case: &'a Case, declared: &[Expect], situation: Situation<'a>) -> Self {
         let proofs = &case.facts.proofs;
         let mut own = case.expect().to_vec();
         own.extend(proofs.iter().flat_map(|proof| &proof.expect));
@@ -217,8 +215,7 @@ impl<'a> Bencher<'a> {
         self.pass == Pass::Timed
     }
 
-    /// Old.
-    pub fn expect(&mut self, expect: Expect) {
+    fn expect(&mut self, expect: Expect) {
         let mut proofs = self
             .case
             .facts
@@ -235,8 +232,7 @@ impl<'a> Bencher<'a> {
         self.declared.push(expect);
     }
 
-    /// Old.
-    pub fn finish(mut self) -> Result<Findings, Failure> {
+    fn finish(mut self) -> Result<Findings, Failure> {
         if let Some(core_probes) = &self.core_probes {
             self.findings.waited_ns = core_probes.all_waited_ns();
         }

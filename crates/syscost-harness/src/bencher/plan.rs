@@ -70,14 +70,23 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// Why there is no number.
     pub fn measure<S: Shape>(mut self, shape: S) -> Result<Outcome<'a, S::Seen>, Failure> {
-        let seen = self.measure_shape(shape)?;
+        if self.findings.bytes.is_some() && !shape.may_be_rate() {
+            let what = "sets a rate of what gives no times of operations";
+            return Err(Failure::Broken(what.into()));
+        }
+        let cpus = shape.cpus(&self)?;
+        let manner = shape.manner();
+        self.begin(manner, cpus)?;
+        let seen = match self.pass {
+            Pass::Timed => shape.time(&mut self)?,
+            Pass::Evidence => shape.count(&mut self)?,
+        };
+        // The others claim what the kernel says of each of theirs.
+        if !manner.is_together() && manner != Manner::Copies {
+            self.claim_alone();
+        }
         let bencher = self.0;
         Ok(Outcome { bencher, seen })
-    }
-
-    pub(super) fn over(self) -> Outcome<'a> {
-        let (bencher, seen) = (self.0, ());
-        Outcome { bencher, seen }
     }
 
     /// Adds an expectation that is known only at run time.
@@ -212,25 +221,6 @@ impl Outcome<'_> {
 }
 
 impl Bencher<'_> {
-    pub(super) fn measure_shape<S: Shape>(&mut self, shape: S) -> Result<S::Seen, Failure> {
-        if self.findings.bytes.is_some() && !shape.may_be_rate() {
-            let what = "sets a rate of what gives no times of operations";
-            return Err(Failure::Broken(what.into()));
-        }
-        let cpus = shape.cpus(self)?;
-        let manner = shape.manner();
-        self.begin(manner, cpus)?;
-        let seen = match self.pass {
-            Pass::Timed => shape.time(self),
-            Pass::Evidence => shape.count(self),
-        }?;
-        // The others claim what the kernel says of each of theirs.
-        if !manner.is_together() && manner != Manner::Copies {
-            self.claim_alone();
-        }
-        Ok(seen)
-    }
-
     /// Begins to measure tasks that may use this many CPUs simultaneously: completes the expectations.
     fn begin(&mut self, manner: Manner, cpus: usize) -> Result<(), Failure> {
         self.refuse_growth(manner)?;

@@ -98,7 +98,7 @@ fn move_charge() {
 
 impl Bencher<'_> {
     /// Keeps no core frequency with the samples.
-    pub fn disregard_frequency(&mut self) {
+    pub(super) fn disregard_frequency(&mut self) {
         if let Some(core_probes) = &mut self.core_probes {
             core_probes.disregard_frequency();
         }

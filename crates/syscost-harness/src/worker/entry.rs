@@ -171,11 +171,8 @@ pub(crate) fn measure(
     if benchmark.disregards(case) {
         plan.ignore_interference();
     }
-    let measured = || match benchmark.measure {
-        Some(measure) => measure(plan),
-        None => plan.old(benchmark.run),
-    };
-    let outcome = catch_unwind(AssertUnwindSafe(measured)).map_err(|panic| {
+    let measure = AssertUnwindSafe(|| (benchmark.measure)(plan));
+    let outcome = catch_unwind(measure).map_err(|panic| {
         let message = panic
             .downcast_ref::<&str>()
             .map(|text| text.to_string())

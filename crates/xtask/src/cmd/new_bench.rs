@@ -109,13 +109,13 @@ pub({visible}) const BENCHMARK: Benchmark = Benchmark {{
     tags: &[],
     // What must be counted for its number to be believed, e.g. `calls(Sysno::GETPPID)`.
     expect: &[],
-    run,
+    measure,
     ..Benchmark::DEFAULT
 }};
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {{
+fn measure(plan: Plan) -> Result<Outcome, Failure> {{
     // Set up here, unmeasured; tear down by `Drop`. Only what stands inside the closure is measured.
-    b.try_iter(|| Err::<(), _>("the operation is not written yet"))
+    plan.measure(Loop::each(|| Err::<(), _>("the operation is not written yet")))
 }}
 "#
     )

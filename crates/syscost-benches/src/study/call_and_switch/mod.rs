@@ -57,7 +57,7 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "System call, as published",
     tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), exactly(Counter::OtherSyscalls, 0.0)],
-    measure: Some(|plan| program("call_and_switch/system_call", RUNS * 500 * 32).measure(plan)),
+    measure: |plan| program("call_and_switch/system_call", RUNS * 500 * 32).measure(plan),
     ..PROCEDURE
 };
 
@@ -70,9 +70,9 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
         Counter::Syscall(Sysno::EXIT),
         1.0 / ROUND_TRIPS as f64,
     )],
-    measure: Some(|plan| {
+    measure: |plan| {
         let program = program("call_and_switch/thread_switch", 7 * ROUND_TRIPS);
         program.unpinned().measure(plan)
-    }),
+    },
     ..PROCEDURE
 };

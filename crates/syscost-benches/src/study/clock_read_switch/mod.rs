@@ -21,7 +21,7 @@ pub(super) const CLOCK_READ: Benchmark = Benchmark {
     title: "Clock read: gettimeofday, as published",
     tags: &["timer overhead", "vdso"],
     expect: ANSWERED,
-    measure: Some(|plan| program("clock_read_switch/clock_read", READINGS).measure(plan)),
+    measure: |plan| program("clock_read_switch/clock_read", READINGS).measure(plan),
     ..PROCEDURE
 };
 
@@ -33,10 +33,10 @@ pub(super) const LONG_STEPS: Benchmark = Benchmark {
     // It measures what other tasks take of the CPU.
     ignores_interference: true,
     expect: ANSWERED,
-    measure: Some(|plan| {
+    measure: |plan| {
         let program = program("clock_read_switch/long_steps", READINGS);
         program.in_unit(Unit::Percent).measure(plan)
-    }),
+    },
     ..PROCEDURE
 };
 
@@ -46,7 +46,7 @@ pub(super) const LARGEST_STEP: Benchmark = Benchmark {
     // It measures what other tasks take of the CPU.
     ignores_interference: true,
     expect: ANSWERED,
-    measure: Some(|plan| program("clock_read_switch/largest_step", READINGS).measure(plan)),
+    measure: |plan| program("clock_read_switch/largest_step", READINGS).measure(plan),
     ..PROCEDURE
 };
 

@@ -92,11 +92,11 @@ pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
     quantity: Quantity::Level,
     // The clock is read four times per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
-    measure: Some(|plan| {
+    measure: |plan| {
         program("switch_costs/function_call", CALLS)
             .argument(CALLS)
             .measure(plan)
-    }),
+    },
     ..PROCEDURE
 };
 
@@ -107,11 +107,11 @@ pub(super) const CLOCK_INSIDE: Benchmark = Benchmark {
         exactly(Counter::Syscall(Sysno::CLOCK_GETTIME), 2.0),
         exactly(Counter::OtherSyscalls, 0.0),
     ],
-    measure: Some(|plan| {
+    measure: |plan| {
         program("switch_costs/clock_inside", ENTRIES)
             .argument(ENTRIES)
             .measure(plan)
-    }),
+    },
     ..PROCEDURE
 };
 
@@ -170,10 +170,10 @@ pub(super) const PIPE_WRITE_READ: Benchmark = Benchmark {
         // The clock is read twice per result.
         at_most(Counter::OtherSyscalls, 2.0 / COUNTED as f64),
     ],
-    measure: Some(|plan| {
+    measure: |plan| {
         let program = program("switch_costs/pipe_write_read", TURNS);
         program.counted(TURNS, COUNTED, COUNTED).measure(plan)
-    }),
+    },
     ..PROCEDURE
 };
 
@@ -253,10 +253,10 @@ pub(super) const YIELD_ALONE: Benchmark = Benchmark {
     title: "sched_yield of one task, as published",
     tags: &["yield"],
     expect: &[calls(Sysno::SCHED_YIELD)],
-    measure: Some(|plan| {
+    measure: |plan| {
         let program = program("switch_costs/yield_alone", ENTRIES);
         program.argument(ENTRIES).measure(plan)
-    }),
+    },
     ..PROCEDURE
 };
 

@@ -43,12 +43,12 @@ pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
     tags: &["rdtsc", "clock read"],
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    measure: Some(|plan| {
+    measure: |plan| {
         let readings = thoroughly(&plan, MANY, READINGS);
         program("whole_system/timing_overhead", TRIALS * readings)
             .argument(readings)
             .measure(plan)
-    }),
+    },
     ..PROCEDURE
 };
 
@@ -88,12 +88,12 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "System call, as published",
     tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), at_most(Counter::OtherSyscalls, 0.0)],
-    measure: Some(|plan| {
+    measure: |plan| {
         let calls = thoroughly(&plan, MANY, CALLS);
         program("whole_system/system_call", TRIALS * calls)
             .counted(calls, COUNTED, TRIALS * COUNTED)
             .measure(plan)
-    }),
+    },
     ..PROCEDURE
 };
 
@@ -307,10 +307,10 @@ pub(super) const PAGE_FAULT: Benchmark = Benchmark {
     tags: &["major fault", "mmap"],
     expect: &[within(Counter::MajorFaults, 0.9, 1.1)],
     ignores_interference: true,
-    measure: Some(|plan| {
+    measure: |plan| {
         program("whole_system/page_fault", TRIALS * TOUCHED)
             .in_scratch_folder()
             .measure(plan)
-    }),
+    },
     ..PROCEDURE
 };

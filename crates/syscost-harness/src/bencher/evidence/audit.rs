@@ -72,7 +72,7 @@ impl Bencher<'_> {
     }
 
     /// As [`Plan::audit_apart`](crate::bencher::Plan::audit_apart).
-    pub fn audit_apart(
+    pub(in crate::bencher) fn audit_apart(
         &mut self,
         expected: &[Expect],
         operations: u64,

@@ -280,7 +280,7 @@ mod tests {
             vec![calls(Sysno::GETPPID)]
         }
 
-        fn run(self, _: &mut Bencher) -> Result<(), Failure> {
+        fn measure(self, _: Plan) -> Result<Outcome, Failure> {
             Err(Failure::Broken("is only described".to_owned()))
         }
     }
@@ -300,7 +300,7 @@ mod tests {
             }
         }
 
-        fn run(self, _: &mut Bencher) -> Result<(), Failure> {
+        fn measure(self, _: Plan) -> Result<Outcome, Failure> {
             Err(Failure::Broken("is only described".to_owned()))
         }
     }
