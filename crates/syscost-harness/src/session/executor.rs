@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use syscost_results::Machine;
-use syscost_results::run::{Clock as ClockReport, Noise, Warning};
+use syscost_results::run::{Noise, Warning};
 use syscost_sys::counters::cpu_times;
 
 pub(super) use self::cpus::{Cpus, alike, probed_cpus};
@@ -102,25 +102,15 @@ pub(super) struct Executor<'a> {
     interrupted: &'a AtomicBool,
     /// What decided which rows there are; every job carries it.
     pub(super) here: Here,
-    clock: RunClock,
+    pub(super) clock: RunClock,
     settings: ClockSettings,
-    cpus: Cpus,
+    pub(super) cpus: Cpus,
     /// What looks at the cores show while these are ours, and where that is stored.
     pub(super) cores: Cores,
     known: Option<Known>,
     /// What was heard before the first round.
     noise: Vec<Noise>,
-    warnings: Vec<Warning>,
-}
-
-/// What the executor saw of the machine, for the document.
-pub(super) struct Conditions {
-    pub(super) clock: ClockReport,
-    /// The CPUs that measured.
-    pub(super) cpus: Vec<u32>,
-    pub(super) noise: Vec<Noise>,
     pub(super) warnings: Vec<Warning>,
-    pub(super) steal_percent: Option<f64>,
 }
 
 impl<'a> Executor<'a> {
@@ -171,7 +161,7 @@ impl<'a> Executor<'a> {
         deadline: Instant,
     ) -> Result<Record, Interrupted> {
         let begun = Instant::now();
-        let cpu = self.cpus.current();
+        let cpu = self.cpus.current;
         let before = cpu_times(cpu).ok();
         let mut record = Record {
             round: due.round,
@@ -236,9 +226,9 @@ impl<'a> Executor<'a> {
             pass: due.pass,
             effort: due.effort,
             clock: self.settings.clone(),
-            cpu: self.cpus.current(),
+            cpu: self.cpus.current,
             candidates: self.cpus.measurable(),
-            allowed: self.cpus.usable().to_vec(),
+            allowed: self.cpus.usable.clone(),
             cores: self.cores.clone(),
             targets: self.here.targets.clone(),
             programs: self.here.programs.clone(),
@@ -261,7 +251,7 @@ impl<'a> Executor<'a> {
     /// ones: what was measured so far counts as taken on such.
     pub(super) fn choose_cpu(&mut self, may_listen: bool) -> bool {
         self.warnings.extend(self.cpus.follow());
-        may_listen && self.cpus.held_for() >= HOLDS && self.listen()
+        may_listen && self.cpus.chosen.elapsed() >= HOLDS && self.listen()
     }
 
     /// Listens to the CPUs that may measure; otherwise as [`Executor::choose_cpu`].
@@ -276,7 +266,7 @@ impl<'a> Executor<'a> {
             let noise = heard.iter().find(|noise| noise.cpu == cpu);
             noise.and_then(|noise| noise.alone_percent)
         };
-        let current = self.cpus.current();
+        let current = self.cpus.current;
         let best = noise::quietest(&heard)
             .filter(|best| own(*best).unwrap_or(0.0) > own(current).unwrap_or(100.0) + BETTER);
         // The probes moved this process to the CPUs that they listened to.
@@ -305,19 +295,12 @@ impl<'a> Executor<'a> {
         has_learnt
     }
 
-    /// What it saw of the machine so far.
-    pub(super) fn conditions(&self) -> Conditions {
-        let cpus = self.cpus.used().to_vec();
+    /// What it heard before the first round, and which of the CPUs measured.
+    pub(super) fn noise(&self) -> Vec<Noise> {
         let mut noise = self.noise.clone();
-        noise
-            .iter_mut()
-            .for_each(|noise| noise.used = cpus.contains(&noise.cpu));
-        Conditions {
-            clock: self.clock.clone().report(),
-            steal_percent: self.cpus.steal_percent(),
-            warnings: self.warnings.clone(),
-            cpus,
-            noise,
+        for noise in &mut noise {
+            noise.used = self.cpus.used.contains(&noise.cpu);
         }
+        noise
     }
 }

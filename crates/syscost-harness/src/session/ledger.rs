@@ -9,7 +9,7 @@ use syscost_results::stats::order::{median, quantile};
 use syscost_results::stats::student;
 use syscost_results::{Measurement, RoundSamples};
 
-use super::executor::{Conditions, Due};
+use super::executor::{Due, Executor};
 use super::frequencies::Frequencies;
 use super::journal::{self, Header, Journal, Record};
 use super::kept::KeptFile;
@@ -156,12 +156,11 @@ impl Ledger {
     /// can be resumed.
     pub(super) fn finish(
         self,
-        conditions: Conditions,
-        here: &Here,
+        executor: &Executor<'_>,
         took: Duration,
-        is_interrupted: bool,
         keep_samples: bool,
     ) -> Finished {
+        let is_interrupted = executor.is_interrupted();
         let fewest = self.header.config.min_rounds as usize;
         let has_enough =
             |row: &RowState| !row.cut && (!row.is_active() || row.counting().1 >= fewest);
@@ -172,7 +171,7 @@ impl Ledger {
         };
         let frequencies = self.frequencies();
         let usual = frequencies.usual();
-        let mut measurements = self.measurements(missing, &frequencies, here);
+        let mut measurements = self.measurements(missing, &frequencies, &executor.here);
         let known = frequency::known(self.rounds());
         // Another program says nothing about the next run.
         if self.header.config.program.is_none() {
@@ -187,27 +186,25 @@ impl Ledger {
                 row.samples = None;
             }
         }
-        let Conditions {
-            clock,
-            cpus,
-            mut noise,
-            warnings: seen,
-            steal_percent,
-        } = conditions;
+        let mut noise = executor.noise();
         for noise in &mut noise {
             let here = self.rounds().filter(|round| round.cpu == noise.cpu);
             let shares: Vec<f64> = here.filter_map(|round| round.alone_percent).collect();
             noise.measured_alone_percent = (!shares.is_empty()).then(|| student::mean(&shares));
         }
+        let clock = executor.clock.clone().report();
         let mut config = self.header.config;
-        config.cpus = cpus;
+        config.cpus = executor.cpus.used.clone();
         config.worker_start_ms = median(&self.started_in_ms);
         let mut warnings = self.header.warnings;
-        warnings.extend(seen);
+        warnings.extend(executor.warnings.iter().cloned());
         doctor::add_noise(&mut warnings, &noise);
         let mut evidence = measurements.iter().flat_map(|row| &row.evidence);
         let traced = evidence.any(is_of_tracer);
-        warnings.extend(doctor::warnings_after(&clock, steal_percent));
+        warnings.extend(doctor::warnings_after(
+            &clock,
+            executor.cpus.steal_percent(),
+        ));
         warnings.extend(doctor::late_tracer(traced, &warnings));
         warnings.extend(doctor::converted(&measurements));
         doctor::worst_first(&mut warnings);

@@ -285,27 +285,16 @@ impl<const RUNS: usize> Session<'_, RUNS> {
     /// Returns the documents of what was measured. The journal of an interrupted run is kept, so
     /// that it can be resumed.
     pub fn finish(mut self, keep_samples: bool) -> [Finished; RUNS] {
-        let is_interrupted = self.executor.is_interrupted();
         // Listen once more to confirm what undisturbed cores show.
-        if !is_interrupted
+        if !self.executor.is_interrupted()
             && self.rows().any(|row| !row.rounds.is_empty())
             && self.executor.listen()
         {
             self.doubt();
         }
-        let took = self.schedule.budget.elapsed(Instant::now());
-        let Self {
-            executor, ledgers, ..
-        } = self;
-        ledgers.map(|ledger| {
-            ledger.finish(
-                executor.conditions(),
-                &executor.here,
-                took,
-                is_interrupted,
-                keep_samples,
-            )
-        })
+        let (executor, took) = (&self.executor, self.schedule.budget.elapsed(Instant::now()));
+        self.ledgers
+            .map(|ledger| ledger.finish(executor, took, keep_samples))
     }
 }
 

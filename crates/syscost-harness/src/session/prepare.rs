@@ -42,17 +42,14 @@ impl<'a> Session<'a> {
         let mut ledger = ledger(header, rows, options);
         ledger.journal = journal;
         let programs = [options.program.clone()];
-        let earlier = Duration::ZERO;
-        let session = assemble(
+        Ok(assemble(
             [ledger],
             programs,
             options,
             found,
             begun,
-            earlier,
             interrupted,
-        );
-        Ok(session)
+        ))
     }
 
     /// Resumes a run that was interrupted.
@@ -107,22 +104,13 @@ impl<'a> Session<'a> {
         probed.extend(others.filter(|cpu| !header.config.cpus.contains(cpu)));
         let mut found = Found::on(&probed, &options, &machine::capture(), observer);
         found.noise = header.noise.clone();
-        let earlier = recorded.last().map_or(Duration::ZERO, |record| {
-            Duration::from_secs_f64(record.elapsed_s)
-        });
+        let earlier_s = recorded.last().map_or(0.0, |record| record.elapsed_s);
         let mut ledger = ledger(header, rows, &options);
         ledger.journal = Some(journal);
         ledger.recorded = recorded;
         let programs = [options.program.clone()];
-        let session = assemble(
-            [ledger],
-            programs,
-            &options,
-            found,
-            begun,
-            earlier,
-            interrupted,
-        );
+        let mut session = assemble([ledger], programs, &options, found, begun, interrupted);
+        session.schedule.budget.earlier = Duration::from_secs_f64(earlier_s);
         Ok(session)
     }
 }
@@ -158,17 +146,14 @@ impl<'a> Session<'a, 2> {
         for ledger in &mut ledgers {
             ledger.kept = kept.clone();
         }
-        let earlier = Duration::ZERO;
-        let session = assemble(
+        Ok(assemble(
             ledgers,
             programs,
             options,
             found,
             begun,
-            earlier,
             interrupted,
-        );
-        Ok(session)
+        ))
     }
 }
 
@@ -268,7 +253,6 @@ fn assemble<'a, const RUNS: usize>(
     options: &Options,
     found: Found,
     begun: Instant,
-    earlier: Duration,
     interrupted: &'a AtomicBool,
 ) -> Session<'a, RUNS> {
     let header = &ledgers[0].header;
@@ -278,7 +262,7 @@ fn assemble<'a, const RUNS: usize>(
     let here = options.here.clone();
     let budget = Budget {
         begun,
-        earlier,
+        earlier: Duration::ZERO,
         total_s: header.config.budget_s,
     };
     Session {

@@ -40,28 +40,6 @@ pub(super) struct Takes {
     pub(super) waited_s: f64,
 }
 
-impl Takes {
-    /// All times multiplied by this share.
-    pub(super) fn times(self, share: f64) -> Self {
-        Self {
-            evidence_s: share * self.evidence_s,
-            work_s: share * self.work_s,
-            longest_s: share * self.longest_s,
-            waited_s: share * self.waited_s,
-        }
-    }
-
-    /// The sum of both.
-    pub(super) fn plus(self, other: Self) -> Self {
-        Self {
-            evidence_s: self.evidence_s + other.evidence_s,
-            work_s: self.work_s + other.work_s,
-            longest_s: self.longest_s + other.longest_s,
-            waited_s: self.waited_s + other.waited_s,
-        }
-    }
-}
-
 /// The state of one row.
 pub(super) struct RowState {
     pub(super) row: Row,
@@ -265,14 +243,13 @@ impl RowState {
         self.row.benchmark.quantity == Quantity::Level
     }
 
-    /// What its next round will likely take, considering that it may be deferred.
-    pub(super) fn likely_takes(&self) -> Takes {
-        let measured = self.rounds.len() as f64;
-        let share = match self.deferred {
+    /// What its next round will likely take, working and waiting, in seconds: it may be deferred.
+    pub(super) fn likely_takes_s(&self) -> [f64; 2] {
+        let share = match self.counting().1 {
             0 => 1.0,
-            deferred => measured / (measured + f64::from(deferred)),
+            all => self.rounds.len() as f64 / all as f64,
         };
-        self.takes.times(share)
+        [self.takes.work_s, self.takes.waited_s].map(|takes_s| share * takes_s)
     }
 
     /// Whether the row needs no more rounds than it has. Rounds count in which the core was ours often
@@ -558,9 +535,9 @@ mod tests {
     fn what_a_row_likely_takes_is_less_if_it_may_be_deferred() {
         let mut row = row();
         take(&mut row, 0, process(true));
-        assert_eq!(row.likely_takes(), row.takes);
+        assert_eq!(row.likely_takes_s(), [4e-3, 0.0]);
         take(&mut row, 1, Err(Failure::Deferred));
-        assert_eq!(row.likely_takes().work_s, 0.5 * row.takes.work_s);
+        assert_eq!(row.likely_takes_s(), [2e-3, 0.0]);
     }
 
     #[test]

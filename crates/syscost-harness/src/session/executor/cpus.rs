@@ -1,7 +1,7 @@
 //! Which CPUs may measure, and which one does.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use syscost_results::run::Warning;
 use syscost_sys::counters::{CpuTimes, cpu_times};
@@ -16,15 +16,15 @@ const MAX_PROBED: usize = 8;
 /// The CPUs of a run.
 pub(in crate::session) struct Cpus {
     /// The one that measures next, and since when.
-    current: u32,
-    chosen: Instant,
+    pub(super) current: u32,
+    pub(super) chosen: Instant,
     /// Those that may measure.
     candidates: Vec<u32>,
     /// Those that could be used at the beginning, and those of them that still can.
     allowed: Vec<u32>,
-    usable: Vec<u32>,
-    /// Those that measured, or were to.
-    used: Vec<u32>,
+    pub(super) usable: Vec<u32>,
+    /// Those that measured, or were to, the first one first.
+    pub(in crate::session) used: Vec<u32>,
     /// How they had spent their time before the run.
     times: BTreeMap<u32, CpuTimes>,
 }
@@ -46,29 +46,9 @@ impl Cpus {
         }
     }
 
-    /// The one that measures next.
-    pub(super) fn current(&self) -> u32 {
-        self.current
-    }
-
-    /// How long ago it was chosen.
-    pub(super) fn held_for(&self) -> Duration {
-        self.chosen.elapsed()
-    }
-
-    /// Those that may be used.
-    pub(super) fn usable(&self) -> &[u32] {
-        &self.usable
-    }
-
     /// Those that may measure.
     pub(super) fn measurable(&self) -> Vec<u32> {
         left(&self.candidates, &self.usable)
-    }
-
-    /// Those that measured, or were to, the first one first.
-    pub(super) fn used(&self) -> &[u32] {
-        &self.used
     }
 
     /// Notes that this CPU measured.
@@ -114,7 +94,7 @@ impl Cpus {
     }
 
     /// The largest share of time that the hypervisor took from one that measured, in percent.
-    pub(super) fn steal_percent(&self) -> Option<f64> {
+    pub(in crate::session) fn steal_percent(&self) -> Option<f64> {
         let stolen = |cpu: &u32| {
             let passed = cpu_times(*cpu).ok()? - *self.times.get(cpu)?;
             Some(100.0 * passed.steal_share())

@@ -7,7 +7,7 @@ use super::order::benchmarks;
 use crate::bencher::Effort;
 use crate::session::ledger::Ledger;
 use crate::session::profile::EXPENSIVE_LOOKS;
-use crate::session::row::{RowState, Takes};
+use crate::session::row::RowState;
 
 /// Maximum share of the budget for the set-up of one benchmark.
 const EXPENSIVE_SHARE: f64 = 0.5;
@@ -44,9 +44,9 @@ impl Pace {
     /// The pace of the next rounds where the runs stand like this.
     pub(super) fn after(self, standing: &Standing<'_>) -> Self {
         let to_go = standing.rounds_needed().saturating_sub(standing.rounds);
-        let takes: Vec<Takes> = standing.active().map(RowState::likely_takes).collect();
-        let work_s = takes.iter().map(|takes| takes.work_s).sum();
-        let waited_s = takes.iter().map(|takes| takes.waited_s).sum();
+        let takes_s = standing.active().map(RowState::likely_takes_s);
+        let [work_s, waited_s] =
+            takes_s.fold([0.0; 2], |all, row| [all[0] + row[0], all[1] + row[1]]);
         self.next(to_go, standing.left_for_cases_s(to_go), work_s, waited_s)
     }
 

@@ -6,7 +6,7 @@ use syscost_results::stats::interval::MIN_VALUES;
 use syscost_results::stats::order::median;
 
 use super::budget::{Standing, option};
-use crate::session::row::Takes;
+use crate::session::row::RowState;
 
 /// Length of a round with the minimum number of samples, relative to its full length: set-up takes
 /// as long as ever.
@@ -26,7 +26,9 @@ struct Known {
     index: usize,
     /// See [`crate::session::Options::studies`].
     tier: usize,
-    takes: Takes,
+    /// See [`Takes`](crate::session::row::Takes), of all runs together.
+    longest_s: f64,
+    evidence_s: f64,
 }
 
 /// The rows to leave out, by index, of which those without rounds are skipped for a reason: rows of the last
@@ -38,20 +40,17 @@ struct Known {
 /// Every row has its first round before any has its second, and keeps the rounds that it has. If
 /// several runs are measured together, a row's times are added up, and it is left out of all.
 pub(in crate::session) fn dropped(standing: &Standing<'_>) -> Vec<(usize, Option<String>)> {
-    let &Standing {
-        min_rounds,
-        budget_s,
-        ..
-    } = standing;
-    let takes = |index| standing.each(index).map(|row| row.takes);
+    let (min_rounds, budget_s) = (standing.min_rounds, standing.budget_s);
+    let longest_s = |index| standing.each(index).map(|row| row.takes.longest_s).sum();
     let (known, unknown): (Vec<Known>, Vec<Known>) = standing
         .active_in_all()
         .map(|index| Known {
             index,
             tier: standing.each(index).map(|row| row.tier).min().unwrap_or(0),
-            takes: takes(index).reduce(Takes::plus).unwrap_or_default(),
+            longest_s: longest_s(index),
+            evidence_s: standing.each(index).map(|row| row.takes.evidence_s).sum(),
         })
-        .partition(|row| row.takes.longest_s > 0.0);
+        .partition(|row| row.longest_s > 0.0);
     let next_tier = unknown.iter().map(|row| row.tier).min().unwrap_or(0);
     let unknown = unknown.len();
     if unknown > 0 && (known.len() as f64) < KNOWN_SHARE * (known.len() + unknown) as f64 {
@@ -65,13 +64,9 @@ pub(in crate::session) fn dropped(standing: &Standing<'_>) -> Vec<(usize, Option
     let out = match unknown {
         0 => {
             let likely = to_go(standing.rounds_needed());
-            let has_interval = |index: &usize| {
-                standing
-                    .each(*index)
-                    .all(|row| row.rounds.len() >= MIN_VALUES)
-            };
+            let is_enough = |row: &RowState| row.rounds.len() >= MIN_VALUES;
             let mut longest = too_long(known.clone(), long_s(&known), likely, left_s(likely));
-            longest.retain(has_interval);
+            longest.retain(|index| standing.each(*index).all(is_enough));
             let too_long = too_long(known, 0.0, fewest, left_s(fewest));
             // Both lists begin with the longest.
             match longest.len() > too_long.len() {
@@ -82,10 +77,9 @@ pub(in crate::session) fn dropped(standing: &Standing<'_>) -> Vec<(usize, Option
         _ => too_long_of_some(known, unknown, next_tier, fewest, left_s(fewest)),
     };
     let with_reason = |index: usize| {
-        let takes_s = takes(index).map(|takes| takes.longest_s).sum();
         let is_measured = standing.each(index).all(|row| !row.rounds.is_empty());
-        let reason = (!is_measured).then(|| too_short(budget_s, takes_s, min_rounds, all_s));
-        (index, reason)
+        let why = || too_short(budget_s, longest_s(index), min_rounds, all_s);
+        (index, (!is_measured).then(why))
     };
     out.into_iter().map(with_reason).collect()
 }
@@ -94,11 +88,7 @@ pub(in crate::session) fn dropped(standing: &Standing<'_>) -> Vec<(usize, Option
 /// minimum number of rounds and these took less time than was feared: those that get this number, too, in the
 /// time left. The sources of computed rows come back together, since these need rounds that all of them have.
 pub(in crate::session) fn returning(standing: &Standing<'_>) -> Vec<usize> {
-    let &Standing {
-        min_rounds,
-        mut left_s,
-        ..
-    } = standing;
+    let min_rounds = standing.min_rounds;
     // Runs that are measured in turn have the same rounds of a row.
     let [ledger] = standing.ledgers else {
         return Vec::new();
@@ -106,7 +96,7 @@ pub(in crate::session) fn returning(standing: &Standing<'_>) -> Vec<usize> {
     if standing.rounds < min_rounds {
         return Vec::new();
     }
-    let beside_s = ledger.worker_s();
+    let (beside_s, mut left_s) = (ledger.worker_s(), standing.left_s);
     let mut together: BTreeMap<(Option<&str>, usize), Out> = BTreeMap::new();
     for (index, row) in ledger.rows.iter().enumerate() {
         let has = row.rounds.len() as u32;
@@ -119,8 +109,8 @@ pub(in crate::session) fn returning(standing: &Standing<'_>) -> Vec<usize> {
                 Some(computed) => (Some(computed.row.benchmark.id), 0),
                 None => (None, index),
             };
-            let out = together.entry(key).or_insert_with(|| Out::new(row.tier));
-            out.tier = out.tier.min(row.tier);
+            let out = together.entry(key).or_default();
+            out.tier = Some(out.tier.map_or(row.tier, |tier| tier.min(row.tier)));
             out.needs_s += needs_s;
             out.rows.push(index);
         } else if row.is_active() {
@@ -132,23 +122,13 @@ pub(in crate::session) fn returning(standing: &Standing<'_>) -> Vec<usize> {
 }
 
 /// Rows that were left out, which come back together.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Out {
-    tier: usize,
+    tier: Option<usize>,
     /// What they need to have the minimum number of rounds, in seconds.
     needs_s: f64,
     /// Their indices.
     rows: Vec<usize>,
-}
-
-impl Out {
-    fn new(tier: usize) -> Self {
-        Self {
-            tier,
-            needs_s: 0.0,
-            rows: Vec::new(),
-        }
-    }
 }
 
 /// Those of these rows that fit into the time left: the first tier first, of a tier those that need least.
@@ -180,7 +160,7 @@ fn too_short(budget_s: f64, longest_s: f64, min_rounds: u32, all_s: f64) -> Stri
 
 /// How long this many rounds of these rows take, in seconds, with the minimum number of samples.
 fn needed_s<'a>(rows: impl IntoIterator<Item = &'a Known>, rounds: f64) -> f64 {
-    let each_s = rows.into_iter().map(|row| row.takes.longest_s);
+    let each_s = rows.into_iter().map(|row| row.longest_s);
     SHRINKS * rounds * each_s.sum::<f64>()
 }
 
@@ -192,7 +172,7 @@ fn left_out(
     is_too_much: impl Fn(&[Known]) -> bool,
 ) -> Vec<usize> {
     rows.sort_by(|a, b| {
-        let by_time = b.takes.longest_s.total_cmp(&a.takes.longest_s);
+        let by_time = b.longest_s.total_cmp(&a.longest_s);
         b.tier.cmp(&a.tier).then(by_time)
     });
     let mut out = Vec::new();
@@ -214,14 +194,14 @@ fn left_out(
 
 /// The time from which a row counts as much longer than the median of these, in seconds.
 fn long_s(rows: &[Known]) -> f64 {
-    let all: Vec<f64> = rows.iter().map(|row| row.takes.longest_s).collect();
+    let all: Vec<f64> = rows.iter().map(|row| row.longest_s).collect();
     LONG * median(&all).unwrap_or(0.0)
 }
 
 /// The rows to leave out so that `to_go` rounds fit into the time left; only those that take longer than
 /// `min_s`.
 fn too_long(rows: Vec<Known>, min_s: f64, to_go: u32, left_s: f64) -> Vec<usize> {
-    let is_long = |row: &Known| row.takes.longest_s > min_s;
+    let is_long = |row: &Known| row.longest_s > min_s;
     left_out(rows, is_long, |rest| {
         needed_s(rest, f64::from(to_go)) > left_s
     })
@@ -237,7 +217,7 @@ fn too_long_of_some(
     left_s: f64,
 ) -> Vec<usize> {
     let min_s = long_s(&known);
-    let may_go = |row: &Known| row.takes.longest_s > min_s && row.tier >= next_tier;
+    let may_go = |row: &Known| row.longest_s > min_s && row.tier >= next_tier;
     left_out(known, may_go, |rest| {
         needed_for_all_s(rest, unknown, to_go) > left_s
     })
@@ -249,7 +229,7 @@ fn too_long_of_some(
 fn needed_for_all_s(known: &[Known], unknown: usize, to_go: u32) -> f64 {
     let rounds = f64::from(to_go);
     let others = unknown as f64 / known.len().max(1) as f64;
-    let evidence_s: f64 = known.iter().map(|row| row.takes.evidence_s).sum();
+    let evidence_s: f64 = known.iter().map(|row| row.evidence_s).sum();
     needed_s(known, rounds + others * (rounds + 1.0)) + others * evidence_s
 }
 
@@ -261,12 +241,8 @@ mod tests {
         let known = |(index, &longest_s)| Known {
             index,
             tier: 0,
-            takes: Takes {
-                longest_s,
-                work_s: 0.0,
-                evidence_s: 1.0,
-                waited_s: 9.0,
-            },
+            longest_s,
+            evidence_s: 1.0,
         };
         work_s.iter().enumerate().map(known).collect()
     }
@@ -280,7 +256,7 @@ mod tests {
         assert_eq!(out(3.0), [1], "the others went in vain");
         assert_eq!(out(1.0), [3, 2, 1]);
         // Long ones make way for those that are not measured yet, unless these are of a later tier.
-        rows[1].takes.longest_s = 9.0;
+        rows[1].longest_s = 9.0;
         let out_of = |next_tier| too_long_of_some(rows.clone(), 9, next_tier, 5, 1.0);
         assert_eq!((out_of(0), out_of(1)), (vec![1], vec![]));
     }
@@ -288,7 +264,7 @@ mod tests {
     #[test]
     fn of_what_was_left_out_the_first_tier_comes_back_and_the_shortest_of_it() {
         let out = |tier, needs_s, rows: &[usize]| Out {
-            tier,
+            tier: Some(tier),
             needs_s,
             rows: rows.to_vec(),
         };

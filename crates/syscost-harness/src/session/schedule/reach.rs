@@ -71,8 +71,8 @@ impl Need {
     /// Adds what the row needs in one run, where each round has an overhead of `beside_s`.
     fn add(&mut self, row: &RowState, profile: Profile, beside_s: f64) {
         let rounds = rounds_to_go(row, profile.stop_rule_with(row.row.setup()));
-        let takes = row.likely_takes();
-        let round_s = takes.work_s + takes.waited_s + beside_s;
+        let [work_s, waited_s] = row.likely_takes_s();
+        let round_s = work_s + waited_s + beside_s;
         let all = f64::from(profile.stop_rule().last());
         self.is_beyond |= rounds.is_none();
         self.takes_s += rounds.unwrap_or(all) * round_s;
