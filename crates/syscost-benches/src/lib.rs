@@ -27,6 +27,7 @@ mod task;
 #[cfg(test)]
 mod testing;
 mod timing;
+mod witness;
 
 use syscost_harness::{Catalogue, Group};
 
