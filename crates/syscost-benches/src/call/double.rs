@@ -13,7 +13,9 @@
 //! The call-and-switch experiment's f(double).
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{self, Call, call};
+use syscost_sys::kernel::{Call, call};
+
+use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Function call, floating-point arguments",
@@ -50,17 +52,25 @@ impl Measured for Row {
     }
 
     fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        kernel(self.arguments).map(drop)
+        call(self.call()).map(drop)
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        plan.measure(Kernel::of(&kernel(self.arguments)?))
+        code::measure(plan, &call(self.call())?)
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            arguments: code::consists_of(self.call().instructions()),
+        })
     }
 }
 
-fn kernel(arguments: Arguments) -> Result<kernel::Kernel, Unsupported> {
-    call(match arguments {
-        Arguments::One => Call::Double,
-        Arguments::Eight => Call::EightDoubles,
-    })
+impl Row {
+    fn call(&self) -> Call {
+        match self.arguments {
+            Arguments::One => Call::Double,
+            Arguments::Eight => Call::EightDoubles,
+        }
+    }
 }

@@ -16,7 +16,9 @@
 //! libMicro's calls of a local and of a library's procedure.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{self, Call, Targets, call};
+use syscost_sys::kernel::{Call, Targets, call};
+
+use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Indirect function call",
@@ -76,27 +78,33 @@ impl Measured for Row {
     }
 
     fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        self.kernel(0).map(drop)
+        call(self.call(0)).map(drop)
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let seed = plan.random().u64(..);
-        let kernel = self.kernel(seed)?;
-        plan.measure(Kernel::of(&kernel))
+        code::measure(plan, &call(self.call(seed))?)
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            via: code::consists_of(self.call(0).instructions()),
+            target: code::leads_elsewhere(self.target == Target::Unpredicted),
+        })
     }
 }
 
 impl Row {
-    fn kernel(&self, seed: u64) -> Result<kernel::Kernel, Unsupported> {
+    fn call(&self, seed: u64) -> Call {
         let targets = match self.target {
             Target::Predicted => Targets::Same,
             Target::Unpredicted => Targets::Random(seed),
         };
-        call(match self.via {
+        match self.via {
             Via::Pointer => Call::Pointer,
             Via::Plt => Call::LinkageStub,
             Via::Virtual => Call::Virtual,
             Via::Table => Call::PointerByTable(targets),
-        })
+        }
     }
 }

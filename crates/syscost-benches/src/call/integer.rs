@@ -19,6 +19,8 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, call};
 
+use crate::witness::code;
+
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Function call, integer arguments",
     tags: &[
@@ -55,6 +57,12 @@ impl Measured for Row {
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        plan.measure(Kernel::of(&call(Call::Integer(self.arguments))?))
+        code::measure(plan, &call(Call::Integer(self.arguments))?)
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            arguments: code::consists_of(Call::Integer(self.arguments).instructions()),
+        })
     }
 }

@@ -9,7 +9,9 @@ mod struct_argument;
 mod struct_return;
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{self, Call, call};
+use syscost_sys::kernel::{Call, call};
+
+use crate::witness::code;
 
 pub(crate) const GROUP: Group = group! {
     call: "procedure calls",
@@ -44,12 +46,12 @@ struct Structure {
 }
 
 impl Structure {
-    fn kernel<P: Passing>(&self) -> Result<kernel::Kernel, Unsupported> {
+    fn call<P: Passing>(&self) -> Call {
         let [small, large] = P::CALLS;
-        call(match self.size {
+        match self.size {
             Size::Small => small,
             Size::Large => large,
-        })
+        }
     }
 }
 
@@ -66,10 +68,16 @@ impl<P: Passing> Measured<P> for Structure {
     }
 
     fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        self.kernel::<P>().map(drop)
+        call(self.call::<P>()).map(drop)
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        plan.measure(Kernel::of(&self.kernel::<P>()?))
+        code::measure(plan, &call(self.call::<P>())?)
+    }
+
+    fn proofs(&self) -> Option<StructureProofs<Proof>> {
+        Some(StructureProofs {
+            size: code::consists_of(self.call::<P>().instructions()),
+        })
     }
 }

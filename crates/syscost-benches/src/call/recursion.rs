@@ -18,7 +18,9 @@
 //! counts the levels.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{self, Call, call};
+use syscost_sys::kernel::{Call, call};
+
+use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Recursive function call, per level",
@@ -32,6 +34,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     ..Benchmark::of::<Row>()
 };
+
+static LEVELS: Witness = Witness::of("levels that a call goes down", "what it returns");
+
+/// Outermost calls in an iteration of the kernel.
+const CALLS: u64 = 16;
 
 /// From how many places the procedure calls itself.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,22 +75,31 @@ impl Measured for Row {
     }
 
     fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        self.kernel(0).map(drop)
+        call(self.call(0)).map(drop)
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let seed = plan.random().u64(..);
-        let kernel = self.kernel(seed)?;
-        plan.measure(Kernel::of(&kernel))
+        let kernel = call(self.call(seed))?;
+        // Each level adds one to what the outermost call returns.
+        plan.saw(&LEVELS, kernel.run(1) / CALLS);
+        code::measure(plan, &kernel)
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            depth: LEVELS.sees(self.depth),
+            from: code::consists_of(self.call(0).instructions()),
+        })
     }
 }
 
 impl Row {
-    fn kernel(&self, seed: u64) -> Result<kernel::Kernel, Unsupported> {
+    fn call(&self, seed: u64) -> Call {
         let depth = self.depth;
-        call(match self.from {
+        match self.from {
             Origin::OnePlace => Call::Recursion(depth),
             Origin::TwoPlaces => Call::RecursionByChance { depth, seed },
-        })
+        }
     }
 }

@@ -20,6 +20,8 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Atomic, atomic};
 
+use crate::witness::code;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Atomic operation, uncontended",
     tags: &[
@@ -62,6 +64,12 @@ impl Measured for Row {
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        plan.measure(Kernel::of(&atomic(self.op)?))
+        code::measure(plan, &atomic(self.op)?)
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            op: code::consists_of(self.op.instructions()),
+        })
     }
 }

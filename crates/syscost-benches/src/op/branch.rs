@@ -18,6 +18,8 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Branch, Directions, branch};
 
+use crate::witness::code;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Conditional branch, predicted or not",
     tags: &["branch prediction", "branch predictor", "jump"],
@@ -47,12 +49,28 @@ impl Measured for Row {
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let seed = plan.random().u64(..);
-        let kernel = branch(match self.direction {
+        code::measure(plan, &branch(self.branch(seed)))
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let instructions = code::consists_of(self.branch(0).instructions());
+        Some(RowProofs {
+            direction: match self.direction {
+                Direction::Taken | Direction::NotTaken => instructions,
+                Direction::Alternating => instructions.and(code::alternates(true)),
+                Direction::Random => instructions.and(code::alternates(false)),
+            },
+        })
+    }
+}
+
+impl Row {
+    fn branch(&self, seed: u64) -> Branch {
+        match self.direction {
             Direction::Taken => Branch::Taken,
             Direction::NotTaken => Branch::NotTaken,
             Direction::Alternating => Branch::OnBit(Directions::Alternating),
             Direction::Random => Branch::OnBit(Directions::Random(seed)),
-        });
-        plan.measure(Kernel::of(&kernel))
+        }
     }
 }

@@ -25,6 +25,8 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::kernel::{self, Branch, Directions, TARGETS, Targets, branch};
 
+use crate::witness::code;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Branch misprediction penalty",
     tags: &[
@@ -80,6 +82,17 @@ impl Measured for Row {
             Kind::Indirect => indirect(plan, seed),
         }
     }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let branch = match self.branch {
+            Kind::Conditional => Branch::OnBit(Directions::Random(0)),
+            Kind::ConditionalOnLoad => Branch::OnLoad(Directions::Random(0)),
+            Kind::Indirect => Branch::IndirectByTable(Targets::Random(0)),
+        };
+        Some(RowProofs {
+            branch: code::consists_of(branch.instructions()),
+        })
+    }
 }
 
 fn conditional(
@@ -92,6 +105,7 @@ fn conditional(
     // Half of the directions are taken, so any predictor is wrong half of the time.
     let wrong = claim_fairness(&mut plan, &random, 0.5);
     claim_guessed(&mut plan, &guessed, kind);
+    code::show(&mut plan, &random);
     let share = claimed_share(&mut plan, 0.5, wrong);
     plan.measure(Kernel::of(&random).minus(&guessed, share))
 }
@@ -102,6 +116,7 @@ fn indirect(mut plan: Plan, seed: u64) -> Result<Outcome, Failure> {
     let targets = TARGETS as f64;
     // Target k, from 0, adds k + 1.
     let mean = claim_fairness(&mut plan, &random, (targets + 1.0) / 2.0);
+    code::show(&mut plan, &random);
     let share = claimed_share(
         &mut plan,
         1.0 - 1.0 / targets,

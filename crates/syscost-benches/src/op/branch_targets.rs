@@ -27,6 +27,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+const BYTES_OF_CODE: &str = "the code's bytes";
+
+static BLOCKS: Witness = Witness::of("blocks that one iteration counts", "kernel");
+static JUMPS: Witness = Witness::of("jumps of an iteration", BYTES_OF_CODE);
+static BYTES: Witness = Witness::of("bytes that an iteration leads through", BYTES_OF_CODE);
+
 #[derive(Params, Clone)]
 struct Row {
     code: Path,
@@ -54,27 +60,27 @@ impl Measured for Row {
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
-        let branches = self.branches;
-        let jumps = Jumps::write(self.code, branches)?;
-        let (claim, counted) = ("blocks that one turn counts", jumps.run(1));
-        plan.claim_equal(claim, branches as u64, counted, "kernel");
+        let jumps = Jumps::write(self.code, self.branches)?;
         // Decoded from the code itself, not from what was requested.
         let iteration = jumps.iteration()?;
-        let expected = match self.code {
-            Path::Jumps => branches,
-            Path::Straight => 0,
-        };
-        let source = "the code's bytes";
-        plan.claim_equal("jumps of a turn", expected, iteration.jumps, source);
+        plan.saw(&BLOCKS, jumps.run(1));
+        plan.saw(&JUMPS, iteration.jumps);
+        plan.saw(&BYTES, iteration.span);
         let claim = "others than those of the blocks";
-        plan.claim_equal(claim, Iteration::COUNTING, iteration.others, source);
-        let bytes = branches * Jumps::SPACING;
-        plan.claim_equal(
-            "bytes that they lead through",
-            bytes,
-            iteration.span,
-            source,
-        );
+        plan.claim_equal(claim, Iteration::COUNTING, iteration.others, BYTES_OF_CODE);
         plan.measure(Kernel::of(&jumps))
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let branches = self.branches;
+        Some(RowProofs {
+            code: JUMPS.sees(match self.code {
+                Path::Jumps => branches,
+                Path::Straight => 0,
+            }),
+            branches: BLOCKS
+                .sees(branches)
+                .and(BYTES.sees(branches * Jumps::SPACING)),
+        })
     }
 }

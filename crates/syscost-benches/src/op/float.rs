@@ -18,6 +18,8 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{OperandType, Operation, Shape, arithmetic};
 
+use crate::witness::code;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Floating-point operation, latency and throughput",
     tags: &[
@@ -68,6 +70,16 @@ impl Measured for Row {
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        plan.measure(Kernel::of(&arithmetic(self.op, self.r#type, self.shape)?))
+        code::measure(plan, &arithmetic(self.op, self.r#type, self.shape)?)
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let instructions = self.op.instructions(self.r#type, self.shape);
+        let instructions = code::consists_of(instructions);
+        Some(RowProofs {
+            op: instructions.clone(),
+            r#type: instructions.clone(),
+            shape: instructions,
+        })
     }
 }

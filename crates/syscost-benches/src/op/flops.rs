@@ -25,6 +25,7 @@ use syscost_sys::kernel::{self, Shape, Simd, VectorOperation};
 use syscost_sys::partner::Between;
 
 use super::Bits;
+use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Peak floating-point performance, 64-bit",
@@ -54,6 +55,11 @@ const MAX_THREADS: u32 = 512;
 /// Iterations of the kernel between two comparisons of its checksum: enough to make the cost of
 /// entering and leaving it negligible.
 const TURNS: u64 = 64;
+
+static COUNTED: Witness = Witness::of(
+    "numbers that an instruction counts in",
+    "the kernel's checksum",
+);
 
 #[derive(Params, Clone)]
 struct Row {
@@ -92,14 +98,11 @@ impl Measured for Row {
         // The checksum is the sum of all lanes, each of which counts its fused operations: an addition
         // and a multiplication.
         let per_iteration = 2 * one.expected(TURNS);
-        let instructions = TURNS * one.operations_per_iteration;
-        let (named, claim) = (
-            2 * lanes(self.bits) * instructions,
-            "additions and multiplications of a turn, by the row's name",
+        plan.saw(
+            &COUNTED,
+            one.run(TURNS) / (TURNS * one.operations_per_iteration),
         );
-        plan.claim_equal(claim, named, per_iteration, "kernel's checksum");
-        let floor = one.floor_cycles * instructions as f64 / per_iteration as f64;
-        plan.expect(at_least(Counter::CoreCycles, floor));
+        code::show(&mut plan, &one);
         let mut outcome = plan.measure(Copied::of(
             Between::Threads,
             self.threads.0 as usize,
@@ -122,6 +125,22 @@ impl Measured for Row {
         let claim = "sum of one turn with a factor of 2 and an addend of 3";
         outcome.claim_equal(claim, expected, observed, "kernel");
         Ok(outcome)
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let (operation, shape) = (VectorOperation::FusedMultiplyAdd, Shape::Throughput);
+        let instructions = code::consists_of(self.bits.instructions(operation, shape));
+        let (lanes, floor) = (
+            lanes(self.bits),
+            kernel(self.bits).map(|(one, _)| one.floor_cycles),
+        );
+        let floor = floor.unwrap_or_default() / (2 * lanes) as f64;
+        Some(RowProofs {
+            bits: instructions
+                .and(COUNTED.sees(lanes))
+                .and(Proof::counted([at_least(Counter::CoreCycles, floor)])),
+            threads: Proof::by_tasks(),
+        })
     }
 }
 

@@ -19,6 +19,8 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Branch, Targets, branch};
 
+use crate::witness::code;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Indirect branch, predicted or not",
     tags: &[
@@ -52,11 +54,23 @@ impl Measured for Row {
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let seed = plan.random().u64(..);
-        let kernel = branch(match self.target {
+        code::measure(plan, &branch(self.branch(seed)))
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let instructions = code::consists_of(self.branch(0).instructions());
+        Some(RowProofs {
+            target: instructions.and(code::leads_elsewhere(self.target == Target::TableRandom)),
+        })
+    }
+}
+
+impl Row {
+    fn branch(&self, seed: u64) -> Branch {
+        match self.target {
             Target::Fixed => Branch::Indirect,
             Target::TableSame => Branch::IndirectByTable(Targets::Same),
             Target::TableRandom => Branch::IndirectByTable(Targets::Random(seed)),
-        });
-        plan.measure(Kernel::of(&kernel))
+        }
     }
 }

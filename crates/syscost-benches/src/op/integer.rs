@@ -22,6 +22,8 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{OperandType, Operation, Shape, arithmetic};
 
+use crate::witness::code;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Integer operation, latency and throughput",
     tags: &[
@@ -37,6 +39,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     ..Benchmark::of::<Row>()
 };
+
+static RESULT: Witness = Witness::of("what an iteration comes to", "the instructions' checksum");
 
 #[derive(Params, Clone)]
 struct Row {
@@ -74,7 +78,24 @@ impl Measured for Row {
         arithmetic(self.op, self.r#type, self.shape).map(drop)
     }
 
-    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        plan.measure(Kernel::of(&arithmetic(self.op, self.r#type, self.shape)?))
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+        let kernel = arithmetic(self.op, self.r#type, self.shape)?;
+        plan.saw(&RESULT, format!("{:#x}", kernel.run(1)));
+        code::measure(plan, &kernel)
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let instructions = self.op.instructions(self.r#type, self.shape);
+        let instructions = code::consists_of(instructions);
+        // How long the operands of a division are shows in what comes out.
+        let result = match arithmetic(self.op, self.r#type, self.shape) {
+            Ok(kernel) => RESULT.sees(format!("{:#x}", kernel.expected(1))),
+            Err(_) => Proof::default(),
+        };
+        Some(RowProofs {
+            op: instructions.clone().and(result),
+            r#type: instructions.clone(),
+            shape: instructions,
+        })
     }
 }

@@ -59,17 +59,32 @@ impl Bits {
     ) -> Result<(kernel::Kernel, Option<Simd>), Unsupported> {
         let of = |simd| Ok((vector(simd, operation, shape)?, Some(simd)));
         match self {
-            Bits::B64 => {
-                let operation = match operation {
-                    VectorOperation::Add => Operation::Add,
-                    VectorOperation::FusedMultiplyAdd => Operation::FusedMultiplyAdd,
-                };
-                Ok((arithmetic(operation, OperandType::F64, shape)?, None))
-            }
+            Bits::B64 => Ok((
+                arithmetic(scalar(operation), OperandType::F64, shape)?,
+                None,
+            )),
             // Every processor has at most one of these two.
             Bits::B128 => of(Simd::Neon).or_else(|_| of(Simd::Sse2)),
             Bits::B256 => of(Simd::Avx2),
             Bits::B512 => of(Simd::Avx512),
         }
+    }
+
+    /// The instructions that such an operation consists of.
+    fn instructions(self, operation: VectorOperation, shape: Shape) -> String {
+        match self {
+            Bits::B64 => scalar(operation).instructions(OperandType::F64, shape),
+            Bits::B128 => operation.instructions(Simd::Sse2, shape),
+            Bits::B256 => operation.instructions(Simd::Avx2, shape),
+            Bits::B512 => operation.instructions(Simd::Avx512, shape),
+        }
+    }
+}
+
+/// The operation on one number.
+const fn scalar(operation: VectorOperation) -> Operation {
+    match operation {
+        VectorOperation::Add => Operation::Add,
+        VectorOperation::FusedMultiplyAdd => Operation::FusedMultiplyAdd,
     }
 }

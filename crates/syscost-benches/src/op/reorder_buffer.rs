@@ -71,6 +71,11 @@ thread_local! {
     static WALKS: OnceCell<Rc<Walks>> = const { OnceCell::new() };
 }
 
+const BYTES_OF_CODE: &str = "the code's bytes";
+
+static FEWEST: Witness = Witness::of("instructions after a load, at the fewest", BYTES_OF_CODE);
+static MOST: Witness = Witness::of("instructions after a load, at the most", BYTES_OF_CODE);
+
 #[derive(Params, Clone)]
 pub(super) struct Row {
     /// Instructions between two loads.
@@ -101,8 +106,15 @@ impl Measured for Row {
         let walks = walks(&mut plan)?;
         claim_walks(&mut plan, &walks)?;
         let window = window(&mut plan, self.instructions)?.along(walks);
-        claim_code(&mut plan, self.instructions, &window)?;
+        show_code(&mut plan, &window)?;
         plan.measure(Kernel::of(&window))
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let instructions = FEWEST.sees(self.instructions);
+        Some(RowProofs {
+            instructions: instructions.and(MOST.sees(self.instructions)),
+        })
     }
 }
 
@@ -128,17 +140,15 @@ fn claim_walks(b: &mut Bencher, walks: &Walks) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Claims that after each load the code has the instructions that the row names.
-fn claim_code(b: &mut Bencher, named: usize, window: &Window) -> Result<(), Failure> {
+/// Shows how many instructions the code has after each load; claims that there is nothing else.
+fn show_code(b: &mut Bencher, window: &Window) -> Result<(), Failure> {
     let iteration = window.iteration()?;
     let (fewest, most) = iteration.after_loads.unwrap_or_default();
     let (steps, loads) = (window.operations_per_iteration(), iteration.loads as u64);
-    let source = "the code's bytes";
+    let source = BYTES_OF_CODE;
     b.claim_equal("loads of a turn", steps, loads, source);
-    let claim = "instructions after a load, at the fewest";
-    b.claim_equal(claim, named, fewest, source);
-    let claim = "instructions after a load, at the most";
-    b.claim_equal(claim, named, most, source);
+    b.saw(&FEWEST, fewest);
+    b.saw(&MOST, most);
     let others = iteration.jumps + iteration.additions;
     b.claim_equal("jumps and additions among them", 0, others, source);
     let claim = "others than these and loads";

@@ -20,6 +20,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Shape, VectorOperation};
 
 use super::Bits;
+use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "SIMD instruction, latency and throughput",
@@ -64,6 +65,15 @@ impl Measured for Row {
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let (kernel, _) = self.bits.kernel(self.op, self.shape)?;
-        plan.measure(Kernel::of(&kernel))
+        code::measure(plan, &kernel)
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let instructions = code::consists_of(self.bits.instructions(self.op, self.shape));
+        Some(RowProofs {
+            bits: instructions.clone(),
+            op: instructions.clone(),
+            shape: instructions,
+        })
     }
 }

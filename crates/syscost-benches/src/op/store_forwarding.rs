@@ -20,7 +20,9 @@
 //! at the end of the chain is its evidence.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{self, Forward, forward};
+use syscost_sys::kernel::{Forward, forward};
+
+use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Store-to-load forwarding latency",
@@ -32,6 +34,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     ..Benchmark::of::<Row>()
 };
+
+static ARRIVED: Witness = Witness::of("what an iteration ends with, its count aside", "kernel");
 
 #[derive(Params, Clone)]
 struct Row {
@@ -54,21 +58,14 @@ impl Measured for Row {
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let kernel = forward(self.load);
-        claim_way(&mut plan, self.load, &kernel);
-        plan.measure(Kernel::of(&kernel))
+        let arrived = kernel.run(1).wrapping_sub(kernel.operations_per_iteration);
+        plan.saw(&ARRIVED, format!("{arrived:#x}"));
+        code::measure(plan, &kernel)
     }
-}
 
-/// Claims that the value takes the path that the case names, whatever path the kernel was built for.
-fn claim_way(b: &mut Bencher, named: Forward, kernel: &kernel::Kernel) {
-    let arrived = kernel.run(1).wrapping_sub(kernel.operations_per_iteration);
-    let (expected, seen) = (format!("{:#x}", named.arrives()), format!("{arrived:#x}"));
-    let holds = named.arrives() == arrived;
-    b.claim(
-        "what a turn ends with, its count aside",
-        expected,
-        seen,
-        "kernel",
-        holds,
-    );
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            load: ARRIVED.sees(format!("{:#x}", self.load.arrives())),
+        })
+    }
 }

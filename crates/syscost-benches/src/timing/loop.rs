@@ -17,6 +17,8 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{LoopShape, empty_loop};
 
+use crate::witness::code;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Empty loop, one iteration",
     tags: &["loop overhead", "loop_o"],
@@ -43,6 +45,12 @@ impl Measured for Row {
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        plan.measure(Kernel::of(&empty_loop(self.shape)))
+        code::measure(plan, &empty_loop(self.shape))
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            shape: code::consists_of(self.shape.instructions()),
+        })
     }
 }

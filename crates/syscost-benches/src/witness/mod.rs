@@ -1,5 +1,6 @@
 //! Witnesses that several benchmarks call: what they see, and what proves a parameter by it.
 
+pub(crate) mod code;
 pub(crate) mod descriptors;
 pub(crate) mod files;
 pub(crate) mod memory;

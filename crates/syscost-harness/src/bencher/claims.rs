@@ -44,8 +44,14 @@ impl Bencher<'_> {
     fn witnessed(&mut self, witness: &'static Witness, judge: impl Fn(&Awaited) -> Evidence) {
         let proofs = self.case.facts.proofs.iter();
         let awaited = proofs.flat_map(|proof| &proof.awaited);
-        let evidence = awaited.filter(|one| one.is_of(witness)).map(judge);
-        self.findings.evidence.extend(evidence);
+        // One look may prove several parameters.
+        let mut seen: Vec<Evidence> = Vec::new();
+        for evidence in awaited.filter(|one| one.is_of(witness)).map(judge) {
+            if !seen.contains(&evidence) {
+                seen.push(evidence);
+            }
+        }
+        self.findings.evidence.append(&mut seen);
         self.seen.push(witness);
     }
 

@@ -110,7 +110,12 @@ impl<'a> Bencher<'a> {
     fn new(case: &'a Case, declared: &[Expect], situation: Situation<'a>) -> Self {
         let proofs = &case.facts.proofs;
         let mut own = case.expect().to_vec();
-        own.extend(proofs.iter().flat_map(|proof| &proof.expect));
+        for expect in proofs.iter().flat_map(|proof| &proof.expect) {
+            // One count may prove several parameters.
+            if !own.contains(expect) {
+                own.push(*expect);
+            }
+        }
         let is_own = |expect: &&Expect| own.iter().any(|own| own.counter == expect.counter);
         let others: Vec<Expect> = declared
             .iter()

@@ -67,7 +67,7 @@ fn kind(operand: &str) -> Option<String> {
         return (!is_label).then(|| "n".to_owned());
     }
     let (register, part) = operand.split_at(operand.find('.').unwrap_or(operand.len()));
-    let letters = register.trim_end_matches(is_digit);
+    let letters = register.trim_end_matches(is_digit).trim_end();
     Some(match letters {
         "r" => "r64".to_owned(),
         _ if register.starts_with('r') && register.ends_with('d') => "r32".to_owned(),

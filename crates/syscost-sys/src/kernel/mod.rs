@@ -221,6 +221,12 @@ impl Kernel {
         listing::listing(self.assembly)
     }
 
+    /// The words of its table, which says where its branches go; none without a table.
+    pub fn table(&self) -> impl Iterator<Item = u64> {
+        let words = self.data.iter().flat_map(|line| &line.0);
+        words.skip(SCRATCH_WORDS).map(Cell::get)
+    }
+
     /// The checksum that the next `run(iterations)` has to return, computed without the measured
     /// instructions.
     pub fn expected(&self, iterations: u64) -> u64 {

@@ -94,11 +94,16 @@ fn every_kernel_returns_its_checksum_for_no_one_and_many_iterations() {
 
 #[test]
 fn every_kernel_is_made_of_the_instructions_that_its_name_stands_for() {
+    let mut others = Vec::new();
     for (name, meant, kernel) in catalogue() {
-        if let (Some(meant), Ok(kernel)) = (meant, kernel) {
-            assert_eq!(kernel.instructions(), meant, "{name}");
+        let listed = kernel.map(|kernel| kernel.instructions());
+        if let (Some(meant), Ok(listed)) = (meant, listed)
+            && meant != listed
+        {
+            others.push((name, meant, listed));
         }
     }
+    assert!(others.is_empty(), "{others:#?}");
 }
 
 #[test]
