@@ -109,6 +109,10 @@ mod tests {
             };
             Some(RowProofs { way })
         }
+
+        fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+            measure(plan, &atomic(Atomic::FetchAdd)?)
+        }
     }
 
     /// The verdict on this kernel under the name of a row that is proven so.
