@@ -19,7 +19,7 @@
 use syscost_harness::prelude::*;
 
 use super::ids::DISTINCT;
-use super::lean::{self, FAULTS, FLAGS, NO_FAULTS, once_and_asked};
+use super::lean::{self, FAULTS, NO_FAULTS, once_and_asked};
 use super::marked::Marked;
 use super::until::Until;
 use super::{fork, vfork};
@@ -73,13 +73,13 @@ impl Measured for Row {
     }
 
     fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        let (flags, faults) = match self.via {
-            Via::Fork => (fork::FLAGS, FAULTS),
-            Via::Vfork => (vfork::FLAGS, NO_FAULTS),
+        // A child of vfork borrows its parent's memory, so nothing of it is copied.
+        let faults = match self.via {
+            Via::Fork => FAULTS,
+            Via::Vfork => NO_FAULTS,
         };
-        let flags = ArgumentValue::Always(flags as u64);
         Some(RowProofs {
-            via: Proof::counted([faults]).and(Proof::argument(Sysno::CLONE, FLAGS, flags)),
+            via: Proof::counted([faults]),
         })
     }
 

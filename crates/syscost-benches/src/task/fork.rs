@@ -51,7 +51,7 @@ pub(super) fn iteration() -> Iteration {
 }
 
 /// As the C libraries do, for what gettid returns in the child.
-pub(super) const FLAGS: i32 = libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD;
+const FLAGS: i32 = libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD;
 
 struct Fork;
 

@@ -105,12 +105,6 @@ impl Iteration {
     }
 }
 
-/// The argument of clone that says what the new task shares.
-pub(super) const FLAGS: Argument = Argument {
-    position: 0,
-    name: "flags",
-};
-
 /// How much of the time of its iterations is what is reported.
 static TIMED: Witness = Witness::of(
     "share of the parent's time that is timed",

@@ -39,7 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-pub(super) const FLAGS: i32 = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+const FLAGS: i32 = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
 
 /// What a lean process does: makes a child that borrows its memory, and its stack, and exits.
 pub(super) fn iteration() -> Iteration {

@@ -21,8 +21,8 @@ use syscost_sys::cpu;
 
 use crate::program::Program;
 
-/// What is kept apart from its neighbour by nothing: a benchmark, a parameter, and why, separated by
-/// tabs.
+/// What nothing keeps apart from its neighbour: a benchmark, a parameter, the value of another
+/// parameter where it is so (`copies=1`) or `all`, and why, separated by tabs.
 const REVIEWED: &str = include_str!("swap/reviewed.txt");
 
 /// Costs further apart than this make a false label worth a number.
@@ -78,7 +78,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let factor = cost(pair.measured).zip(cost(pair.named));
             let factor = factor.map(|(measured, named)| measured / named);
             let is_apart = factor.is_none_or(|factor| (factor - 1.0).abs() > APART);
-            let is_reviewed = reviewed.contains(&(benchmark.id, pair.key));
+            let is_reviewed = reviewed
+                .iter()
+                .any(|one| one.covers(benchmark, &cases[pair.named], pair));
             totals
                 .entry(benchmark.group())
                 .or_default()
@@ -122,18 +124,33 @@ fn chosen(ids: &[String]) -> Result<Vec<&'static Benchmark>> {
 }
 
 /// The pairs that were looked at, and nothing distinguishes.
-fn reviewed() -> Result<BTreeSet<(&'static str, &'static str)>> {
+fn reviewed() -> Result<Vec<Reviewed>> {
     let lines = REVIEWED.lines().filter(|line| !line.is_empty());
     lines
         .map(|line| {
             let mut fields = line.split('\t');
-            let all = (fields.next(), fields.next(), fields.next());
-            let (Some(id), Some(key), Some(_)) = all else {
-                bail!("`{line}` is not a benchmark, a parameter and a reason");
+            let [Some(id), Some(key), Some(value), Some(_)] = [(); 4].map(|()| fields.next())
+            else {
+                bail!("`{line}` is not a benchmark, a parameter, where and why");
             };
-            Ok((id, key))
+            Ok(Reviewed { id, key, value })
         })
         .collect()
+}
+
+/// A line of the reviewed list.
+struct Reviewed {
+    id: &'static str,
+    key: &'static str,
+    value: &'static str,
+}
+
+impl Reviewed {
+    fn covers(&self, benchmark: &Benchmark, case: &Case, pair: &Pair) -> bool {
+        let has = |(key, value): (&str, &str)| case.find(key) == Some(value);
+        let is_there = self.value == "all" || self.value.split_once('=').is_some_and(has);
+        self.id == benchmark.id && self.key == pair.key && is_there
+    }
 }
 
 /// A row that is named, and one that differs in one parameter.
@@ -419,7 +436,7 @@ mod tests {
 
     #[test]
     fn the_reviewed_list_names_parameters_that_there_are() {
-        for (id, key) in reviewed().expect("three fields a line") {
+        for Reviewed { id, key, .. } in reviewed().expect("four fields a line") {
             let benchmark = CATALOGUE.find(id).unwrap_or_else(|| panic!("{id} is gone"));
             assert!(
                 benchmark.parameters.iter().any(|(known, _)| *known == key),
