@@ -110,7 +110,10 @@ fn counters_that_a_parent_holds_are_warned_of() {
     let warnings = run["warnings"].as_array().expect("warnings");
     let found = warnings.iter().find(|one| one["code"] == "perf_events");
     let message = &found.expect("a warning")["message"];
-    assert_eq!(message, "perf, which started this, holds performance counters");
+    assert_eq!(
+        message,
+        "perf, which started this, holds performance counters"
+    );
 }
 
 /// Loads a library first whose malloc calls the C library's.
@@ -132,7 +135,9 @@ fn an_allocator_that_was_loaded_first_is_not_the_c_librarys() {
     assert!(warnings.iter().any(|one| one["code"] == "environment"));
     let row = row(&run, name);
     let evidence = row["evidence"].as_array().expect("evidence");
-    let malloc = evidence.iter().find(|one| one["claim"] == "file that malloc is in");
+    let malloc = evidence
+        .iter()
+        .find(|one| one["claim"] == "file that malloc is in");
     let malloc = malloc.expect("it is claimed");
     match malloc["observed"] == "other.so" {
         true => assert_eq!(row["status"], "withheld", "{row}"),

@@ -18,7 +18,8 @@ pub use status::{
 };
 pub use surroundings::{Observer, landlock_layers, observer};
 pub use tree::{
-    Owner, descendants, has_variable, is_asleep, kill_tree, killed_children, proc_of, sees_itself, waited_for_cpu,
+    Owner, descendants, has_variable, is_asleep, kill_tree, killed_children, proc_of, sees_itself,
+    waited_for_cpu,
 };
 
 use crate::{SystemError, Unsupported, os};

@@ -468,7 +468,9 @@ fn a_team_that_hardly_waits_for_its_cpus_has_them_to_itself() {
 fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
     let allowed = allowed();
     if allowed.len() < 2 || SchedStat::open().is_err() {
-        return println!("skipped: no other CPU, or the kernel does not report how long tasks wait");
+        return println!(
+            "skipped: no other CPU, or the kernel does not report how long tasks wait"
+        );
     }
     let is_over = AtomicBool::new(false);
     let evidence = std::thread::scope(|scope| {
@@ -482,10 +484,10 @@ fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
         let (two, case) = (&allowed[..2], Case::default());
         let findings = found_of(&case, two, Pass::Evidence, &[], |b| {
             b.together(placement, |_| {
-                // Twice the work takes no longer.
-                Ok(team(|_| {
-                    let begun = Instant::now();
-                    while begun.elapsed() < Duration::from_micros(20) {
+                // Twice the work takes four times as long.
+                Ok(team(|n| {
+                    let (begun, takes) = (Instant::now(), Duration::from_nanos(5 * n * n));
+                    while begun.elapsed() < takes {
                         std::hint::spin_loop();
                     }
                     Ok(())
@@ -495,7 +497,9 @@ fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
         is_over.store(true, Relaxed);
         findings.expect("counted").evidence
     });
-    let mut scaling = evidence.iter().filter(|one| one.claim.sentence.starts_with("time of 2n"));
+    let mut scaling = evidence
+        .iter()
+        .filter(|one| one.claim.sentence.starts_with("time of 2n"));
     let scaling = scaling.next().expect("it is judged");
     assert_eq!(scaling.verdict, Verdict::Unverified, "{scaling}");
 }
