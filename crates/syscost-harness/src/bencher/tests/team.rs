@@ -527,10 +527,10 @@ fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
         let (two, case) = (&allowed[..2], Case::default());
         let findings = found_of(&case, two, Pass::Evidence, &[], |plan| {
             plan.measure(Together::of(placement, |_| {
-                // Twice the work takes no longer.
-                Ok(team(|_| {
-                    let begun = Instant::now();
-                    while begun.elapsed() < Duration::from_micros(20) {
+                // Twice the work takes four times as long.
+                Ok(team(|n| {
+                    let (begun, takes) = (Instant::now(), Duration::from_nanos(5 * n * n));
+                    while begun.elapsed() < takes {
                         std::hint::spin_loop();
                     }
                     Ok(())
