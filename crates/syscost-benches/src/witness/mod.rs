@@ -2,3 +2,5 @@
 
 pub(crate) mod descriptors;
 pub(crate) mod messages;
+pub(crate) mod sockets;
+pub(crate) mod tasks;
