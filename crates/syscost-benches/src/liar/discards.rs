@@ -30,9 +30,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn measure(plan: Plan) -> Result<Outcome, Failure> {
-    let (family, place) = (Family::Ipv4, Placement::SAME);
-    let partner = Route::Loopback(place, family);
-    let spec = StreamSpec::plain(partner, family, 1, &plan)?.received_by(discard);
+    let partner = Route::Loopback(Placement::SAME, Family::Ipv4);
+    let spec = StreamSpec::plain(partner, 1, &plan)?.received_by(discard);
     bandwidth::measure(plan, &spec)
 }
 

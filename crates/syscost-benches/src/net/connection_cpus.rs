@@ -1,7 +1,5 @@
 //! Shared: the CPUs of the two tasks of a connection.
 
-use std::collections::BTreeSet;
-
 use syscost_harness::prelude::*;
 use syscost_sys::topology::{Relation, Topology};
 
@@ -83,29 +81,6 @@ impl ConnectionCpus {
         Ok(all)
     }
 
-    /// Claims that the two tasks of each connection are placed relative to each other as the row's name
-    /// says, if it does.
-    pub(super) fn claim(all: &[ConnectionCpus], b: &mut Bencher, named: Option<Placement>) {
-        let Some(named) = named else {
-            return;
-        };
-        let seen: BTreeSet<&str> = all.iter().map(ConnectionCpus::relation).collect();
-        let seen: Vec<&str> = seen.into_iter().collect();
-        let what = "CPU placement of the two ends";
-        b.claim_equal(what, named.name().to_owned(), seen.join(" "), "topology");
-    }
-
-    /// The name of how its two tasks are placed relative to each other.
-    fn relation(&self) -> &'static str {
-        match (&self.near[..], &self.far[..]) {
-            ([near], [far]) => Topology::here()
-                .relation(*near, *far)
-                .map_or("unknown", |relation| Placement::At(relation).name()),
-            (near, far) if near == far => Placement::Free.name(),
-            (_, _) => "unknown",
-        }
-    }
-
     /// The CPUs of this many connections to another machine: the tasks of this end, each on a
     /// separate CPU as long as there are enough.
     fn to_elsewhere(connections: usize, own: u32, allowed: &[u32]) -> Vec<ConnectionCpus> {
@@ -142,20 +117,6 @@ mod tests {
         assert!(places.iter().all(|places| places.near == places.far));
         let too_many = ConnectionCpus::here(same, allowed.len() + 1, own, &allowed);
         assert!(matches!(too_many, Err(Failure::Unsupported(_))));
-    }
-
-    #[test]
-    fn the_relation_of_its_cpus_is_read_from_the_topology() {
-        let Ok(allowed) = syscost_sys::cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return;
-        };
-        for placement in Placement::among(&allowed) {
-            let Ok(places) = ConnectionCpus::here(placement, 1, allowed[0], &allowed) else {
-                continue;
-            };
-            assert_eq!(places[0].relation(), placement.name());
-        }
     }
 
     #[test]

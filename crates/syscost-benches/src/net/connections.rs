@@ -10,7 +10,7 @@ use syscost_net::{Account, Service, ServiceError};
 use syscost_sys::partner::Shared;
 
 use super::counters::Watch;
-use super::far_end::{Family, FarEnd, Route, listen};
+use super::far_end::{FarEnd, Route, listen};
 use super::tcp::ports::Budget;
 use crate::syscall::Bad;
 
@@ -98,12 +98,9 @@ impl Connections {
         self.last.as_ref().map(announce).is_some()
     }
 
-    /// Claims that they were between addresses of this family, as the row names it, and that the far end
-    /// accepted them, or refused them if it gives no account.
-    pub(crate) fn claim(&self, b: &mut Bencher, named: Family, account: Option<&Account>) {
+    /// Claims that the far end accepted them, or refused them if it gives no account.
+    pub(crate) fn claim(&self, b: &mut Bencher, account: Option<&Account>) {
         let made = self.budget.made();
-        let is = Family::of_address(self.address.ip()).name();
-        b.claim_equal("family of its addresses", named.name(), is, "address");
         match account {
             Some(account) => {
                 claim_accepted(b, &self.counters, made, account);

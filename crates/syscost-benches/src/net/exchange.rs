@@ -10,6 +10,7 @@ use syscost_sys::clock::Clock;
 
 use super::interface::InterfaceCounters;
 use crate::ipc::message::Message;
+use crate::witness::messages::{self, Moved, Strays};
 
 /// How long to wait for an answer that may have been lost.
 pub(crate) const LOST_AFTER: Duration = Duration::from_millis(200);
@@ -139,6 +140,14 @@ impl<L: Link> Driver for Caller<L> {
 }
 
 impl<L: Link> Caller<L> {
+    /// One round trip, on a path that loses nothing.
+    pub(crate) fn round_trip(&mut self) -> Result<(), Failure> {
+        match self.iterate()? {
+            true => Ok(()),
+            false => Err(Failure::Failed("no answer came in time".into())),
+        }
+    }
+
     /// One round trip; false if its message was lost.
     #[inline(always)]
     fn iterate(&mut self) -> Result<bool, Failure> {
@@ -226,44 +235,22 @@ impl<L: Link> Caller<L> {
 
     /// Claims that the far end received every message, and that they took the expected path.
     pub(crate) fn claim(&self, b: &mut Bencher, account: &Account) {
-        let Tally { sent, lost, .. } = self.tally;
-        let bytes = self.message.bytes().len() as u64;
         self.claim_deliveries(b);
         // A lost message may have been lost on its way back.
-        let messages_there = Received {
-            expected: sent,
-            may_miss: lost,
-            may_repeat: self.tally.duplicated,
+        let strays = Strays {
+            missing: self.tally.lost,
+            repeated: self.tally.duplicated,
         };
-        messages_there.claim(b, "messages received by the far end", account.messages);
-        let bytes_there = Received {
-            expected: sent * bytes,
-            may_miss: lost * bytes,
-            may_repeat: self.tally.duplicated * bytes,
+        let received = Moved {
+            messages: account.messages,
+            bytes: account.bytes,
+            sum: Some(account.checksum),
         };
-        bytes_there.claim(b, "bytes received by the far end", account.bytes);
-        let what = "sum of the nonces received by the far end";
-        let hexadecimal = |sum: u64| format!("{sum:016x}");
-        let (own, theirs) = (
-            hexadecimal(self.tally.sent_sum),
-            hexadecimal(account.checksum),
-        );
-        match lost + self.tally.duplicated {
-            0 => b.claim_equal(what, own, theirs, "both ends"),
-            _ => b.claim_unverified(
-                what,
-                own,
-                theirs,
-                "both ends",
-                "messages were lost or duplicated",
-            ),
-        }
-        b.claim_equal(
-            "bytes at the far end in messages of another size",
-            0.0,
-            account.wrong as f64,
-            "far end",
-        );
+        let what = "received by the far end";
+        messages::claim_same(b, what, &self.sent(), &received, strays);
+        messages::see_size(b, &received);
+        let what = "bytes at the far end in messages of another size";
+        b.claim_equal(what, 0, account.wrong, "far end");
         self.claim_interface(b);
     }
 
@@ -303,29 +290,28 @@ impl<L: Link> Caller<L> {
         self.interface.claim(b, sent, received);
     }
 
+    /// What was sent.
+    fn sent(&self) -> Moved {
+        Moved {
+            messages: self.tally.sent,
+            bytes: self.bytes().0,
+            sum: Some(self.tally.sent_sum),
+        }
+    }
+
+    /// What was answered in time.
+    pub(crate) fn answered(&self) -> Moved {
+        Moved {
+            messages: self.tally.answered,
+            bytes: self.bytes().1,
+            sum: Some(self.tally.answered_sum),
+        }
+    }
+
     /// Bytes sent in messages, and received in answers.
     pub(crate) fn bytes(&self) -> (u64, u64) {
         let bytes = self.message.bytes().len() as u64;
         (self.tally.sent * bytes, self.tally.answered * bytes)
-    }
-}
-
-/// What the far end should have received.
-struct Received {
-    expected: u64,
-    may_miss: u64,
-    may_repeat: u64,
-}
-
-impl Received {
-    fn claim(&self, b: &mut Bencher, what: &str, observed: u64) {
-        let min = (self.expected - self.may_miss) as f64;
-        let max = (self.expected + self.may_repeat) as f64;
-        let bound = match min == max {
-            true => Bound::Exactly(min),
-            false => Bound::Within(min, max),
-        };
-        b.claim_within(what, bound, observed as f64, "both ends");
     }
 }
 

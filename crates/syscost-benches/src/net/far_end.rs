@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use syscost_harness::peer::PeerAccess;
@@ -10,6 +11,7 @@ use syscost_net::client::Opened;
 use syscost_net::socket::Tcp;
 use syscost_net::wire::Core;
 use syscost_net::{Account, Service, Session, Wait};
+use syscost_sys::counters::TaskId;
 use syscost_sys::partner::Between;
 
 /// How long the far end may take to answer before and after the measurement.
@@ -36,6 +38,14 @@ impl Path {
     pub(crate) fn each(here: &Here) -> Vec<Self> {
         let remote = here.targets.peer().map(|_| Self::Remote);
         [Self::Loopback].into_iter().chain(remote).collect()
+    }
+
+    /// How many of the two ends are tasks of this machine.
+    pub(crate) fn own_ends(self) -> f64 {
+        match self {
+            Self::Loopback => 2.0,
+            Self::Remote => 1.0,
+        }
     }
 
     /// The families by which its far end can be reached, the usual one first.
@@ -104,10 +114,15 @@ impl Destination {
         Some(Self::new(Path::Remote, family, None))
     }
 
+    /// Where the tasks of this machine are.
+    pub(crate) fn placement(self) -> Placement {
+        self.cpus.unwrap_or(Placement::SAME)
+    }
+
     /// How it is reached; fails if no far end was given.
     fn route(self, targets: &Targets) -> Result<Route, Failure> {
         Ok(match self.path {
-            Path::Loopback => Route::Loopback(self.cpus.unwrap_or(Placement::SAME), self.family),
+            Path::Loopback => Route::Loopback(self.placement(), self.family),
             Path::Remote => Route::Remote(targets.peer()?),
         })
     }
@@ -144,6 +159,9 @@ pub(crate) trait Networked<By = ()>: Params {
         Ok(())
     }
 
+    /// What proves each of its parameters.
+    fn proofs(&self) -> Self::Proofs<Proof>;
+
     /// Measures over that route.
     fn measure(self, route: Route, plan: Plan<'_>) -> Result<Outcome<'_>, Failure>;
 }
@@ -178,6 +196,10 @@ impl<R: Networked<By>, By> Measured<By> for OverNetwork<R> {
         self.0.support()
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(self.0.proofs())
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let route = self.0.destination().route(plan.targets())?;
         self.0.measure(route, plan)
@@ -199,14 +221,6 @@ impl Route {
         match self {
             Self::Loopback(placement, _) => *placement,
             Self::Remote(_) => Placement::SAME,
-        }
-    }
-
-    /// How many of the two ends are tasks of this machine.
-    pub(crate) fn own_ends(&self) -> f64 {
-        match self {
-            Self::Loopback(..) => 2.0,
-            Self::Remote(_) => 1.0,
         }
     }
 
@@ -305,13 +319,27 @@ impl FarEnd {
         Ok((Self::Peer(Box::new(session)), opened))
     }
 
+    /// Its task, if that is on this machine.
+    pub(crate) fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Partner(responder) => Some(responder.task()),
+            Self::Peer(_) => None,
+        }
+    }
+
+    /// Its account, once the near end has ended its service.
+    pub(crate) fn account(self) -> Result<FarAccount, Failure> {
+        let team = self.driven_by(|_| Ok(()));
+        team.perform([]).map(|(_, account)| account)
+    }
+
     /// The team of the far end and the near end. It returns both, the far end as its account.
     /// [`Driver::end`] has to end the service: it closes the connection, or makes a last one.
-    pub(crate) fn driven_by<'t, L: Driver + 't>(self, near: L) -> Team<'t, (L, Account)> {
+    pub(crate) fn driven_by<'t, L: Driver + 't>(self, near: L) -> Team<'t, (L, FarAccount)> {
         match self {
             Self::Partner(responder) => responder
                 .driven_by(near)
-                .then(|(near, parcel)| Ok((near, parcel.open()?))),
+                .then(|(near, parcel)| Ok((near, FarAccount::of_partner(parcel.open()?)))),
             Self::Peer(session) => {
                 let near = Facing {
                     near,
@@ -320,9 +348,40 @@ impl FarEnd {
                     cpu: None,
                     account: Account::default(),
                 };
-                Team::new(Vec::new(), near).map(|facing| (facing.near, facing.account))
+                Team::new(Vec::new(), near).map(|facing| {
+                    let account = FarAccount {
+                        account: facing.account,
+                        is_partner: false,
+                    };
+                    (facing.near, account)
+                })
             }
         }
+    }
+}
+
+/// The account of a far end.
+#[derive(Debug, Clone)]
+pub(crate) struct FarAccount {
+    account: Account,
+    /// Whether it is that of a task that this program started.
+    pub(crate) is_partner: bool,
+}
+
+impl FarAccount {
+    fn of_partner(account: Account) -> Self {
+        Self {
+            account,
+            is_partner: true,
+        }
+    }
+}
+
+impl Deref for FarAccount {
+    type Target = Account;
+
+    fn deref(&self) -> &Account {
+        &self.account
     }
 }
 

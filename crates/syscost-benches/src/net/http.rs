@@ -25,14 +25,18 @@ use syscost_harness::prelude::*;
 use syscost_net::service::IsOver;
 use syscost_net::service::http::{self, Response};
 use syscost_net::socket::Tcp;
-use syscost_net::{Account, Content, Service};
+use syscost_net::{Content, Service};
 
 use super::connections::{Connections, claim_accepted};
-use super::far_end::{Destination, Family, FarEnd, Networked, OverNetwork, Path, Route};
+use super::far_end::{
+    Destination, Family, FarAccount, FarEnd, Networked, OverNetwork, Path, Route,
+};
 use super::interface::InterfaceCounters;
 use super::tcp::bandwidth::content;
 use super::tcp::connect::new_socket;
 use crate::ipc::traffic::sleeps;
+use crate::witness::messages::{self, Moved, Strays};
+use crate::witness::sockets;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "HTTP request latency",
@@ -54,6 +58,8 @@ enum Connection {
     /// Each opens its own.
     Fresh,
 }
+
+static CONNECTIONS: Witness = Witness::of("connections for its requests", "far end");
 
 #[derive(Params, Clone)]
 struct Row {
@@ -83,54 +89,61 @@ impl Networked for Row {
         }
     }
 
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
+            path: sockets::path(self.path),
+            connection: CONNECTIONS
+                .sees(self.connection.name())
+                .and(Proof::counted(self.counts())),
+            size: messages::size(self.size, None),
+        }
+    }
+
     fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let (connection, size) = (self.connection, self.size.get());
         route.announce(&mut plan, size)?;
-        expect(&mut plan, &route, connection, size);
         let content = content(&plan);
         let shape = Together::of(route.placement(), |cpus| {
             let (far, to) = responding(&route, size, connection, cpus)?;
             Ok(far.driven_by(Client::new(to, connection, size, content)?))
         });
         let (mut outcome, (client, account)) = plan.measure(shape)?.split();
-        client.claim(&mut outcome, connection, &account);
+        client.claim(&mut outcome, &account);
         Ok(outcome)
     }
 }
 
-/// Expects the calls and switches of those ends that are tasks of this machine.
-fn expect(plan: &mut Plan, route: &Route, connection: Connection, size: usize) {
-    let there = route.own_ends() - 1.0;
-    // A body arrives in parts as the network delivers them.
-    let parts = size.div_ceil(1024) as f64;
-    let fresh = match connection {
-        Connection::Kept => 0.0,
-        Connection::Fresh => 1.0,
-    };
-    plan.expect(together(Sysno::SENDTO, 1.0 + there));
-    let receives = Counter::Syscall(Sysno::RECVFROM);
-    let least = 1.0 + there + fresh;
-    plan.expect(within(receives, 0.95 * least, 1.05 * (least + parts)));
-    for (call, count) in [
-        (Sysno::SOCKET, fresh),
-        (Sysno::CONNECT, fresh),
-        (Sysno::ACCEPT4, there * fresh),
-        // How long the far end waits for each connection, in both directions.
-        (Sysno::SETSOCKOPT, 2.0 * there * fresh),
-        (Sysno::CLOSE, (1.0 + there) * fresh),
-    ] {
-        plan.expect(together(call, count));
+impl Row {
+    /// The calls and switches of those ends that are tasks of this machine.
+    fn counts(&self) -> Vec<Expect> {
+        let (ends, there) = (self.path.own_ends(), self.path.own_ends() - 1.0);
+        // A body arrives in parts as the network delivers them.
+        let parts = self.size.0.div_ceil(1024) as f64;
+        let fresh = match self.connection {
+            Connection::Kept => 0.0,
+            Connection::Fresh => 1.0,
+        };
+        let (receives, least) = (Counter::Syscall(Sysno::RECVFROM), ends + fresh);
+        let sleeps = match self.path {
+            Path::Loopback => sleeps(Placement::SAME),
+            Path::Remote => 0.5,
+        };
+        let most = (2.3 + 2.0 * fresh) * ends * parts;
+        vec![
+            together(Sysno::SENDTO, ends),
+            within(receives, 0.95 * least, 1.05 * (least + parts)),
+            together(Sysno::SOCKET, fresh),
+            together(Sysno::CONNECT, fresh),
+            together(Sysno::ACCEPT4, there * fresh),
+            // How long the far end waits for each connection, in both directions.
+            together(Sysno::SETSOCKOPT, 2.0 * there * fresh),
+            together(Sysno::CLOSE, ends * fresh),
+            // A debug build checks that a descriptor is open before it closes it.
+            at_most(Counter::Syscall(Sysno::FCNTL), 1.05 * ends * fresh),
+            at_most(Counter::MinorFaults, 0.01 * parts),
+            within(Counter::Switches, sleeps, most),
+        ]
     }
-    // A debug build checks that a descriptor is open before it closes it.
-    let max = 1.05 * (1.0 + there) * fresh;
-    plan.expect(at_most(Counter::Syscall(Sysno::FCNTL), max));
-    plan.expect(at_most(Counter::MinorFaults, 0.01 * parts));
-    let max = (2.3 + 2.0 * fresh) * route.own_ends() * parts;
-    let least = match route.is_loopback() {
-        true => sleeps(route.placement()),
-        false => 0.5,
-    };
-    plan.expect(within(Counter::Switches, least, max));
 }
 
 /// A far end that answers requests.
@@ -289,25 +302,19 @@ impl Client {
         Failure::Refuted(format!("the response to request {}: {what}", self.asked))
     }
 
-    fn claim(&self, b: &mut Bencher, named: Connection, account: &Account) {
+    fn claim(&self, b: &mut Bencher, account: &FarAccount) {
         let (asked, size) = (self.asked, self.size as u64);
-        b.claim_equal(
-            "responses",
-            asked as f64,
-            account.messages as f64,
-            "both ends",
-        );
-        let sent = account.bytes as f64;
-        b.claim_equal(
-            "bytes of the responses",
-            self.received as f64,
-            sent,
-            "both ends",
-        );
-        let body = self.bodies as f64 / asked.max(1) as f64;
-        b.claim_equal("bytes of a body", size as f64, body, "near end");
-        let (named, seen) = (named.name().to_owned(), kind_of(account.connections, asked));
-        b.claim_equal("connections for its requests", named, seen, "far end");
+        let moved = |messages, bytes| Moved {
+            messages,
+            bytes,
+            sum: None,
+        };
+        let received = moved(asked, self.received);
+        let sent = moved(account.messages, account.bytes);
+        messages::claim_same(b, "of the responses", &sent, &received, Strays::default());
+        messages::see_size(b, &moved(asked, self.bodies));
+        b.saw(&CONNECTIONS, kind_of(account.connections, asked));
+        sockets::see_far_end(b, account.is_partner);
         claim_accepted(b, &self.to.counters, self.to.budget.made(), account);
         self.interface
             .claim(b, asked * REQUEST.len() as u64, asked * size);

@@ -22,10 +22,6 @@ const LATE: &str = "some drivers count late, and no other interface has counted 
 /// What the interfaces of this machine carry while messages go over one of them.
 #[derive(Debug)]
 pub(crate) struct InterfaceCounters {
-    /// Where the messages go, according to the socket.
-    far: IpAddr,
-    /// The family that the row names.
-    named: Option<Family>,
     /// The interface that has this end's address: `lo` where both ends are on this machine.
     name: Result<String, Unsupported>,
     before: State,
@@ -74,15 +70,6 @@ impl InterfaceCounters {
         Ok(Self::begin(own.ip(), far.ip()))
     }
 
-    /// Between addresses of this family, as the row's name says.
-    #[must_use]
-    pub(crate) fn named(self, family: Family) -> Self {
-        Self {
-            named: Some(family),
-            ..self
-        }
-    }
-
     /// Begins now, for the addresses of a connected socket.
     pub(crate) fn begin(own: IpAddr, far: IpAddr) -> Self {
         // Messages to an address of this machine pass through `lo`, whichever interface has the address.
@@ -97,8 +84,6 @@ impl InterfaceCounters {
             Err(error) => Err(error.into()),
         };
         Self {
-            far,
-            named: None,
             before: State::read(&name),
             after: State::unknown(),
             name,
@@ -123,13 +108,8 @@ impl InterfaceCounters {
         })
     }
 
-    /// Claims that the interface carried at least these bytes of content, sent and received,
-    /// between addresses of the family that the row names.
+    /// Claims that the interface carried at least these bytes of content, sent and received.
     pub(crate) fn claim(&self, b: &mut Bencher, sent: u64, received: u64) {
-        if let Some(named) = self.named {
-            let is = Family::of_address(self.far).name();
-            b.claim_equal("family of its addresses", named.name(), is, "getpeername");
-        }
         self.claim_offloads(b);
         const CLAIM: &str = "bytes carried by the interface of its path, sent and received";
         let expected = |name: &str| format!("{name}: at least {sent} and {received}");
@@ -319,8 +299,6 @@ mod tests {
         };
         let shaper = |before, after| {
             let interface = InterfaceCounters {
-                far: IpAddr::from([10, 0, 0, 1]),
-                named: None,
                 name: Ok("link0".to_owned()),
                 before: state(before),
                 after: state(after),

@@ -18,19 +18,24 @@
 //! ## Source
 //! flent's rrul and tcp_upload tests; Gettys and Nichols, Bufferbloat (2011).
 
-mod echo;
-
 use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
+use syscost_net::Wait;
+use syscost_sys::counters::TaskId;
 
 use super::connection_cpus::ConnectionCpus;
-use super::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
+use super::exchange::{Caller, Exchange};
+use super::far_end::{
+    Destination, Family, FarAccount, FarEnd, Networked, OverNetwork, Path, Route,
+};
+use super::round_trip::{EchoSpec, Echoed};
 use super::tcp::bandwidth::{self, StreamSpec, Streams};
+use super::tcp::stream::Stream;
 use super::workers::Until;
 use crate::implied::{Implied, Shares};
 use crate::ipc::traffic::same_and_nearest;
-use echo::Echo;
+use crate::witness::{sockets, tasks};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP round-trip latency under load",
@@ -44,6 +49,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     ..Benchmark::of::<OverNetwork<Row>>()
 };
+
+/// Connections beside the measured one that moved bytes in every sample.
+static MOVING: Witness = Witness::of("streams that moved bytes in every sample", "both ends");
+
+/// Bytes of a message.
+const SIZE: usize = 64;
 
 /// Round trips whose calls are counted.
 const AUDITED: u64 = 256;
@@ -88,27 +99,36 @@ impl Networked for Row {
         Destination::new(self.path, self.family, self.cpus)
     }
 
-    fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
-        let load = self.streams;
-        let mut spec = StreamSpec::plain(route, self.family, 1, &plan)?;
-        let places = std::mem::take(&mut spec.places);
-        spec.places = places.iter().cycle().take(load).cloned().collect();
-        let (route, family, tcp) = (&spec.route, self.family, &spec.tcp);
-        let start_echo = |seed| Echo::start(route, family, tcp, &places[0], seed);
-        let ends = route.own_ends();
+    fn proofs(&self) -> RowProofs<Proof> {
+        let ends = self.path.own_ends();
         let calls = [
             together(Sysno::SENDTO, ends),
             together(Sysno::RECVFROM, ends),
             at_most(Counter::OtherSyscalls, 0.05),
         ];
-        plan.audit_apart(&calls, AUDITED, |messages| {
-            let mut echo = start_echo(0)?;
-            (0..messages).try_for_each(|_| echo.round_trip())?;
+        RowProofs {
+            path: sockets::path(self.path).and(Proof::counted(calls)),
+            family: sockets::family(self.family),
+            cpus: tasks::placement(self.cpus),
+            streams: MOVING.sees(self.streams as u64),
+        }
+    }
+
+    fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
+        let load = self.streams;
+        let mut spec = StreamSpec::plain(route, 1, &plan)?;
+        let places = std::mem::take(&mut spec.places);
+        spec.places = places.iter().cycle().take(load).cloned().collect();
+        let exchange = Exchange::new(&mut plan, SIZE, true);
+        let start_echo = || Echo::start(&spec, &places[0], exchange);
+        plan.audit_apart(AUDITED, |messages| {
+            let mut echo = start_echo()?;
+            (0..messages).try_for_each(|_| echo.near.round_trip())?;
             echo.finish().map(drop)
         })?;
         let start = || Streams::start(&spec, Until::Stopped);
         let mut streams = (load > 0).then(start).transpose()?;
-        let mut echo = start_echo(plan.random().u64(..))?;
+        let mut echo = start_echo()?;
         if let Some(streams) = &mut streams {
             bandwidth::warm_up(streams, plan.case_ns(), &spec)?;
         }
@@ -118,10 +138,10 @@ impl Networked for Row {
         let observed = Observed::of(|| {
             let before = streams.as_ref().map(Streams::moved).unwrap_or_default();
             let (begun, first) = (clock.start(), laps.len());
-            let (since, trips) = (Instant::now(), echo.round_trips());
+            let (since, trips) = (Instant::now(), echo.near.tally.answered);
             loop {
                 let sent = clock.start();
-                echo.round_trip()?;
+                echo.near.round_trip()?;
                 let came = clock.stop().ticks;
                 laps.push(clock.to_ns(came - sent));
                 let passed = Duration::from_nanos(clock.to_ns(came - begun) as u64);
@@ -135,7 +155,8 @@ impl Networked for Row {
                     fewest = fewest.min(moving);
                     let of_sample = &laps[first..];
                     let mean = of_sample.iter().sum::<f64>() / of_sample.len() as f64;
-                    implied.note(mean * (echo.round_trips() - trips) as f64, since);
+                    let done = echo.near.tally.answered - trips;
+                    implied.note(mean * done as f64, since);
                     return Ok(mean);
                 }
             }
@@ -147,15 +168,10 @@ impl Networked for Row {
             laps.iter().for_each(|ns| b.record_single(*ns));
             let claim = "round trips in the distribution, of those that were made";
             let singles = b.singles();
-            b.claim_equal(claim, echo.round_trips(), singles, "near end");
+            b.claim_equal(claim, echo.near.tally.answered, singles, "near end");
         }
-        ConnectionCpus::claim(&places, b, self.cpus);
-        let claim = "streams that moved bytes in every sample, by the row's name";
-        b.claim_equal(claim, load as u64, fewest as u64, "both ends");
+        b.saw(&MOVING, fewest as u64);
         if let Some(streams) = streams {
-            if route.is_loopback() {
-                streams.workers().claim_cpus(b);
-            }
             let delivered = streams.finish()?;
             bandwidth::claim(b, &spec, &delivered);
             if let Some(usage) = delivered.usage.filter(|_| b.is_timed()) {
@@ -163,8 +179,50 @@ impl Networked for Row {
                 b.detail("load_bytes_per_s", rate);
             }
         }
-        echo.claim(b)?;
+        tasks::see_placement(b, &echo.tasks());
+        let (near, account) = echo.finish()?;
+        near.claim(b, &account);
+        sockets::see_family(b, [&near.link]);
+        sockets::see_far_end(b, account.is_partner);
+        near.link.claim_options(b, account.tcp.as_ref());
         Ok(outcome)
+    }
+}
+
+/// The measured connection.
+struct Echo {
+    near: Caller<Stream>,
+    far: FarEnd,
+}
+
+impl Echo {
+    /// Connects to a far end that answers, on its CPUs if it is on this machine.
+    fn start(
+        spec: &StreamSpec,
+        places: &ConnectionCpus,
+        exchange: Exchange,
+    ) -> Result<Self, Failure> {
+        let spec = EchoSpec {
+            route: spec.route.clone(),
+            wait: Wait::Block,
+            size: SIZE,
+            tcp: spec.tcp.clone(),
+        };
+        let (far, near, interface) = Stream::connected(&spec, &places.far)?;
+        let near = exchange.over(near, interface);
+        Ok(Self { near, far })
+    }
+
+    /// Both tasks, if both are on this machine.
+    fn tasks(&self) -> Vec<(TaskId, TaskId)> {
+        let far = self.far.task();
+        far.map(|far| (TaskId::own(), far)).into_iter().collect()
+    }
+
+    /// Ends the connection; returns the near end and what the far end accounts for.
+    fn finish(mut self) -> Result<(Caller<Stream>, FarAccount), Failure> {
+        self.near.end()?;
+        Ok((self.near, self.far.account()?))
     }
 }
 

@@ -12,6 +12,7 @@ mod loaded_latency;
 mod model;
 mod round_trip;
 pub(crate) mod tcp;
+mod transfer;
 mod udp;
 pub(crate) mod waiting;
 mod windows;

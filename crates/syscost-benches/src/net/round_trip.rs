@@ -1,5 +1,8 @@
 //! Shared: round trips of messages over TCP or UDP: their rows, and what is measured and expected.
 
+use std::os::fd::BorrowedFd;
+
+use rustix::net::RecvFlags;
 use syscost_harness::prelude::*;
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Wait};
@@ -9,17 +12,24 @@ use super::far_end::{Destination, Family, FarEnd, Networked, Path, Route};
 use super::interface::InterfaceCounters;
 use crate::ipc::traffic::{same_and_nearest, sleeps};
 use crate::net::tcp::stream::options;
+use crate::witness::{messages, sockets};
 
 /// A link over which round trips are measured.
 pub(super) trait Echoed: Link + Sized + 'static {
     /// The sizes of its messages.
     const SIZES: Sizes;
 
+    /// The flags of its receiving calls, beside that of those that do not wait.
+    const FLAGS: RecvFlags;
+
     /// Whether no message may be lost or come twice, even on the way to another machine.
     const IS_RELIABLE: bool;
 
     /// Connects both ends.
     fn connected(spec: &EchoSpec, cpus: &[u32]) -> Result<Ends<Self>, Failure>;
+
+    /// The near end's socket.
+    fn socket(&self) -> BorrowedFd<'_>;
 
     /// Claims what the kernels counted of this kind of link.
     fn claim(_: &Caller<Self>, _: &mut Bencher, _: &Account) {}
@@ -54,6 +64,44 @@ pub(super) struct Row {
 impl Row {
     pub(super) fn destination(&self) -> Destination {
         Destination::new(self.path, self.family, self.cpus)
+    }
+
+    /// The calls and switches of a round trip at those ends that are tasks of this machine. Each
+    /// waits once, or once for each part of a message; one that spins never waits, but may be
+    /// preempted.
+    fn counts(&self) -> Vec<Expect> {
+        let (ends, placement) = (self.path.own_ends(), self.destination().placement());
+        // The number of parts that the kernel may split a message into.
+        let parts = self.size.0.div_ceil(4096) as f64;
+        let receives = Counter::Syscall(Sysno::RECVFROM);
+        let (min, max) = (0.95 * ends, 1.05 * ends * parts);
+        let mut all = match self.wait {
+            Wait::Block => vec![together(Sysno::RECVFROM, ends)],
+            Wait::Epoll => vec![
+                within(receives, min, max),
+                within(Counter::Syscall(Sysno::EPOLL_PWAIT), min, max),
+            ],
+            Wait::Spin => vec![
+                at_least(receives, min),
+                at_most(Counter::VoluntarySwitches, 0.05),
+            ],
+        };
+        // Over a slow path the acknowledgement comes before the answer and wakes the waiting end
+        // once more.
+        let (min, wakes) = match (self.wait, self.path) {
+            (Wait::Spin, Path::Loopback) => (0.0, 1.15),
+            (Wait::Spin, Path::Remote) => (0.0, 2.3),
+            (Wait::Block | Wait::Epoll, Path::Loopback) => (sleeps(placement), 1.15),
+            // A nearby host may answer before this end has fallen asleep.
+            (Wait::Block | Wait::Epoll, Path::Remote) => (0.5, 2.3),
+        };
+        all.extend([
+            together(Sysno::SENDTO, ends),
+            // Memory allocated anew for each message would fault once per page.
+            at_most(Counter::MinorFaults, 0.01 * parts),
+            within(Counter::Switches, min, wakes * ends * parts),
+        ]);
+        all
     }
 }
 
@@ -115,6 +163,20 @@ impl<L: Echoed> Networked<L> for Row {
         }
     }
 
+    fn proofs(&self) -> RowProofs<Proof> {
+        let flags = match self.wait {
+            Wait::Block => L::FLAGS,
+            Wait::Epoll | Wait::Spin => L::FLAGS | RecvFlags::DONTWAIT,
+        };
+        RowProofs {
+            path: sockets::path(self.path),
+            family: sockets::family(self.family),
+            cpus: Proof::by_tasks(),
+            wait: Proof::counted(self.counts()).and(sockets::receives_with(flags.bits())),
+            size: messages::size(self.size, Some(Sysno::SENDTO)),
+        }
+    }
+
     fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let spec = EchoSpec {
             route,
@@ -123,15 +185,16 @@ impl<L: Echoed> Networked<L> for Row {
             tcp: options(plan.targets()),
         };
         spec.route.announce(&mut plan, spec.size)?;
-        spec.expect(&mut plan);
         let is_lossless = L::IS_RELIABLE || spec.route.is_loopback();
         let exchange = Exchange::new(&mut plan, spec.size, is_lossless);
         let shape = Together::of(spec.route.placement(), |cpus| {
             let (far, near, interface) = L::connected(&spec, cpus)?;
-            Ok(far.driven_by(exchange.over(near, interface.named(self.family))))
+            Ok(far.driven_by(exchange.over(near, interface)))
         });
         let (mut outcome, (caller, account)) = plan.measure(shape)?.split();
         caller.claim(&mut outcome, &account);
+        sockets::see_family(&mut outcome, [caller.link.socket()]);
+        sockets::see_far_end(&mut outcome, account.is_partner);
         L::claim(&caller, &mut outcome, &account);
         Ok(outcome)
     }
@@ -149,54 +212,4 @@ pub(super) struct EchoSpec {
     pub(super) size: usize,
     /// The options of both ends, where they are connected.
     pub(super) tcp: Tcp,
-}
-
-impl EchoSpec {
-    /// The number of parts that the kernel may split a message into.
-    fn parts(&self) -> f64 {
-        self.size.div_ceil(4096) as f64
-    }
-
-    /// Expects the calls and switches of a round trip at those ends that are tasks of this machine.
-    /// Each waits once, or once for each part of a message; one that spins never waits, but may be
-    /// preempted.
-    fn expect(&self, plan: &mut Plan) {
-        let ends = self.route.own_ends();
-        plan.expect(together(Sysno::SENDTO, ends));
-        let length = Argument {
-            position: 2,
-            name: "length",
-        };
-        plan.expect_argument(
-            Sysno::SENDTO,
-            length,
-            ArgumentValue::Always(self.size as u64),
-        );
-        let receives = Counter::Syscall(Sysno::RECVFROM);
-        let (min, max) = (0.95 * ends, 1.05 * ends * self.parts());
-        match self.wait {
-            Wait::Block => plan.expect(together(Sysno::RECVFROM, ends)),
-            Wait::Epoll => {
-                plan.expect(within(receives, min, max));
-                plan.expect(within(Counter::Syscall(Sysno::EPOLL_PWAIT), min, max));
-            }
-            Wait::Spin => plan.expect(at_least(receives, min)),
-        }
-        // Memory allocated anew for each message would fault once per page.
-        plan.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
-        // Over a slow path the acknowledgement comes before the answer and wakes the waiting end
-        // once more.
-        let wakes = if self.route.is_loopback() { 1.15 } else { 2.3 };
-        let max = wakes * ends * self.parts();
-        let min = match (self.wait, self.route.is_loopback()) {
-            (Wait::Spin, _) => 0.0,
-            (_, true) => sleeps(self.route.placement()),
-            // A nearby host may answer before this end has fallen asleep.
-            (_, false) => 0.5,
-        };
-        plan.expect(within(Counter::Switches, min, max));
-        if self.wait == Wait::Spin {
-            plan.expect(at_most(Counter::VoluntarySwitches, 0.05));
-        }
-    }
 }

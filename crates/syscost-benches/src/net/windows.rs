@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
+use syscost_net::service::Reading;
 use syscost_results::Verdict;
 
 /// Minimum ratio of two clocks' rates: clocks under correction (NTP) run slower by a two-thousandth at most.
@@ -19,8 +20,19 @@ const MIN_MEAN: f64 = 0.1;
 /// The bytes that a receiver has at some time, by the clock of its machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Received {
+    pub(super) messages: u64,
     pub(super) bytes: u64,
     pub(super) at_ns: u64,
+}
+
+impl From<Reading> for Received {
+    fn from(reading: Reading) -> Self {
+        Self {
+            messages: reading.messages,
+            bytes: reading.bytes,
+            at_ns: reading.at_ns,
+        }
+    }
 }
 
 impl Received {
@@ -30,7 +42,11 @@ impl Received {
         let bytes = self.bytes.checked_sub(before.bytes);
         let at_ns = self.at_ns.checked_sub(before.at_ns);
         match bytes.zip(at_ns) {
-            Some((bytes, at_ns)) => Ok(Received { bytes, at_ns }),
+            Some((bytes, at_ns)) => Ok(Received {
+                messages: self.messages.saturating_sub(before.messages),
+                bytes,
+                at_ns,
+            }),
             None => Err(Failure::Refuted(format!(
                 "the receiver had {} bytes at {} ns, and then {} at {} ns",
                 before.bytes, before.at_ns, self.bytes, self.at_ns
@@ -54,6 +70,8 @@ impl Received {
 /// What the receiver has, and what the tasks of both ends have used, at some time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
+    /// Messages of the senders that are on this machine.
+    pub(super) sent: u64,
     pub(super) received: Received,
     pub(super) near_cpu_ns: Option<u64>,
     pub(super) far_cpu_ns: Option<u64>,
@@ -63,9 +81,12 @@ pub(super) struct Used {
 impl Used {
     /// What was received and used from this reading until `last`.
     pub(super) fn until(&self, last: &Used) -> Result<Usage, Failure> {
+        let came = last.received.since(&self.received)?;
         let used = |first: Option<u64>, last: Option<u64>| Some(last?.saturating_sub(first?));
         Ok(Usage {
-            bytes: last.received.since(&self.received)?.bytes,
+            sent: last.sent - self.sent,
+            received: came.messages,
+            bytes: came.bytes,
             last_bytes: last.received.bytes,
             near_cpu_ns: used(self.near_cpu_ns, last.near_cpu_ns),
             far_cpu_ns: used(self.far_cpu_ns, last.far_cpu_ns),
@@ -77,6 +98,9 @@ impl Used {
 /// What was received and used between the first window and the last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Usage {
+    /// Messages of the senders that are on this machine, and of all receivers.
+    pub(super) sent: u64,
+    pub(super) received: u64,
     pub(super) bytes: u64,
     /// Bytes that the receiver had in the end, including those before the first window.
     pub(super) last_bytes: u64,
@@ -164,7 +188,11 @@ mod tests {
 
     #[test]
     fn a_far_end_that_counts_backwards_or_whose_clock_is_slow_is_refuted() {
-        let at = |bytes, at_ns| Received { bytes, at_ns };
+        let at = |bytes, at_ns| Received {
+            messages: 0,
+            bytes,
+            at_ns,
+        };
         let (before, second) = (at(1_000, 500), Duration::from_secs(1));
         let came = at(5_000, 2_000_000_500).since(&before).unwrap();
         assert_eq!(came.rate(second), Ok(2_000.0));

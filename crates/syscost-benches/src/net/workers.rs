@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use syscost_harness::prelude::*;
 pub(crate) use syscost_net::service::IsOver;
 use syscost_net::service::{Account, Order, ServiceError};
-use syscost_sys::counters::TaskStat;
+use syscost_sys::counters::{TaskId, TaskStat};
 use syscost_sys::partner::{Between, Shared};
+
+use crate::witness::messages::Moved;
 
 /// When a worker ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +64,15 @@ impl From<Account> for Tally {
 }
 
 impl Tally {
+    /// What was moved.
+    pub(super) fn moved(&self) -> Moved {
+        Moved {
+            messages: self.messages,
+            bytes: self.bytes,
+            sum: Some(self.checksum),
+        }
+    }
+
     /// The sum of all these; the order of datagrams is that of the only receiver.
     pub(super) fn sum(all: &[Tally]) -> Tally {
         all.iter().fold(Tally::default(), |sum, one| Tally {
@@ -115,7 +126,6 @@ pub(super) struct Workers {
 struct Live {
     meter: Shared<Meter>,
     stat: TaskStat,
-    cpus: Vec<u32>,
 }
 
 impl Workers {
@@ -158,7 +168,6 @@ impl Workers {
         self.live.push(Live {
             meter,
             stat: TaskStat::of(task)?,
-            cpus: cpus.to_vec(),
         });
         Ok(())
     }
@@ -191,23 +200,13 @@ impl Workers {
         self.live[which].iter().map(of).sum()
     }
 
-    /// Claims that each worker runs on one of its assigned CPUs.
-    pub(super) fn claim_cpus(&self, b: &mut Bencher) {
-        let named = |cpus: Vec<String>| cpus.join(" ");
-        let list = |live: &Live| syscost_sys::cpu::format_list(&live.cpus);
-        let expected = named(self.live.iter().map(list).collect());
-        let seen: Result<Vec<u32>, _> =
-            self.live.iter().map(|live| live.stat.processor()).collect();
-        let (claim, source) = ("CPUs of its tasks", "/proc");
-        match seen {
-            Ok(seen) => {
-                let mut pairs = self.live.iter().zip(&seen);
-                let holds = pairs.all(|(live, cpu)| live.cpus.contains(cpu));
-                let seen = named(seen.iter().map(u32::to_string).collect());
-                b.claim(claim, expected, seen, source, holds);
-            }
-            Err(reason) => b.claim_unobserved(claim, expected, source, reason),
-        }
+    /// The tasks of these.
+    pub(super) fn tasks(&self, which: Range<usize>) -> Vec<TaskId> {
+        self.workers
+            .tasks()
+            .skip(which.start)
+            .take(which.len())
+            .collect()
     }
 
     /// Stops all workers, waits until each has ended, and returns their tallies in the order in

@@ -20,8 +20,8 @@ pub(crate) const LENGTH: Argument = Argument {
 pub(crate) struct Moved {
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
-    /// A sum of the content, as far as it was looked at.
-    pub(crate) sum: u64,
+    /// A sum of the content, if it was looked at.
+    pub(crate) sum: Option<u64>,
 }
 
 impl Moved {
@@ -32,7 +32,8 @@ impl Moved {
         self.messages += 1;
         self.bytes += moved as u64;
         if whole {
-            self.sum = self.sum.wrapping_mul(ODD) ^ message.sum();
+            let sum = self.sum.unwrap_or_default();
+            self.sum = Some(sum.wrapping_mul(ODD) ^ message.sum());
         }
     }
 }
@@ -44,6 +45,23 @@ pub(crate) struct Strays {
     pub(crate) missing: u64,
     /// Maximum number that came again.
     pub(crate) repeated: u64,
+}
+
+impl Strays {
+    /// What must arrive, at least something, if this was given, of which a message is so much.
+    fn bound(&self, gave: u64, each: u64) -> Bound {
+        let least = gave.saturating_sub(self.missing * each).max(1);
+        let most = gave + self.repeated * each;
+        match self.missing + self.repeated {
+            0 => Bound::Exactly(least as f64),
+            _ => Bound::Within(least as f64, most as f64),
+        }
+    }
+}
+
+/// Proof that the messages of a stream have this size, the last of which may be incomplete.
+pub(crate) fn about(size: Bytes) -> Proof {
+    SIZE.within(Bound::Within(0.999 * size.0 as f64, size.0 as f64))
 }
 
 /// Proof that messages have this size, as a whole and in the call that sends each, if one does.
@@ -66,22 +84,28 @@ pub(crate) fn see_size(b: &mut Bencher, got: &Moved) {
 /// Claims that what one end gave is what the other one got: as many messages, as many bytes, and
 /// with the same sum. `what` says which: `that came back`.
 pub(crate) fn claim_same(b: &mut Bencher, what: &str, gave: &Moved, got: &Moved, strays: Strays) {
-    let Strays { missing, repeated } = strays;
-    let size = gave.bytes / gave.messages.max(1);
-    for (unit, gave, got, each) in [
-        ("messages", gave.messages, got.messages, 1),
-        ("bytes", gave.bytes, got.bytes, size),
-    ] {
-        let least = gave.saturating_sub(missing * each).max(1) as f64;
-        let bound = match missing + repeated {
-            0 => Bound::Exactly(gave.max(1) as f64),
-            _ => Bound::Within(least, (gave + repeated * each) as f64),
-        };
-        b.claim_within(format!("{unit} {what}"), bound, got as f64, BOTH);
-    }
+    let bound = strays.bound(gave.messages, 1);
+    b.claim_within(format!("messages {what}"), bound, got.messages as f64, BOTH);
+    claim_same_content(b, what, gave, got, strays);
+}
+
+/// As [`claim_same`], of a stream, whose messages may arrive in parts.
+pub(crate) fn claim_same_content(
+    b: &mut Bencher,
+    what: &str,
+    gave: &Moved,
+    got: &Moved,
+    strays: Strays,
+) {
+    let bound = strays.bound(gave.bytes, gave.bytes / gave.messages.max(1));
+    b.claim_within(format!("bytes {what}"), bound, got.bytes as f64, BOTH);
+    let hex = |sum: u64| format!("{sum:016x}");
+    let Some(gave) = gave.sum.map(hex) else {
+        return;
+    };
+    let got = got.sum.map_or_else(|| "unknown".to_owned(), hex);
     let claim = format!("checksum of the bytes {what}");
-    let [gave, got] = [gave, got].map(|moved| format!("{:016x}", moved.sum));
-    match missing + repeated {
+    match strays.missing + strays.repeated {
         0 => b.claim_equal(claim, gave, got, BOTH),
         _ => {
             let reason = "messages were lost or duplicated";
@@ -103,7 +127,7 @@ mod tests {
         let gave = Moved {
             messages: 2,
             bytes: 128,
-            sum: 7,
+            sum: Some(7),
         };
         let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
             let mut outcome = plan.measure(Loop::infallible(|| 1))?;
@@ -122,7 +146,7 @@ mod tests {
         let got = |messages, bytes, sum| Moved {
             messages,
             bytes,
-            sum,
+            sum: Some(sum),
         };
         let none = Strays::default();
         assert_eq!(refuted(got(2, 128, 7), none), [""; 0]);

@@ -5,3 +5,5 @@ pub(crate) mod descriptors;
 pub(crate) mod files;
 pub(crate) mod memory;
 pub(crate) mod messages;
+pub(crate) mod sockets;
+pub(crate) mod tasks;

@@ -235,7 +235,7 @@ fn only_the_last_messages_are_remembered() {
 
 const MESSAGES: &str = "messages received by the far end";
 const BYTES: &str = "bytes received by the far end";
-const SUM: &str = "sum of the nonces received by the far end";
+const SUM: &str = "checksum of the bytes received by the far end";
 const WRONG: &str = "bytes at the far end in messages of another size";
 const UNANSWERED: &str = "messages not answered in time";
 const LATE: &str = "answers that came late";

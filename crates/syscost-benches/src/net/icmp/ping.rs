@@ -19,6 +19,7 @@ use crate::net::exchange::Link;
 use crate::net::far_end::Family;
 use crate::net::interface::InterfaceCounters;
 use crate::net::waiting::Waiting;
+use crate::witness::sockets;
 
 /// Bytes of an ICMP echo header.
 pub(crate) const HEAD: usize = 8;
@@ -134,6 +135,12 @@ impl Pinger {
             Some(is) => b.claim_equal(claim, named, is.to_string(), source),
             None => b.claim_unobserved(claim, named, source, "the kernel does not say"),
         }
+    }
+
+    /// Reports where the requests go: there is no account of a far end that shows it.
+    pub(crate) fn see(&self, b: &mut Bencher) {
+        sockets::see_family(b, [&self.socket]);
+        sockets::see_far_kernel(b, self.asked());
     }
 
     /// The address to which the kernel sends the requests.

@@ -23,6 +23,8 @@ use super::ping::{HEAD, Pinger, support as may_ping};
 use crate::net::exchange::{Exchange, LOST_AFTER};
 use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use crate::net::round_trip::PLAIN;
+use crate::witness::messages::{self, LENGTH};
+use crate::witness::sockets;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "ICMP echo round-trip time (ping)",
@@ -64,42 +66,47 @@ impl Networked for Row {
         may_ping(self.family)
     }
 
+    fn proofs(&self) -> RowProofs<Proof> {
+        let path = match self.path {
+            Path::Loopback => Proof::default(),
+            // One, unless a nearby host answers before this end has fallen asleep; none where the
+            // far end is another network namespace of this kernel, which answers within the
+            // sending call; two where packets for other programs wake a raw socket as well.
+            Path::Remote => Proof::counted([at_most(Counter::Switches, 2.3)]),
+        };
+        let length = ArgumentValue::Always(HEAD as u64 + self.size.0);
+        RowProofs {
+            path: path.and(sockets::path(self.path)),
+            family: sockets::family(self.family),
+            size: messages::size(self.size, None).and(Proof::argument(
+                Sysno::SENDTO,
+                LENGTH,
+                length,
+            )),
+        }
+    }
+
     fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let size = self.size.get();
         route.announce(&mut plan, size)?;
-        let length = Argument {
-            position: 2,
-            name: "length",
-        };
-        plan.expect_argument(
-            Sysno::SENDTO,
-            length,
-            ArgumentValue::Always((HEAD + size) as u64),
-        );
         let limit = match self.path {
             Path::Loopback => None,
-            Path::Remote => {
-                // One, unless a nearby host answers before this end has fallen asleep; none where the
-                // far end is another network namespace of this kernel, which answers within the
-                // sending call; two where packets for other programs wake a raw socket as well.
-                plan.expect(at_most(Counter::Switches, 2.3));
-                Some(LOST_AFTER)
-            }
+            Path::Remote => Some(LOST_AFTER),
         };
         let exchange = Exchange::new(&mut plan, size, route.is_loopback());
         let shape = Together::of(route.placement(), |_| {
             let (pinger, interface) = Pinger::open(route.address(), size, limit)?;
-            let caller = exchange.over(pinger, interface.named(self.family));
+            let caller = exchange.over(pinger, interface);
             Ok(Team::new(Vec::new(), caller))
         });
         let (mut outcome, pinger) = plan.measure(shape)?.split();
         pinger.claim_deliveries(&mut outcome);
         pinger.claim_interface(&mut outcome);
-        pinger.link.claim_address(&mut outcome, route.address());
-        let answered = pinger.tally.answered;
-        pinger
-            .link
-            .claim(&mut outcome, answered, route.is_loopback());
+        let answered = pinger.answered();
+        messages::see_size(&mut outcome, &answered);
+        let (pinger, answered) = (&pinger.link, answered.messages);
+        pinger.see(&mut outcome);
+        pinger.claim(&mut outcome, answered, route.is_loopback());
         Ok(outcome)
     }
 }

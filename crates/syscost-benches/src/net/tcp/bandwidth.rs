@@ -49,7 +49,6 @@ use syscost_net::socket::Tcp;
 
 pub(in crate::net) use claims::claim;
 use method::Method;
-use streams::Delivered;
 pub(in crate::net) use streams::Streams;
 
 use super::stream::options;
@@ -58,6 +57,7 @@ use crate::net::connection_cpus::ConnectionCpus;
 use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use crate::net::windows::Windows;
 use crate::net::workers::{IsOver, Until};
+use crate::witness::{messages, sockets, tasks};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP goodput: bulk throughput",
@@ -226,17 +226,36 @@ impl Networked for Row {
         }
     }
 
+    fn proofs(&self) -> RowProofs<Proof> {
+        let is_here = self.path == Path::Loopback;
+        let sends = is_here || self.direction == Direction::Send;
+        let receives = is_here || self.direction == Direction::Receive;
+        let zero_copies = match self.via {
+            Method::ZeroCopy if sends => Bound::AtLeast(1.0),
+            Method::Write | Method::ZeroCopy | Method::SendFile | Method::Splice => {
+                Bound::Exactly(0.0)
+            }
+        };
+        RowProofs {
+            path: sockets::path(self.path),
+            family: sockets::family(self.family),
+            cpus: tasks::placement(self.cpus),
+            streams: claims::STREAMS.sees(self.streams as u64),
+            size: messages::about(self.size),
+            direction: claims::DIRECTION.sees(self.direction.name()),
+            via: Proof::counted(self.via.calls(sends, receives))
+                .and(claims::ZERO_COPIES.within(zero_copies)),
+        }
+    }
+
     fn measure(self, route: Route, plan: Plan<'_>) -> Result<Outcome<'_>, Failure> {
         let spec = StreamSpec {
             direction: self.direction,
             method: self.via,
             size: self.size.get(),
-            ..StreamSpec::plain(route, self.family, self.streams, &plan)?
+            ..StreamSpec::plain(route, self.streams, &plan)?
         };
-        let (mut outcome, delivered) = measured(plan, &spec)?;
-        claims::claim_named(&mut outcome, &self, &delivered);
-        ConnectionCpus::claim(&spec.places, &mut outcome, self.cpus);
-        Ok(outcome)
+        measure(plan, &spec)
     }
 }
 
@@ -248,7 +267,6 @@ pub(crate) type Sink =
 #[derive(Debug, Clone)]
 pub(crate) struct StreamSpec {
     pub(in crate::net) route: Route,
-    pub(in crate::net) family: Family,
     direction: Direction,
     method: Method,
     /// Bytes of a message.
@@ -263,16 +281,10 @@ pub(crate) struct StreamSpec {
 
 impl StreamSpec {
     /// This many streams of large messages that this end writes.
-    pub(crate) fn plain(
-        route: Route,
-        family: Family,
-        streams: usize,
-        b: &Bencher,
-    ) -> Result<StreamSpec, Failure> {
+    pub(crate) fn plain(route: Route, streams: usize, b: &Bencher) -> Result<StreamSpec, Failure> {
         Ok(StreamSpec {
             places: ConnectionCpus::of(&route, streams, b)?,
             route,
-            family,
             direction: Direction::Send,
             method: Method::Write,
             size: LARGE.get(),
@@ -292,11 +304,6 @@ impl StreamSpec {
     fn sends_here(&self) -> bool {
         self.direction == Direction::Send || self.route.is_loopback()
     }
-
-    /// Whether a task on this machine receives.
-    fn receives_here(&self) -> bool {
-        self.direction == Direction::Receive || self.route.is_loopback()
-    }
 }
 
 /// How much of the content is stamped and checked: all of it where evidence is counted.
@@ -308,41 +315,32 @@ pub(in crate::net) fn content(b: &Bencher) -> Content {
 }
 
 /// Measures these streams; the negative control has streams of its own.
-pub(crate) fn measure<'a>(plan: Plan<'a>, spec: &StreamSpec) -> Result<Outcome<'a>, Failure> {
-    measured(plan, spec).map(|(outcome, _)| outcome)
-}
-
-fn measured<'a>(
-    mut plan: Plan<'a>,
-    spec: &StreamSpec,
-) -> Result<(Outcome<'a>, Delivered), Failure> {
+pub(crate) fn measure<'a>(mut plan: Plan<'a>, spec: &StreamSpec) -> Result<Outcome<'a>, Failure> {
     audit(&mut plan, spec)?;
     let mut streams = Streams::start(spec, Until::Stopped)?;
     let window = warm_up(&mut streams, plan.case_ns(), spec)?;
     let mut windows = Windows::default();
     let rates = Observed::of(|| windows.add(window, || streams.window(window)));
     let mut outcome = plan.measure(rates)?;
-    if spec.route.is_loopback() {
-        streams.workers().claim_cpus(&mut outcome);
-    }
+    tasks::see_placement(&mut outcome, &streams.transfer.tasks());
     let delivered = streams.finish()?;
     claim(&mut outcome, spec, &delivered);
+    claims::see(&mut outcome, &delivered);
     if let Some(usage) = &delivered.usage {
         windows.claim(&mut outcome, usage, delivered.received.bytes);
     }
-    Ok((outcome, delivered))
+    Ok(outcome)
 }
 
 /// Counts the system calls of a stream of some messages.
 fn audit(plan: &mut Plan, spec: &StreamSpec) -> Result<(), Failure> {
     let mut one = spec.clone();
     one.places.truncate(1);
-    let calls = one.method.calls(one.sends_here(), one.receives_here());
     let audited = match one.route.is_loopback() {
         true => AUDITED,
         false => (AUDITED_BYTES_REMOTE / one.size as u64).clamp(MIN_AUDITED, AUDITED),
     };
-    plan.audit_apart(&calls, audited, |messages| {
+    plan.audit_apart(audited, |messages| {
         let streams = Streams::start(&one, Until::Messages(messages))?;
         streams.finish().map(drop)
     })

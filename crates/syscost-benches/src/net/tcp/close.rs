@@ -24,6 +24,7 @@ use rustix::net::{Shutdown, connect, shutdown};
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::prelude::*;
 use syscost_net::service::connections::Accept;
+use syscost_net::service::release;
 use syscost_net::wire::Close;
 use syscost_sys::process::Batch;
 
@@ -31,6 +32,7 @@ use super::connect::{accepting, new_socket, next_byte};
 use crate::net::connections::Connections;
 use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use crate::syscall::{Bad, must};
+use crate::witness::sockets;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP connection teardown",
@@ -41,6 +43,13 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "shutdown",
         "fin",
         "time_wait",
+    ],
+    // What both ends do without closing is subtracted.
+    expect: &[
+        together(Sysno::SHUTDOWN, 1.0),
+        together(Sysno::RECVFROM, 1.0),
+        at_most(Counter::Syscall(Sysno::CONNECT), 0.05),
+        at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES),
     ],
     ..Benchmark::of::<OverNetwork<Row>>()
 };
@@ -78,27 +87,31 @@ impl Networked for Row {
         }
     }
 
+    fn proofs(&self) -> RowProofs<Proof> {
+        // On one CPU this end waits for the far end's FIN, and the far end for this one's.
+        let switches = match self.path {
+            Path::Loopback => within(Counter::Switches, 1.9, 4.2),
+            Path::Remote => within(Counter::Switches, 0.5, 2.3),
+        };
+        RowProofs {
+            path: sockets::path(self.path).and(Proof::counted([switches])),
+            family: sockets::family(self.family),
+        }
+    }
+
     fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         route.announce(&mut plan, 0)?;
-        // What both ends do without closing is subtracted.
-        plan.expect(together(Sysno::SHUTDOWN, 1.0));
-        plan.expect(together(Sysno::RECVFROM, 1.0));
-        plan.expect(at_most(Counter::Syscall(Sysno::CONNECT), 0.05));
-        plan.expect(at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES));
-        // On one CPU this end waits for the far end's FIN, and the far end for this one's.
-        plan.expect(match route.is_loopback() {
-            true => within(Counter::Switches, 1.9, 4.2),
-            false => within(Counter::Switches, 0.5, 2.3),
-        });
         // Else the byte that the far end sends preempts it, and it waits for the end later.
         let _no_preemption =
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
         let shape = Together::of(route.placement(), |cpus| {
             let (far, to) = accepting(RULE, &route, cpus)?;
-            Ok(far.driven_by(Closer { to, open: None }))
+            Ok(far.driven_by(Closer::new(to)))
         });
         let (mut outcome, (closer, account)) = plan.measure(shape.own_share())?.split();
-        closer.to.claim(&mut outcome, self.family, Some(&account));
+        sockets::see_family(&mut outcome, &closer.last);
+        sockets::see_far_end(&mut outcome, account.is_partner);
+        closer.to.claim(&mut outcome, Some(&account));
         Ok(outcome)
     }
 }
@@ -108,9 +121,19 @@ struct Closer {
     to: Connections,
     /// The connection to be closed next.
     open: Option<OwnedFd>,
+    /// Another one, to look at.
+    last: Option<OwnedFd>,
 }
 
 impl Closer {
+    fn new(to: Connections) -> Self {
+        Self {
+            to,
+            open: None,
+            last: None,
+        }
+    }
+
     /// Opens a connection that the far end has accepted.
     fn opened(&self) -> Result<OwnedFd, Bad> {
         let socket = new_socket(self.to.address)?;
@@ -142,11 +165,11 @@ impl Driver for Closer {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        self.open = None;
-        if self.to.are_over_after(1) {
-            self.prepare()?;
-            self.run(1)?;
-        }
+        self.to.are_over_after(1);
+        self.prepare()?;
+        self.last = self.open.take();
+        // A partner has inherited a copy of the descriptor.
+        self.last.iter().for_each(release);
         self.to.counters.end();
         Ok(())
     }
@@ -170,7 +193,7 @@ mod tests {
         let cpus = syscost_sys::cpu::allowed().unwrap();
         let route = Route::Loopback(Placement::SAME, Family::Ipv4);
         let (far, to) = accepting(rule, &route, &cpus).unwrap();
-        let done = far.driven_by(Closer { to, open: None }).perform([1; 20]);
+        let done = far.driven_by(Closer::new(to)).perform([1; 20]);
         done.map(|(closer, account)| (closer.to.budget.made(), account.connections))
     }
 

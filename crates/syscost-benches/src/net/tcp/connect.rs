@@ -33,8 +33,8 @@ use rustix::net::{
 };
 use syscost_harness::prelude::*;
 use syscost_net::Service;
-use syscost_net::service::IsOver;
 use syscost_net::service::connections::{self, Accept};
+use syscost_net::service::{IsOver, release};
 use syscost_net::socket::Tcp;
 use syscost_net::wire::Close;
 
@@ -42,6 +42,7 @@ use crate::ipc::traffic::sleeps;
 use crate::net::connections::{BACKLOG, Connections};
 use crate::net::far_end::{Destination, Family, FarEnd, Networked, OverNetwork, Path, Route};
 use crate::syscall::{Bad, must};
+use crate::witness::sockets;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP connection setup and teardown",
@@ -67,6 +68,8 @@ enum Step {
     Reset,
     Refused,
 }
+
+static BRINGS: Witness = Witness::of("what a connection brings", "connect and recvfrom");
 
 #[derive(Params, Clone)]
 struct Row {
@@ -96,10 +99,19 @@ impl Networked for Row {
         }
     }
 
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
+            path: sockets::path(self.path),
+            family: sockets::family(self.family),
+            step: BRINGS
+                .sees(self.step.name())
+                .and(Proof::counted(self.step.counts(self.path))),
+        }
+    }
+
     fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let step = self.step;
         route.announce(&mut plan, 0)?;
-        step.expect(&mut plan, &route);
         let (mut outcome, connector, account) = match step {
             Step::Refused => {
                 let make = |_: &[u32]| {
@@ -120,8 +132,16 @@ impl Networked for Row {
                 (outcome, connector, Some(account))
             }
         };
-        let account = account.as_ref();
-        connector.to.claim(&mut outcome, self.family, account);
+        if let Some((brings, socket)) = &connector.last {
+            outcome.saw(&BRINGS, brings.name());
+            sockets::see_family(&mut outcome, [socket]);
+        }
+        // Nobody accounts for a refusal but the kernel that refuses.
+        match &account {
+            Some(account) => sockets::see_far_end(&mut outcome, account.is_partner),
+            None => sockets::see_far_kernel(&mut outcome, Some(connector.to.address.ip())),
+        }
+        connector.to.claim(&mut outcome, account.as_deref());
         Ok(outcome)
     }
 }
@@ -141,50 +161,58 @@ impl Step {
         }
     }
 
-    /// Expects the calls and switches of those ends that are tasks of this machine.
-    fn expect(self, plan: &mut Plan, route: &Route) {
+    /// The calls and switches of those ends that are tasks of this machine.
+    fn counts(self, path: Path) -> Vec<Expect> {
+        let is = |step: Step| f64::from(u8::from(self == step));
         // What a far end on this machine adds.
-        let there = match self {
-            Step::Refused => 0.0,
-            Step::Connect | Step::FirstByte | Step::Reset => route.own_ends() - 1.0,
-        };
-        let is_first_byte = f64::from(u8::from(self == Step::FirstByte));
-        let is_reset = f64::from(u8::from(self == Step::Reset));
-        for (call, count) in [
-            (Sysno::SOCKET, 1.0),
-            (Sysno::CONNECT, 1.0),
-            // SO_LINGER of the end that resets, and how long the far end waits for that.
-            (
-                Sysno::SETSOCKOPT,
-                is_first_byte + there * (is_first_byte + is_reset),
-            ),
-            (Sysno::SENDTO, there * is_first_byte),
-            (Sysno::ACCEPT4, there),
-            (Sysno::CLOSE, 1.0 + there),
-        ] {
-            plan.expect(together(call, count));
-        }
-        plan.expect(match self {
+        let there = (1.0 - is(Step::Refused)) * (path.own_ends() - 1.0);
+        let (first_byte, reset) = (is(Step::FirstByte), is(Step::Reset));
+        let receives = match self {
             Step::Connect => together(Sysno::RECVFROM, 1.0),
             Step::FirstByte => together(Sysno::RECVFROM, 1.0 + there),
             // The reset may have come before the call that connects returns.
             Step::Reset => at_most(Counter::Syscall(Sysno::RECVFROM), 1.05),
             Step::Refused => together(Sysno::RECVFROM, 0.0),
-        });
-        // A debug build checks that a descriptor is open before it closes it.
-        plan.expect(at_most(
-            Counter::Syscall(Sysno::FCNTL),
-            1.05 * (1.0 + there),
-        ));
-        match (self, route.is_loopback()) {
-            (Step::Refused, true) => {}
-            (_, true) => plan.expect(within(Counter::Switches, sleeps(route.placement()), 4.2)),
-            // None where the far end is this kernel, or another network namespace of it.
-            (Step::Refused, false) => plan.expect(at_most(Counter::Switches, 2.3)),
-            // One wait for the handshake, one for what follows.
-            (_, false) => plan.expect(within(Counter::Switches, 0.5, 2.3)),
-        }
+        };
+        let mut all = vec![
+            together(Sysno::SOCKET, 1.0),
+            together(Sysno::CONNECT, 1.0),
+            // SO_LINGER of the end that resets, and how long the far end waits for that.
+            together(Sysno::SETSOCKOPT, first_byte + there * (first_byte + reset)),
+            together(Sysno::SENDTO, there * first_byte),
+            together(Sysno::ACCEPT4, there),
+            together(Sysno::CLOSE, 1.0 + there),
+            receives,
+            // A debug build checks that a descriptor is open before it closes it.
+            at_most(Counter::Syscall(Sysno::FCNTL), 1.05 * (1.0 + there)),
+        ];
+        all.extend(
+            match (self, path) {
+                (Step::Refused, Path::Loopback) => None,
+                (_, Path::Loopback) => Some((sleeps(Placement::SAME), 4.2)),
+                // None where the far end is this kernel, or another network namespace of it.
+                (Step::Refused, Path::Remote) => Some((0.0, 2.3)),
+                // One wait for the handshake, one for what follows.
+                (_, Path::Remote) => Some((0.5, 2.3)),
+            }
+            .map(|(min, max)| within(Counter::Switches, min, max)),
+        );
+        all
     }
+}
+
+/// What a connection to this address brings, and its socket.
+fn look(address: &SocketAddr) -> Result<(Step, OwnedFd), Bad> {
+    let socket = new_socket(*address)?;
+    let brings = connect(&socket, address).and_then(|()| next_byte(&socket));
+    let step = match brings {
+        Ok(0) => Step::Connect,
+        Ok(_) => Step::FirstByte,
+        Err(Errno::CONNRESET) => Step::Reset,
+        Err(Errno::CONNREFUSED) => Step::Refused,
+        Err(errno) => return Err(errno.into()),
+    };
+    Ok((step, socket))
 }
 
 /// A far end that accepts connections and ends them by this rule.
@@ -224,7 +252,7 @@ fn closed_port(route: &Route) -> Result<(SocketAddr, Option<OwnedFd>), Failure> 
                 backlog: 1,
             };
             let (far, opened) = FarEnd::peer(given, &service)?;
-            far.driven_by(|_| Ok(())).perform([]).map(drop)?;
+            far.account()?;
             Ok((opened.address(), None))
         }
     }
@@ -236,6 +264,8 @@ struct Connector {
     to: Connections,
     /// Keeps the port that it is refused at from being taken.
     _closed_port: Option<OwnedFd>,
+    /// What the last one brought, and its socket.
+    last: Option<(Step, OwnedFd)>,
 }
 
 impl Connector {
@@ -244,6 +274,7 @@ impl Connector {
             step,
             to,
             _closed_port: closed_port,
+            last: None,
         }
     }
 
@@ -260,9 +291,12 @@ impl Driver for Connector {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        if self.to.are_over_after(1) {
-            self.iterate()?;
-        }
+        self.to.are_over_after(1);
+        self.to.budget.spend()?;
+        let last = look(&self.to.address).map_err(|bad| self.to.failed(bad))?;
+        // A partner has inherited a copy of the descriptor.
+        release(&last.1);
+        self.last = Some(last);
         self.to.counters.end();
         Ok(())
     }

@@ -30,7 +30,9 @@
 //! netperf `TCP_RR`; sockperf ping-pong; qperf `tcp_lat`; lmbench `lat_tcp`.
 
 use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd};
 
+use rustix::net::RecvFlags;
 use syscost_harness::prelude::*;
 use syscost_net::service::{TcpSide, stream};
 use syscost_net::{Account, Service, Wait};
@@ -75,6 +77,8 @@ impl Echoed for Stream {
         remote: ALL,
     };
 
+    const FLAGS: RecvFlags = RecvFlags::WAITALL;
+
     const IS_RELIABLE: bool = true;
 
     fn connected(spec: &EchoSpec, cpus: &[u32]) -> Result<Ends<Self>, Failure> {
@@ -99,6 +103,10 @@ impl Echoed for Stream {
         };
         let (near, interface) = Stream::over(socket, wait)?;
         Ok((far, near, interface))
+    }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.as_fd()
     }
 
     fn claim(caller: &Caller<Self>, b: &mut Bencher, account: &Account) {

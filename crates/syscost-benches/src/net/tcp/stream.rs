@@ -1,7 +1,7 @@
 //! Shared: the near end of a connection, and what the kernels at both ends know of it.
 
 use std::net::TcpStream;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, send};
@@ -60,15 +60,13 @@ impl Stream {
             b.claim_unobserved("bytes acknowledged", sent as f64, SOURCE, reason);
             return;
         };
+        self.claim_options(b, Some(far));
         let acknowledged = after.bytes_acked.saturating_sub(before.bytes_acked);
         // The handshake counts as one, and may be acknowledged late.
         let bound = Bound::Within(sent as f64, sent as f64 + 1.0);
         b.claim_within("bytes acknowledged", bound, acknowledged as f64, SOURCE);
         let came = after.bytes_received.saturating_sub(before.bytes_received);
         b.claim_equal("bytes received", received as f64, came as f64, SOURCE);
-        let nodelay = f64::from(after.nodelay + far.nodelay);
-        b.claim_equal("ends with TCP_NODELAY", 2.0, nodelay, "getsockopt");
-        claim_congestion(b, after, far);
         claim_retransmits(
             b,
             "segments retransmitted by either end",
@@ -79,6 +77,19 @@ impl Stream {
         if let Some(mtu) = self.mtu {
             b.detail("mtu_bytes", f64::from(mtu));
         }
+    }
+}
+
+impl Stream {
+    /// Claims that both ends have the expected options.
+    pub(crate) fn claim_options(&self, b: &mut Bencher, far: Option<&TcpSide>) {
+        let Some(((_, near), far)) = self.sides.as_ref().zip(far) else {
+            let reason = "this kernel, or that of the far end, has no TCP_INFO";
+            return b.claim_unobserved("ends with TCP_NODELAY", 2.0, "getsockopt", reason);
+        };
+        let nodelay = near.nodelay + far.nodelay;
+        b.claim_equal("ends with TCP_NODELAY", 2, nodelay, "getsockopt");
+        claim_congestion(b, near, far);
     }
 }
 
@@ -107,6 +118,12 @@ pub(super) fn claim_retransmits(b: &mut Bencher, claim: &str, segments: u64, rea
         some => b.claim_unverified(claim, 0.0, some as f64, SOURCE, reason),
     }
     b.detail("retransmits_count", segments as f64);
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
 }
 
 impl Link for Stream {

@@ -26,7 +26,6 @@ mod flow;
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 
 use crate::ipc::traffic::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
@@ -34,6 +33,8 @@ use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Rou
 use crate::net::tcp::bandwidth::content;
 use crate::net::windows::Windows;
 use crate::net::workers::{Tally, Until};
+use crate::witness::messages::{self, Strays};
+use crate::witness::{sockets, tasks};
 use flow::{Delivered, Flow, FlowSpec};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -88,6 +89,13 @@ impl Rate {
     }
 }
 
+static PACE: Witness = Witness::of(
+    "datagrams sent per second while the sender was not late",
+    "sender",
+);
+
+static SENT_PER_S: Witness = Witness::of("datagrams sent per second", "sender and clock");
+
 #[derive(Params, Clone)]
 struct Row {
     path: Path,
@@ -139,11 +147,41 @@ impl Networked for Row {
         }
     }
 
+    fn proofs(&self) -> RowProofs<Proof> {
+        // One to send each, none to wait if there is no rate to keep, and one to receive it.
+        let waits = match self.rate {
+            Rate::Max => 0.05,
+            Rate::Moderate => 1.05,
+        };
+        let mut calls = vec![
+            together(Sysno::SENDTO, 1.0),
+            at_most(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), waits),
+            at_most(Counter::OtherSyscalls, 0.05),
+        ];
+        if self.path == Path::Loopback {
+            // Datagrams that find no room never reach the receiver: how few it takes is a result.
+            calls.push(at_most(Counter::Syscall(Sysno::RECVFROM), 1.05));
+        }
+        let near = |rate: u32| {
+            let rate = f64::from(rate);
+            Bound::Within((1.0 - NEAR) * rate, (1.0 + NEAR) * rate)
+        };
+        let rate = self.rate.per_s().map_or_else(Proof::default, |rate| {
+            PACE.within(near(rate)).and(SENT_PER_S.within(near(rate)))
+        });
+        RowProofs {
+            path: sockets::path(self.path),
+            family: sockets::family(self.family),
+            cpus: tasks::placement(self.cpus),
+            size: messages::size(self.size, None),
+            rate: rate.and(Proof::counted(calls)),
+        }
+    }
+
     fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let spec = FlowSpec {
             places: ConnectionCpus::of(&route, 1, &plan)?.remove(0),
             route,
-            family: self.family,
             size: self.size.get(),
             rate: self.rate.per_s(),
             content: content(&plan),
@@ -153,93 +191,61 @@ impl Networked for Row {
         let window = Duration::from_nanos(plan.case_ns() as u64).clamp(MIN_WINDOW, MAX_WINDOW);
         flow.warm_up(window)?;
         let mut windows = Windows::default();
-        let rates = Observed::of(|| windows.add(window, || flow.window(window)));
+        let rates = Observed::of(|| windows.add(window, || flow.transfer.window(window)));
         let mut outcome = plan.measure(rates)?;
-        if spec.route.is_loopback() {
-            flow.workers().claim_cpus(&mut outcome);
-        }
+        tasks::see_placement(&mut outcome, &flow.transfer.tasks());
         let delivered = flow.finish()?;
-        claim(&mut outcome, &spec, &delivered);
-        ConnectionCpus::claim(std::slice::from_ref(&spec.places), &mut outcome, self.cpus);
-        if let Some(traffic) = &delivered.traffic {
-            windows.claim(&mut outcome, &traffic.usage, delivered.received.bytes);
+        claim(&mut outcome, &delivered);
+        if let Some(usage) = &delivered.usage {
+            windows.claim(&mut outcome, usage, delivered.received.bytes);
         }
         Ok(outcome)
     }
 }
 
-/// Counts the system calls of some datagrams: one to send each, none to wait if there is no rate to
-/// keep, and one to receive it.
+/// Counts the system calls of some datagrams.
 fn audit(plan: &mut Plan, spec: &FlowSpec) -> Result<(), Failure> {
-    let waits = match spec.rate {
-        Some(_) => 1.05,
-        None => 0.05,
-    };
-    let mut calls = vec![
-        together(Sysno::SENDTO, 1.0),
-        at_most(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), waits),
-        at_most(Counter::OtherSyscalls, 0.05),
-    ];
-    if spec.route.is_loopback() {
-        // Datagrams that find no room never reach the receiver: how few it takes is a result.
-        calls.push(at_most(Counter::Syscall(Sysno::RECVFROM), 1.05));
-    }
-    plan.audit_apart(&calls, AUDITED, |messages| {
+    plan.audit_apart(AUDITED, |messages| {
         let flow = Flow::start(spec, Until::Messages(messages))?;
         flow.finish().map(drop)
     })
 }
 
-fn claim(b: &mut Bencher, spec: &FlowSpec, delivered: &Delivered) {
+fn claim(b: &mut Bencher, delivered: &Delivered) {
     let (sent, received) = (&delivered.sent, &delivered.received);
     let order = received.order.unwrap_or_default();
-    let claim = "different datagrams that came, of those sent";
     let bound = Bound::Within(1.0, sent.messages as f64);
+    let claim = "different datagrams that came, of those sent";
     b.claim_within(claim, bound, order.distinct as f64, "both ends");
     let claim = "highest number that came, counted from 1";
-    let bound = Bound::Within(1.0, sent.messages as f64);
     b.claim_within(claim, bound, order.expected as f64, "receiver");
     let claim = "bytes that are not what was sent at their place";
     b.claim_equal(claim, 0, received.wrong, "receiver");
-    if order.distinct == sent.messages {
+    if order.distinct == sent.messages && order.duplicated == 0 {
         // The sum lacks what was lost.
-        let [expected, found] = [sent, received].map(|tally| format!("{:016x}", tally.checksum));
-        b.claim_equal(
-            "checksum of all stamps in them",
-            expected,
-            found,
-            "both ends",
-        );
+        let what = "that the receiver got";
+        let (sent, received) = (sent.moved(), received.moved());
+        messages::claim_same(b, what, &sent, &received, Strays::default());
     }
-    let per_datagram = received.bytes as f64 / received.messages.max(1) as f64;
-    let size = spec.size as f64;
-    b.claim_equal("bytes of a datagram", size, per_datagram, "receiver");
-    b.claim_equal(
-        "family of its addresses",
-        spec.family.name(),
-        Family::of_address(delivered.own.ip()).name(),
-        "getsockname",
-    );
+    messages::see_size(b, &received.moved());
+    sockets::see_family(b, [&delivered.near]);
+    sockets::see_far_end(b, delivered.is_partner);
+    see_pace(b, sent);
     // What a queue dropped was sent, but never carried by the interface.
-    delivered
-        .interface
-        .claim(b, received.bytes.min(sent.bytes), 0);
-    let Some(traffic) = delivered.traffic else {
-        return;
+    let carried = received.bytes.min(sent.bytes);
+    delivered.interface.claim(b, carried, 0);
+    let Some(usage) = delivered.usage else {
+        return b.unseen(&SENT_PER_S, "nothing was measured");
     };
-    let usage = traffic.usage;
-    let seconds = usage.passed_ns as f64 / 1e9;
-    let per_s = traffic.sent as f64 / seconds;
-    if let Some(rate) = spec.rate {
-        claim_pace(b, rate, sent);
-        claim_rate(b, rate, per_s);
-    }
-    b.claim(
+    let per_s = usage.sent as f64 * 1e9 / usage.passed_ns as f64;
+    // Only a sender that gets its CPU can achieve a rate.
+    let doubt = "the sender was late: its CPU did something else";
+    b.saw_unless(&SENT_PER_S, per_s, Some(doubt));
+    b.claim_within(
         "datagrams that arrived meanwhile",
-        "at least 1",
-        traffic.received,
+        Bound::AtLeast(1.0),
+        usage.received as f64,
         "receiver",
-        traffic.received > 0,
     );
     if !b.is_timed() {
         return;
@@ -253,46 +259,21 @@ fn claim(b: &mut Bencher, spec: &FlowSpec, delivered: &Delivered) {
     b.detail("lost_count", lost as f64);
     b.detail("duplicated_count", order.duplicated as f64);
     b.detail("reordered_count", order.reordered as f64);
-    usage.detail(b, traffic.received as f64 * size);
+    usage.detail(b, usage.bytes as f64);
 }
 
-/// Claims that the sender sent at the rate in the row's name whenever it had its CPU: other tasks
-/// on that CPU make it late, but change nothing here.
-fn claim_pace(b: &mut Bencher, rate: u32, sent: &Tally) {
-    let (bound, share) = pace(rate, sent);
-    let claim = "datagrams sent, of those due while the sender was not late";
-    b.claim_within(claim, bound, share, "sender");
+/// Reports how many datagrams were sent per second whenever the sender had its CPU: other tasks on
+/// that CPU make it late, but change nothing here. The last one may have been stopped just before.
+fn see_pace(b: &mut Bencher, sent: &Tally) {
+    match sent.messages {
+        few if (few as f64) < 1.0 / NEAR => b.unseen(&PACE, format!("{few} datagrams are too few")),
+        _ => b.saw(&PACE, pace(sent)),
+    }
 }
 
-/// The datagrams sent as a share of those that were due, and the bound of this share: the last one may have
-/// been stopped just before.
-fn pace(rate: u32, sent: &Tally) -> (Bound, f64) {
-    let due = |ns: u64| f64::from(rate) * ns as f64 / 1e9;
-    let all = due(sent.elapsed_ns.saturating_sub(sent.forfeited_ns)).max(1.0);
-    let slack = NEAR + 1.0 / all;
-    let bound = Bound::Within(1.0 - slack, 1.0 + slack);
-    (bound, sent.messages as f64 / all)
-}
-
-/// Claims that the windows' rate of datagrams sent is the one in the row's name. Only a sender that
-/// gets its CPU can achieve it.
-fn claim_rate(b: &mut Bencher, rate: u32, per_s: f64) {
-    let share = per_s / f64::from(rate);
-    let (verdict, reason) = match (share - 1.0).abs() <= NEAR {
-        true => (Verdict::Confirmed, None),
-        false => (
-            Verdict::Unverified,
-            Some("the sender was late: its CPU did something else"),
-        ),
-    };
-    b.claim_verdict(
-        "datagrams sent in a second, of those that the row names",
-        format!("{} to {}", 1.0 - NEAR, 1.0 + NEAR),
-        share,
-        "sender and clock",
-        verdict,
-        reason,
-    );
+fn pace(sent: &Tally) -> f64 {
+    let in_time = sent.elapsed_ns.saturating_sub(sent.forfeited_ns).max(1);
+    sent.messages as f64 * 1e9 / in_time as f64
 }
 
 #[cfg(test)]
@@ -301,15 +282,14 @@ mod tests {
 
     #[test]
     fn a_sender_that_is_late_keeps_its_pace_and_one_at_another_rate_does_not() {
-        let holds = |rate, messages, elapsed_ms: u64, forfeited_ms: u64| {
+        let holds = |rate: u32, messages, elapsed_ms: u64, forfeited_ms: u64| {
             let sent = Tally {
                 messages,
                 elapsed_ns: elapsed_ms * 1_000_000,
                 forfeited_ns: forfeited_ms * 1_000_000,
                 ..Tally::default()
             };
-            let (bound, share) = pace(rate, &sent);
-            bound.holds(share)
+            (pace(&sent) / f64::from(rate) - 1.0).abs() <= NEAR
         };
         assert!(holds(10_000, 1_000, 100, 0));
         assert!(holds(10_000, 300, 100, 70), "its CPU did something else");

@@ -18,7 +18,7 @@
 //! netperf `UDP_RR`; sockperf ping-pong; qperf `udp_lat`; lmbench `lat_udp`.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, send};
@@ -65,6 +65,8 @@ impl Echoed for Datagrams {
         remote: &[Bytes(1), Bytes(64), Bytes::kib(1), Bytes::kib(16)],
     };
 
+    const FLAGS: RecvFlags = RecvFlags::TRUNC;
+
     const IS_RELIABLE: bool = false;
 
     fn connected(spec: &EchoSpec, cpus: &[u32]) -> Result<Ends<Self>, Failure> {
@@ -90,10 +92,14 @@ impl Echoed for Datagrams {
         };
         let interface = InterfaceCounters::of(&socket)?;
         let near = Self {
-            waiting: Waiting::new(&socket, wait, RecvFlags::TRUNC, limit)?,
+            waiting: Waiting::new(&socket, wait, Self::FLAGS, limit)?,
             socket,
         };
         Ok((far, near, interface))
+    }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

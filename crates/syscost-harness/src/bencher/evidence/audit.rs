@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::pipe;
+use std::mem;
 use std::time::Duration;
 
 use syscost_results::{Evidence, Verdict};
@@ -58,12 +59,7 @@ impl Bencher<'_> {
         operations: u64,
         body: &mut dyn FnMut(Audited) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let expected: Vec<Expect> = self
-            .declared
-            .iter()
-            .copied()
-            .filter(|e| matches!(e.counter, Counter::Syscall(_) | Counter::OtherSyscalls))
-            .collect();
+        let expected: Vec<Expect> = self.declared.iter().copied().filter(is_of_calls).collect();
         let arguments = self.arguments.clone();
         if expected.is_empty() && arguments.is_empty() {
             return Ok(());
@@ -74,15 +70,17 @@ impl Bencher<'_> {
     /// As [`Plan::audit_apart`](crate::bencher::Plan::audit_apart).
     pub(in crate::bencher) fn audit_apart(
         &mut self,
-        expected: &[Expect],
         operations: u64,
         mut body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        if self.pass == Pass::Timed {
+        let declared = mem::take(&mut self.declared).into_iter();
+        let (expected, others) = declared.partition::<Vec<_>, _>(is_of_calls);
+        self.declared = others;
+        if self.pass == Pass::Timed || expected.is_empty() {
             return Ok(());
         }
         self.audit(
-            expected,
+            &expected,
             &[],
             operations,
             Without::Preparation,
@@ -203,6 +201,10 @@ fn naming(calls: &BTreeMap<String, u64>, operations: u64, mut evidence: Evidence
         evidence.reason = Some(format!("{calls} in {operations} operations"));
     }
     evidence
+}
+
+fn is_of_calls(expect: &Expect) -> bool {
+    matches!(expect.counter, Counter::Syscall(_) | Counter::OtherSyscalls)
 }
 
 fn named_call(expect: &Expect) -> Option<Sysno> {

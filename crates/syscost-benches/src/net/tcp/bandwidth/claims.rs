@@ -9,9 +9,10 @@ use syscost_sys::tcp::TcpInfo;
 use super::limiter::{Bottleneck, Limiter, Shares};
 use super::method::Method;
 use super::streams::Delivered;
-use super::{Direction, Row, StreamSpec};
-use crate::net::far_end::Family;
+use super::{Direction, StreamSpec};
 use crate::net::tcp::stream::claim_retransmits;
+use crate::witness::messages::{self, Strays};
+use crate::witness::sockets;
 
 /// Maximum bytes that a connection carries besides its payload: TCP counts the SYN and the FIN, and
 /// a server requires a cookie.
@@ -21,14 +22,33 @@ const BOTH: &str = "both ends";
 const TCP_INFO: &str = "TCP_INFO";
 const RETRANSMITS: &str = "segments retransmitted";
 
+/// How many connections with distinct ports carried bytes.
+pub(super) static STREAMS: Witness = Witness::of(
+    "connections with distinct ports that carried bytes",
+    TCP_INFO,
+);
+
+/// Which way the bytes went.
+pub(super) static DIRECTION: Witness = Witness::of("direction of the bytes", TCP_INFO);
+
+/// Sends without a copy (MSG_ZEROCOPY) that the kernel has completed.
+pub(super) static ZERO_COPIES: Witness = Witness::of(
+    "sends without a copy that completed, per message",
+    "error queue",
+);
+
 /// The congestion control of sockets that do not choose one.
 const DEFAULT_CONGESTION: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// Claims that streams had the properties that the case names, and that what was sent has arrived.
 pub(in crate::net) fn claim(b: &mut Bencher, spec: &StreamSpec, delivered: &Delivered) {
     let streams = spec.places.len();
-    claim_content(b, spec, delivered);
-    claim_connections(b, spec, delivered);
+    let (sent, received) = (delivered.sent.moved(), delivered.received.moved());
+    let what = "that the receivers got";
+    messages::claim_same_content(b, what, &sent, &received, Strays::default());
+    let claim = "bytes that differ from what was sent";
+    b.claim_equal(claim, 0, delivered.received.wrong, "receiver");
+    claim_options(b, spec, delivered);
     let carried = delivered.received.bytes;
     match spec.direction {
         Direction::Send => delivered.interface.claim(b, carried, 0),
@@ -57,45 +77,28 @@ pub(in crate::net) fn claim(b: &mut Bencher, spec: &StreamSpec, delivered: &Deli
     }
 }
 
-/// Claims that what arrived is what was sent, in messages of the case's size.
-fn claim_content(b: &mut Bencher, spec: &StreamSpec, delivered: &Delivered) {
-    let (sent, received) = (&delivered.sent, &delivered.received);
-    let claim = "bytes received, of those sent";
-    let holds = sent.bytes == received.bytes && received.bytes > 0;
-    b.claim(claim, sent.bytes, received.bytes, BOTH, holds);
-    let [expected, found] = [sent, received].map(|tally| format!("{:016x}", tally.checksum));
-    b.claim_equal("checksum of their stamps", expected, found, BOTH);
-    let claim = "bytes that differ from what was sent";
-    b.claim_equal(claim, 0, received.wrong, "receiver");
-    claim_size(b, "bytes of a message", Bytes(spec.size as u64), delivered);
-}
-
-/// Claims that what was counted matches the row's name.
-pub(super) fn claim_named(b: &mut Bencher, row: &Row, delivered: &Delivered) {
-    let (streams, used) = (row.streams as u64, connections(delivered) as u64);
-    b.claim_equal("connections, by the row's name", streams, used, TCP_INFO);
-    claim_size(
-        b,
-        "bytes of a message, by the row's name",
-        row.size,
-        delivered,
+/// Reports what streams had of the properties that the row's name says.
+pub(super) fn see(b: &mut Bencher, delivered: &Delivered) {
+    sockets::see_far_end(b, delivered.is_partner);
+    sockets::see_family(b, &delivered.sockets);
+    messages::see_size(b, &delivered.sent.moved());
+    b.saw(&STREAMS, connections(delivered) as u64);
+    let sent = &delivered.sent;
+    b.saw(
+        &ZERO_COPIES,
+        sent.completed as f64 / sent.messages.max(1) as f64,
     );
-    if let Some(near) = &delivered.near {
-        let seen = match near.bytes_received > MAX_EXTRA * streams {
-            true => Direction::Receive,
-            false => Direction::Send,
-        };
-        let (named, seen) = (row.direction.name(), seen.name());
-        b.claim_equal("direction of the bytes", named, seen, TCP_INFO);
-    }
-}
-
-/// Claims that messages have this size; the last one may be incomplete.
-fn claim_size(b: &mut Bencher, claim: &str, size: Bytes, delivered: &Delivered) {
-    let (sent, size) = (&delivered.sent, size.0 as f64);
-    let per_message = sent.bytes as f64 / sent.messages.max(1) as f64;
-    let bound = Bound::Within(0.999 * size, size);
-    b.claim_within(claim, bound, per_message, "sender");
+    let Some(near) = &delivered.near else {
+        return b.unseen(&DIRECTION, "this kernel has no TCP_INFO");
+    };
+    let extra = MAX_EXTRA * delivered.sockets.len() as u64;
+    b.saw(
+        &DIRECTION,
+        match near.bytes_received > extra {
+            true => Direction::Receive.name(),
+            false => Direction::Send.name(),
+        },
+    );
 }
 
 /// The number of connections with distinct ports that carried bytes.
@@ -112,45 +115,13 @@ fn connections(delivered: &Delivered) -> usize {
     used.min(addresses.len())
 }
 
-/// Claims that there were as many connections as the case says, between addresses of its family,
-/// and that they carried the bytes.
-fn claim_connections(b: &mut Bencher, spec: &StreamSpec, delivered: &Delivered) {
-    let addresses: BTreeSet<_> = delivered
-        .sockets
-        .iter()
-        .filter_map(|socket| socket.local_addr().ok())
-        .collect();
-    let streams = spec.places.len();
-    let claim = "connections with distinct ports that carried bytes";
-    b.claim_equal(claim, streams, connections(delivered), TCP_INFO);
-    let families: BTreeSet<_> = addresses
-        .iter()
-        .map(|address| Family::of_address(address.ip()).name())
-        .collect();
-    let families: Vec<_> = families.into_iter().collect();
-    b.claim_equal(
-        "family of their addresses",
-        spec.family.name().to_owned(),
-        families.join(" "),
-        "getsockname",
-    );
-    let Some(near) = &delivered.near else {
-        return;
-    };
-    let payload = delivered.received.bytes.max(1) as f64;
-    let came = near.bytes_received as f64 / payload;
-    let bound = match spec.direction {
-        Direction::Send => Bound::AtMost(MAX_EXTRA as f64 * streams as f64 / payload),
-        Direction::Receive => Bound::AtLeast(1.0),
-    };
-    let claim = "bytes received by this end, per byte of payload";
-    b.claim_within(claim, bound, came, TCP_INFO);
-    let nodelay = near.nodelay as usize;
-    b.claim_equal("sockets with TCP_NODELAY", streams, nodelay, "getsockopt");
-    if let Some(far) = &delivered.far {
-        let claim = "sockets of the far end with TCP_NODELAY";
-        b.claim_equal(claim, streams, far.nodelay as usize, "getsockopt");
-    }
+/// Claims the options of the sockets at both ends.
+fn claim_options(b: &mut Bencher, spec: &StreamSpec, delivered: &Delivered) {
+    let ends = [&delivered.near, &delivered.far].into_iter().flatten();
+    let expected = (spec.places.len() * ends.clone().count()) as u64;
+    let nodelay: u32 = ends.map(|side| side.nodelay).sum();
+    let claim = "sockets of both ends with TCP_NODELAY";
+    b.claim_equal(claim, expected, u64::from(nodelay), "getsockopt");
 }
 
 /// Claims that every zero-copy send has completed; whether the kernel copied it after all is a detail.

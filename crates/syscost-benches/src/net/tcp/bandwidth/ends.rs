@@ -10,28 +10,16 @@ use syscost_sys::partner::Shared;
 use syscost_sys::tcp::TcpInfo;
 
 use super::sender::{Consumed, Sender};
+use super::streams::Streams;
 use super::{Direction, StreamSpec};
 use crate::net::far_end::{self, PATIENCE, Route};
 use crate::net::interface::InterfaceCounters;
+use crate::net::transfer::Transfer;
 use crate::net::workers::{IsOver, Meter, Tally, Until, Workers, again};
 
-/// Both ends of the streams.
-pub(super) struct Ends {
-    /// The workers of the far end first, if it is on this machine, then those of this end.
-    pub(super) workers: Workers,
-    /// The far end, if it is on another machine.
-    pub(super) session: Option<Session>,
-    /// This end's sockets.
-    pub(super) near: Vec<TcpStream>,
-    /// The far end's sockets, if they are on this machine.
-    pub(super) far: Vec<TcpStream>,
-    /// What carries the bytes.
-    pub(super) interface: InterfaceCounters,
-}
-
-impl Ends {
-    /// Connects and starts both ends; each continues as long as `until` says.
-    pub(super) fn start(spec: &StreamSpec, until: Until) -> Result<Self, Failure> {
+impl Streams {
+    /// Connects and starts the streams; each continues as long as `until` says.
+    pub(in crate::net) fn start(spec: &StreamSpec, until: Until) -> Result<Self, Failure> {
         match &spec.route {
             Route::Loopback(..) => Self::here(spec, until),
             Route::Remote(given) => Self::there(given, spec, until),
@@ -41,7 +29,7 @@ impl Ends {
     fn here(spec: &StreamSpec, until: Until) -> Result<Self, Failure> {
         let streams = spec.places.len() as u32;
         let own = spec.route.address();
-        let interface = InterfaceCounters::begin(own, own).named(spec.family);
+        let interface = InterfaceCounters::begin(own, own);
         let (listener, address) = far_end::listen(own, streams, &spec.tcp)?;
         let mut pairs = Vec::new();
         for _ in &spec.places {
@@ -70,12 +58,12 @@ impl Ends {
             }
         }
         let (near, far) = pairs.into_iter().unzip();
+        let receives = spec.direction == Direction::Receive;
         Ok(Self {
-            workers,
-            session: None,
+            transfer: Transfer::new(workers, None, interface, receives),
             near,
             far,
-            interface,
+            rates: Vec::new(),
         })
     }
 
@@ -83,7 +71,7 @@ impl Ends {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let own = session.local();
         let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
-        let interface = InterfaceCounters::begin(own.ip(), given.address.ip()).named(spec.family);
+        let interface = InterfaceCounters::begin(own.ip(), given.address.ip());
         let opened = session.open(&service(spec))?;
         let mut workers = Workers::new()?;
         let mut near = Vec::new();
@@ -110,12 +98,12 @@ impl Ends {
             }
             near.push(socket);
         }
+        let receives = spec.direction == Direction::Receive;
         Ok(Self {
-            workers,
-            session: Some(session),
+            transfer: Transfer::new(workers, Some(session), interface, receives),
             near,
             far: Vec::new(),
-            interface,
+            rates: Vec::new(),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,12 +13,12 @@ use syscost_net::service::{ServiceError, datagram};
 use syscost_net::{Content, Service, Session, socket};
 use syscost_sys::audit::uncounted;
 use syscost_sys::partner::Shared;
-use syscost_sys::process::pause;
 
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{Family, PATIENCE, Route};
+use crate::net::far_end::{PATIENCE, Route};
 use crate::net::interface::InterfaceCounters;
-use crate::net::windows::{Received, Usage, Used};
+use crate::net::transfer::{Transfer, Transferred};
+use crate::net::windows::Usage;
 use crate::net::workers::{IsOver, Tally, Until, Workers, again};
 
 /// Maximum number of farewells to a receiver that may be late, and the pause before each.
@@ -28,7 +29,6 @@ const PAUSE: Duration = Duration::from_millis(1);
 #[derive(Debug, Clone)]
 pub(super) struct FlowSpec {
     pub(super) route: Route,
-    pub(super) family: Family,
     /// Bytes of a datagram.
     pub(super) size: usize,
     /// Datagrams per second; as many as possible if `None`.
@@ -37,47 +37,27 @@ pub(super) struct FlowSpec {
     pub(super) content: Content,
 }
 
-/// The progress of both ends.
-#[derive(Debug, Clone, Copy)]
-struct Progress {
-    /// Datagrams.
-    sent: u64,
-    received: u64,
-    used: Used,
-}
-
-/// What both ends did between the first window and the last.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Traffic {
-    /// Datagrams.
-    pub(super) sent: u64,
-    pub(super) received: u64,
-    pub(super) usage: Usage,
-}
-
 /// The result of a flow.
 pub(super) struct Delivered {
-    pub(super) sent: Tally,
-    pub(super) received: Tally,
-    /// This end's address.
-    pub(super) own: SocketAddr,
-    /// What carried the bytes.
-    pub(super) interface: InterfaceCounters,
+    pub(super) transferred: Transferred,
+    /// This end's socket.
+    pub(super) near: UdpSocket,
     /// What was done during the measurement, if there was one.
-    pub(super) traffic: Option<Traffic>,
+    pub(super) usage: Option<Usage>,
 }
 
-/// The number of the receiving worker, if it is on this machine.
-const RECEIVER: usize = 0;
+impl Deref for Delivered {
+    type Target = Transferred;
+
+    fn deref(&self) -> &Transferred {
+        &self.transferred
+    }
+}
 
 /// A running flow.
 pub(super) struct Flow {
-    workers: Workers,
-    session: Option<Session>,
+    pub(super) transfer: Transfer,
     near: UdpSocket,
-    interface: InterfaceCounters,
-    begun: Instant,
-    first: Option<Progress>,
 }
 
 impl Flow {
@@ -92,7 +72,7 @@ impl Flow {
     fn here(spec: &FlowSpec, until: Until) -> Result<Self, Failure> {
         let tried = |what: &'static str| move |cause: io::Error| Failure::of(what, cause);
         let own = spec.route.address();
-        let interface = InterfaceCounters::begin(own, own).named(spec.family);
+        let interface = InterfaceCounters::begin(own, own);
         let near = socket::datagram(SocketAddr::new(own, 0))?;
         let far = socket::datagram(SocketAddr::new(own, 0))?;
         let address = |socket: &UdpSocket| socket.local_addr().map_err(tried("getsockname"));
@@ -113,7 +93,8 @@ impl Flow {
         let end = again(&near)?;
         let goodbye = move |near: &UdpSocket| say_goodbye(near, &has_ended);
         send(&mut workers, spec, until, end, goodbye)?;
-        Ok(Self::of(workers, None, near, interface))
+        let transfer = Transfer::new(workers, None, interface, false);
+        Ok(Self { transfer, near })
     }
 
     fn there(given: &PeerAccess, spec: &FlowSpec, until: Until) -> Result<Self, Failure> {
@@ -124,89 +105,20 @@ impl Flow {
         };
         let own = session.local();
         let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
-        let interface = InterfaceCounters::begin(own.ip(), given.address.ip()).named(spec.family);
+        let interface = InterfaceCounters::begin(own.ip(), given.address.ip());
         let opened = session.open(&service)?;
         let near = opened.datagram()?;
         let mut workers = Workers::new()?;
         // The session ends the receiver.
         send(&mut workers, spec, until, again(&near)?, |_| {})?;
-        Ok(Self::of(workers, Some(session), near, interface))
-    }
-
-    fn of(
-        workers: Workers,
-        session: Option<Session>,
-        near: UdpSocket,
-        interface: InterfaceCounters,
-    ) -> Self {
-        Self {
-            workers,
-            session,
-            near,
-            interface,
-            begun: Instant::now(),
-            first: None,
-        }
-    }
-
-    /// This end's address.
-    fn own_address(&self) -> Result<SocketAddr, Failure> {
-        let address = self.near.local_addr();
-        address.map_err(|cause| Failure::of("getsockname", cause))
-    }
-
-    /// The flow's tasks on this machine.
-    pub(super) fn workers(&self) -> &Workers {
-        &self.workers
-    }
-
-    /// The number of the worker that sends: the last one.
-    fn sender(&self) -> usize {
-        self.workers.count() - 1
-    }
-
-    /// The progress so far; CPU times only where they are requested, since reading them takes longer.
-    fn progress(&mut self, with_cpu: bool) -> Result<Progress, Failure> {
-        self.workers.check()?;
-        let cpu_ns = |workers: &Workers, which: usize| {
-            with_cpu.then(|| workers.cpu_ns(which..which + 1)).flatten()
-        };
-        let sender = self.sender();
-        let near_cpu_ns = cpu_ns(&self.workers, sender);
-        let sent = self.workers.messages(sender..sender + 1);
-        let (received, bytes, at_ns, far_cpu_ns) = match &mut self.session {
-            Some(session) => {
-                let reading = session.reading()?;
-                (
-                    reading.messages,
-                    reading.bytes,
-                    reading.at_ns,
-                    reading.cpu_ns,
-                )
-            }
-            None => {
-                let messages = self.workers.messages(RECEIVER..RECEIVER + 1);
-                let bytes = self.workers.bytes(RECEIVER..RECEIVER + 1).sum();
-                let at_ns = self.begun.elapsed().as_nanos() as u64;
-                (messages, bytes, at_ns, cpu_ns(&self.workers, RECEIVER))
-            }
-        };
-        Ok(Progress {
-            sent,
-            received,
-            used: Used {
-                received: Received { bytes, at_ns },
-                near_cpu_ns,
-                far_cpu_ns,
-                at: Instant::now(),
-            },
-        })
+        let transfer = Transfer::new(workers, Some(session), interface, false);
+        Ok(Self { transfer, near })
     }
 
     /// Lets the flow run for a window, and until something has arrived.
     pub(super) fn warm_up(&mut self, window: Duration) -> Result<(), Failure> {
         let begun = Instant::now();
-        while self.window(window)? == 0.0 {
+        while self.transfer.window(window)? == 0.0 {
             if begun.elapsed() > PATIENCE {
                 let seconds = PATIENCE.as_secs();
                 return Err(Failure::Failed(format!(
@@ -214,50 +126,18 @@ impl Flow {
                 )));
             }
         }
-        self.first = Some(self.progress(true)?);
-        Ok(())
-    }
-
-    /// Bytes per second that arrive within this time.
-    pub(super) fn window(&mut self, length: Duration) -> Result<f64, Failure> {
-        let before = self.progress(false)?;
-        pause(length);
-        let after = self.progress(false)?;
-        let came = after.used.received.since(&before.used.received)?;
-        came.rate(length)
+        self.transfer.begin_usage()
     }
 
     /// Ends the flow and returns its result.
     pub(super) fn finish(mut self) -> Result<Delivered, Failure> {
-        let own = self.own_address()?;
-        let traffic = match self.first {
-            Some(first) => Some(Traffic::between(&first, &self.progress(true)?)?),
-            None => None,
-        };
-        let sender = self.sender();
-        let tallies = self.workers.dismiss()?;
-        let sent = tallies[sender];
-        let received = match &mut self.session {
-            Some(session) => session.finish(Some(sent.messages))?.into(),
-            None => tallies[RECEIVER],
-        };
-        self.interface.end();
+        let usage = self.transfer.usage()?;
+        let mut transferred = self.transfer.finish(true)?;
+        transferred.interface.end();
         Ok(Delivered {
-            sent,
-            received,
-            own,
-            interface: self.interface,
-            traffic,
-        })
-    }
-}
-
-impl Traffic {
-    fn between(first: &Progress, last: &Progress) -> Result<Self, Failure> {
-        Ok(Self {
-            sent: last.sent - first.sent,
-            received: last.received.saturating_sub(first.received),
-            usage: first.used.until(&last.used)?,
+            transferred,
+            near: self.near,
+            usage,
         })
     }
 }
@@ -299,13 +179,13 @@ fn say_goodbye(near: &UdpSocket, has_ended: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::far_end::Family;
     use syscost_sys::cpu;
 
     fn flow(messages: u64, content: Content) -> Delivered {
         let allowed = cpu::allowed().unwrap();
         let spec = FlowSpec {
             route: Route::Loopback(Placement::Free, Family::Ipv4),
-            family: Family::Ipv4,
             size: 100,
             rate: Some(20_000),
             places: ConnectionCpus::here(Placement::Free, 1, allowed[0], &allowed)
@@ -326,7 +206,6 @@ mod tests {
             // A busy machine may lose some.
             assert!(order.distinct <= 50 && order.duplicated == 0, "{order:?}");
             assert_eq!(delivered.received.wrong, 0);
-            assert!(delivered.own.ip().is_loopback());
         }
     }
 
