@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use syscost_results::{Bound, Claim, Evidence};
-use syscost_sys::audit::Arguments;
+use syscost_sys::audit::{self, Arguments};
 use syscost_sys::raw::Sysno;
 
 /// An argument of a system call.
@@ -16,6 +16,32 @@ pub struct Argument {
     pub name: &'static str,
 }
 
+/// Where a call was made: the address of the instruction after it.
+pub const CALLED_FROM: Argument = Argument {
+    position: audit::CALLED_FROM,
+    name: "instruction",
+};
+
+/// Code of a known place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Code {
+    /// What it is, e.g. `the C library's getppid`.
+    pub name: &'static str,
+    /// The address of its first byte.
+    pub start: usize,
+    /// Its bytes, or a few more than it has.
+    pub bytes: usize,
+}
+
+impl Code {
+    /// Whether it has this address.
+    fn has(&self, address: u64) -> bool {
+        (address as usize)
+            .checked_sub(self.start)
+            .is_some_and(|offset| offset < self.bytes)
+    }
+}
+
 /// The values that an argument must have in the calls of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentValue {
@@ -25,6 +51,10 @@ pub enum ArgumentValue {
     Never(u64),
     /// These two values alternately, this one first.
     InTurn(u64, u64),
+    /// An address in this code in every call.
+    In(Code),
+    /// Addresses elsewhere than in this code in every call.
+    NotIn(Code),
     /// In each call a value that no earlier call had.
     Different,
     /// In each call a value at least this far from that of the call before.
@@ -64,6 +94,8 @@ impl ArgumentClaim {
             ArgumentValue::InTurn(one, other) => {
                 ("is in turn", format!("is {one} and {other} in turn"))
             }
+            ArgumentValue::In(code) => ("is in", format!("is in {}", code.name)),
+            ArgumentValue::NotIn(code) => ("is not in", format!("is not in {}", code.name)),
             ArgumentValue::Different => ("is another", "is another each time".to_owned()),
             ArgumentValue::Apart(least) => {
                 ("is apart", format!("is {least} or more from the last"))
@@ -118,6 +150,8 @@ impl ArgumentClaim {
                 ArgumentValue::Always(expected) => value == expected,
                 ArgumentValue::Never(other) => value != other,
                 ArgumentValue::InTurn(one, other) => value == [one, other][number % 2],
+                ArgumentValue::In(code) => code.has(value),
+                ArgumentValue::NotIn(code) => !code.has(value),
                 ArgumentValue::Different => is_new,
                 ArgumentValue::Apart(least) => {
                     last.is_none_or(|last| value.abs_diff(last) >= least)
@@ -149,7 +183,7 @@ mod tests {
     fn judge(given: ArgumentValue, lengths: &[u64]) -> Evidence {
         let calls: Vec<Arguments> = lengths
             .iter()
-            .map(|length| [7, *length, 7, 7, 7, 7])
+            .map(|length| [7, *length, 7, 7, 7, 7, 7])
             .collect();
         let claim = ArgumentClaim {
             call: Sysno::MUNMAP,
@@ -183,6 +217,20 @@ mod tests {
         assert!(holds(ArgumentValue::InTurn(1, 3), &[1, 3, 1, 3]));
         assert!(!holds(ArgumentValue::InTurn(1, 3), &[3, 3, 3, 3]));
         assert!(!holds(ArgumentValue::InTurn(1, 3), &[3, 1, 3, 1]));
+    }
+
+    #[test]
+    fn where_a_call_is_made_is_in_the_code_or_not() {
+        let code = Code {
+            name: "a library's procedure",
+            start: 100,
+            bytes: 64,
+        };
+        assert!(holds(ArgumentValue::In(code), &[100, 163]));
+        assert!(!holds(ArgumentValue::In(code), &[100, 164]));
+        assert!(!holds(ArgumentValue::In(code), &[99]));
+        assert!(holds(ArgumentValue::NotIn(code), &[99, 164]));
+        assert!(!holds(ArgumentValue::NotIn(code), &[110]));
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub use targets::Targets;
 
 /// What a benchmark's file needs, in one import.
 pub mod prelude {
-    pub use crate::arguments::{Argument, ArgumentValue};
+    pub use crate::arguments::{Argument, ArgumentValue, CALLED_FROM, Code};
     pub use crate::bencher::{
         Baseline, Bencher, Copied, Driver, Kernel, Laps, Loop, Observed, Outcome, Plan, Published,
         Responder, Served, Single, Stop, TaskGroup, Team, Together, clocked,

@@ -101,8 +101,12 @@ pub fn available() -> Result<(), Unsupported> {
     }
 }
 
-/// The arguments of a system call: as many as it takes, then what happened to be in the registers.
-pub type Arguments = [u64; 6];
+/// The arguments of a system call, as many as it takes, then what happened to be in the registers; last,
+/// at [`CALLED_FROM`], the address of the instruction after the call.
+pub type Arguments = [u64; 7];
+
+/// The position of the address after the call among its [`Arguments`].
+pub const CALLED_FROM: usize = 6;
 
 /// The system calls an operation made, by the task that made them and by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -72,11 +72,13 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        vec![calls(match self.via {
-            Via::Kill => Sysno::KILL,
-            Via::Tgkill => Sysno::TGKILL,
-        })]
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            via: Proof::counted([calls(match self.via {
+                Via::Kill => Sysno::KILL,
+                Via::Tgkill => Sysno::TGKILL,
+            })]),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -49,12 +49,14 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
         let count = match self.op {
             Op::Query => 1.0,
             Op::BlockUnblock => 2.0,
         };
-        vec![exactly(Counter::Syscall(Sysno::RT_SIGPROCMASK), count)]
+        Some(RowProofs {
+            op: Proof::counted([exactly(Counter::Syscall(Sysno::RT_SIGPROCMASK), count)]),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -39,12 +39,14 @@ impl Measured for Row {
         rows!(Row { op: Op::ALL })
     }
 
-    fn expect(&self) -> Vec<Expect> {
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
         let count = match self.op {
             Op::Query => 1.0,
             Op::Page => 2.0,
         };
-        vec![exactly(Counter::Syscall(Sysno::BRK), count)]
+        Some(RowProofs {
+            op: Proof::counted([exactly(Counter::Syscall(Sysno::BRK), count)]),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -40,6 +40,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+static DISPLACED: Witness = Witness::of(
+    "second-level caches written through before each call",
+    "the lines written",
+);
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
 const CHILDREN: &str = "children that reported to their parent";
 
 /// Size of the core's second-level cache, in bytes; a larger assumed size where the system does not
@@ -72,32 +80,49 @@ impl Measured for Row {
         rows!(Row { state: State::ALL })
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.state {
-            State::First => vec![exactly(Counter::Reported(CHILDREN), 1.0)],
-            State::Displaced | State::Warm => Vec::new(),
-        }
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let (children, displaced) = match self.state {
+            State::First => (1.0, Bound::Exactly(0.0)),
+            State::Displaced => (0.0, Bound::AtLeast(2.0)),
+            State::Warm => (0.0, Bound::Exactly(0.0)),
+        };
+        let children = Proof::counted([exactly(Counter::Reported(CHILDREN), children)]);
+        Some(RowProofs {
+            state: children.and(DISPLACED.within(displaced)),
+        })
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         match self.state {
             State::First => first(plan),
             State::Displaced => {
-                let mut buffer = vec![1_u8; 4 * core_cache(plan.cpu())];
+                let cache = core_cache(plan.cpu());
+                let mut buffer = vec![1_u8; 4 * cache];
                 plan.detail("displaced_bytes", buffer.len() as f64);
-                plan.measure(Single::of(
+                let (mut lines, mut times) = (0_u64, 0_u64);
+                let mut outcome = plan.measure(Single::of(
                     || {
-                        buffer
-                            .iter_mut()
-                            .step_by(64)
-                            .for_each(|byte| *byte = byte.wrapping_add(1));
+                        for byte in buffer.iter_mut().step_by(LINE) {
+                            *byte = byte.wrapping_add(1);
+                            lines += 1;
+                        }
+                        times += 1;
                         black_box(&mut buffer);
                         Ok(())
                     },
                     call,
-                ))
+                ))?;
+                let bytes = lines as f64 * LINE as f64 / times.max(1) as f64;
+                outcome.saw(&DISPLACED, bytes / cache as f64);
+                outcome.report(CHILDREN, 0.0);
+                Ok(outcome)
             }
-            State::Warm => plan.measure(Single::of(call, call)),
+            State::Warm => {
+                let mut outcome = plan.measure(Single::of(call, call))?;
+                outcome.saw(&DISPLACED, 0.0);
+                outcome.report(CHILDREN, 0.0);
+                Ok(outcome)
+            }
         }
     }
 }
@@ -140,6 +165,7 @@ fn first(plan: Plan) -> Result<Outcome, Failure> {
         reported += 1;
         Ok(f64::from_ne_bytes(ns))
     }))?;
+    outcome.saw(&DISPLACED, 0.0);
     outcome.report(CHILDREN, reported as f64);
     Ok(outcome)
 }

@@ -50,11 +50,13 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.call {
-            Call::DupClose => vec![calls(Sysno::DUP), calls(Sysno::CLOSE)],
-            Call::Dup3 => vec![calls(Sysno::DUP3)],
-        }
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            call: match self.call {
+                Call::DupClose => Proof::counted([calls(Sysno::DUP), calls(Sysno::CLOSE)]),
+                Call::Dup3 => Proof::counted([calls(Sysno::DUP3)]),
+            },
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -33,9 +33,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::by::<Row, Epoll>()
 };
 
+static IN_SET: Witness = Witness::of("descriptors in the set", "/proc/self/fdinfo");
+
 struct Epoll;
 
 impl Waiting for Epoll {
+    fn waits_for(fds: u64) -> Proof {
+        IN_SET.sees(fds)
+    }
+
     fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
         let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let set = epoll::create(epoll::CreateFlags::CLOEXEC)
@@ -57,24 +63,20 @@ impl Waiting for Epoll {
         let found = flags
             .contains(epoll::EventFlags::IN)
             .then(|| data.u64() as usize);
-        claim_registered(&mut outcome, &set, row.fds);
-        descriptors.claim(&mut outcome, row.of, row.fds, found);
+        show_registered(&mut outcome, &set);
+        descriptors.show(&mut outcome, found);
         Ok(outcome)
     }
 }
 
-/// Claims that the kernel's set has this many descriptors.
-fn claim_registered(b: &mut Bencher, set: &OwnedFd, named: u64) {
-    let (claim, source) = ("descriptors in the set", "/proc/self/fdinfo");
-    match fs::read_to_string(format!("{source}/{}", set.as_raw_fd())) {
+/// Shows how many descriptors the kernel's set has.
+fn show_registered(b: &mut Bencher, set: &OwnedFd) {
+    match fs::read_to_string(format!("/proc/self/fdinfo/{}", set.as_raw_fd())) {
         Ok(text) => match registered(&text) {
-            0 => {
-                let reason = "the kernel lists none of an epoll set";
-                b.claim_unobserved(claim, named, source, reason);
-            }
-            count => b.claim_equal(claim, named, count, source),
+            0 => b.unseen(&IN_SET, "the kernel lists none of an epoll set"),
+            count => b.saw(&IN_SET, count),
         },
-        Err(cause) => b.claim_unobserved(claim, named, source, cause),
+        Err(cause) => b.unseen(&IN_SET, cause),
     }
 }
 

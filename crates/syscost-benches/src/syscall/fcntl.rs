@@ -22,6 +22,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+const COMMAND: Argument = Argument {
+    position: 1,
+    name: "command",
+};
+
 /// Which flags are queried.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
@@ -44,6 +49,17 @@ impl Measured for Row {
             Op::Getfd => Profile::Full,
             Op::Getfl => Profile::Standard,
         }
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let command = match self.op {
+            Op::Getfd => libc::F_GETFD,
+            Op::Getfl => libc::F_GETFL,
+        };
+        let given = ArgumentValue::Always(command as u64);
+        Some(RowProofs {
+            op: Proof::argument(Sysno::FCNTL, COMMAND, given),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

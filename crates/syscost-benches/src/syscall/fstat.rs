@@ -12,10 +12,13 @@
 //! ## Source
 //! lmbench `lat_syscall fstat`.
 
+use std::os::fd::AsFd;
+
 use rustix::fs::{AtFlags, FileType, Stat, fstat, statat};
 use syscost_harness::prelude::*;
 
-use super::{Bad, must, subject};
+use super::subject::{self, Object};
+use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fstat",
@@ -63,18 +66,26 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        vec![calls(match self.call {
-            None => Sysno::FSTAT,
-            Some(Call::Newfstatat) => Sysno::NEWFSTATAT,
-        })]
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            of: match self.of {
+                Of::File => Object::FileInMemory,
+                Of::Pipe => Object::Pipe,
+            }
+            .proof(),
+            call: Proof::counted([calls(match self.call {
+                None => Sysno::FSTAT,
+                Some(Call::Newfstatat) => Sysno::NEWFSTATAT,
+            })]),
+        })
     }
 
-    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (fd, kind) = match self.of {
             Of::File => (subject::file_in_memory()?, FileType::RegularFile),
             Of::Pipe => (subject::pipe()?.0, FileType::Fifo),
         };
+        subject::show_kind(&mut plan, fd.as_fd());
         let is_right = |stat: Stat| must(FileType::from_raw_mode(stat.st_mode) == kind);
         match self.call {
             None => plan.measure(Loop::each(|| -> Result<(), Bad> { is_right(fstat(&fd)?) })),

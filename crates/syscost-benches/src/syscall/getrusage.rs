@@ -25,6 +25,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+const WHO: Argument = Argument {
+    position: 0,
+    name: "subject",
+};
+
 /// Whose resources are queried.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
@@ -47,6 +52,17 @@ impl Measured for Row {
             Of::Thread => Profile::Full,
             Of::Process => Profile::Standard,
         }
+    }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let who = match self.of {
+            Of::Thread => libc::RUSAGE_THREAD,
+            Of::Process => libc::RUSAGE_SELF,
+        };
+        let given = ArgumentValue::Always(who as u64);
+        Some(RowProofs {
+            of: Proof::argument(Sysno::GETRUSAGE, WHO, given),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -60,6 +60,26 @@ impl Call {
             Call::Absent => ABSENT,
         }
     }
+
+    /// The C library's procedure for it.
+    fn of_library(self) -> Option<Code> {
+        Some(match self {
+            Call::Getppid => code_at("the C library's getppid", libc::getppid as *const ()),
+            Call::Getpid => code_at("the C library's getpid", libc::getpid as *const ()),
+            Call::Gettid => code_at("the C library's gettid", libc::gettid as *const ()),
+            Call::Getuid => code_at("the C library's getuid", libc::getuid as *const ()),
+            Call::Absent => return None,
+        })
+    }
+}
+
+/// The code of a procedure of the C library that does nothing but a call.
+fn code_at(name: &'static str, start: *const ()) -> Code {
+    Code {
+        name,
+        start: start.addr(),
+        bytes: 64,
+    }
 }
 
 /// What makes the call, where it is not made by the bare instruction.
@@ -107,8 +127,19 @@ impl Measured for Row {
         }
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        vec![calls(self.call.number())]
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let via = match (self.via, self.call.of_library()) {
+            (Some(Via::Libc), Some(own)) => ArgumentValue::In(own),
+            (_, own) => ArgumentValue::NotIn(own.unwrap_or(code_at(
+                "the C library's syscall",
+                libc::syscall as *const (),
+            ))),
+        };
+        let call = self.call.number();
+        Some(RowProofs {
+            call: Proof::counted([calls(call)]),
+            via: Proof::argument(call, CALLED_FROM, via),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -48,9 +48,16 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            of: self.of.proof(),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let own = subject::own_executable()?;
         let (directory, name) = own.place(self.of)?;
+        subject::show_path(&mut plan, (directory, name));
         plan.measure(Loop::each(|| -> Result<usize, Bad> {
             let fd = openat(
                 directory,

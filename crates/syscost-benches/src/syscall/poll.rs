@@ -34,21 +34,24 @@ const COUNT: Argument = Argument {
 struct Poll;
 
 impl Waiting for Poll {
-    fn measure(row: Row, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn waits_for(fds: u64) -> Proof {
+        Proof::argument(Sysno::PPOLL, COUNT, ArgumentValue::Always(fds))
+    }
+
+    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
         let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let mut fds: Vec<PollFd<'_>> = descriptors
             .watched()
             .iter()
             .map(|fd| PollFd::new(fd, PollFlags::IN))
             .collect();
-        plan.expect_argument(Sysno::PPOLL, COUNT, ArgumentValue::Always(row.fds));
         let mut outcome = plan.measure(Loop::each(|| -> Result<(), Bad> {
             must(rustix::event::poll(&mut fds, None)? == 1)
         }))?;
         let found = fds
             .iter()
             .position(|fd| fd.revents().contains(PollFlags::IN));
-        descriptors.claim(&mut outcome, row.of, row.fds, found);
+        descriptors.show(&mut outcome, found);
         Ok(outcome)
     }
 }

@@ -17,7 +17,8 @@ use std::os::fd::AsFd;
 use rustix::io::read;
 use syscost_harness::prelude::*;
 
-use super::{Bad, must, subject};
+use super::subject::{self, Object};
+use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "read of 0 bytes",
@@ -51,7 +52,18 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            of: match self.of {
+                Of::Zero => Object::Zero,
+                Of::Pipe => Object::Pipe,
+                Of::File => Object::FileInMemory,
+            }
+            .proof(),
+        })
+    }
+
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         // The pipe's other end stays open: without a writer, a read returns the end of the file.
         let (fd, _writer) = match self.of {
             Of::Zero => (subject::ZERO.open()?, None),
@@ -62,6 +74,7 @@ impl Measured for Row {
             }
         };
         let fd = fd.as_fd();
+        subject::show_kind(&mut plan, fd);
         plan.measure(Loop::each(|| -> Result<(), Bad> {
             must(read(fd, &mut [0_u8; 0])? == 0)
         }))

@@ -28,9 +28,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::by::<Row, Select>()
 };
 
+static IN_SET: Witness = Witness::of("descriptors in the set", "the set");
+
 struct Select;
 
 impl Waiting for Select {
+    fn waits_for(fds: u64) -> Proof {
+        IN_SET.sees(fds)
+    }
+
     fn profile(row: &Row) -> Profile {
         match (row.of, row.ready) {
             (Kind::Tcp, Ready::Last) => Profile::Standard,
@@ -61,8 +67,8 @@ impl Waiting for Select {
         let first = FdSetIter::new(&found).next();
         let position = first.and_then(|fd| numbers.iter().position(|&number| number == fd));
         let asked = FdSetIter::new(&wanted).count() as u64;
-        outcome.claim_equal("descriptors in the set", row.fds, asked, "the set");
-        descriptors.claim(&mut outcome, row.of, row.fds, position);
+        outcome.saw(&IN_SET, asked);
+        descriptors.show(&mut outcome, position);
         Ok(outcome)
     }
 }

@@ -15,7 +15,7 @@
 
 use std::mem::MaybeUninit;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::{ClockId, Timespec, clock_gettime};
 use syscost_harness::prelude::*;
 use syscost_sys::raw::{syscall2, syscall3};
 
@@ -26,6 +26,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["clock_gettime", "getcpu", "virtual system call", "vsyscall"],
     ..Benchmark::of::<Row>()
 };
+
+static ANSWER: Witness = Witness::of("what the last call answers", "its answer");
 
 /// The call.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,60 +57,89 @@ impl Measured for Row {
         })
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        let call = match self.call {
-            Call::ClockGettime => Sysno::CLOCK_GETTIME,
-            Call::Getcpu => Sysno::GETCPU,
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let (call, answer) = match self.call {
+            Call::ClockGettime => (Sysno::CLOCK_GETTIME, "the time"),
+            Call::Getcpu => (Sysno::GETCPU, "the processor"),
         };
         let times = match self.via {
             Via::Vdso => 0.0,
             Via::Syscall => 1.0,
         };
-        vec![exactly(Counter::Syscall(call), times)]
+        Some(RowProofs {
+            call: ANSWER.sees(answer),
+            via: Proof::counted([exactly(Counter::Syscall(call), times)]),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        let own = plan.cpu();
+        let begun = clock_gettime(ClockId::Monotonic);
         match (self.call, self.via) {
             (Call::ClockGettime, Via::Vdso) => {
-                let mut before = clock_gettime(ClockId::Monotonic);
-                plan.measure(Loop::each(|| {
+                let mut before = begun;
+                let outcome = plan.measure(Loop::each(|| {
                     let now = clock_gettime(ClockId::Monotonic);
                     let forward = (now.tv_sec, now.tv_nsec) >= (before.tv_sec, before.tv_nsec);
                     before = now;
                     must(forward)
-                }))
+                }))?;
+                Ok(answered(outcome, begun, [before.tv_sec, before.tv_nsec]))
             }
             (Call::ClockGettime, Via::Syscall) => {
-                let mut now = MaybeUninit::<libc::timespec>::uninit();
+                let mut now = MaybeUninit::<libc::timespec>::zeroed();
                 let place = now.as_mut_ptr().expose_provenance();
-                plan.measure(Loop::each(|| {
+                let outcome = plan.measure(Loop::each(|| {
                     // SAFETY: the kernel writes a time to `now`, which has room for it.
                     checked(unsafe {
                         syscall2(Sysno::CLOCK_GETTIME, libc::CLOCK_MONOTONIC as usize, place)
                     })
-                }))
+                }))?;
+                // SAFETY: `place` is the address of `now`, for which zeros are a value, too.
+                let now = unsafe { (place as *const libc::timespec).read_volatile() };
+                Ok(answered(outcome, begun, [now.tv_sec, now.tv_nsec]))
             }
             (Call::Getcpu, Via::Vdso) => {
-                let own = plan.cpu() as usize;
+                let own = own as usize;
                 // So short that a branch per call would matter: wrong results are only added up.
                 let mut strays: u64 = 0;
                 let mut outcome = plan.measure(Loop::infallible(|| {
                     strays += u64::from(rustix::thread::sched_getcpu() != own)
                 }))?;
                 outcome.claim_equal("answers naming another CPU", 0, strays, "benchmark");
-                Ok(outcome)
+                let last = rustix::thread::sched_getcpu() as i64;
+                Ok(answered(outcome, begun, [last, 0]))
             }
             (Call::Getcpu, Via::Syscall) => {
-                let own = plan.cpu() as usize;
                 let mut cpu: u32 = 0;
                 let place = (&raw mut cpu).expose_provenance();
-                plan.measure(Loop::each(|| {
+                let outcome = plan.measure(Loop::each(|| {
                     // SAFETY: the kernel writes one number to `cpu`, which outlives the call; the others may be null.
                     checked(unsafe { syscall3(Sysno::GETCPU, place, 0, 0) })?;
                     // SAFETY: `place` is the address of `cpu`.
-                    must(unsafe { (place as *const u32).read_volatile() } as usize == own)
-                }))
+                    must(unsafe { (place as *const u32).read_volatile() } == own)
+                }))?;
+                // SAFETY: `place` is the address of `cpu`.
+                let last = unsafe { (place as *const u32).read_volatile() };
+                Ok(answered(outcome, begun, [last.into(), 0]))
             }
         }
     }
+}
+
+/// Shows what the calls answered: a time since they began, or the number of this processor.
+fn answered<'a>(mut outcome: Outcome<'a>, begun: Timespec, answer: [i64; 2]) -> Outcome<'a> {
+    let now = clock_gettime(ClockId::Monotonic);
+    let is_time = (begun.tv_sec, begun.tv_nsec) <= answer.into()
+        && <(i64, i64)>::from(answer) <= (now.tv_sec, now.tv_nsec);
+    let own = i64::from(outcome.cpu());
+    outcome.saw(
+        &ANSWER,
+        match answer {
+            _ if is_time => "the time".to_owned(),
+            [number, 0] if number == own => "the processor".to_owned(),
+            other => format!("{other:?}"),
+        },
+    );
+    outcome
 }

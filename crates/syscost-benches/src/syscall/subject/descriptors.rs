@@ -12,7 +12,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use syscost_harness::prelude::*;
 
 use super::pipe;
-use crate::descriptor::claim_kind;
+use crate::descriptor::kind_of;
 use crate::net::far_end::usable;
 
 /// What the descriptors are.
@@ -40,6 +40,9 @@ pub(in super::super) trait Waiting {
             (Kind::Pipe, _) | (_, Ready::First) => Profile::Full,
         }
     }
+
+    /// Proof that this many descriptors are waited for.
+    fn waits_for(fds: u64) -> Proof;
 
     /// Measures a row.
     fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
@@ -70,7 +73,25 @@ impl<W: Waiting> Measured<W> for Row {
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         W::measure(self, plan)
     }
+
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            of: KIND.sees(match self.of {
+                Kind::Pipe => "pipe",
+                Kind::Tcp => "IPv4 stream socket",
+            }),
+            ready: READABLE.sees(match self.ready {
+                Ready::First => 0,
+                Ready::Last => self.fds - 1,
+            }),
+            fds: DIFFERENT.sees(self.fds).and(W::waits_for(self.fds)),
+        })
+    }
 }
+
+static KIND: Witness = Witness::of("what is waited for", "fstat, getsockopt and /proc/self/fd");
+static DIFFERENT: Witness = Witness::of("different ones of these", "fstat");
+static READABLE: Witness = Witness::of("readable descriptor, from 0", "the call's answer");
 
 /// Descriptors that a process has anyway, with room to spare.
 const OTHERS: usize = 64;
@@ -79,7 +100,6 @@ const OTHERS: usize = 64;
 pub(in super::super) struct Descriptors {
     watched: Vec<OwnedFd>,
     _peers: Vec<OwnedFd>,
-    ready: usize,
     _limit: RaisedLimit,
 }
 
@@ -115,7 +135,6 @@ impl Descriptors {
         Ok(Self {
             watched,
             _peers: peers,
-            ready,
             _limit: limit,
         })
     }
@@ -125,35 +144,21 @@ impl Descriptors {
         &self.watched
     }
 
-    /// Claims that the descriptor found readable by the last call is the one made readable, and
-    /// that those waited for are as many different ones of this kind.
-    pub(in super::super) fn claim(
-        &self,
-        b: &mut Bencher,
-        of: Kind,
-        fds: u64,
-        found: Option<usize>,
-    ) {
-        let kind = match of {
-            Kind::Pipe => "pipe",
-            Kind::Tcp => "IPv4 stream socket",
-        };
+    /// Shows what was waited for, and which of them the last call found readable.
+    pub(in super::super) fn show(&self, b: &mut Bencher, found: Option<usize>) {
         let watched = || self.watched.iter().map(AsFd::as_fd);
-        claim_kind(b, "what is waited for", kind, watched());
-        let claim = "different ones of these";
-        match watched().map(identity).collect::<Result<BTreeSet<_>, _>>() {
-            Ok(different) => b.claim_equal(claim, fds, different.len() as u64, "fstat"),
-            Err(error) => b.claim_unobserved(claim, fds, "fstat", error),
+        match watched().map(kind_of).collect::<Result<BTreeSet<_>, _>>() {
+            Ok(kinds) => b.saw(&KIND, Vec::from_iter(kinds).join(", ")),
+            Err(reason) => b.unseen(&KIND, reason),
         }
-        let observed = found.map_or("none".to_owned(), |index| index.to_string());
-        let holds = found == Some(self.ready);
-        b.claim(
-            "readable descriptor",
-            self.ready.to_string(),
-            observed,
-            "the call's answer",
-            holds,
-        );
+        match watched().map(identity).collect::<Result<BTreeSet<_>, _>>() {
+            Ok(different) => b.saw(&DIFFERENT, different.len()),
+            Err(error) => b.unseen(&DIFFERENT, error),
+        }
+        match found {
+            Some(index) => b.saw(&READABLE, index),
+            None => b.saw(&READABLE, "none"),
+        }
     }
 }
 
@@ -218,14 +223,30 @@ mod tests {
     use super::*;
     use crate::testing::{claims, found_by};
 
-    /// The claims that a row of one kind and number refutes for descriptors created for another.
-    fn refuted(named: (Kind, u64), made: (Kind, u64)) -> Option<Vec<String>> {
-        let found = found_by(&Case::default(), Pass::Timed, &[], |plan| {
-            let descriptors = Descriptors::make(made.0, Ready::First, made.1)?;
+    struct Test;
+
+    impl Waiting for Test {
+        fn waits_for(_: u64) -> Proof {
+            Proof::default()
+        }
+
+        fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
+            let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
             let mut outcome = plan.measure(Loop::infallible(|| 1))?;
-            descriptors.claim(&mut outcome, named.0, named.1, Some(0));
+            descriptors.show(&mut outcome, Some(0));
             Ok(outcome)
-        })?;
+        }
+    }
+
+    /// The claims that are refuted where a row is measured under the name of another.
+    fn refuted(named: &Row, row: Row) -> Option<Vec<String>> {
+        let cases = (Benchmark::by::<Row, Test>().cases)(&Here::plain());
+        let is_named =
+            |row: &Row| (row.of, row.ready, row.fds) == (named.of, named.ready, named.fds);
+        let case = cases
+            .iter()
+            .find(|case| case.row::<Row>().is_some_and(is_named));
+        let found = found_by(case?, Pass::Timed, &[], |plan| Test::measure(row, plan))?;
         let refuted = claims(&found, Verdict::Refuted).into_iter();
         Some(refuted.map(str::to_owned).collect())
     }
@@ -233,6 +254,11 @@ mod tests {
     #[test]
     fn descriptors_of_another_kind_or_number_are_refuted() {
         use Kind::{Pipe, Tcp};
+        let row = |of, fds| Row {
+            of,
+            ready: Ready::First,
+            fds,
+        };
         for (named, made, expected) in [
             ((Pipe, 10), (Pipe, 10), None),
             ((Tcp, 10), (Tcp, 10), None),
@@ -240,8 +266,9 @@ mod tests {
             ((Pipe, 10), (Tcp, 10), Some("what is waited for")),
             ((Pipe, 10), (Pipe, 9), Some("different ones of these")),
         ] {
-            if let Some(seen) = refuted(named, made) {
-                assert_eq!(seen.first().map(String::as_str), expected, "{named:?}");
+            let named = row(named.0, named.1);
+            if let Some(seen) = refuted(&named, row(made.0, made.1)) {
+                assert_eq!(seen.first().map(String::as_str), expected);
             }
         }
     }

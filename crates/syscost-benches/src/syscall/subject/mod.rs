@@ -7,10 +7,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{
-    CWD, FileType, MemfdFlags, Mode, OFlags, fstat, ftruncate, major, memfd_create, minor, open,
+    AtFlags, CWD, FileType, MemfdFlags, Mode, OFlags, Stat, fstat, ftruncate, major, memfd_create,
+    minor, open, statat,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
+
+use crate::descriptor::kind_of;
 
 pub(super) use descriptors::{Descriptors, Kind, Ready, Row, Waiting};
 
@@ -114,6 +117,67 @@ impl OwnExecutable {
             Named::Device => NULL.open().map(|_| (CWD, NULL.path))?,
             Named::Root => (CWD, c"/"),
         })
+    }
+}
+
+static LEADS_TO: Witness = Witness::of("what the path leads to", "fstatat");
+
+impl Named {
+    /// Proof that a path leads to it.
+    pub(super) fn proof(self) -> Proof {
+        LEADS_TO.sees(match self {
+            Named::File => "this program's executable",
+            Named::Device => "device 1:3",
+            Named::Root => "the root directory",
+        })
+    }
+}
+
+/// Shows what a path leads to.
+pub(super) fn show_path(b: &mut Bencher, (directory, name): (BorrowedFd<'_>, &CStr)) {
+    let of = |directory, name: &CStr| statat(directory, name, AtFlags::empty());
+    let is_same = |one: &Stat, path: &CStr| {
+        of(CWD, path).is_ok_and(|other| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino))
+    };
+    match of(directory, name) {
+        Ok(found) if is_same(&found, c"/proc/self/exe") => {
+            b.saw(&LEADS_TO, "this program's executable");
+        }
+        Ok(found) if is_same(&found, c"/") => b.saw(&LEADS_TO, "the root directory"),
+        Ok(found) => {
+            let device = format!("device {}:{}", major(found.st_rdev), minor(found.st_rdev));
+            b.saw(&LEADS_TO, device);
+        }
+        Err(error) => b.unseen(&LEADS_TO, error),
+    }
+}
+
+static KIND: Witness = Witness::of("what the descriptor refers to", "fstat and /proc/self/fd");
+
+/// What a descriptor refers to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Object {
+    Pipe,
+    FileInMemory,
+    Zero,
+}
+
+impl Object {
+    /// Proof that a descriptor refers to it.
+    pub(super) fn proof(self) -> Proof {
+        KIND.sees(match self {
+            Object::Pipe => "pipe",
+            Object::FileInMemory => "RegularFile /memfd:syscost (deleted)",
+            Object::Zero => "CharacterDevice /dev/zero",
+        })
+    }
+}
+
+/// Shows what a descriptor refers to.
+pub(super) fn show_kind(b: &mut Bencher, descriptor: BorrowedFd<'_>) {
+    match kind_of(descriptor) {
+        Ok(kind) => b.saw(&KIND, kind),
+        Err(reason) => b.unseen(&KIND, reason),
     }
 }
 

@@ -222,7 +222,9 @@ fn count_one(
         return Ok(());
     }
     if is_native {
-        counts.record(task, data.nr.cast_unsigned(), data.args);
+        let [a, b, c, d, e, f] = data.args;
+        let arguments = [a, b, c, d, e, f, data.instruction_pointer];
+        counts.record(task, data.nr.cast_unsigned(), arguments);
     } else {
         counts.record_foreign();
     }
