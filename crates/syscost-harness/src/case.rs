@@ -228,3 +228,25 @@ impl<R: ?Sized> Case<R> {
         self.parameters().map(owned).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows;
+
+    #[derive(Params, Clone)]
+    #[expect(dead_code)] // only what it says of its tasks is read
+    struct Row {
+        cpus: Option<Placement>,
+    }
+
+    #[test]
+    fn a_placement_is_known_where_only_some_rows_have_one() {
+        let rows = rows!(Row {
+            cpus: [None, Some(Placement::Distinct)]
+        });
+        let placed = rows.iter().map(|case| case.facts.placement);
+        let expected = [None, Some(Placement::Distinct)];
+        assert_eq!(placed.collect::<Vec<_>>(), expected);
+    }
+}

@@ -159,37 +159,32 @@ impl Streaming {
         };
         let (parts, words) = (self.course.parts(), self.course.part / 8);
         let array = self.course.array / 8;
-        let number =
-            |array_number: usize, index: usize| f64::from_bits(word(array_number * array + index));
-        let made: [(&str, &dyn Fn(usize, u64) -> bool); 7] = [
-            ("b", &|index, found| found == word(index)),
-            ("s b", &|index, found| {
-                found == (FACTOR * number(0, index)).to_bits()
-            }),
-            ("b + c", &|index, found| {
-                found == (number(0, index) + number(1, index)).to_bits()
-            }),
-            ("b + s c", &|index, found| {
-                found == (number(0, index) + FACTOR * number(1, index)).to_bits()
-            }),
-            ("b + c + d", &|index, found| {
-                let sum = number(0, index) + number(1, index) + number(2, index);
-                found == sum.to_bits()
-            }),
-            ("a number", &|_, found| found >> 48 == WRITTEN >> 48),
-            ("a byte", &|_, found| {
-                found == u64::from_ne_bytes([found as u8; 8])
-            }),
-        ];
+        // What a word of the destination may be, of which this was found.
+        let made = |index: usize, found: u64| {
+            let [b, c, d] = [0, 1, 2].map(|source| f64::from_bits(word(source * array + index)));
+            let number = (found >> 48 == WRITTEN >> 48).then_some(found);
+            [
+                ("b", b.to_bits()),
+                ("s b", (FACTOR * b).to_bits()),
+                ("b + c", (b + c).to_bits()),
+                ("b + s c", (b + FACTOR * c).to_bits()),
+                ("b + c + d", (b + c + d).to_bits()),
+                ("a number", number.unwrap_or(!found)),
+                ("a byte", u64::from_ne_bytes([found as u8; 8])),
+            ]
+        };
         let first = (last % parts) as usize * words;
-        let places = (0..SOME_WORDS).map(|place| first + place * words / SOME_WORDS);
-        let left = made.into_iter().find(|(_, is_it)| {
-            places.clone().all(|index| {
-                // SAFETY: within the destination, which only this stream writes to.
-                is_it(index, unsafe { self.destination(index).read_volatile() })
-            })
-        });
-        left.map_or("something else", |(name, _)| name)
+        let mut kinds = made(0, 0).map(|(kind, _)| (kind, true));
+        for place in 0..SOME_WORDS {
+            let index = first + place * words / SOME_WORDS;
+            // SAFETY: within the destination, which only this stream writes to.
+            let found = unsafe { self.destination(index).read_volatile() };
+            for ((_, is_it), (_, wanted)) in kinds.iter_mut().zip(made(index, found)) {
+                *is_it &= wanted == found;
+            }
+        }
+        let left = kinds.into_iter().find(|(_, is_it)| *is_it);
+        left.map_or("something else", |(kind, _)| kind)
     }
 
     /// How many operations have been done.
