@@ -32,7 +32,6 @@ mod timing;
 mod witness;
 
 use syscost_harness::{Catalogue, Group};
-use witness::descriptors as descriptor;
 
 pub use liar::{FILE_BYTES, NEGATIVE_CONTROLS, Need, NegativeControl};
 pub use lmbench::{LMBENCH, Program};

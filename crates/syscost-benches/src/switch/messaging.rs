@@ -32,7 +32,7 @@ use rustix::thread::futex;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use crate::descriptor::kind_of;
+use crate::witness::descriptors::kind_of;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Hackbench: many-to-many messaging",

@@ -12,8 +12,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use syscost_harness::prelude::*;
 
 use super::pipe;
-use crate::descriptor::kind_of;
 use crate::net::far_end::usable;
+use crate::witness::descriptors::kind_of;
 
 /// What the descriptors are.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use rustix::fs::{
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 
-use crate::descriptor::kind_of;
+use crate::witness::descriptors::kind_of;
 
 pub(super) use descriptors::{Descriptors, Kind, Ready, Row, Waiting};
 
