@@ -195,8 +195,9 @@ impl<R: ?Sized> Case<R> {
     }
 
     /// The case's own expectations.
-    pub fn expect(&self) -> &[Expect] {
-        &self.facts.expect
+    pub fn expect(&self) -> Vec<Expect> {
+        let proofs = self.facts.proofs.iter().flat_map(|proof| &proof.expect);
+        self.facts.expect.iter().chain(proofs).copied().collect()
     }
 
     /// How expensive its set-up is, if that differs from its benchmark's.

@@ -109,7 +109,7 @@ pub struct Bencher<'a> {
 impl<'a> Bencher<'a> {
     fn new(case: &'a Case, declared: &[Expect], situation: Situation<'a>) -> Self {
         let proofs = &case.facts.proofs;
-        let mut own = case.expect().to_vec();
+        let mut own = case.expect();
         for expect in proofs.iter().flat_map(|proof| &proof.expect) {
             // One count may prove several parameters.
             if !own.contains(expect) {

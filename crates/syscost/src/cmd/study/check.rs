@@ -97,7 +97,7 @@ impl Counted<'_> {
     /// Whether the row's benchmark declares this count, so that the row need not be measured.
     fn is_declared(&self) -> bool {
         let own = self.row.case.expect();
-        let mut all = self.row.benchmark.expect.iter().chain(own);
+        let mut all = self.row.benchmark.expect.iter().copied().chain(own);
         let id = ClaimId::of(&self.place.name);
         all.any(|expect| ClaimId::of(&expect.counter.claim()) == id)
     }
