@@ -173,7 +173,7 @@ mod tests {
         // A limit above what the program can do at all says nothing: its calls are made each time, or never, or
         // once in a while.
         for row in Catalogue::rows(GROUP.benchmarks.iter(), &syscost_harness::Here::plain()) {
-            for expect in row.benchmark.expect.iter().chain(row.case.expect()) {
+            for expect in row.benchmark.expect.iter().chain(&row.case.expect()) {
                 let is_of_library = expect.counter == Counter::OtherSyscalls;
                 let is_loose = matches!(expect.bound, Bound::AtMost(most) if most >= 1.0);
                 assert!(is_of_library || !is_loose, "{}: {expect:?}", row.name());
