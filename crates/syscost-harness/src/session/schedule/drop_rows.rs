@@ -236,6 +236,10 @@ fn needed_for_all_s(known: &[Known], unknown: usize, to_go: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bencher::Pass;
+    use crate::cores::Cores;
+    use crate::session::ledger::Ledger;
+    use crate::session::ledger::tests::{ledger, record};
 
     fn rows(work_s: &[f64]) -> Vec<Known> {
         let known = |(index, &longest_s)| Known {
@@ -327,5 +331,62 @@ mod tests {
             "{long}"
         );
         assert!(long.ends_with("--budget 6"), "more than was given: {long}");
+    }
+
+    /// A ledger of which the second row takes ten times as long as the others, and of the last nothing is known.
+    fn measured(rows: usize) -> Ledger {
+        let mut ledger = ledger();
+        for (index, took_s) in [0.1, 1.0, 0.1].into_iter().enumerate().take(rows) {
+            let record = record(0, Pass::Timed, index, took_s);
+            ledger.enter(record, &Cores::default());
+        }
+        ledger
+    }
+
+    fn standing(ledgers: &[Ledger], rounds: u32, left_s: f64) -> Standing<'_> {
+        Standing {
+            ledgers,
+            rounds,
+            min_rounds: 6,
+            budget_s: 20.0,
+            left_s,
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_dropped_keeps_its_rounds_or_says_why_it_has_none() {
+        let one = [measured(3)];
+        let dropped = |left_s| super::dropped(&standing(&one, 1, left_s));
+        assert_eq!((dropped(6.0), dropped(3.0)), (vec![], vec![(1, None)]));
+        let mut one = one;
+        one[0].rows[1].rounds.clear();
+        let [(1, Some(why))] = &super::dropped(&standing(&one, 1, 3.0))[..] else {
+            panic!("it is skipped");
+        };
+        assert!(
+            why.contains("it takes 1.000 s in each of 6 rounds"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn two_runs_drop_a_row_for_the_time_that_both_need() {
+        let two = [measured(3), measured(3)];
+        assert_eq!(dropped(&standing(&two[..1], 1, 6.0)), []);
+        assert_eq!(dropped(&standing(&two, 1, 6.0)), [(1, None)]);
+    }
+
+    #[test]
+    fn a_row_that_was_dropped_returns_once_the_others_have_their_rounds_and_time_is_left() {
+        let mut two = [measured(3), measured(3)];
+        two[0].rows[1].leave_out(None);
+        let back = |rounds, left_s| returning(&standing(&two[..1], rounds, left_s));
+        assert_eq!((back(6, 7.0), back(6, 5.0)), (vec![1], vec![]));
+        assert_eq!(back(5, 7.0), [0; 0], "others come first");
+        assert_eq!(
+            returning(&standing(&two, 6, 7.0)),
+            [0; 0],
+            "a pair's rounds stay equal"
+        );
     }
 }

@@ -111,6 +111,9 @@ fn rounds_to_go(row: &RowState, rule: StopRule<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bencher::Pass;
+    use crate::cores::Cores;
+    use crate::session::ledger::tests::{ledger, record};
 
     #[test]
     fn rows_that_need_least_go_first() {
@@ -132,5 +135,38 @@ mod tests {
         assert_eq!(resting(4.0), BTreeSet::from([0, 1]));
         let all_but_one = BTreeSet::from([0, 1, 3]);
         assert_eq!(resting(0.1), all_but_one, "one goes on whatever it takes");
+    }
+
+    #[test]
+    fn a_row_out_of_reach_rests_once_it_has_the_minimum_number_of_rounds() {
+        let ledgers = [6, 5].map(|rounds| {
+            let mut ledger = ledger();
+            for round in 0..6 {
+                ledger.enter(record(round, Pass::Timed, 0, 0.1), &Cores::default());
+            }
+            for round in 0..rounds {
+                ledger.enter(record(round, Pass::Timed, 1, 1.0), &Cores::default());
+            }
+            ledger.rows[2].skipped = Some(String::new());
+            ledger
+        });
+        let resting = |ledger: &Ledger, rounds, left_s| {
+            let standing = Standing {
+                ledgers: std::slice::from_ref(ledger),
+                rounds,
+                min_rounds: 6,
+                budget_s: 20.0,
+                left_s,
+            };
+            resting(&standing, Profile::Standard)
+        };
+        assert_eq!(resting(&ledgers[0], 6, 2.0), BTreeSet::new());
+        assert_eq!(resting(&ledgers[0], 6, 0.5), BTreeSet::from([1]));
+        assert_eq!(resting(&ledgers[0], 5, 0.5), BTreeSet::new(), "too early");
+        assert_eq!(
+            resting(&ledgers[1], 6, 0.5),
+            BTreeSet::new(),
+            "it came back"
+        );
     }
 }
