@@ -1,5 +1,5 @@
-//! The executor makes records of what is due. It alone starts processes, chooses the CPU that measures and
-//! listens to cores.
+//! The executor makes records of what is due. It alone starts processes, chooses the CPU that
+//! measures and listens to cores.
 
 mod cpus;
 
@@ -63,8 +63,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Checks the clock on these CPUs, and listens to them: finds what looks at their cores show while they
-    /// are ours.
+    /// Checks the clock on these CPUs, and listens to them: finds what looks at their cores show
+    /// while they are ours.
     pub(super) fn on(
         cpus: &[u32],
         options: &Options,
@@ -140,8 +140,8 @@ impl<'a> Executor<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Measures what is due of the run with this index, until the deadline at most: again from the next case
-    /// on if one of the cases ended the worker.
+    /// Measures what is due of the run with this index, until the deadline at most: again from the
+    /// next case on if one of the cases ended the worker.
     pub(super) fn run(
         &self,
         run: usize,
@@ -234,9 +234,9 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Goes on with the CPUs that may be used now, and chooses the one that measures next if the last choice
-    /// is old and it `may_listen`. Returns whether what was known of cores turned out to be that of shared
-    /// ones: what was measured so far counts as taken on such.
+    /// Goes on with the CPUs that may be used now, and chooses the one that measures next if the
+    /// last choice is old and it `may_listen`. Returns whether what was known of cores turned out
+    /// to be that of shared ones: what was measured so far counts as taken on such.
     pub(super) fn choose_cpu(&mut self, may_listen: bool) -> bool {
         self.warnings.extend(self.cpus.follow());
         may_listen && self.cpus.chosen.elapsed() >= HOLDS && self.listen()

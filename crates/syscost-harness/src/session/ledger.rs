@@ -1,5 +1,6 @@
-//! The ledger of a run: the records of its workers become rows, and these its document. The journal is its
-//! copy on the disk: whether a record comes from there or was just made, it is entered alike.
+//! The ledger of a run: the records of its workers become rows, and these its document. The journal
+//! is its copy on the disk: whether a record comes from there or was just made, it is entered
+//! alike.
 
 use std::path::Path;
 use std::time::Duration;
@@ -136,8 +137,8 @@ impl Ledger {
         Frequencies::of(self.kept.before.usual_ghz, self.common_ghz, self.rounds())
     }
 
-    /// The rows' entries in the document, those of computed rows last. `missing` says why a row without rounds
-    /// has none.
+    /// The rows' entries in the document, those of computed rows last. `missing` says why a row
+    /// without rounds has none.
     fn measurements(
         &self,
         missing: &str,
@@ -158,8 +159,8 @@ impl Ledger {
         all
     }
 
-    /// The document of a run that took this long. The journal of an interrupted one is kept, so that it
-    /// can be resumed.
+    /// The document of a run that took this long. The journal of an interrupted one is kept, so
+    /// that it can be resumed.
     pub(super) fn finish(
         self,
         executor: &Executor<'_>,

@@ -1,7 +1,9 @@
-//! A run: machine, clock and noise first, then shuffled rounds of fresh processes until every row is sure enough.
+//! A run: machine, clock and noise first, then shuffled rounds of fresh processes until every row
+//! is sure enough.
 //!
-//! A [`Session`] is made of a schedule, which says what is due, an executor, which makes records of that, and
-//! a ledger, which makes rows of records; of one ledger for each run, where several are measured in turn.
+//! A [`Session`] is made of a schedule, which says what is due, an executor, which makes records of
+//! that, and a ledger, which makes rows of records; of one ledger for each run, where several are
+//! measured in turn.
 
 mod computed;
 mod executor;
@@ -43,9 +45,10 @@ pub struct Finished {
     pub journal: Option<Journal>,
 }
 
-/// A run in progress, or `RUNS` runs of the same rows that are measured in turn, so that the machine's drift
-/// affects all alike: their rounds of a benchmark are adjacent, A B in one round, B A in the next, and a drift
-/// that is slow compared with one worker's life cancels. They use the same shuffles, paddings and offsets.
+/// A run in progress, or `RUNS` runs of the same rows that are measured in turn, so that the
+/// machine's drift affects all alike: their rounds of a benchmark are adjacent, A B in one round, B
+/// A in the next, and a drift that is slow compared with one worker's life cancels. They use the
+/// same shuffles, paddings and offsets.
 pub struct Session<'a, const RUNS: usize = 1> {
     schedule: Schedule,
     executor: Executor<'a>,
@@ -141,8 +144,8 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         ControlFlow::Continue(())
     }
 
-    /// One benchmark in one round of one run: the evidence pass, if it is the first round or a count is
-    /// doubtful, then the timed one.
+    /// One benchmark in one round of one run: the evidence pass, if it is the first round or a
+    /// count is doubtful, then the timed one.
     fn step(
         &mut self,
         run: usize,
@@ -190,8 +193,8 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         ControlFlow::Continue(())
     }
 
-    /// Settles rows after this many rounds. Those of several runs are compared round by round: one needs no more rounds once it
-    /// needs none in any run, or has no number in one.
+    /// Settles rows after this many rounds. Those of several runs are compared round by round: one
+    /// needs no more rounds once it needs none in any run, or has no number in one.
     fn settle(&mut self, rounds: u32) {
         if RUNS > 1 {
             // One frequency for all: separate ones would add a difference of their own.
@@ -272,9 +275,9 @@ impl<const RUNS: usize> Session<'_, RUNS> {
     }
 }
 
-/// The runs in the order in which this round measures them: A B, B A, B A, A B, and so on. A steady drift
-/// cancels over each two rounds, and either is first as often in even rounds as in odd ones, which begin with
-/// other benchmarks.
+/// The runs in the order in which this round measures them: A B, B A, B A, A B, and so on. A steady
+/// drift cancels over each two rounds, and either is first as often in even rounds as in odd ones,
+/// which begin with other benchmarks.
 fn turns<const RUNS: usize>(round: u32) -> [usize; RUNS] {
     let mut turns = array::from_fn(|run| run);
     if round.count_ones() % 2 == 1 {

@@ -1,5 +1,5 @@
-//! What is to be measured next: decided by the ledgers, the time and the seed alone. Several runs that are
-//! measured in turn have one schedule, and a ledger each.
+//! What is to be measured next: decided by the ledgers, the time and the seed alone. Several runs
+//! that are measured in turn have one schedule, and a ledger each.
 
 mod budget;
 mod drop_rows;
@@ -78,8 +78,9 @@ impl Schedule {
         }
     }
 
-    /// What one run measures of a benchmark in one round. An evidence pass has cases in the first round, and
-    /// where a count is doubtful. `None` if nothing is due, for which as much is drawn from `random`.
+    /// What one run measures of a benchmark in one round. An evidence pass has cases in the first
+    /// round, and where a count is doubtful. `None` if nothing is due, for which as much is drawn
+    /// from `random`.
     pub(super) fn due(
         &self,
         ledger: &Ledger,
@@ -139,8 +140,8 @@ impl Schedule {
         self.pace = self.pace.after(standing);
     }
 
-    /// Lets rows be deferred while no core is ours where that is worthwhile. In a pair both sides have all
-    /// rounds, since these are compared.
+    /// Lets rows be deferred while no core is ours where that is worthwhile. In a pair both sides
+    /// have all rounds, since these are compared.
     pub(super) fn set_deferral(&mut self, standing: &Standing<'_>) {
         let (counting, all) = standing.counting();
         self.may_defer = self.runs == 1 && all > 0 && counting as f64 >= OFTEN_OURS * all as f64;

@@ -25,7 +25,8 @@ const MIN_SINGLES: u32 = 50;
 /// Maximum number of rounds to plan for, as a multiple of the minimum.
 const MAX_PLANNED: f64 = 1.5;
 
-/// By how much the profile's effort is reduced so that the minimum number of rounds fits into the budget.
+/// By how much the profile's effort is reduced so that the minimum number of rounds fits into the
+/// budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
     /// Factor of the number of samples.
@@ -128,8 +129,8 @@ impl Budget {
     }
 }
 
-/// Where runs stand that are measured in turn: all that decides what they leave out, and how long their next
-/// round may take.
+/// Where runs stand that are measured in turn: all that decides what they leave out, and how long
+/// their next round may take.
 #[derive(Clone, Copy)]
 pub(in crate::session) struct Standing<'l> {
     /// What they measured.
@@ -161,7 +162,8 @@ impl<'l> Standing<'l> {
         (0..rows).filter(|index| self.each(*index).all(RowState::is_active))
     }
 
-    /// The time left for the cases of this many rounds, in seconds: without the overhead of their workers.
+    /// The time left for the cases of this many rounds, in seconds: without the overhead of their
+    /// workers.
     pub(super) fn left_for_cases_s(&self, to_go: u32) -> f64 {
         let beside_s = |ledger: &Ledger| {
             let benchmarks = benchmarks(std::slice::from_ref(ledger), RowState::is_active);
@@ -178,15 +180,16 @@ impl<'l> Standing<'l> {
     }
 
     /// The number of rounds after which most active rows will have the required number of counting
-    /// ones, judged by those measured so far: a round counts in which the core was ours often enough.
+    /// ones, judged by those measured so far: a round counts in which the core was ours often
+    /// enough.
     pub(super) fn rounds_needed(&self) -> u32 {
         let (counting, all) = self.counting();
         needed(self.min_rounds, counting, all)
     }
 }
 
-/// The most expensive rows of benchmarks too expensive for a run with this share of the budget, by index, and
-/// why they are left out.
+/// The most expensive rows of benchmarks too expensive for a run with this share of the budget, by
+/// index, and why they are left out.
 pub(in crate::session) fn too_expensive(
     rows: &[RowState],
     budget_s: f64,

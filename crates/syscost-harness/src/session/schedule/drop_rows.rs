@@ -31,14 +31,15 @@ struct Known {
     evidence_s: f64,
 }
 
-/// The rows to leave out, by index, of which those without rounds are skipped for a reason: rows of the last
-/// tier, and of these the ones that take longest, where the time left is too short for the minimum number of
-/// rounds of all rows: an interval for most rows is worth more than a range for all. In the first
-/// round, unmeasured rows are assumed to take what the others take. Where there is time for the
-/// minimum number of rounds, but not for those that will likely be needed, since not all of them
-/// count, rows that have an interval and take many times as long as the median are left out.
-/// Every row has its first round before any has its second, and keeps the rounds that it has. If
-/// several runs are measured together, a row's times are added up, and it is left out of all.
+/// The rows to leave out, by index, of which those without rounds are skipped for a reason: rows of
+/// the last tier, and of these the ones that take longest, where the time left is too short for the
+/// minimum number of rounds of all rows: an interval for most rows is worth more than a range for
+/// all. In the first round, unmeasured rows are assumed to take what the others take. Where there
+/// is time for the minimum number of rounds, but not for those that will likely be needed, since
+/// not all of them count, rows that have an interval and take many times as long as the median are
+/// left out. Every row has its first round before any has its second, and keeps the rounds that it
+/// has. If several runs are measured together, a row's times are added up, and it is left out of
+/// all.
 pub(in crate::session) fn dropped(standing: &Standing<'_>) -> Vec<(usize, Option<String>)> {
     let (min_rounds, budget_s) = (standing.min_rounds, standing.budget_s);
     let longest_s = |index| standing.each(index).map(|row| row.takes.longest_s).sum();
@@ -84,9 +85,10 @@ pub(in crate::session) fn dropped(standing: &Standing<'_>) -> Vec<(usize, Option
     out.into_iter().map(with_reason).collect()
 }
 
-/// The rows to bring back that were left out after their first rounds, by index, once the others have the
-/// minimum number of rounds and these took less time than was feared: those that get this number, too, in the
-/// time left. The sources of computed rows come back together, since these need rounds that all of them have.
+/// The rows to bring back that were left out after their first rounds, by index, once the others
+/// have the minimum number of rounds and these took less time than was feared: those that get this
+/// number, too, in the time left. The sources of computed rows come back together, since these need
+/// rounds that all of them have.
 pub(in crate::session) fn returning(standing: &Standing<'_>) -> Vec<usize> {
     let min_rounds = standing.min_rounds;
     // Runs that are measured in turn have the same rounds of a row.
@@ -131,7 +133,8 @@ struct Out {
     rows: Vec<usize>,
 }
 
-/// Those of these rows that fit into the time left: the first tier first, of a tier those that need least.
+/// Those of these rows that fit into the time left: the first tier first, of a tier those that need
+/// least.
 fn fitting(mut all: Vec<Out>, mut left_s: f64) -> Vec<usize> {
     all.sort_by(|a, b| {
         let by_need = a.needs_s.total_cmp(&b.needs_s);
@@ -198,8 +201,8 @@ fn long_s(rows: &[Known]) -> f64 {
     LONG * median(&all).unwrap_or(0.0)
 }
 
-/// The rows to leave out so that `to_go` rounds fit into the time left; only those that take longer than
-/// `min_s`.
+/// The rows to leave out so that `to_go` rounds fit into the time left; only those that take longer
+/// than `min_s`.
 fn too_long(rows: Vec<Known>, min_s: f64, to_go: u32, left_s: f64) -> Vec<usize> {
     let is_long = |row: &Known| row.longest_s > min_s;
     left_out(rows, is_long, |rest| {
@@ -333,7 +336,8 @@ mod tests {
         assert!(long.ends_with("--budget 6"), "more than was given: {long}");
     }
 
-    /// A ledger of which the second row takes ten times as long as the others, and of the last nothing is known.
+    /// A ledger of which the second row takes ten times as long as the others, and of the last
+    /// nothing is known.
     fn measured(rows: usize) -> Ledger {
         let mut ledger = ledger();
         for (index, took_s) in [0.1, 1.0, 0.1].into_iter().enumerate().take(rows) {

@@ -10,7 +10,8 @@ use crate::session::Profile;
 use crate::session::ledger::Ledger;
 use crate::session::row::RowState;
 
-/// Lower bound for the assumed share of rounds that count, since it is not well known from few rounds.
+/// Lower bound for the assumed share of rounds that count, since it is not well known from few
+/// rounds.
 const MIN_SHARE: f64 = 0.1;
 
 /// What a row still needs until it is settled.
@@ -23,9 +24,9 @@ struct Need {
     takes_s: f64,
 }
 
-/// Once rows have the minimum number of rounds, those that rest in the next round, by index: they are too far
-/// from their target for the time left. The rows that need least go first, so that as many as possible get
-/// there. If several runs are measured together, a row rests in all of them.
+/// Once rows have the minimum number of rounds, those that rest in the next round, by index: they
+/// are too far from their target for the time left. The rows that need least go first, so that as
+/// many as possible get there. If several runs are measured together, a row rests in all of them.
 pub(in crate::session) fn resting(standing: &Standing<'_>, profile: Profile) -> BTreeSet<usize> {
     if standing.rounds < standing.min_rounds {
         return BTreeSet::new();
@@ -79,7 +80,8 @@ impl Need {
     }
 }
 
-/// The rows that cannot be settled in the time left if those that need least go first; never all of them.
+/// The rows that cannot be settled in the time left if those that need least go first; never all of
+/// them.
 fn out_of_reach(mut needs: Vec<Need>, left_s: f64) -> BTreeSet<usize> {
     needs.sort_by(|a, b| {
         let by_time = a.takes_s.total_cmp(&b.takes_s);
