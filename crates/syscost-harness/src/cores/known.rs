@@ -45,8 +45,9 @@ impl Known {
         is_sound.then_some(Alone { ratio, limit })
     }
 
-    /// Stores the lowest mode of these cores if it is the lowest of their model, or the usual one where the
-    /// lowest is a rare state. If it cannot be written, the next run has to find it out again.
+    /// Stores the lowest mode of these cores if it is the lowest of their model, or the usual one
+    /// where the lowest is a rare state. If it cannot be written, the next run has to find it out
+    /// again.
     pub(crate) fn remember(&self, cores: &Cores) {
         if let Some(lowest) = cores.lowest() {
             self.store(lowest);
@@ -86,7 +87,8 @@ pub(crate) fn replace(file: &Path, content: &impl Serialize) {
 /// Raised when modes are determined differently than before: stored ones may then be wrong.
 const METHOD: u32 = 4;
 
-/// The key of a mode. Another build may have other probes, and a clock with another grain certainly has.
+/// The key of a mode. Another build may have other probes, and a clock with another grain certainly
+/// has.
 fn key(machine: &Machine, version: &str, grain: u32) -> String {
     let signature = machine.cpu_signature.as_deref().unwrap_or_default();
     format!(

@@ -178,9 +178,10 @@ fn compute(state: &mut RowState, how: &Computation, sources: &[(&Row, &Measureme
 /// Minimum number of undisturbed rounds to use them alone.
 const MIN_UNDISTURBED: usize = 2;
 
-/// The inputs of each value: a round of every source, in the sources' order. These are the rounds that all
-/// have in common, unless combining the undisturbed rounds of each source in sequence gives more values:
-/// forty sizes of memory hardly ever find the core undisturbed in the same process.
+/// The inputs of each value: a round of every source, in the sources' order. These are the rounds
+/// that all have in common, unless combining the undisturbed rounds of each source in sequence
+/// gives more values: forty sizes of memory hardly ever find the core undisturbed in the same
+/// process.
 fn together<'m>(sources: &[&(&Row, &'m Measurement)]) -> Vec<Vec<&'m RoundSamples>> {
     let samples: Vec<&[RoundSamples]> = sources
         .iter()

@@ -1,5 +1,5 @@
-//! The executor makes records of what is due. It alone starts processes, chooses the CPU that measures and
-//! listens to cores.
+//! The executor makes records of what is due. It alone starts processes, chooses the CPU that
+//! measures and listens to cores.
 
 mod cpus;
 
@@ -52,17 +52,19 @@ pub(super) struct Due {
     pub(super) padding: usize,
 }
 
-/// What was found out about clock and cores before the first round.
+/// What was found out about clock and cores: before the first round, and since.
 pub(super) struct Found {
     pub(super) clock: RunClock,
-    cores: Cores,
+    /// What looks at the cores show while these are ours, and where that is stored.
+    pub(super) cores: Cores,
     known: Option<Known>,
+    /// What was heard before the first round.
     pub(super) noise: Vec<Noise>,
 }
 
 impl Found {
-    /// Checks the clock on these CPUs, and listens to them: finds what looks at their cores show while they
-    /// are ours.
+    /// Checks the clock on these CPUs, and listens to them: finds what looks at their cores show
+    /// while they are ours.
     pub(super) fn on(
         cpus: &[u32],
         options: &Options,
@@ -102,14 +104,9 @@ pub(super) struct Executor<'a> {
     interrupted: &'a AtomicBool,
     /// What decided which rows there are; every job carries it.
     pub(super) here: Here,
-    pub(super) clock: RunClock,
     settings: ClockSettings,
+    pub(super) found: Found,
     pub(super) cpus: Cpus,
-    /// What looks at the cores show while these are ours, and where that is stored.
-    pub(super) cores: Cores,
-    known: Option<Known>,
-    /// What was heard before the first round.
-    noise: Vec<Noise>,
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -118,31 +115,22 @@ impl<'a> Executor<'a> {
     pub(super) fn new(
         launchers: Vec<Launcher<'a>>,
         interrupted: &'a AtomicBool,
-        found: Found,
+        mut found: Found,
         cpus: Cpus,
         here: Here,
     ) -> Self {
-        let Found {
-            mut clock,
-            cores,
-            known,
-            noise,
-        } = found;
-        let calibrated = clock.calibrate();
+        let clock = found.clock.calibrate();
         Self {
             launchers,
             interrupted,
             here,
             settings: ClockSettings {
-                source: calibrated.source().name().to_owned(),
-                ticks_per_ns: calibrated.ticks_per_ns(),
-                cost: clock.cost(),
+                source: clock.source().name().to_owned(),
+                ticks_per_ns: clock.ticks_per_ns(),
+                cost: found.clock.cost(),
             },
-            clock,
+            found,
             cpus,
-            cores,
-            known,
-            noise,
             warnings: Vec::new(),
         }
     }
@@ -152,8 +140,8 @@ impl<'a> Executor<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Measures what is due of the run with this index, until the deadline at most: again from the next case
-    /// on if one of the cases ended the worker.
+    /// Measures what is due of the run with this index, until the deadline at most: again from the
+    /// next case on if one of the cases ended the worker.
     pub(super) fn run(
         &self,
         run: usize,
@@ -229,7 +217,7 @@ impl<'a> Executor<'a> {
             cpu: self.cpus.current,
             candidates: self.cpus.measurable(),
             allowed: self.cpus.usable.clone(),
-            cores: self.cores.clone(),
+            cores: self.found.cores.clone(),
             targets: self.here.targets.clone(),
             programs: self.here.programs.clone(),
             seed: due.seed,
@@ -246,9 +234,9 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Goes on with the CPUs that may be used now, and chooses the one that measures next if the last choice
-    /// is old and it `may_listen`. Returns whether what was known of cores turned out to be that of shared
-    /// ones: what was measured so far counts as taken on such.
+    /// Goes on with the CPUs that may be used now, and chooses the one that measures next if the
+    /// last choice is old and it `may_listen`. Returns whether what was known of cores turned out
+    /// to be that of shared ones: what was measured so far counts as taken on such.
     pub(super) fn choose_cpu(&mut self, may_listen: bool) -> bool {
         self.warnings.extend(self.cpus.follow());
         may_listen && self.cpus.chosen.elapsed() >= HOLDS && self.listen()
@@ -256,10 +244,15 @@ impl<'a> Executor<'a> {
 
     /// Listens to the CPUs that may measure; otherwise as [`Executor::choose_cpu`].
     pub(super) fn listen(&mut self) -> bool {
-        let Some(clock) = self.clock.calibrated() else {
+        let Some(clock) = self.found.clock.calibrated() else {
             return false;
         };
-        let mut heard = noise::probe(&self.cpus.measurable(), &clock, self.cores.grain, LISTEN);
+        let mut heard = noise::probe(
+            &self.cpus.measurable(),
+            &clock,
+            self.found.cores.grain,
+            LISTEN,
+        );
         let has_learnt = self.learn(&mut heard);
         let heard: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
         let own = |cpu: u32| {
@@ -276,28 +269,28 @@ impl<'a> Executor<'a> {
 
     /// Learns from looks what cores show while they are ours.
     fn learn(&mut self, heard: &mut [Heard]) -> bool {
-        let has_learnt = self.cores.learn(heard);
+        let has_learnt = self.found.cores.learn(heard);
         if has_learnt {
-            if let Some(known) = &self.known {
-                known.remember(&self.cores);
+            if let Some(known) = &self.found.known {
+                known.remember(&self.found.cores);
             }
             // The result of the first listening has the same flaw as what was measured.
-            for noise in &mut self.noise {
-                let alone = self.cores.alone(noise.cpu);
+            for noise in &mut self.found.noise {
+                let alone = self.found.cores.alone(noise.cpu);
                 noise.alone_ratio = alone.map(|alone| alone.ratio);
                 noise.alone_percent = None;
                 noise.shared_slowdown_percent = None;
             }
         }
         for one in heard {
-            self.cores.annotate(one);
+            self.found.cores.annotate(one);
         }
         has_learnt
     }
 
     /// What it heard before the first round, and which of the CPUs measured.
     pub(super) fn noise(&self) -> Vec<Noise> {
-        let mut noise = self.noise.clone();
+        let mut noise = self.found.noise.clone();
         for noise in &mut noise {
             noise.used = self.cpus.used.contains(&noise.cpu);
         }

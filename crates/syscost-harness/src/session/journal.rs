@@ -361,4 +361,4 @@ pub(super) fn lost(error: &JournalError) -> Warning {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,5 +1,5 @@
-//! What the runs of this machine showed, kept over runs: its usual frequency, and of each row how it
-//! depends on the frequency and how far runs differ.
+//! What the runs of this machine showed, kept over runs: its usual frequency, and of each row how
+//! it depends on the frequency and how far runs differ.
 //!
 //! The file is a convenience: without it a run is the first of its machine.
 
@@ -59,8 +59,8 @@ pub(super) struct KeptFile {
 }
 
 impl KeptFile {
-    /// Reads this machine's part, for workers with this environment; without a path, or where nothing
-    /// is kept, it is empty.
+    /// Reads this machine's part, for workers with this environment; without a path, or where
+    /// nothing is kept, it is empty.
     pub(super) fn open(path: Option<&Path>, machine: &Machine, config: &Config) -> Self {
         let machines = path.map(read_all).unwrap_or_default();
         Self {
@@ -83,8 +83,8 @@ impl KeptFile {
         self.before.rows.get(&self.row_key(state))
     }
 
-    /// Adds this run: its usual frequency, and the rows that have a number. If it cannot be written,
-    /// the next run does without.
+    /// Adds this run: its usual frequency, and the rows that have a number. If it cannot be
+    /// written, the next run does without.
     pub(super) fn add<'a>(
         &self,
         machine: &Machine,
@@ -128,8 +128,9 @@ impl KeptFile {
 }
 
 impl Kept {
-    /// Adds the frequency of a run. The median of the first [`MOVED_RUNS`] is the usual one, until as many
-    /// others agree on another: the first alone may be that of a laptop without its charger.
+    /// Adds the frequency of a run. The median of the first [`MOVED_RUNS`] is the usual one, until
+    /// as many others agree on another: the first alone may be that of a laptop without its
+    /// charger.
     fn learn(&mut self, ghz: Option<f64>) {
         self.ghz.extend(ghz);
         let old = self.ghz.len().saturating_sub(RUNS);

@@ -1,6 +1,8 @@
-//! The ledger of a run: the records of its workers become rows, and these its document. The journal is its
-//! copy on the disk: whether a record comes from there or was just made, it is entered alike.
+//! The ledger of a run: the records of its workers become rows, and these its document. The journal
+//! is its copy on the disk: whether a record comes from there or was just made, it is entered
+//! alike.
 
+use std::path::Path;
 use std::time::Duration;
 
 use syscost_results::estimate::frequency;
@@ -48,6 +50,11 @@ impl Ledger {
             started_in_ms: Vec::new(),
             beside_s: Vec::new(),
         }
+    }
+
+    /// Path of its journal, if it has one.
+    pub(super) fn journal_path(&self) -> Option<&Path> {
+        self.journal.as_ref().map(Journal::path)
     }
 
     /// Whether a run that is resumed has not come to where it ended.
@@ -130,8 +137,8 @@ impl Ledger {
         Frequencies::of(self.kept.before.usual_ghz, self.common_ghz, self.rounds())
     }
 
-    /// The rows' entries in the document, those of computed rows last. `missing` says why a row without rounds
-    /// has none.
+    /// The rows' entries in the document, those of computed rows last. `missing` says why a row
+    /// without rounds has none.
     fn measurements(
         &self,
         missing: &str,
@@ -152,8 +159,8 @@ impl Ledger {
         all
     }
 
-    /// The document of a run that took this long. The journal of an interrupted one is kept, so that it
-    /// can be resumed.
+    /// The document of a run that took this long. The journal of an interrupted one is kept, so
+    /// that it can be resumed.
     pub(super) fn finish(
         self,
         executor: &Executor<'_>,
@@ -192,7 +199,7 @@ impl Ledger {
             let shares: Vec<f64> = here.filter_map(|round| round.alone_percent).collect();
             noise.measured_alone_percent = (!shares.is_empty()).then(|| student::mean(&shares));
         }
-        let clock = executor.clock.clone().report();
+        let clock = executor.found.clock.clone().report();
         let mut config = self.header.config;
         config.cpus = executor.cpus.used.clone();
         config.worker_start_ms = median(&self.started_in_ms);
@@ -242,5 +249,115 @@ impl Ledger {
             run,
             journal: self.journal,
         }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use syscost_results::{Evidence, Status, Verdict};
+
+    use super::*;
+    use crate::bencher::{Findings, Pass};
+    use crate::benchmark::Benchmark;
+    use crate::case::Case;
+    use crate::catalogue::Row;
+    use crate::session::journal::tests::header;
+
+    /// The benchmarks of [`ledger`].
+    pub(in crate::session) static BENCHMARKS: [Benchmark; 3] = [named("a"), named("b"), named("c")];
+
+    const fn named(id: &'static str) -> Benchmark {
+        Benchmark {
+            id,
+            ..Benchmark::DEFAULT
+        }
+    }
+
+    /// A ledger of one row of each benchmark.
+    pub(in crate::session) fn ledger() -> Ledger {
+        let row = |benchmark| {
+            let case = Case::default();
+            RowState::new(Row { benchmark, case }, 0, 0.02)
+        };
+        let rows = BENCHMARKS.iter().map(row).collect();
+        Ledger::new(header(), rows, KeptFile::default())
+    }
+
+    /// What a worker found in this many seconds.
+    pub(in crate::session) fn record(
+        round: u32,
+        pass: Pass,
+        benchmark: usize,
+        took_s: f64,
+    ) -> Record {
+        let evidence = Evidence::new("calls", 1.0, 1.0, "the kernel", Verdict::Confirmed);
+        let is_timed = pass == Pass::Timed;
+        let findings = Findings {
+            samples: RoundSamples {
+                cpu: 1,
+                iterations: 10,
+                values: vec![100.0; if is_timed { 5 } else { 0 }],
+                alone_percent: is_timed.then_some(100.0),
+                ..RoundSamples::default()
+            },
+            evidence: (!is_timed).then_some(evidence).into_iter().collect(),
+            took_ns: took_s * 1e9,
+            alone_ratio: Some(1.0),
+            ..Findings::default()
+        };
+        Record {
+            round,
+            pass,
+            benchmark: BENCHMARKS[benchmark].id.to_owned(),
+            cases: vec![(String::new(), Ok(findings))],
+            cpu: 1,
+            steal_percent: Some(0.5),
+            started_in_ms: 1.0,
+            elapsed_s: 1.0,
+            is_whole: true,
+            beside_s: None,
+        }
+    }
+
+    fn measured(ledger: &Ledger) -> Vec<Measurement> {
+        ledger.measurements("", &ledger.frequencies(), &Here::plain())
+    }
+
+    #[test]
+    fn a_record_is_entered_alike_whether_fresh_or_from_the_journal() {
+        let (mut fresh, mut resumed) = (ledger(), ledger());
+        let records = [Pass::Evidence, Pass::Timed].map(|pass| record(0, pass, 1, 0.1));
+        for record in records {
+            let line = serde_json::to_string(&record).expect("JSON");
+            fresh.enter(record, &Cores::default());
+            resumed.recorded = vec![serde_json::from_str(&line).expect("a record")];
+            assert!(resumed.is_replaying());
+            let again = resumed.recorded.remove(0);
+            resumed.enter(again, &Cores::default());
+        }
+        assert_eq!(measured(&fresh), measured(&resumed));
+        let of = |index: usize| measured(&fresh)[index].status;
+        assert_eq!((of(0), of(1)), (Status::Skipped, Status::Ok));
+    }
+
+    #[test]
+    fn a_round_judged_by_what_shared_cores_show_does_not_count() {
+        let counting = |limit| {
+            let mut ledger = ledger();
+            ledger.enter(record(0, Pass::Timed, 0, 0.1), &Cores::with_limit(1, limit));
+            ledger.rows[0].counting()
+        };
+        assert_eq!(counting(1.1), (1, 1));
+        assert_eq!(counting(0.5), (0, 1), "undisturbed cores show half of it");
+    }
+
+    #[test]
+    fn a_resumed_run_forgets_rounds_that_are_over() {
+        let mut ledger = ledger();
+        ledger.recorded = (0..3)
+            .map(|round| record(round, Pass::Timed, 0, 0.1))
+            .collect();
+        ledger.forget_before(2);
+        assert_eq!((ledger.recorded.len(), ledger.recorded[0].round), (1, 2));
     }
 }

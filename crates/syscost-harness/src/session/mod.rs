@@ -1,7 +1,9 @@
-//! A run: machine, clock and noise first, then shuffled rounds of fresh processes until every row is sure enough.
+//! A run: machine, clock and noise first, then shuffled rounds of fresh processes until every row
+//! is sure enough.
 //!
-//! A [`Session`] is made of a schedule, which says what is due, an executor, which makes records of that, and
-//! a ledger, which makes rows of records; of one ledger for each run, where several are measured in turn.
+//! A [`Session`] is made of a schedule, which says what is due, an executor, which makes records of
+//! that, and a ledger, which makes rows of records; of one ledger for each run, where several are
+//! measured in turn.
 
 mod computed;
 mod executor;
@@ -21,17 +23,15 @@ use std::time::Instant;
 
 use syscost_results::Run;
 use syscost_results::estimate::frequency;
-use syscost_results::run::{NfsServer, Peer, Warning};
 
 use self::executor::Executor;
-use self::journal::Journal;
+use self::journal::{Header, Journal};
 use self::ledger::Ledger;
 use self::row::RowState;
-use self::schedule::{Schedule, dropped, order, resting, returning, too_expensive};
+use self::schedule::{Schedule, Standing, dropped, order, resting, returning, too_expensive};
 use crate::bencher::Pass;
 use crate::benchmark::Benchmark;
 use crate::failure::Failure;
-use crate::peer::PeerTarget;
 
 pub use computed::computed;
 pub use profile::Profile;
@@ -45,9 +45,10 @@ pub struct Finished {
     pub journal: Option<Journal>,
 }
 
-/// A run in progress, or `RUNS` runs of the same rows that are measured in turn, so that the machine's drift
-/// affects all alike: their rounds of a benchmark are adjacent, A B in one round, B A in the next, and a drift
-/// that is slow compared with one worker's life cancels. They use the same shuffles, paddings and offsets.
+/// A run in progress, or `RUNS` runs of the same rows that are measured in turn, so that the
+/// machine's drift affects all alike: their rounds of a benchmark are adjacent, A B in one round, B
+/// A in the next, and a drift that is slow compared with one worker's life cancels. They use the
+/// same shuffles, paddings and offsets.
 pub struct Session<'a, const RUNS: usize = 1> {
     schedule: Schedule,
     executor: Executor<'a>,
@@ -55,22 +56,10 @@ pub struct Session<'a, const RUNS: usize = 1> {
 }
 
 impl Session<'_> {
-    /// The warnings about the machine before the first round.
-    pub fn warnings(&self) -> &[Warning] {
+    /// What was known before the first round.
+    pub fn header(&self) -> &Header {
         let [ledger] = &self.ledgers;
-        &ledger.header.warnings
-    }
-
-    /// The far end with which this run was begun, and how it is reached, if it has one.
-    pub fn peer(&self) -> Option<(&Peer, &PeerTarget)> {
-        let [Ledger { header, .. }] = &self.ledgers;
-        Some((header.peer.as_deref()?, header.targets.peer.as_ref()?))
-    }
-
-    /// The NFS server with which this run was begun, if it has one.
-    pub fn nfs(&self) -> Option<&NfsServer> {
-        let [ledger] = &self.ledgers;
-        ledger.header.nfs.as_deref()
+        &ledger.header
     }
 }
 
@@ -86,11 +75,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         }
         observer.event(Event::Begin {
             rows: self.rows().count(),
-            journal: self
-                .ledgers
-                .iter()
-                .find_map(|ledger| ledger.journal.as_ref())
-                .map(Journal::path),
+            journal: self.ledgers.iter().find_map(Ledger::journal_path),
         });
         // However it ended: an interrupted run has what it measured.
         let (ControlFlow::Continue(()) | ControlFlow::Break(())) = self.rounds(observer);
@@ -104,10 +89,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
             // A round that was cut short is not judged as if it were complete.
             self.settle(round + 1);
             if !was_replaying {
-                let standing = self
-                    .schedule
-                    .standing(&self.ledgers, round + 1, Instant::now());
-                for index in returning(&standing) {
+                for index in returning(&self.standing(round + 1)) {
                     self.each(index).for_each(RowState::bring_back);
                 }
             }
@@ -116,7 +98,16 @@ impl<const RUNS: usize> Session<'_, RUNS> {
             }
             if !was_replaying {
                 self.leave_out(round + 1);
-                self.adapt(round + 1);
+                let standing = self
+                    .schedule
+                    .standing(&self.ledgers, round + 1, Instant::now());
+                let resting = resting(&standing, self.schedule.profile);
+                self.schedule.set_pace(&standing);
+                for ledger in &mut self.ledgers {
+                    for (index, row) in ledger.rows.iter_mut().enumerate() {
+                        row.is_postponed = resting.contains(&index);
+                    }
+                }
             }
         }
         ControlFlow::Continue(())
@@ -153,8 +144,8 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         ControlFlow::Continue(())
     }
 
-    /// One benchmark in one round of one run: the evidence pass, if it is the first round or a count is
-    /// doubtful, then the timed one.
+    /// One benchmark in one round of one run: the evidence pass, if it is the first round or a
+    /// count is doubtful, then the timed one.
     fn step(
         &mut self,
         run: usize,
@@ -197,13 +188,13 @@ impl<const RUNS: usize> Session<'_, RUNS> {
                 }
             };
             self.executor.note(&record);
-            ledger.enter(record, &self.executor.cores);
+            ledger.enter(record, &self.executor.found.cores);
         }
         ControlFlow::Continue(())
     }
 
-    /// Settles rows after this many rounds. Those of several runs are compared round by round: one needs no more rounds once it
-    /// needs none in any run, or has no number in one.
+    /// Settles rows after this many rounds. Those of several runs are compared round by round: one
+    /// needs no more rounds once it needs none in any run, or has no number in one.
     fn settle(&mut self, rounds: u32) {
         if RUNS > 1 {
             // One frequency for all: separate ones would add a difference of their own.
@@ -216,10 +207,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         for ledger in &mut self.ledgers {
             ledger.settle(self.schedule.profile);
         }
-        let [first, ..] = &self.ledgers[..] else {
-            return;
-        };
-        for index in 0..first.rows.len() {
+        for index in 0..self.ledgers[0].rows.len() {
             let is_out = |row: &mut RowState| row.failure.is_some() || row.skipped.is_some();
             let settled = self.each(index).all(|row| row.settled) || self.each(index).any(is_out);
             self.each(index).for_each(|row| row.settled = settled);
@@ -230,28 +218,17 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         self.schedule.set_deferral(&standing);
     }
 
-    /// Leaves out rows for which there is no time, after this many rounds.
-    fn leave_out(&mut self, rounds: u32) {
-        let standing = self
-            .schedule
-            .standing(&self.ledgers, rounds, Instant::now());
-        for (index, reason) in dropped(&standing) {
-            self.each(index)
-                .for_each(|row| row.leave_out(reason.clone()));
-        }
+    /// Where the runs stand after this many rounds.
+    fn standing(&self, rounds: u32) -> Standing<'_> {
+        self.schedule
+            .standing(&self.ledgers, rounds, Instant::now())
     }
 
-    /// Adapts the next round to the time left after this many: its pace, and which rows rest in it.
-    fn adapt(&mut self, rounds: u32) {
-        let standing = self
-            .schedule
-            .standing(&self.ledgers, rounds, Instant::now());
-        let resting = resting(&standing, self.schedule.profile);
-        self.schedule.set_pace(&standing);
-        for ledger in &mut self.ledgers {
-            for (index, row) in ledger.rows.iter_mut().enumerate() {
-                row.is_postponed = resting.contains(&index);
-            }
+    /// Leaves out rows for which there is no time, after this many rounds.
+    fn leave_out(&mut self, rounds: u32) {
+        for (index, reason) in dropped(&self.standing(rounds)) {
+            self.each(index)
+                .for_each(|row| row.leave_out(reason.clone()));
         }
     }
 
@@ -298,9 +275,9 @@ impl<const RUNS: usize> Session<'_, RUNS> {
     }
 }
 
-/// The runs in the order in which this round measures them: A B, B A, B A, A B, and so on. A steady drift
-/// cancels over each two rounds, and either is first as often in even rounds as in odd ones, which begin with
-/// other benchmarks.
+/// The runs in the order in which this round measures them: A B, B A, B A, A B, and so on. A steady
+/// drift cancels over each two rounds, and either is first as often in even rounds as in odd ones,
+/// which begin with other benchmarks.
 fn turns<const RUNS: usize>(round: u32) -> [usize; RUNS] {
     let mut turns = array::from_fn(|run| run);
     if round.count_ones() % 2 == 1 {

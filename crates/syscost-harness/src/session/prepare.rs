@@ -55,8 +55,8 @@ impl<'a> Session<'a> {
     /// Resumes a run that was interrupted.
     ///
     /// # Errors
-    /// When the journal cannot be used, or was made on another machine, by another version or for other
-    /// studies.
+    /// When the journal cannot be used, or was made on another machine, by another version or for
+    /// other studies.
     pub fn resume(
         path: &Path,
         catalogue: Catalogue,
@@ -116,9 +116,9 @@ impl<'a> Session<'a> {
 }
 
 impl<'a> Session<'a, 2> {
-    /// Prepares two runs of these rows: A, measured as its options say, and B, by another program or in another
-    /// environment, with the same clock and on the same CPUs. Neither has a journal: a pair cannot be resumed.
-    /// The budget is shared by both.
+    /// Prepares two runs of these rows: A, measured as its options say, and B, by another program
+    /// or in another environment, with the same clock and on the same CPUs. Neither has a journal:
+    /// a pair cannot be resumed. The budget is shared by both.
     ///
     /// # Errors
     /// As [`Session::new`].
@@ -297,7 +297,8 @@ fn difference(header: &Header, version: &str) -> Option<String> {
         .or_else(|| doctor::difference(&now, &ProcessState::read(), &header.warnings))
 }
 
-/// Why the rest of a run would be measured on different storage than its beginning; `None` if it would not.
+/// Why the rest of a run would be measured on different storage than its beginning; `None` if it
+/// would not.
 fn difference_of_storage(then: &[Directory], given: &[directory::Directory]) -> Option<String> {
     then.iter().find_map(|then| {
         // A directory that could not be used then has no facts; its rows said why.

@@ -9,13 +9,15 @@ use crate::benchmark::{Benchmark, Setup};
 use crate::case::Case;
 use crate::catalogue::Row;
 
-/// The budget of the standard and full profiles: per row, and the minimum and maximum for all of them.
+/// The budget of the standard and full profiles: per row, and the minimum and maximum for all of
+/// them.
 const ROW: Duration = Duration::from_millis(310);
 const MIN: Duration = Duration::from_millis(29_600);
 const MAX_STANDARD: Duration = Duration::from_millis(148_000);
 const MAX_FULL: Duration = Duration::from_millis(298_000);
 
-/// Maximum number of rounds of a row, as a multiple of those it needs, where its core is shared too often.
+/// Maximum number of rounds of a row, as a multiple of those it needs, where its core is shared too
+/// often.
 pub(super) const REPEATS: u32 = 3;
 
 /// Rounds of a benchmark with an expensive set-up: the minimum that gives an interval, each with
@@ -25,8 +27,8 @@ pub(super) const EXPENSIVE_LOOKS: [u32; 1] = [6];
 /// How much a run takes, from the shortest. Each profile has the rows of those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Profile {
-    /// The rows that people look at first. Six rounds, the minimum for an exact 95 % interval, up to
-    /// fifty-one where that makes the interval narrow enough; seconds.
+    /// The rows that people look at first. Six rounds, the minimum for an exact 95 % interval, up
+    /// to fifty-one where that makes the interval narrow enough; seconds.
     Quick,
     /// The rows that people read, in as many rounds; two and a half minutes.
     #[default]
@@ -94,8 +96,9 @@ impl Profile {
         }
     }
 
-    /// Numbers of rounds after which a row whose interval is narrow enough stops. Looking only then keeps the
-    /// interval's stated coverage; the numbers are those at which it is nearest above 95 %.
+    /// Numbers of rounds after which a row whose interval is narrow enough stops. Looking only then
+    /// keeps the interval's stated coverage; the numbers are those at which it is nearest above 95
+    /// %.
     pub fn looks(self) -> &'static [u32] {
         match self {
             Profile::Quick | Profile::Standard => &looks::QUICK,
@@ -104,7 +107,8 @@ impl Profile {
         }
     }
 
-    /// Maximum number of rounds, including those that were repeated because the core was shared too often.
+    /// Maximum number of rounds, including those that were repeated because the core was shared too
+    /// often.
     pub fn max_rounds(self) -> u32 {
         REPEATS * self.stop_rule().last()
     }
@@ -117,7 +121,8 @@ impl Profile {
         }
     }
 
-    /// When a row has enough rounds. A careful run uses the maximum for a row that will not get there.
+    /// When a row has enough rounds. A careful run uses the maximum for a row that will not get
+    /// there.
     pub fn stop_rule(self) -> StopRule<'static> {
         StopRule {
             looks: self.looks(),

@@ -23,8 +23,8 @@ use crate::benchmark::Quantity;
 use crate::catalogue::Row;
 use crate::failure::Failure;
 
-/// After this many rounds, none of which counts, a row is no longer deferred: it may need several cores
-/// simultaneously.
+/// After this many rounds, none of which counts, a row is no longer deferred: it may need several
+/// cores simultaneously.
 const PATIENT_ROUNDS: usize = 3;
 
 /// The share of a run's time that a row takes, in seconds.
@@ -32,9 +32,11 @@ const PATIENT_ROUNDS: usize = 3;
 pub(super) struct Takes {
     /// Time of its evidence pass.
     pub(super) evidence_s: f64,
-    /// Time of its last timed pass, without waiting for an undisturbed core; 0 if there was none yet.
+    /// Time of its last timed pass, without waiting for an undisturbed core; 0 if there was none
+    /// yet.
     pub(super) work_s: f64,
-    /// Time of its longest pass so far: cases reuse memory, and the one that comes first pays for it.
+    /// Time of its longest pass so far: cases reuse memory, and the one that comes first pays for
+    /// it.
     pub(super) longest_s: f64,
     /// Time spent waiting.
     pub(super) waited_s: f64,
@@ -57,7 +59,8 @@ pub(super) struct RowState {
     /// The first of the studies' tiers that names it, see [`tiered`](super::schedule::tiered).
     pub(super) tier: usize,
     claims: Claims,
-    /// What the evidence pass found, once it was completed; of a computed row, what holds for the whole run.
+    /// What the evidence pass found, once it was completed; of a computed row, what holds for the
+    /// whole run.
     proof: Option<Findings>,
     /// What the timed processes found besides `rounds`.
     timed: Vec<Findings>,
@@ -68,8 +71,8 @@ pub(super) struct RowState {
 }
 
 impl RowState {
-    /// A row without any results, its tier, and the half-width of the interval, relative to the median, at
-    /// which it needs no more rounds.
+    /// A row without any results, its tier, and the half-width of the interval, relative to the
+    /// median, at which it needs no more rounds.
     pub(super) fn new(row: Row, tier: usize, target_half_width: f64) -> Self {
         Self {
             row,
@@ -191,7 +194,8 @@ impl RowState {
         numbers.collect()
     }
 
-    /// Leaves it out from now on for lack of time: it keeps its rounds, or is skipped for this reason.
+    /// Leaves it out from now on for lack of time: it keeps its rounds, or is skipped for this
+    /// reason.
     pub(super) fn leave_out(&mut self, reason: Option<String>) {
         self.cut = true;
         match reason {
@@ -216,8 +220,8 @@ impl RowState {
         self.claims.are_doubtful()
     }
 
-    /// Whether it may be left to a later round while no core is ours: not before it was measured, nor more
-    /// often than it was measured, nor if none of its first rounds counts.
+    /// Whether it may be left to a later round while no core is ours: not before it was measured,
+    /// nor more often than it was measured, nor if none of its first rounds counts.
     pub(super) fn may_defer(&self) -> bool {
         let counts = self.rounds.iter().any(RoundSamples::is_undisturbed);
         (self.deferred as usize) < self.rounds.len()
@@ -252,8 +256,8 @@ impl RowState {
         [self.takes.work_s, self.takes.waited_s].map(|takes_s| share * takes_s)
     }
 
-    /// Whether the row needs no more rounds than it has. Rounds count in which the core was ours often
-    /// enough; the others are repeated, up to the maximum number of rounds.
+    /// Whether the row needs no more rounds than it has. Rounds count in which the core was ours
+    /// often enough; the others are repeated, up to the maximum number of rounds.
     pub(super) fn ends(
         &self,
         rule: StopRule<'_>,

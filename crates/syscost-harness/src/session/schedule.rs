@@ -1,5 +1,5 @@
-//! What is to be measured next: decided by the ledgers, the time and the seed alone. Several runs that are
-//! measured in turn have one schedule, and a ledger each.
+//! What is to be measured next: decided by the ledgers, the time and the seed alone. Several runs
+//! that are measured in turn have one schedule, and a ledger each.
 
 mod budget;
 mod drop_rows;
@@ -78,8 +78,9 @@ impl Schedule {
         }
     }
 
-    /// What one run measures of a benchmark in one round. An evidence pass has cases in the first round, and
-    /// where a count is doubtful. `None` if nothing is due, for which as much is drawn from `random`.
+    /// What one run measures of a benchmark in one round. An evidence pass has cases in the first
+    /// round, and where a count is doubtful. `None` if nothing is due, for which as much is drawn
+    /// from `random`.
     pub(super) fn due(
         &self,
         ledger: &Ledger,
@@ -140,10 +141,91 @@ impl Schedule {
         self.pace = self.pace.after(standing);
     }
 
-    /// Lets rows be deferred while no core is ours where that is worthwhile. In a pair both sides have all
-    /// rounds, since these are compared.
+    /// Lets rows be deferred while no core is ours where that is worthwhile. In a pair both sides
+    /// have all rounds, since these are compared.
     pub(super) fn set_deferral(&mut self, standing: &Standing<'_>) {
         let (counting, all) = standing.counting();
         self.may_defer = self.runs == 1 && all > 0 && counting as f64 >= OFTEN_OURS * all as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::cores::Cores;
+    use crate::session::journal::tests::header;
+    use crate::session::ledger::tests::{BENCHMARKS, ledger, record};
+
+    fn schedule(runs: usize) -> Schedule {
+        let budget = Budget {
+            begun: Instant::now(),
+            earlier: Duration::ZERO,
+            total_s: 10.0,
+        };
+        Schedule::new(&header().config, budget, runs)
+    }
+
+    #[test]
+    fn a_row_is_counted_in_the_first_round_and_timed_in_each() {
+        let (schedule, ledger) = (schedule(1), ledger());
+        let mut random = schedule.random_of(0);
+        let mut due = |pass, round| schedule.due(&ledger, &BENCHMARKS[0], pass, round, &mut random);
+        let is_due = [0, 1].map(|round| due(Pass::Evidence, round).is_some());
+        assert_eq!(is_due, [true, false]);
+        let is_due = [0, 1].map(|round| due(Pass::Timed, round).is_some());
+        assert_eq!(is_due, [true, true]);
+    }
+
+    #[test]
+    fn what_is_not_due_draws_as_much() {
+        let (schedule, mut ledger) = (schedule(1), ledger());
+        let mut next = |is_skipped: bool| {
+            ledger.rows[0].skipped = is_skipped.then(String::new);
+            let mut random = schedule.random_of(0);
+            let due = schedule.due(&ledger, &BENCHMARKS[0], Pass::Timed, 0, &mut random);
+            assert_eq!(due.is_none(), is_skipped);
+            random.u64(..)
+        };
+        assert_eq!(next(false), next(true));
+    }
+
+    #[test]
+    fn rows_of_one_run_are_deferred_where_cores_are_often_ours() {
+        let may_defer = |runs: usize, limit: f64| {
+            let mut ledgers = [ledger()];
+            let fresh = record(0, Pass::Timed, 0, 0.1);
+            ledgers[0].enter(fresh, &Cores::with_limit(1, limit));
+            let mut schedule = schedule(runs);
+            let standing = schedule.standing(&ledgers, 1, schedule.budget.begun);
+            schedule.set_deferral(&standing);
+            let mut random = schedule.random_of(1);
+            let due = schedule.due(&ledgers[0], &BENCHMARKS[0], Pass::Timed, 1, &mut random);
+            let due = due.expect("is due");
+            (due.cases[0].may_defer, due.keeps_order)
+        };
+        assert_eq!(may_defer(1, 1.1), (true, false));
+        assert_eq!(may_defer(1, 0.5), (false, false), "no round counts");
+        assert_eq!(
+            may_defer(2, 1.1),
+            (false, true),
+            "both runs have all rounds"
+        );
+    }
+
+    #[test]
+    fn random_choices_of_rounds_differ() {
+        let first = |seed, round| {
+            let one = Schedule {
+                seed,
+                ..schedule(1)
+            };
+            one.random_of(round).u64(..)
+        };
+        let rounds: std::collections::BTreeSet<u64> =
+            (0..100).map(|round| first(7, round)).collect();
+        assert_eq!(rounds.len(), 100);
+        assert_ne!(first(7, 1), first(8, 1));
     }
 }

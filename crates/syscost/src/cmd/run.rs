@@ -115,7 +115,7 @@ pub(super) fn measured(
             let session =
                 Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?;
             far_end = far_end_of(&session)?;
-            let then = session.nfs();
+            let then = session.header().nfs.as_deref();
             let found = then.map(|then| NfsEnd::find_again(then, &interrupted));
             nfs = found.transpose()?;
             session
@@ -124,7 +124,7 @@ pub(super) fn measured(
     };
     // Reported before the first round, so that users can end the run instead of waiting for a shared
     // core.
-    let mut early = session.warnings().iter();
+    let mut early = session.header().warnings.iter();
     if let Some(warning) = early.find(|warning| warning.code == SHARED_CORE) {
         progress.print_line(&format!("{}; {}", warning.message, warning.advice));
     }
@@ -214,9 +214,9 @@ fn find_base(name: &str, rows: &[Row]) -> Result<Run> {
 
 /// Finds the far end that a resumed run began with.
 fn far_end_of(session: &Session<'_>) -> Result<Option<FarEnd>> {
-    let again = session
-        .peer()
-        .map(|(peer, target)| FarEnd::find_again(peer, target));
+    let (then, target) = (&session.header().peer, &session.header().targets.peer);
+    let then = then.as_deref().zip(target.as_ref());
+    let again = then.map(|(then, target)| FarEnd::find_again(then, target));
     again.transpose()
 }
 

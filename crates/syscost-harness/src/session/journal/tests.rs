@@ -2,7 +2,7 @@ use syscost_results::RoundSamples;
 
 use super::*;
 
-pub(super) fn header() -> Header {
+pub(in crate::session) fn header() -> Header {
     Header {
         journal_version: JOURNAL_VERSION,
         tool_version: "0".into(),

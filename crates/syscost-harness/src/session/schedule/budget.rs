@@ -25,7 +25,8 @@ const MIN_SINGLES: u32 = 50;
 /// Maximum number of rounds to plan for, as a multiple of the minimum.
 const MAX_PLANNED: f64 = 1.5;
 
-/// By how much the profile's effort is reduced so that the minimum number of rounds fits into the budget.
+/// By how much the profile's effort is reduced so that the minimum number of rounds fits into the
+/// budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
     /// Factor of the number of samples.
@@ -128,8 +129,8 @@ impl Budget {
     }
 }
 
-/// Where runs stand that are measured in turn: all that decides what they leave out, and how long their next
-/// round may take.
+/// Where runs stand that are measured in turn: all that decides what they leave out, and how long
+/// their next round may take.
 #[derive(Clone, Copy)]
 pub(in crate::session) struct Standing<'l> {
     /// What they measured.
@@ -161,7 +162,8 @@ impl<'l> Standing<'l> {
         (0..rows).filter(|index| self.each(*index).all(RowState::is_active))
     }
 
-    /// The time left for the cases of this many rounds, in seconds: without the overhead of their workers.
+    /// The time left for the cases of this many rounds, in seconds: without the overhead of their
+    /// workers.
     pub(super) fn left_for_cases_s(&self, to_go: u32) -> f64 {
         let beside_s = |ledger: &Ledger| {
             let benchmarks = benchmarks(std::slice::from_ref(ledger), RowState::is_active);
@@ -178,15 +180,16 @@ impl<'l> Standing<'l> {
     }
 
     /// The number of rounds after which most active rows will have the required number of counting
-    /// ones, judged by those measured so far: a round counts in which the core was ours often enough.
+    /// ones, judged by those measured so far: a round counts in which the core was ours often
+    /// enough.
     pub(super) fn rounds_needed(&self) -> u32 {
         let (counting, all) = self.counting();
         needed(self.min_rounds, counting, all)
     }
 }
 
-/// The most expensive rows of benchmarks too expensive for a run with this share of the budget, by index, and
-/// why they are left out.
+/// The most expensive rows of benchmarks too expensive for a run with this share of the budget, by
+/// index, and why they are left out.
 pub(in crate::session) fn too_expensive(
     rows: &[RowState],
     budget_s: f64,
@@ -223,17 +226,15 @@ fn too_expensive_of(
     budget_s: f64,
     share: f64,
 ) -> Vec<(usize, String)> {
-    let seconds = |rows: &[(usize, f64)]| rows.iter().map(|(_, seconds)| seconds).sum();
-    let is_too_much =
-        |rows: &[(usize, f64)]| why_too_expensive(seconds(rows), budget_s, share).is_some();
     rows.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let Some(reason) = why_too_expensive(seconds(&rows), budget_s, share) else {
-        return Vec::new();
+    let why_without = |out: usize| {
+        let seconds = rows[out..].iter().map(|(_, seconds)| seconds).sum();
+        why_too_expensive(seconds, budget_s, share)
     };
-    let out = (0..rows.len()).find(|out| !is_too_much(&rows[*out..]));
-    let out = &rows[..out.unwrap_or(rows.len())];
-    out.iter()
-        .map(|(index, _)| (*index, reason.clone()))
+    let fits = |out: &usize| why_without(*out).is_none();
+    let out = (0..rows.len()).find(fits).unwrap_or(rows.len());
+    let out = rows[..out].iter();
+    out.filter_map(|(index, _)| Some((*index, why_without(0)?)))
         .collect()
 }
 
@@ -324,5 +325,23 @@ mod tests {
         );
         assert_eq!(Pace::FULL.next(5, 1.0, 0.0, 0.0), Pace::FULL);
         assert_eq!(short.scaled(&Profile::Quick.effort()).samples, 8);
+    }
+
+    #[test]
+    fn a_resumed_run_has_the_whole_budget_again() {
+        let budget = Budget {
+            begun: Instant::now(),
+            earlier: Duration::from_secs(60),
+            total_s: 10.0,
+        };
+        let at = |seconds| budget.begun + Duration::from_secs_f64(seconds);
+        assert_eq!([9.6, 9.8].map(|s| budget.is_spent(at(s))), [false, true]);
+        assert_eq!(budget.elapsed(at(5.0)), Duration::from_secs(65));
+        assert_eq!(
+            (budget.left_s(at(4.7)), budget.left_s(at(20.0))),
+            (5.0, 0.0)
+        );
+        let left = |done| budget.likely_left(done, at(4.0)).as_secs_f64();
+        assert_eq!([0.0, 0.2, 0.8].map(left), [6.0, 6.0, 1.0]);
     }
 }

@@ -31,14 +31,15 @@ struct Known {
     evidence_s: f64,
 }
 
-/// The rows to leave out, by index, of which those without rounds are skipped for a reason: rows of the last
-/// tier, and of these the ones that take longest, where the time left is too short for the minimum number of
-/// rounds of all rows: an interval for most rows is worth more than a range for all. In the first
-/// round, unmeasured rows are assumed to take what the others take. Where there is time for the
-/// minimum number of rounds, but not for those that will likely be needed, since not all of them
-/// count, rows that have an interval and take many times as long as the median are left out.
-/// Every row has its first round before any has its second, and keeps the rounds that it has. If
-/// several runs are measured together, a row's times are added up, and it is left out of all.
+/// The rows to leave out, by index, of which those without rounds are skipped for a reason: rows of
+/// the last tier, and of these the ones that take longest, where the time left is too short for the
+/// minimum number of rounds of all rows: an interval for most rows is worth more than a range for
+/// all. In the first round, unmeasured rows are assumed to take what the others take. Where there
+/// is time for the minimum number of rounds, but not for those that will likely be needed, since
+/// not all of them count, rows that have an interval and take many times as long as the median are
+/// left out. Every row has its first round before any has its second, and keeps the rounds that it
+/// has. If several runs are measured together, a row's times are added up, and it is left out of
+/// all.
 pub(in crate::session) fn dropped(standing: &Standing<'_>) -> Vec<(usize, Option<String>)> {
     let (min_rounds, budget_s) = (standing.min_rounds, standing.budget_s);
     let longest_s = |index| standing.each(index).map(|row| row.takes.longest_s).sum();
@@ -84,9 +85,10 @@ pub(in crate::session) fn dropped(standing: &Standing<'_>) -> Vec<(usize, Option
     out.into_iter().map(with_reason).collect()
 }
 
-/// The rows to bring back that were left out after their first rounds, by index, once the others have the
-/// minimum number of rounds and these took less time than was feared: those that get this number, too, in the
-/// time left. The sources of computed rows come back together, since these need rounds that all of them have.
+/// The rows to bring back that were left out after their first rounds, by index, once the others
+/// have the minimum number of rounds and these took less time than was feared: those that get this
+/// number, too, in the time left. The sources of computed rows come back together, since these need
+/// rounds that all of them have.
 pub(in crate::session) fn returning(standing: &Standing<'_>) -> Vec<usize> {
     let min_rounds = standing.min_rounds;
     // Runs that are measured in turn have the same rounds of a row.
@@ -131,7 +133,8 @@ struct Out {
     rows: Vec<usize>,
 }
 
-/// Those of these rows that fit into the time left: the first tier first, of a tier those that need least.
+/// Those of these rows that fit into the time left: the first tier first, of a tier those that need
+/// least.
 fn fitting(mut all: Vec<Out>, mut left_s: f64) -> Vec<usize> {
     all.sort_by(|a, b| {
         let by_need = a.needs_s.total_cmp(&b.needs_s);
@@ -198,8 +201,8 @@ fn long_s(rows: &[Known]) -> f64 {
     LONG * median(&all).unwrap_or(0.0)
 }
 
-/// The rows to leave out so that `to_go` rounds fit into the time left; only those that take longer than
-/// `min_s`.
+/// The rows to leave out so that `to_go` rounds fit into the time left; only those that take longer
+/// than `min_s`.
 fn too_long(rows: Vec<Known>, min_s: f64, to_go: u32, left_s: f64) -> Vec<usize> {
     let is_long = |row: &Known| row.longest_s > min_s;
     left_out(rows, is_long, |rest| {
@@ -236,6 +239,10 @@ fn needed_for_all_s(known: &[Known], unknown: usize, to_go: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bencher::Pass;
+    use crate::cores::Cores;
+    use crate::session::ledger::Ledger;
+    use crate::session::ledger::tests::{ledger, record};
 
     fn rows(work_s: &[f64]) -> Vec<Known> {
         let known = |(index, &longest_s)| Known {
@@ -327,5 +334,63 @@ mod tests {
             "{long}"
         );
         assert!(long.ends_with("--budget 6"), "more than was given: {long}");
+    }
+
+    /// A ledger of which the second row takes ten times as long as the others, and of the last
+    /// nothing is known.
+    fn measured(rows: usize) -> Ledger {
+        let mut ledger = ledger();
+        for (index, took_s) in [0.1, 1.0, 0.1].into_iter().enumerate().take(rows) {
+            let record = record(0, Pass::Timed, index, took_s);
+            ledger.enter(record, &Cores::default());
+        }
+        ledger
+    }
+
+    fn standing(ledgers: &[Ledger], rounds: u32, left_s: f64) -> Standing<'_> {
+        Standing {
+            ledgers,
+            rounds,
+            min_rounds: 6,
+            budget_s: 20.0,
+            left_s,
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_dropped_keeps_its_rounds_or_says_why_it_has_none() {
+        let one = [measured(3)];
+        let dropped = |left_s| super::dropped(&standing(&one, 1, left_s));
+        assert_eq!((dropped(6.0), dropped(3.0)), (vec![], vec![(1, None)]));
+        let mut one = one;
+        one[0].rows[1].rounds.clear();
+        let [(1, Some(why))] = &super::dropped(&standing(&one, 1, 3.0))[..] else {
+            panic!("it is skipped");
+        };
+        assert!(
+            why.contains("it takes 1.000 s in each of 6 rounds"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn two_runs_drop_a_row_for_the_time_that_both_need() {
+        let two = [measured(3), measured(3)];
+        assert_eq!(dropped(&standing(&two[..1], 1, 6.0)), []);
+        assert_eq!(dropped(&standing(&two, 1, 6.0)), [(1, None)]);
+    }
+
+    #[test]
+    fn a_row_that_was_dropped_returns_once_the_others_have_their_rounds_and_time_is_left() {
+        let mut two = [measured(3), measured(3)];
+        two[0].rows[1].leave_out(None);
+        let back = |rounds, left_s| returning(&standing(&two[..1], rounds, left_s));
+        assert_eq!((back(6, 7.0), back(6, 5.0)), (vec![1], vec![]));
+        assert_eq!(back(5, 7.0), [0; 0], "others come first");
+        assert_eq!(
+            returning(&standing(&two, 6, 7.0)),
+            [0; 0],
+            "a pair's rounds stay equal"
+        );
     }
 }

@@ -7,8 +7,8 @@ use crate::catalogue::Row;
 use crate::session::ledger::Ledger;
 use crate::session::row::RowState;
 
-/// The benchmarks that the coming round measures, in random order, except that those with a
-/// costly set-up are adjacent, see [`arranged`], and that the first round begins with those that come
+/// The benchmarks that the coming round measures, in random order, except that those with a costly
+/// set-up are adjacent, see [`arranged`], and that the first round begins with those that come
 /// first.
 pub(in crate::session) fn order(
     ledgers: &[Ledger],
@@ -46,7 +46,8 @@ pub(super) fn benchmarks(
     found
 }
 
-/// The same order, but in the first round with those that come first, by their tier or by themselves.
+/// The same order, but in the first round with those that come first, by their tier or by
+/// themselves.
 fn led(
     mut order: Vec<&'static Benchmark>,
     round: u32,

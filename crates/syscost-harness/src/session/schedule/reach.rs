@@ -10,7 +10,8 @@ use crate::session::Profile;
 use crate::session::ledger::Ledger;
 use crate::session::row::RowState;
 
-/// Lower bound for the assumed share of rounds that count, since it is not well known from few rounds.
+/// Lower bound for the assumed share of rounds that count, since it is not well known from few
+/// rounds.
 const MIN_SHARE: f64 = 0.1;
 
 /// What a row still needs until it is settled.
@@ -23,9 +24,9 @@ struct Need {
     takes_s: f64,
 }
 
-/// Once rows have the minimum number of rounds, those that rest in the next round, by index: they are too far
-/// from their target for the time left. The rows that need least go first, so that as many as possible get
-/// there. If several runs are measured together, a row rests in all of them.
+/// Once rows have the minimum number of rounds, those that rest in the next round, by index: they
+/// are too far from their target for the time left. The rows that need least go first, so that as
+/// many as possible get there. If several runs are measured together, a row rests in all of them.
 pub(in crate::session) fn resting(standing: &Standing<'_>, profile: Profile) -> BTreeSet<usize> {
     if standing.rounds < standing.min_rounds {
         return BTreeSet::new();
@@ -79,7 +80,8 @@ impl Need {
     }
 }
 
-/// The rows that cannot be settled in the time left if those that need least go first; never all of them.
+/// The rows that cannot be settled in the time left if those that need least go first; never all of
+/// them.
 fn out_of_reach(mut needs: Vec<Need>, left_s: f64) -> BTreeSet<usize> {
     needs.sort_by(|a, b| {
         let by_time = a.takes_s.total_cmp(&b.takes_s);
@@ -111,6 +113,9 @@ fn rounds_to_go(row: &RowState, rule: StopRule<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bencher::Pass;
+    use crate::cores::Cores;
+    use crate::session::ledger::tests::{ledger, record};
 
     #[test]
     fn rows_that_need_least_go_first() {
@@ -132,5 +137,38 @@ mod tests {
         assert_eq!(resting(4.0), BTreeSet::from([0, 1]));
         let all_but_one = BTreeSet::from([0, 1, 3]);
         assert_eq!(resting(0.1), all_but_one, "one goes on whatever it takes");
+    }
+
+    #[test]
+    fn a_row_out_of_reach_rests_once_it_has_the_minimum_number_of_rounds() {
+        let ledgers = [6, 5].map(|rounds| {
+            let mut ledger = ledger();
+            for round in 0..6 {
+                ledger.enter(record(round, Pass::Timed, 0, 0.1), &Cores::default());
+            }
+            for round in 0..rounds {
+                ledger.enter(record(round, Pass::Timed, 1, 1.0), &Cores::default());
+            }
+            ledger.rows[2].skipped = Some(String::new());
+            ledger
+        });
+        let resting = |ledger: &Ledger, rounds, left_s| {
+            let standing = Standing {
+                ledgers: std::slice::from_ref(ledger),
+                rounds,
+                min_rounds: 6,
+                budget_s: 20.0,
+                left_s,
+            };
+            resting(&standing, Profile::Standard)
+        };
+        assert_eq!(resting(&ledgers[0], 6, 2.0), BTreeSet::new());
+        assert_eq!(resting(&ledgers[0], 6, 0.5), BTreeSet::from([1]));
+        assert_eq!(resting(&ledgers[0], 5, 0.5), BTreeSet::new(), "too early");
+        assert_eq!(
+            resting(&ledgers[1], 6, 0.5),
+            BTreeSet::new(),
+            "it came back"
+        );
     }
 }
