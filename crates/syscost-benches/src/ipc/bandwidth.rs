@@ -163,7 +163,10 @@ impl Progress {
                 return Ok(());
             }
             let come = self.arrived.past_within(arrived, Some(PATIENCE));
-            if come.map_err(|bad| Failure::of("wait for the partner", bad))? == None {
+            if come
+                .map_err(|bad| Failure::of("wait for the partner", bad))?
+                .is_none()
+            {
                 let taken = self.taken.load(Relaxed);
                 if before.replace(taken) == Some(taken) || taken >= goal {
                     let what = format!("of {goal} messages only {taken} arrived");

@@ -144,20 +144,20 @@ impl Measured for Row {
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         match (self.via, self.call) {
-            // SAFETY: the call takes nothing and touches no memory.
             (Some(Via::Libc), Call::Getppid) => {
+                // SAFETY: the call takes nothing and touches no memory.
                 plan.measure(Loop::infallible(|| unsafe { libc::getppid() }))
             }
-            // SAFETY: as above.
             (Some(Via::Libc), Call::Gettid) => {
+                // SAFETY: as above.
                 plan.measure(Loop::infallible(|| unsafe { libc::gettid() }))
             }
-            // SAFETY: as above.
             (Some(Via::Libc), Call::Getuid) => {
+                // SAFETY: as above.
                 plan.measure(Loop::infallible(|| unsafe { libc::getuid() }))
             }
-            // SAFETY: as above.
             (Some(Via::Libc), Call::Getpid) => {
+                // SAFETY: as above.
                 plan.measure(Loop::infallible(|| unsafe { libc::getpid() }))
             }
             (_, Call::Absent) => absent(plan),

@@ -25,8 +25,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let command = libc::PR_GET_DUMPABLE as usize;
-    // SAFETY: the sub-command takes nothing and touches no memory.
     plan.measure(Loop::each(|| {
+        // SAFETY: the sub-command takes nothing and touches no memory.
         checked(unsafe { syscall5(Sysno::PRCTL, command, 0, 0, 0, 0) })
     }))
 }

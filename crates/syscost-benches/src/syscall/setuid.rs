@@ -40,8 +40,8 @@ fn support(_: &Case, _: &Here) -> Result<(), Unsupported> {
 
 fn measure(plan: Plan) -> Result<Outcome, Failure> {
     let own = getuid().as_raw() as usize;
-    // SAFETY: no memory is touched, and the user stays the same.
     let mut outcome = plan.measure(Loop::each(|| {
+        // SAFETY: no memory is touched, and the user stays the same.
         checked(unsafe { syscall1(Sysno::SETUID, own) })
     }))?;
     outcome.claim(
