@@ -28,7 +28,7 @@ pub enum Counter {
     CoreCycles,
     /// Time of 2n operations divided by the time of n, not per operation.
     TimeScaling,
-    /// A count of the benchmark's own, passed to `Bencher::report`.
+    /// A count of the benchmark's own, passed to `Outcome::report`.
     Reported(&'static str),
 }
 

@@ -293,7 +293,7 @@ impl Bencher<'_> {
 
 impl Bencher<'_> {
     /// The reason why tasks that yield to each other made only this many switches per yield, once
-    /// [`Bencher::together`] has timed them: others had their one CPU for longer than interrupts
+    /// [`Together`](super::Together) has timed them: others had their one CPU for longer than interrupts
     /// and kernel threads do (the samples are then tagged), or want it now. `None` where that does
     /// not explain it.
     pub fn reason_for_few_switches(&self, switches: f64) -> Option<&'static str> {

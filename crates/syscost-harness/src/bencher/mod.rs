@@ -1,8 +1,8 @@
 //! What a benchmark's function works with: set-up precedes the call, the measured operation is inside it.
 //!
-//! - [`plan`]: what precedes the measurement, and what follows it.
-//! - [`shapes`], [`team`], [`copies`]: what is measured.
-//! - [`timed`], [`sampling`], [`core_probes`]: the timed pass; [`evidence`], [`counts`]: the other one.
+//! - `plan`: what precedes the measurement, and what follows it.
+//! - `shapes`, `team`, `copies`: what is measured.
+//! - `timed`, `sampling`, `core_probes`: the timed pass; `evidence`, `counts`: the other one.
 
 mod background;
 mod body;

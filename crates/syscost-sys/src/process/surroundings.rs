@@ -9,7 +9,7 @@ const ALL: i32 = os::MAX_LANDLOCK_LAYERS;
 
 /// How many layers of Landlock rules this process has inherited, each of which is looked at whenever
 /// a path is opened. No file says so: a child adds layers until the kernel, which allows
-/// [sixteen](os::MAX_LANDLOCK_LAYERS), refuses another.
+/// sixteen, refuses another.
 ///
 /// # Errors
 /// `Unsupported` where the kernel has no Landlock, or refuses it to this process.

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 ///
 /// Everything but the iterations is untimed. After a failure the driver is only dropped.
 pub trait Driver {
-    /// Maximum iterations of a batch, at least [`Bencher::together`](crate::Bencher::together)'s
+    /// Maximum iterations of a batch, at least [`Together`](super::Together)'s
     /// hundred: as many as are prepared together.
     const MAX_ITERATIONS: u64 = body::MAX_ITERATIONS;
 
@@ -21,17 +21,17 @@ pub trait Driver {
     const IS_PREPARED: bool = false;
 
     /// Makes exactly this many iterations together with the partners, with as many operations each
-    /// as [`Bencher::operations_per_iteration`](crate::Bencher::operations_per_iteration) says.
+    /// as [`Plan::operations_per_iteration`](crate::bencher::Plan::operations_per_iteration) says.
     fn run(&mut self, iterations: u64) -> Result<(), Failure>;
 
-    /// Called before each batch of [`Bencher::together`](crate::Bencher::together) and before each
-    /// operation of [`Bencher::single_together`](crate::Bencher::single_together). It returns when
+    /// Called before each batch of [`Together`](super::Together) and before each
+    /// operation of [`Together::own_share`](super::Together::own_share). It returns when
     /// every partner has finished the last one and is ready for the next.
     fn prepare(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Called right after each timed batch of [`Bencher::together`](crate::Bencher::together), not
+    /// Called right after each timed batch of [`Together`](super::Together), not
     /// after batches that are only counted.
     fn check(&mut self) -> Result<(), Failure> {
         Ok(())
