@@ -1,4 +1,4 @@
-//! Rows of all benchmarks of the group, as they are named and with a neighbour measured in their place.
+//! Shared: rows of all benchmarks of the group, as they are named and with a neighbour measured in their place.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

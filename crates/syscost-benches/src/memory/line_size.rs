@@ -45,7 +45,7 @@ impl Computed for Row {
     fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
         let distance = |row: &line::Row| row.distance.0;
         size(
-            &points(line::BENCHMARK.id, sources, distance)?,
+            &points(id!(memory::line), sources, distance)?,
             &here.allowed,
         )
     }

@@ -58,11 +58,7 @@ impl Computed for Row {
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         let instructions = |row: &reorder_buffer::Row| row.instructions as u64;
-        size(&points(
-            reorder_buffer::BENCHMARK.id,
-            sources,
-            instructions,
-        )?)
+        size(&points(id!(op::reorder_buffer), sources, instructions)?)
     }
 }
 

@@ -33,7 +33,7 @@ impl Computed for Row {
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
-        let spins = points(spin::BENCHMARK.id, sources, |row: &spin::Row| row.delay.0)?;
+        let spins = points(id!(selftest::spin), sources, |row: &spin::Row| row.delay.0)?;
         let of = |delay_ns: f64| spins.iter().find(|(delay, _)| *delay == delay_ns);
         let (Some((_, long)), Some((_, short))) = (of(50_000.0), of(5_000.0)) else {
             return Err(Failure::Unsupported("it takes both spins".to_owned()));

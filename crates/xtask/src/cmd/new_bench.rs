@@ -115,7 +115,9 @@ pub({visible}) const BENCHMARK: Benchmark = Benchmark {{
 
 fn measure(plan: Plan) -> Result<Outcome, Failure> {{
     // Set up here, unmeasured; tear down by `Drop`. Only what stands inside the closure is measured.
-    plan.measure(Loop::each(|| Err::<(), _>("the operation is not written yet")))
+    plan.measure(Loop::each(|| {{
+        Err::<(), _>("the operation is not written yet")
+    }}))
 }}
 "#
     )
