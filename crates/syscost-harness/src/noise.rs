@@ -17,13 +17,16 @@ use syscost_sys::cpu;
 use crate::cores::Heard;
 
 /// One probe in this many is kept: more would add no information.
-const KEPT: u64 = 4;
+const KEPT: u64 = 8;
 
 /// After one probe in this many a longer chain is timed, which takes as long as two probes.
-const LONG_CHAINS: u64 = 16;
+const LONG_CHAINS: u64 = 64;
+
+/// Maximum number of these per CPU: room for them is taken before, as for probes.
+const MAX_LONG_CHAINS: usize = 1 << 14;
 
 /// Maximum number of probes kept per CPU.
-const MAX_READINGS: usize = 1 << 18;
+const MAX_READINGS: usize = 1 << 17;
 
 /// If the shares of time in which two cores were ours differ by less than this, in percent, neither
 /// is preferred for it.
@@ -74,7 +77,7 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
     let length_ns = time.as_nanos() as f64;
     let probe = Probe::new(clock, grain);
     let mut readings = Vec::with_capacity(MAX_READINGS);
-    let mut long_chains = Vec::new();
+    let mut long_chains = Vec::with_capacity(MAX_LONG_CHAINS);
     let mut count: u64 = 0;
     let gaps = Gaps::listen(ticks_per_ns, length_ns, LONG_GAP_NS, || {
         let reading = probe.read();
@@ -82,7 +85,7 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
         if count.is_multiple_of(KEPT) && readings.len() < MAX_READINGS {
             readings.push(reading);
         }
-        if count.is_multiple_of(LONG_CHAINS) && long_chains.len() < MAX_READINGS {
+        if count.is_multiple_of(LONG_CHAINS) && long_chains.len() < MAX_LONG_CHAINS {
             long_chains.push(probe.long_chain(reading));
         }
         clock.start()
