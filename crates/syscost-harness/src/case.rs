@@ -35,8 +35,9 @@ pub(crate) struct Facts {
     pub(crate) expect: Vec<Expect>,
     /// Where its tasks are, if a parameter says so.
     pub(crate) placement: Option<Placement>,
-    /// What proves each of its parameters, in their order; of those without a value, too.
-    pub(crate) proofs: Vec<Proof>,
+    /// What proves the parameters of such a row. Found when it is measured or explained: there are many
+    /// rows, and some proofs assemble code.
+    pub(crate) proofs: Option<fn(&Erased) -> Vec<Proof>>,
     pub(crate) setup: Option<Setup>,
     /// The shortest profile that measures it, if that differs from its benchmark's.
     pub(crate) profile: Option<Profile>,
@@ -143,6 +144,28 @@ impl Case {
         self.row.downcast_ref()
     }
 
+    /// What proves each of its parameters, in their order; of those without a value, too.
+    pub(crate) fn proofs(&self) -> Vec<Proof> {
+        self.facts.proofs.map_or_else(Vec::new, |of| of(&*self.row))
+    }
+
+    /// The case's own expectations, and those that prove its parameters.
+    pub fn expect(&self) -> Vec<Expect> {
+        self.expect_with(&self.proofs())
+    }
+
+    /// As [`Case::expect`], with its proofs.
+    pub(crate) fn expect_with(&self, proofs: &[Proof]) -> Vec<Expect> {
+        let mut all = self.facts.expect.clone();
+        for expect in proofs.iter().flat_map(|proof| &proof.expect) {
+            // One count may prove several parameters.
+            if !all.contains(expect) {
+                all.push(*expect);
+            }
+        }
+        all
+    }
+
     /// The row of a benchmark whose rows are of this type.
     ///
     /// # Panics
@@ -168,11 +191,13 @@ impl<R: ?Sized> Case<R> {
         self
     }
 
-    /// What proves each of its parameters that has a value.
-    pub(crate) fn proofs(&self) -> impl Iterator<Item = (&Proof, (&'static str, &str))> {
+    /// These proofs of its parameters, in their order, each with the parameter's name and value, if it has one.
+    pub(crate) fn with_parameters<'p>(
+        &'p self,
+        proofs: &'p [Proof],
+    ) -> impl Iterator<Item = (&'p Proof, (&'static str, &'p str))> {
         // A row without proofs has no parameters, or does not say what proves them.
-        self.facts
-            .proofs
+        proofs
             .iter()
             .zip(&self.facts.named)
             .filter_map(|(proof, index)| {
@@ -192,12 +217,6 @@ impl<R: ?Sized> Case<R> {
     /// Whether it has no parameters: the only case of its benchmark.
     pub fn is_empty(&self) -> bool {
         self.facts.parameters.is_empty()
-    }
-
-    /// The case's own expectations.
-    pub fn expect(&self) -> Vec<Expect> {
-        let proofs = self.facts.proofs.iter().flat_map(|proof| &proof.expect);
-        self.facts.expect.iter().chain(proofs).copied().collect()
     }
 
     /// How expensive its set-up is, if that differs from its benchmark's.

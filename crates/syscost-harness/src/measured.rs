@@ -79,7 +79,10 @@ impl Benchmark {
                     case.facts.setup = row.setup();
                     case.facts.profile.get_or_insert_with(|| row.profile(here));
                     case.facts.ignores_interference = row.ignores_interference();
-                    case.facts.proofs = row.proofs().map_or_else(Vec::new, R::in_order);
+                    case.facts.proofs = Some(|row| {
+                        let proofs = row.downcast_ref::<R>().and_then(R::proofs);
+                        proofs.map_or_else(Vec::new, R::in_order)
+                    });
                     case.expecting(row.expect())
                 };
                 R::rows(here).into_iter().map(complete).collect()

@@ -42,8 +42,7 @@ impl Bencher<'_> {
     }
 
     fn witnessed(&mut self, witness: &'static Witness, judge: impl Fn(&Awaited) -> Evidence) {
-        let proofs = self.case.facts.proofs.iter();
-        let awaited = proofs.flat_map(|proof| &proof.awaited);
+        let awaited = self.proofs.iter().flat_map(|proof| &proof.awaited);
         // One look may prove several parameters.
         let mut seen: Vec<Evidence> = Vec::new();
         for evidence in awaited.filter(|one| one.is_of(witness)).map(judge) {
@@ -58,7 +57,7 @@ impl Bencher<'_> {
     /// Adds what no witness tells, and notes a witness that did not look.
     pub(super) fn judge_proofs(&mut self) {
         let case = self.case;
-        for (proof, (key, value)) in case.proofs() {
+        for (proof, (key, value)) in case.with_parameters(&self.proofs) {
             self.findings.evidence.extend(proof.lacking(key, value));
             let due = |one: &&Awaited| one.witness.looks_in(self.pass);
             let missed = |one: &&Awaited| !self.seen.iter().any(|seen| one.is_of(seen));

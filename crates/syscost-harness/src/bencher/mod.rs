@@ -38,7 +38,7 @@ use crate::expect::{self, Counter, Expect};
 use crate::failure::Failure;
 use crate::here::Here;
 use crate::programs::OwnProgram;
-use crate::proof::Witness;
+use crate::proof::{Proof, Witness};
 use crate::targets::Targets;
 
 pub use clocked::clocked;
@@ -62,6 +62,8 @@ pub struct Bencher<'a> {
     measured: &'a Case,
     declared: Vec<Expect>,
     arguments: Vec<ArgumentClaim>,
+    /// What proves the parameters of the case.
+    proofs: Vec<Proof>,
     pass: Pass,
     effort: &'a Effort,
     clock: &'a Clock,
@@ -108,14 +110,8 @@ pub struct Bencher<'a> {
 
 impl<'a> Bencher<'a> {
     fn new(case: &'a Case, declared: &[Expect], situation: Situation<'a>) -> Self {
-        let proofs = &case.facts.proofs;
-        let mut own = case.expect();
-        for expect in proofs.iter().flat_map(|proof| &proof.expect) {
-            // One count may prove several parameters.
-            if !own.contains(expect) {
-                own.push(*expect);
-            }
-        }
+        let proofs = case.proofs();
+        let mut own = case.expect_with(&proofs);
         let is_own = |expect: &&Expect| own.iter().any(|own| own.counter == expect.counter);
         let others: Vec<Expect> = declared
             .iter()
@@ -129,6 +125,7 @@ impl<'a> Bencher<'a> {
             measured: situation.instead.unwrap_or(case),
             declared: own,
             arguments: arguments.copied().collect(),
+            proofs,
             pass: situation.pass,
             effort: situation.effort,
             clock: situation.clock,
@@ -221,8 +218,7 @@ impl<'a> Bencher<'a> {
     }
 
     fn expect(&mut self, expect: Expect) {
-        let proofs = self.case.facts.proofs.iter();
-        let mut proofs = proofs.flat_map(|proof| &proof.expect);
+        let mut proofs = self.proofs.iter().flat_map(|proof| &proof.expect);
         if let Some(proof) = proofs.find(|proof| proof.counter == expect.counter) {
             if *proof == expect {
                 return;
