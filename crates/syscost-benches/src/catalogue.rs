@@ -1,5 +1,5 @@
-//! How benchmarks are registered: the list of a group names each once, and its id and its file follow
-//! from that name.
+//! How benchmarks are registered: the list of a group names each once, and its id and its file
+//! follow from that name.
 
 /// A group that is shown, with its benchmarks in the report's order:
 /// `group! { net: "talking over the network", tcp::round_trip, http, }` in `net/mod.rs`.
@@ -14,8 +14,8 @@ macro_rules! group {
     };
 }
 
-/// The benchmark of a module, in its group's `mod.rs`: of `net::tcp::round_trip` it is the `BENCHMARK` of
-/// `tcp/round_trip.rs`, with the id `net.tcp.round_trip`.
+/// The benchmark of a module, in its group's `mod.rs`: of `net::tcp::round_trip` it is the
+/// `BENCHMARK` of `tcp/round_trip.rs`, with the id `net.tcp.round_trip`.
 macro_rules! benchmark {
     ($group:ident :: $first:ident $(:: $rest:ident)*) => {
         syscost_harness::Benchmark {
@@ -26,8 +26,8 @@ macro_rules! benchmark {
     };
 }
 
-/// The id of a benchmark, by its module: `id!(net::tcp::round_trip)`. There is none of a module without
-/// a benchmark.
+/// The id of a benchmark, by its module: `id!(net::tcp::round_trip)`. There is none of a module
+/// without a benchmark.
 macro_rules! id {
     ($group:ident $(:: $module:ident)+) => {{
         const _: &syscost_harness::Benchmark = &$crate::$group$(::$module)+::BENCHMARK;

@@ -1,8 +1,8 @@
 //! The catalogue: every benchmark of syscost, one file per operation.
 //!
 //! `syscall.null` is `syscall/null.rs`, `net.tcp.connect` is `net/tcp/connect.rs`. A group's
-//! `mod.rs` lists its benchmarks in the report's order, by their modules, which are also their ids; a
-//! descriptor that is not listed is dead code and does not compile.
+//! `mod.rs` lists its benchmarks in the report's order, by their modules, which are also their ids;
+//! a descriptor that is not listed is dead code and does not compile.
 
 #[macro_use]
 mod catalogue;

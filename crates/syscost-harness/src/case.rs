@@ -35,8 +35,8 @@ pub(crate) struct Facts {
     pub(crate) expect: Vec<Expect>,
     /// Where its tasks are, if a parameter says so.
     pub(crate) placement: Option<Placement>,
-    /// What proves the parameters of such a row. Found when it is measured or explained: there are many
-    /// rows, and some proofs assemble code.
+    /// What proves the parameters of such a row. Found when it is measured or explained: there are
+    /// many rows, and some proofs assemble code.
     pub(crate) proofs: Option<fn(&Erased) -> Vec<Proof>>,
     pub(crate) setup: Option<Setup>,
     /// The shortest profile that measures it, if that differs from its benchmark's.
@@ -191,7 +191,8 @@ impl<R: ?Sized> Case<R> {
         self
     }
 
-    /// These proofs of its parameters, in their order, each with the parameter's name and value, if it has one.
+    /// These proofs of its parameters, in their order, each with the parameter's name and value, if
+    /// it has one.
     pub(crate) fn with_parameters<'p>(
         &'p self,
         proofs: &'p [Proof],

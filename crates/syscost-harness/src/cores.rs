@@ -142,7 +142,8 @@ impl Cores {
         cores
     }
 
-    /// The share of a chain that is the reading of the clock while a core is ours; on cores that never were, of any.
+    /// The share of a chain that is the reading of the clock while a core is ours; on cores that
+    /// never were, of any.
     fn clock_share_in(&self, heard: &[Heard]) -> f64 {
         let mut own = Vec::new();
         let mut all = Vec::new();

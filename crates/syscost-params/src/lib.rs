@@ -78,8 +78,8 @@ pub trait Params: Clone + Send + Sync + 'static {
     /// Each of them with its meaning, in the order in which a row's name has them.
     const MEANINGS: &'static [(&'static str, &'static str)];
 
-    /// A struct with the same fields, each of which is what proves the parameter. The derive makes it:
-    /// that of a struct `Row` is `RowProofs`.
+    /// A struct with the same fields, each of which is what proves the parameter. The derive makes
+    /// it: that of a struct `Row` is `RowProofs`.
     type Proofs<P>;
 
     /// They, in the order of the fields.

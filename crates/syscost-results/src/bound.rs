@@ -36,8 +36,8 @@ impl Bound {
         Verdict::of(self.holds(observed))
     }
 
-    /// The verdict on a claim of this bound per operation, given the `count` of all `operations`, and the
-    /// reason for which it may hold all the same: a single one shows no rate.
+    /// The verdict on a claim of this bound per operation, given the `count` of all `operations`,
+    /// and the reason for which it may hold all the same: a single one shows no rate.
     pub fn judge_count(&self, count: u64, operations: u64) -> (Verdict, Option<String>) {
         if matches!(self, Bound::AtMost(_)) && count == 1 && operations > 1 {
             let reason = format!("a single one in {operations} operations");

@@ -101,8 +101,8 @@ pub fn available() -> Result<(), Unsupported> {
     }
 }
 
-/// The arguments of a system call, as many as it takes, then what happened to be in the registers; last,
-/// at [`CALLED_FROM`], the address of the instruction after the call.
+/// The arguments of a system call, as many as it takes, then what happened to be in the registers;
+/// last, at [`CALLED_FROM`], the address of the instruction after the call.
 pub type Arguments = [u64; 7];
 
 /// The position of the address after the call among its [`Arguments`].

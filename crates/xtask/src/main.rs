@@ -43,7 +43,8 @@ enum Chore {
     Torture(cmd::torture::Arguments),
     /// Write down what a redesign must not move: rows, jobs, evidence, machine code
     Frozen(cmd::frozen::Arguments),
-    /// Measure each row with the neighbouring value of one parameter, and see that it loses its number
+    /// Measure each row with the neighbouring value of one parameter, and see that it loses its
+    /// number
     Swap(cmd::swap::Arguments),
     /// Draw docs/images from the run in fixtures/runs
     Pictures(cmd::pictures::Arguments),

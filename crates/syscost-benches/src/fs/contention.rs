@@ -275,7 +275,8 @@ static FILES: Witness = Witness::of("different files that they read", "fstat of 
 /// How long each of these is: a single process has one file of its own, and one for all, too.
 static FILE_BYTES: Witness = Witness::of("bytes of each of these files", "fstat of each process");
 
-/// Reports how many processes and files there are, by what each process sees of itself and of its file.
+/// Reports how many processes and files there are, by what each process sees of itself and of its
+/// file.
 fn see_label(b: &mut Bencher, accounts: &[Account]) {
     let processes: BTreeSet<u32> = accounts.iter().map(|account| account.process).collect();
     let files: BTreeSet<(u64, u64)> = accounts.iter().map(|account| account.file).collect();

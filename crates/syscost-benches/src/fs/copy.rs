@@ -273,7 +273,8 @@ impl By {
         }
     }
 
-    /// The calls that the method takes. The kernel may do less than requested, down to a page at a time.
+    /// The calls that the method takes. The kernel may do less than requested, down to a page at a
+    /// time.
     fn calls(self, bytes: u64) -> Vec<Expect> {
         let parts = |part: usize| bytes as f64 / part as f64;
         let up_from = |call, least| vec![within(Counter::Syscall(call), least, 16.0 * least)];
@@ -309,8 +310,8 @@ struct Copier {
 }
 
 impl Copier {
-    /// A copier from a file of this size to a new one. It is tried once: afterwards the target's pages are
-    /// allocated.
+    /// A copier from a file of this size to a new one. It is tried once: afterwards the target's
+    /// pages are allocated.
     fn new(b: &mut Bencher, space: &Space, by: By, size: Bytes) -> Result<Self, Failure> {
         let seed = b.random().u64(..);
         let source = space.file("source", size.0, seed)?;

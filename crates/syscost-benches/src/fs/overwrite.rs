@@ -36,8 +36,9 @@ pub(super) struct Overwriter {
 }
 
 impl Overwriter {
-    /// An overwriter of a new file with these blocks, opened with these flags, e.g. O_DIRECT. Reports how it is
-    /// open, and claims that it is this file that is written to. To be called before the measurement.
+    /// An overwriter of a new file with these blocks, opened with these flags, e.g. O_DIRECT.
+    /// Reports how it is open, and claims that it is this file that is written to. To be called
+    /// before the measurement.
     pub(super) fn new(
         plan: &mut Plan,
         space: &Space,
@@ -146,8 +147,8 @@ impl Overwriter {
         Ok((outcome, writer.into_inner(), waits))
     }
 
-    /// Reports which blocks were written, and claims, in the evidence pass, that each holds what was last
-    /// written there. All blocks must have been stamped.
+    /// Reports which blocks were written, and claims, in the evidence pass, that each holds what
+    /// was last written there. All blocks must have been stamped.
     pub(super) fn claim_content(&self, b: &mut Bencher, space: &Space) -> Result<(), Failure> {
         see_blocks(b, self.blocks() as u64, self.buffer.len() as u64);
         if b.is_timed() {

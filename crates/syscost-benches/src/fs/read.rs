@@ -135,8 +135,8 @@ impl Row {
         }
     }
 
-    /// What proves its parameters, if a cold read leaves so many pages in the cache, and an operation is so many
-    /// calls.
+    /// What proves its parameters, if a cold read leaves this many pages in the cache, and an
+    /// operation is this many calls.
     pub(super) fn proved(&self, left: u64, calls: u64) -> RowProofs<Proof> {
         let (blocks, call) = (self.blocks(), Sysno::PREAD64);
         let counted = exactly(Counter::Syscall(call), calls as f64);

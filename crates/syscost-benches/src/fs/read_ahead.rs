@@ -56,7 +56,7 @@ const UNADVISED: usize = 3;
 const COUNTED: &str = "mincore or cachestat";
 
 /// Pages read ahead, at most, and on average as a multiple of those before any advice.
-static MOST_AHEAD: Witness = Witness::of("pages read ahead, at most", COUNTED);
+static MAX_READ_AHEAD: Witness = Witness::of("pages read ahead, at most", COUNTED);
 static AS_FAR_AHEAD: Witness = Witness::of(
     "pages read ahead, on average, of those before any advice",
     COUNTED,
@@ -107,7 +107,7 @@ impl Measured for Row {
             Advised::None => AS_FAR_AHEAD
                 .within(Bound::Within(1.0 / AS_FAR, AS_FAR))
                 .and(fetched_ahead()),
-            Advised::Random => MOST_AHEAD.sees(0_u64).and(all_fetched()),
+            Advised::Random => MAX_READ_AHEAD.sees(0_u64).and(all_fetched()),
             Advised::Sequential => AS_FAR_AHEAD
                 .within(Bound::AtLeast(AS_FAR))
                 .and(fetched_ahead()),
@@ -194,14 +194,14 @@ impl Ahead {
     /// Reports the effect of the advice, compared with readahead without any.
     fn see(&self, b: &mut Bencher, unadvised: &Self) {
         b.detail("ahead_bytes", page_size() as f64 * self.mean());
-        b.saw(&MOST_AHEAD, self.max);
+        b.saw(&MAX_READ_AHEAD, self.max);
         let (share, doubt) = compared(self.mean(), unadvised.mean());
         b.saw_unless(&AS_FAR_AHEAD, share, doubt);
     }
 }
 
-/// How far readahead went, as a share of how far it had gone before any advice, and what else than advice may
-/// have caused it. If it did not happen at all, some advice prevents it.
+/// How far readahead went, as a share of how far it had gone before any advice, and what else than
+/// advice may have caused it. If it did not happen at all, some advice prevents it.
 fn compared(ahead: f64, unadvised: f64) -> (f64, Option<&'static str>) {
     if unadvised == 0.0 {
         let reason = "the file system reads nothing ahead, advised or not";

@@ -212,8 +212,8 @@ impl<'m> Pages<'m> {
     }
 }
 
-/// How many pages directly follow the one read before them, where pages are read in this order: judged by the
-/// sums that reading them gives, of which those of all pages are known.
+/// How many pages directly follow the one read before them, where pages are read in this order:
+/// judged by the sums that reading them gives, of which those of all pages are known.
 fn behind_another(order: &[usize], sums: &[u64], read: impl Fn(usize) -> u64) -> u64 {
     let numbers = sums.iter().enumerate();
     let numbers: HashMap<u64, usize> = numbers.map(|(number, sum)| (*sum, number)).collect();

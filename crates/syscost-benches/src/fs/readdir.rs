@@ -103,7 +103,8 @@ impl Measured for Row {
                 self.entries as f64,
             )],
         };
-        // Each name lies where getdents64 put it, so no two successive ones are at the same address.
+        // Each name lies where getdents64 put it, so no two successive ones are at the same
+        // address.
         let names = (self.per_entry == Each::Stat && self.entries > 1)
             .then(|| Proof::argument(Sysno::NEWFSTATAT, NAME, ArgumentValue::Apart(1)));
         Some(RowProofs {

@@ -135,8 +135,8 @@ mod tests {
     use crate::fs::transfer::State;
     use crate::testing::findings_by;
 
-    /// The findings of reading a file of 1 MiB in blocks of this size, while another one, which has these many
-    /// bytes, is read instead.
+    /// The findings of reading a file of 1 MiB in blocks of this size, while another one, which has
+    /// these many bytes, is read instead.
     fn read_another(pass: Pass, size: Bytes, bytes: u64) -> Result<Findings, Failure> {
         findings_by(
             &Case::default(),

@@ -1,4 +1,5 @@
-//! Shared: rows of all benchmarks of the group, as they are named and with a neighbour measured in their place.
+//! Shared: rows of all benchmarks of the group, as they are named and with a neighbour measured in
+//! their place.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -30,8 +31,8 @@ fn here() -> Here {
     here
 }
 
-/// For each benchmark its first row, and those that differ from it in one parameter: of each parameter the two
-/// nearest.
+/// For each benchmark its first row, and those that differ from it in one parameter: of each
+/// parameter the two nearest.
 fn rows(here: &Here) -> Vec<(&'static Benchmark, Case, Vec<Case>)> {
     let measured = GROUP
         .benchmarks

@@ -244,9 +244,9 @@ pub(crate) const MAX_JOURNAL: f64 = 256.0 * 1024.0;
 
 const OTHERS: &str = "more than the row asked for: other programs use this device, or the file system writes data twice";
 
-/// Claims that a device moved at least the bytes asked for, and no more than the row itself may cause:
-/// what is beyond that others did, and the row waited for them. Where operations are counted, the
-/// audited copies of this process move bytes as well, and only the minimum holds.
+/// Claims that a device moved at least the bytes asked for, and no more than the row itself may
+/// cause: what is beyond that others did, and the row waited for them. Where operations are
+/// counted, the audited copies of this process move bytes as well, and only the minimum holds.
 pub(crate) fn claim_moved(
     b: &mut Bencher,
     claim: impl Into<Claim>,

@@ -142,7 +142,8 @@ pub(crate) struct Tasks {
     pub(crate) placement: Placement,
     /// Bytes per message.
     pub(crate) size: usize,
-    /// Whether every byte of a message is written and summed up: in the evidence pass, not in the timed one.
+    /// Whether every byte of a message is written and summed up: in the evidence pass, not in the
+    /// timed one.
     pub(crate) whole: bool,
 }
 
@@ -216,7 +217,8 @@ pub(super) fn claim_received(b: &mut Outcome, sent: &Moved, received: &Moved) {
     b.claim_equal(claim, 1.0, each, "both ends");
 }
 
-/// The placements of the partner in most rows: the same CPU, and the nearest other one if there is any.
+/// The placements of the partner in most rows: the same CPU, and the nearest other one if there is
+/// any.
 pub(crate) fn same_and_nearest(here: &Here) -> Vec<Placement> {
     let pinned = |placement: &Placement| *placement != Placement::Free;
     Placement::among(&here.allowed)
@@ -237,8 +239,8 @@ pub(crate) fn sleeps(placement: Placement) -> f64 {
     }
 }
 
-/// Whether people look at such a row first: between processes, on the same CPU, or the nearest other
-/// one for tasks that spin.
+/// Whether people look at such a row first: between processes, on the same CPU, or the nearest
+/// other one for tasks that spin.
 pub(super) fn is_plain(here: &Here, spins: bool, between: Between, cpus: Placement) -> bool {
     let near = same_and_nearest(here);
     let place = match spins {
@@ -252,7 +254,8 @@ pub(super) fn is_plain(here: &Here, spins: bool, between: Between, cpus: Placeme
 pub(super) mod tests {
     use super::*;
 
-    /// Runs a test with small messages between processes and between threads, on the available CPUs.
+    /// Runs a test with small messages between processes and between threads, on the available
+    /// CPUs.
     pub(in crate::ipc) fn each(test: impl Fn(Tasks, &[u32])) {
         let cpus = syscost_sys::cpu::allowed().unwrap();
         for between in Between::ALL {

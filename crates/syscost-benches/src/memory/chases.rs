@@ -51,8 +51,8 @@ pub(super) fn look_at_span(b: &mut Bencher, chase: &Chase) {
     b.saw(&SPAN, chase.span() as f64);
 }
 
-/// Proof by an order of so many lines of this memory that cannot be fetched ahead: no distance is frequent
-/// among its steps, and few of them stay on a page.
+/// Proof by an order of this many lines of this memory that cannot be fetched ahead: no distance is
+/// frequent among its steps, and few of them stay on a page.
 pub(super) fn in_random_order(Bytes(bytes): Bytes) -> Proof {
     let (lines, bytes) = (bytes as usize / LINE, bytes as usize);
     let is_irregular = ALIKE.within(random(lines));
@@ -77,12 +77,12 @@ pub(super) fn through(Bytes(bytes): Bytes) -> Proof {
     SPAN.within(Bound::Within(MIN_SPAN * bytes as f64, bytes as f64))
 }
 
-/// The share of the memory that lies between the lines that are looked at, at least: the next smaller
-/// memory is an eighth smaller or more.
+/// The share of the memory that lies between the lines that are looked at, at least: the next
+/// smaller memory is an eighth smaller or more.
 const MIN_SPAN: f64 = 0.97;
 
-/// Proof by the number of places that the checksum adds up: a step that overlaps with those of other chains
-/// does not take its latency.
+/// Proof by the number of places that the checksum adds up: a step that overlaps with those of
+/// other chains does not take its latency.
 pub(super) fn in_chains(chains: usize) -> Proof {
     CHAINS.sees(chains)
 }
@@ -105,9 +105,9 @@ pub(super) fn claim_one_chain(b: &mut Bencher, chase: &Chase) {
     b.claim_equal(claim, all, row, "the code's bytes");
 }
 
-/// The number of pieces of this many bytes in each of which its cycle has a line. The walk around it
-/// also warms the caches. `None` where it would take long; then each page is touched, so that the chase does
-/// not use page tables that were never used before.
+/// The number of pieces of this many bytes in each of which its cycle has a line. The walk around
+/// it also warms the caches. `None` where it would take long; then each page is touched, so that
+/// the chase does not use page tables that were never used before.
 pub(super) fn visited(b: &Bencher, chase: &Chase, apart: usize) -> Option<usize> {
     if b.is_timed() && chase.lines() > WALKED {
         chase.touch_pages();

@@ -197,7 +197,8 @@ fn claim_single(b: &mut Bencher, is_atomic: bool, distance: usize) -> Result<(),
     Ok(())
 }
 
-/// How often two threads must come upon each other's additions: more often than if one ran after the other.
+/// How often two threads must come upon each other's additions: more often than if one ran after
+/// the other.
 const TOGETHER: u64 = 1000;
 
 /// How long they may take for that.

@@ -227,7 +227,8 @@ const READ: Bound = Bound::AtLeast(1.0);
 /// Where there is no pause, what two readings of the clock take: less than the shortest pause.
 const NO_PAUSE: Bound = Bound::AtMost(90.0);
 
-/// Bounds of the shortest pause that is to last so many ns. The next longer one is three times as long.
+/// Bounds of the shortest pause that is to last this many ns. The next longer one is three times as
+/// long.
 fn pause_of(ns: f64) -> Bound {
     Bound::Within(0.98 * ns, 2.0 * ns + 50.0)
 }

@@ -94,7 +94,7 @@ impl Measured for Row {
         memory::look_at_pages(&mut plan, chase.memory())?;
         match chases::visited(&plan, &chase, page) {
             Some(visited) => plan.saw(&VISITED, visited),
-            None => plan.unseen(&VISITED, "walking through so many pages takes long"),
+            None => plan.unseen(&VISITED, "a walk through all pages takes long"),
         }
         chases::claim_one_chain(&mut plan, &chase);
         chases::claim_random(&mut plan, &chase);

@@ -81,7 +81,8 @@ impl Transfer {
         self.workers.bytes(self.near()).collect()
     }
 
-    /// What the receivers have so far, and the far end's CPU time if it is reported along with that.
+    /// What the receivers have so far, and the far end's CPU time if it is reported along with
+    /// that.
     fn received(&mut self) -> Result<(Received, Option<u64>), Failure> {
         self.workers.check()?;
         let receivers = if self.receives {

@@ -19,8 +19,8 @@ mod whole_system;
 
 use syscost_harness::prelude::*;
 
-/// A study's descriptor of a procedure: `procedure!(three_costs::SWITCH, "switch")` is the C program
-/// `three_costs/switch.c`, and has the id `study.three_costs.switch`.
+/// A study's descriptor of a procedure: `procedure!(three_costs::SWITCH, "switch")` is the C
+/// program `three_costs/switch.c`, and has the id `study.three_costs.switch`.
 macro_rules! procedure {
     ($study:ident :: $descriptor:ident, $name:literal) => {
         Benchmark {

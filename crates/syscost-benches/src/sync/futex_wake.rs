@@ -120,7 +120,8 @@ impl Row {
             switches(count),
             at_least(Counter::CoreCycles, SYSCALL_FLOOR_CYCLES),
         ];
-        // Each look waits twice as long as the one before, so that sixteen take a tenth of a second.
+        // Each look waits twice as long as the one before, so that sixteen take a tenth of a
+        // second.
         own.into_iter().chain(looks(16.0 * count)).collect()
     }
 }

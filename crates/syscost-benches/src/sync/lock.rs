@@ -128,8 +128,8 @@ pub(super) fn measure_free<L: Lock>(mut plan: Plan) -> Result<Outcome, Failure> 
 /// Operations during which the lock's word is watched.
 const WATCHED: u64 = 64;
 
-/// Claims that taking the lock and releasing it each write to its beginning: the processor counts that,
-/// where the kernel permits it.
+/// Claims that taking the lock and releasing it each write to its beginning: the processor counts
+/// that, where the kernel permits it.
 fn claim_written<L: Lock>(b: &mut Bencher, lock: &Padded<L>) -> Result<(), Failure> {
     let word = (&raw const lock.0).cast();
     let Ok(watch) = Watch::of(TaskId::own(), word, Uses::Stores) else {

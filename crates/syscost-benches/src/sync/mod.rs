@@ -48,7 +48,7 @@ fn incomplete() -> Failure {
     Failure::Broken("lacks a parameter of its state".to_owned())
 }
 
-/// What a lock's row is told of: how many threads take it.
+/// How many threads take a lock.
 static TAKERS: Witness = Witness::of("threads that take the lock", "their own counts");
 
 /// Claims the expected result of trying a lock.

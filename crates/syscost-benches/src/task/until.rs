@@ -6,9 +6,9 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::Usage;
 use syscost_sys::process::{self, Batch};
 
-/// How often the creator left the CPU while it was timed. New tasks share it, so one that runs before
-/// the call that created it has returned takes it from the creator, and the creator leaves it at
-/// least once to a task whose end is timed as well.
+/// How often the creator left the CPU while it was timed. New tasks share it, so one that runs
+/// before the call that created it has returned takes it from the creator, and the creator leaves
+/// it at least once to a task whose end is timed as well.
 const LEFT: &str = "switches from the creator to others in what is timed";
 
 /// The moment up to which a task is timed.

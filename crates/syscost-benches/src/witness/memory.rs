@@ -27,8 +27,8 @@ pub(crate) fn look_at_pages(b: &mut Bencher, memory: &Memory) -> Result<(), Fail
     Ok(())
 }
 
-/// What pages hold memory of which so many bytes are in each kind, and what else than the row may have
-/// caused that.
+/// What pages hold memory of which these bytes are in each kind, and what else than the row may
+/// have caused that.
 fn held(by_pages: [(Pages, usize); 3]) -> (String, Option<&'static str>) {
     let all: usize = by_pages.iter().map(|(_, bytes)| bytes).sum();
     let largest = by_pages.into_iter().max_by_key(|(_, bytes)| *bytes);

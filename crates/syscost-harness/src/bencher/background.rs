@@ -52,8 +52,8 @@ pub(super) fn share_of_waiting(used: &TaskReading, passed_ns: f64) -> Option<f64
 }
 
 /// A share of the time that tasks waited for these CPUs which may be the CPUs' own waking up: where
-/// it is more than `most`, no more counts than a task that never sleeps has to wait there now. `None`
-/// where the kernel does not report that.
+/// it is more than `most`, no more counts than a task that never sleeps has to wait there now.
+/// `None` where the kernel does not report that.
 pub(super) fn confirmed(waited: f64, most: f64, cpus: &[u32]) -> Option<f64> {
     match waited <= most {
         true => Some(waited),

@@ -23,7 +23,8 @@ impl Bencher<'_> {
         self.saw_unless(witness, value, None);
     }
 
-    /// As [`Bencher::saw`]; what would refute does not if `doubt` tells what else may have caused it.
+    /// As [`Bencher::saw`]; what would refute does not if `doubt` tells what else may have caused
+    /// it.
     pub fn saw_unless(
         &mut self,
         witness: &'static Witness,

@@ -75,8 +75,8 @@ where
     }
 }
 
-/// The same operation on several CPUs simultaneously: the value is how many of them all copies do per
-/// second.
+/// The same operation on several CPUs simultaneously: the value is how many of them all copies do
+/// per second.
 pub struct Copied<M> {
     between: Between,
     count: usize,
@@ -316,8 +316,8 @@ impl Bencher<'_> {
         Ok(course)
     }
 
-    /// Claims that at the end of each window copies were on as many CPUs as the row's name says, and
-    /// on these.
+    /// Claims that at the end of each window copies were on as many CPUs as the row's name says,
+    /// and on these.
     fn claim_cpus(&mut self, log: &[Vec<CopyInterval>]) {
         let cpus = self.named_cpus(log.first().map_or(0, Vec::len));
         let on = |intervals: &[CopyInterval]| -> Vec<u32> {

@@ -184,12 +184,12 @@ impl Counted {
         let excess = self.own_switches() as f64 - allowed;
         let theirs_ns = self.others.unwrap_or(0.0) * self.passed_ns;
         // None of the tasks can have preempted the only one that ran.
-        let least_ns = match self.ran {
+        let min_ns = match self.ran {
             Some(1) => MIN_PREEMPTION_NS,
             Some(_) | None => MIN_SLICE_NS,
         };
         let by_others =
-            CHANCE_PREEMPTIONS + run_ns / PREEMPTED_EVERY_NS + theirs_ns as u64 / least_ns;
+            CHANCE_PREEMPTIONS + run_ns / PREEMPTED_EVERY_NS + theirs_ns as u64 / min_ns;
         let is_at_most = |most: u64| (0.0..=most as f64).contains(&excess);
         // While the measuring task waits for its CPU in the middle of a reading, each of the tasks
         // that yield goes on.
@@ -293,9 +293,9 @@ impl Bencher<'_> {
 
 impl Bencher<'_> {
     /// The reason why tasks that yield to each other made only this many switches per yield, once
-    /// [`Together`](super::Together) has timed them: others had their one CPU for longer than interrupts
-    /// and kernel threads do (the samples are then tagged), or want it now. `None` where that does
-    /// not explain it.
+    /// [`Together`](super::Together) has timed them: others had their one CPU for longer than
+    /// interrupts and kernel threads do (the samples are then tagged), or want it now. `None` where
+    /// that does not explain it.
     pub fn reason_for_few_switches(&self, switches: f64) -> Option<&'static str> {
         let explains =
             switches >= MIN_YIELDED && (self.had_background_tasks || background::is_there());

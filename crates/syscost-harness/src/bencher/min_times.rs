@@ -38,8 +38,9 @@ fn supported(judged: Verdict, is_undisturbed: bool) -> (Verdict, Option<&'static
 }
 
 impl Bencher<'_> {
-    /// The verdict that times taken by an [`Observed`](super::Observed) support: interference may lengthen some
-    /// and spare others, so without an undisturbed sample nothing is refuted. Includes the reason then.
+    /// The verdict that times taken by an [`Observed`](super::Observed) support: interference may
+    /// lengthen some and spare others, so without an undisturbed sample nothing is refuted.
+    /// Includes the reason then.
     #[must_use]
     pub fn verdict_of_times(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
         let mut samples = 0..self.findings.samples.values.len() as u32;

@@ -1,6 +1,7 @@
-//! How a benchmark is measured: it sets up, says what it needs to by a [`Plan`], and has one [`Shape`]
-//! measured, which uses the plan up. What it claims afterwards it claims of the [`Outcome`], which it
-//! returns. So it measures exactly once, and nothing is set too late or claimed too early.
+//! How a benchmark is measured: it sets up, says what it needs to by a [`Plan`], and has one
+//! [`Shape`] measured, which uses the plan up. What it claims afterwards it claims of the
+//! [`Outcome`], which it returns. So it measures exactly once, and nothing is set too late or
+//! claimed too early.
 
 use std::ops::{Deref, DerefMut};
 
@@ -116,20 +117,20 @@ impl<'a> Plan<'a> {
         self.per_iteration = count;
     }
 
-    /// Announces that an operation of several tasks takes about this long, in ns: of slow ones fewer are
-    /// counted.
+    /// Announces that an operation of several tasks takes about this long, in ns: of slow ones
+    /// fewer are counted.
     pub fn takes_about(&mut self, ns: f64) {
         self.known_ns = ns;
     }
 
-    /// Takes this many results in a process if more of them take long, as where each fills much memory:
-    /// with one and six processes there are six.
+    /// Takes this many results in a process if more of them take long, as where each fills much
+    /// memory: with one and six processes there are six.
     pub fn may_take_few(&mut self, fewest: u32) {
         self.fewest = fewest;
     }
 
-    /// Keeps no core frequency with the samples: their values do not depend on this core's, e.g. how
-    /// much longer a sleep takes, or what another CPU does.
+    /// Keeps no core frequency with the samples: their values do not depend on this core's, e.g.
+    /// how much longer a sleep takes, or what another CPU does.
     pub fn disregard_frequency(&mut self) {
         self.0.disregard_frequency();
     }
@@ -220,7 +221,8 @@ impl Outcome<'_> {
 }
 
 impl Bencher<'_> {
-    /// Begins to measure tasks that may use this many CPUs simultaneously: completes the expectations.
+    /// Begins to measure tasks that may use this many CPUs simultaneously: completes the
+    /// expectations.
     fn begin(&mut self, manner: Manner, cpus: usize) -> Result<(), Failure> {
         self.refuse_growth(manner)?;
         self.is_team = manner.is_together();

@@ -1,5 +1,5 @@
-//! The shapes of single tasks: loops, kernels, single operations, observed values. Those of several are in
-//! [`team`](super::team) and [`copies`](super::copies).
+//! The shapes of single tasks: loops, kernels, single operations, observed values. Those of several
+//! are in [`team`](super::team) and [`copies`](super::copies).
 
 use std::fmt::Display;
 use std::hint::black_box;
@@ -22,8 +22,8 @@ pub struct Loop<B> {
 }
 
 impl Loop<()> {
-    /// An operation that can fail. Its first failure ends the measurement, and its row reports it: a
-    /// failed operation never counts as a fast one.
+    /// An operation that can fail. Its first failure ends the measurement, and its row reports it:
+    /// a failed operation never counts as a fast one.
     pub fn each<T, E: Display>(
         mut op: impl FnMut() -> Result<T, E>,
     ) -> Loop<impl FnMut(u64) -> Result<(), Failure>> {
@@ -45,7 +45,8 @@ impl Loop<()> {
     /// An operation that cannot fail.
     ///
     /// The loop is unrolled eightfold, so its own cost is an eighth of a cycle or so per operation:
-    /// suitable for system calls and similar operations. An operation of few cycles is a [`Kernel`].
+    /// suitable for system calls and similar operations. An operation of few cycles is a
+    /// [`Kernel`].
     pub fn infallible<T>(
         mut op: impl FnMut() -> T,
     ) -> Loop<impl FnMut(u64) -> Result<(), Failure>> {
@@ -122,8 +123,8 @@ impl<B: Body> Shape for Loop<B> {
     }
 }
 
-/// An assembly kernel, whose checksum is compared after every batch. A rate must refer to the bytes that
-/// it moves.
+/// An assembly kernel, whose checksum is compared after every batch. A rate must refer to the bytes
+/// that it moves.
 pub struct Kernel<'k, W>(&'k W);
 
 /// How much more a kernel costs than another.
@@ -140,8 +141,8 @@ impl<'k, W: Work> Kernel<'k, W> {
     }
 
     /// How much more it costs than `baseline`, a kernel of the same instructions with friendlier
-    /// data, for each event that happens in a `share` of the operations, e.g. a branch misprediction.
-    /// Batches of both alternate.
+    /// data, for each event that happens in a `share` of the operations, e.g. a branch
+    /// misprediction. Batches of both alternate.
     pub fn minus<V: Work>(self, baseline: &'k V, share: f64) -> KernelDifference<'k, W, V> {
         KernelDifference {
             kernel: self.0,
@@ -150,14 +151,18 @@ impl<'k, W: Work> Kernel<'k, W> {
         }
     }
 
-    fn begin(&self, bencher: &mut Bencher) -> Result<(), Failure> {
+    /// Its loop, with what is expected of it.
+    fn begin(self, bencher: &mut Bencher) -> Result<Loop<KernelBody<'k, W>>, Failure> {
         let moved = self.0.bytes_per_operation().map(|bytes| bytes as f64);
         if let Some(rate) = bencher.findings.bytes.filter(|rate| moved != Some(*rate)) {
             let what = format!("makes a rate of {rate} bytes of a kernel that moves {moved:?}");
             return Err(Failure::Broken(what));
         }
         bencher.expect(at_least(Counter::CoreCycles, self.0.floor_cycles()));
-        Ok(())
+        Ok(Loop {
+            per_iteration: self.0.operations_per_iteration(),
+            body: KernelBody::new(self.0),
+        })
     }
 }
 
@@ -173,21 +178,13 @@ impl<W: Work> Shape for Kernel<'_, W> {
     }
 
     fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
-        self.begin(bencher)?;
-        bencher.time_batches(
-            self.0.operations_per_iteration(),
-            &mut KernelBody::new(self.0),
-        )?;
+        self.begin(bencher)?.time(bencher)?;
         claim_checksum(bencher);
         Ok(())
     }
 
     fn count(self, bencher: &mut Bencher) -> Result<(), Failure> {
-        self.begin(bencher)?;
-        bencher.count_batches(
-            self.0.operations_per_iteration(),
-            &mut KernelBody::new(self.0),
-        )?;
+        self.begin(bencher)?.count(bencher)?;
         claim_checksum(bencher);
         Ok(())
     }
@@ -233,8 +230,8 @@ fn claim_checksum(bencher: &mut Bencher) {
 }
 
 /// Operations that are timed individually, each after an untimed preparation: first calls, cold
-/// caches. The timer's own cost, measured by an empty pair after the same preparation, is subtracted;
-/// the raw values are kept.
+/// caches. The timer's own cost, measured by an empty pair after the same preparation, is
+/// subtracted; the raw values are kept.
 pub struct Single<P, O> {
     prepare: P,
     op: O,
@@ -272,7 +269,8 @@ where
 }
 
 /// Values that a benchmark observes itself, one per sample, in its own unit. They count as this
-/// core's work, unless [`Plan::disregard_frequency`](super::Plan::disregard_frequency) says otherwise.
+/// core's work, unless [`Plan::disregard_frequency`](super::Plan::disregard_frequency) says
+/// otherwise.
 pub struct Observed<P, F> {
     prepare: P,
     observation: F,
@@ -325,8 +323,8 @@ where
     }
 }
 
-/// A published procedure, repeated as a whole: each sample is one result as its program prints it, in
-/// the benchmark's own unit.
+/// A published procedure, repeated as a whole: each sample is one result as its program prints it,
+/// in the benchmark's own unit.
 pub struct Published<P> {
     operations: u64,
     procedure: P,

@@ -129,7 +129,8 @@ pub struct Record {
     /// Whether the worker was completed. One that the budget ended is not written: a resumed run repeats it.
     #[serde(skip, default = "yes")]
     pub is_whole: bool,
-    /// Overhead of a timed worker besides its cases, in seconds; not of one that the journal tells of.
+    /// Overhead of a timed worker besides its cases, in seconds; not of one that the journal tells
+    /// of.
     #[serde(skip)]
     pub beside_s: Option<f64>,
 }

@@ -204,8 +204,8 @@ impl Wait {
         }
     }
 
-    /// Gives the case what its tasks have waited by now and it was not given yet; false if they have
-    /// hardly waited since, or too long already.
+    /// Gives the case what its tasks have waited by now and it was not given yet; false if they
+    /// have hardly waited since, or too long already.
     fn is_longer(&mut self, waited: Duration, limit: Duration) -> bool {
         let waited = waited.saturating_sub(self.before).min(MAX_WAITED * limit);
         let more = waited.saturating_sub(self.given);

@@ -67,7 +67,8 @@ impl LongChain {
     /// Length of the chain, in chains of a probe.
     const TIMES: u32 = 4;
 
-    /// The share of a probe's chain that is the reading of the clock, in 0..1; `None` where the clock did not move.
+    /// The share of a probe's chain that is the reading of the clock, in 0..1; `None` where the
+    /// clock did not move.
     fn clock_share(&self) -> Option<f64> {
         let [before, after] = self.around.map(|reading| f64::from(reading.chain));
         let (short, times) = ((before + after) / 2.0, f64::from(Self::TIMES));
@@ -76,9 +77,10 @@ impl LongChain {
     }
 }
 
-/// The share of a probe's chain that is the reading of the clock, in 0..1, as the most of these chains show it. It is larger
-/// while the core is shared (7.5 % for 6 on a Xeon): only chains between probes of a core that is ours tell that of one that is.
-/// A mean of the middle half, since a coarse clock shows nothing between its steps.
+/// The share of a probe's chain that is the reading of the clock, in 0..1, as the most of these
+/// chains show it. It is larger while the core is shared (7.5 % for 6 on a Xeon): only chains
+/// between probes of a core that is ours tell that of one that is. A mean of the middle half, since
+/// a coarse clock shows nothing between its steps.
 pub fn clock_share<'c>(chains: impl Iterator<Item = &'c LongChain>) -> Option<f64> {
     let mut shares: Vec<f64> = chains.filter_map(LongChain::clock_share).collect();
     shares.sort_unstable_by(f64::total_cmp);

@@ -211,8 +211,8 @@ impl Chase {
         }
     }
 
-    /// Bytes from the lowest to the highest line, both included, of those thousands of places all over
-    /// the cycle between which steps are sampled: of all lines if there are no more.
+    /// Bytes from the lowest to the highest line, both included, of those thousands of places all
+    /// over the cycle between which steps are sampled: of all lines if there are no more.
     pub fn span(&self) -> usize {
         let (low, high) = self
             .steps_of_all()

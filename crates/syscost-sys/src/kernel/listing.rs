@@ -1,8 +1,8 @@
 //! The instructions of a kernel's operation, read from the very text that the assembler is given.
 
-/// These instructions in their order, each with the kinds of its operands, as `lock xadd m, r64`. `same` is
-/// the first operand's register again; a label is left out. `12 of (add r64, r64)` stands for one
-/// in each of twelve registers.
+/// These instructions in their order, each with the kinds of its operands, as `lock xadd m, r64`.
+/// `same` is the first operand's register again; a label is left out. `12 of (add r64, r64)` stands
+/// for one in each of twelve registers.
 pub(super) fn listing(assembly: &str) -> String {
     let (mut listed, mut first) = (String::new(), ("", ""));
     for line in assembly.lines().map(str::trim) {

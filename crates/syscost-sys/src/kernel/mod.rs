@@ -214,8 +214,8 @@ impl Kernel {
         unsafe { (self.entry)(iterations, data, position) }
     }
 
-    /// The instructions of an operation with the kinds of their operands, e.g. `lock xadd m, r64`, from the
-    /// very text that was assembled: to be compared with what a name stands for
+    /// The instructions of an operation with the kinds of their operands, e.g. `lock xadd m, r64`,
+    /// from the very text that was assembled: to be compared with what a name stands for
     /// ([`Atomic::instructions`] and its like).
     pub fn instructions(&self) -> String {
         listing::listing(self.assembly)

@@ -26,10 +26,10 @@ macro_rules! function {
     };
 }
 
-/// Defines a kernel, whose [instructions](super::Code::instructions) are the text that the assembler
-/// is given for an operation. Its iteration is `begin` once, `body` repeated, then `after` once. `times *
-/// per_body` is the number of operations in an iteration; labels 4 to 9 are free for the body and
-/// procedures.
+/// Defines a kernel, whose [instructions](super::Code::instructions) are the text that the
+/// assembler is given for an operation. Its iteration is `begin` once, `body` repeated, then
+/// `after` once. `times * per_body` is the number of operations in an iteration; labels 4 to 9 are
+/// free for the body and procedures.
 macro_rules! kernel {
     (
         $name:ident: $times:literal times $per_body:literal, chains $chains:expr,

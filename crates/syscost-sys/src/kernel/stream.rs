@@ -146,8 +146,8 @@ impl Streaming {
         }
     }
 
-    /// What the last operation left in its destination a, by some words of it: what they are of the arrays b,
-    /// c and d that it reads, or which constant.
+    /// What the last operation left in its destination a, by some words of it: what they are of the
+    /// arrays b, c and d that it reads, or which constant.
     pub fn left(&self) -> &'static str {
         let Some(last) = self
             .done

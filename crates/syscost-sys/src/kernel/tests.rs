@@ -3,8 +3,8 @@
 use super::*;
 use crate::Unsupported;
 
-/// All kernels by name, with the instructions that it stands for, or the reason why one does not exist
-/// here.
+/// All kernels by name, with the instructions that it stands for, or the reason why one does not
+/// exist here.
 fn catalogue() -> Vec<(String, Option<String>, Result<Kernel, Unsupported>)> {
     let mut all = Vec::new();
     for shape in Shape::ALL {

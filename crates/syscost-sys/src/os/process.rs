@@ -201,8 +201,8 @@ fn signal(pid: u32, signal: Signal) -> io::Result<()> {
     }
 }
 
-/// Maximum number of layers of Landlock rules over a task (`LANDLOCK_MAX_NUM_LAYERS` in the kernel's
-/// security/landlock/limits.h).
+/// Maximum number of layers of Landlock rules over a task (`LANDLOCK_MAX_NUM_LAYERS` in the
+/// kernel's security/landlock/limits.h).
 pub(crate) const MAX_LANDLOCK_LAYERS: i32 = 16;
 
 /// Puts layers of Landlock rules over this thread, for ever, at most `most` of them and as many as

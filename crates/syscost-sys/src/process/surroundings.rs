@@ -7,8 +7,8 @@ use crate::{SystemError, Unsupported, os};
 
 const ALL: i32 = os::MAX_LANDLOCK_LAYERS;
 
-/// How many layers of Landlock rules this process has inherited, each of which is looked at whenever
-/// a path is opened. No file says so: a child adds layers until the kernel, which allows
+/// How many layers of Landlock rules this process has inherited, each of which is looked at
+/// whenever a path is opened. No file says so: a child adds layers until the kernel, which allows
 /// sixteen, refuses another.
 ///
 /// # Errors

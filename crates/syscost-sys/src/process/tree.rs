@@ -121,7 +121,8 @@ fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The process that started this one, or adopted it; `None` for one whose parent /proc does not show.
+/// The process that started this one, or adopted it; `None` for one whose parent /proc does not
+/// show.
 pub(super) fn parent_of(pid: u32) -> Option<u32> {
     Some(stat(pid)?.parent).filter(|parent| *parent != 0)
 }

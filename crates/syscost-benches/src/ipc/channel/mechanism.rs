@@ -6,7 +6,8 @@ use syscost_sys::partner::Between;
 /// A mechanism, beside what it does.
 #[derive(Debug)]
 pub(crate) struct Mechanism {
-    /// What its descriptors refer to, in the words of [`kind_of`](crate::witness::descriptors::kind_of).
+    /// What its descriptors refer to, in the words of
+    /// [`kind_of`](crate::witness::descriptors::kind_of).
     pub(in crate::ipc) descriptors: &'static str,
     /// The calls of an operation in both tasks.
     pub(in crate::ipc) calls: fn(&Operation) -> Vec<Expect>,

@@ -28,8 +28,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     calls: |of| {
         vec![
             together(Sysno::PROCESS_VM_READV, of.messages),
-            // Each of two gates takes a wait and a wake, and twice that if the task that advanced it was
-            // preempted before it woke the other: its late wake-up is useless.
+            // Each of two gates takes a wait and a wake, and twice that if the task that advanced
+            // it was preempted before it woke the other: its late wake-up is useless.
             within(Counter::Syscall(gate::CALL), 0.0, 8.2 * of.messages),
         ]
     },

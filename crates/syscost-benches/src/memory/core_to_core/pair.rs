@@ -186,7 +186,8 @@ impl Drop for Asking {
 }
 
 impl Asking {
-    /// Claims that both sides took part in every round trip, and tells on which CPUs and by what words.
+    /// Claims that both sides took part in every round trip, and tells on which CPUs and by what
+    /// words.
     pub(super) fn judge(&self, outcome: &mut Outcome, other: &Replying) {
         for (witness, cpu) in [(&FROM, self.cpu), (&TO, other.cpu)] {
             match cpu {

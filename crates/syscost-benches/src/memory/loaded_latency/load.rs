@@ -158,7 +158,8 @@ impl Load {
         self.shared.reports.iter().map(share).collect()
     }
 
-    /// The shortest pause that any of them made, in ns, once all have ended; `None` if there was none.
+    /// The shortest pause that any of them made, in ns, once all have ended; `None` if there was
+    /// none.
     pub(super) fn shortest_pause_ns(&self) -> Option<f64> {
         let reports = self.shared.reports.iter();
         let shortest = reports.filter_map(|report| report.shortest.get()).min();

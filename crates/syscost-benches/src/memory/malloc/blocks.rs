@@ -131,7 +131,7 @@ impl Kept {
         );
     }
 
-    /// The share of the pages of these blocks, of so many bytes each, that was written to.
+    /// The share of the pages of these blocks, of this many bytes each, that was written to.
     pub(super) fn share_touched(&self, bytes: usize) -> f64 {
         self.touched as f64 / (BLOCKS * bytes.div_ceil(page_size())) as f64
     }

@@ -19,7 +19,8 @@ const RECYCLED: usize = 2;
 /// Minimum share of faults that must yield a huge page: the kernel may have none available now and then.
 const MIN_HUGE_SHARE: f64 = 0.9;
 
-/// What is expected of faults that each yield a huge page of this length, or a small one now and then.
+/// What is expected of faults that each yield a huge page of this length, or a small one now and
+/// then.
 pub(crate) fn expected(length: usize) -> [Expect; 2] {
     let bytes = length as f64;
     let gained = within(Counter::ResidentBytes, MIN_HUGE_SHARE * bytes, 1.01 * bytes);

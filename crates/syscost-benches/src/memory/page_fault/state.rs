@@ -68,7 +68,7 @@ impl<'a, F: Fn() -> Result<(), Failure>> Walk<'a, F> {
     }
 
     /// Claims that every page that was touched since the walk began anew is still there, so that
-    /// none can have been used twice; but for so many bytes at most, which the kernel did not give.
+    /// none can have been used twice; but for this many bytes at most, which the kernel did not give.
     pub(super) fn claim(&self, b: &mut Bencher, not_given: usize) -> Result<(), Failure> {
         let touched = self.touched_bytes();
         let seen = self.area.memory().resident()?.bytes;

@@ -218,8 +218,8 @@ impl Source {
 
     /// How far it advances while the run's clock advances by one: the best of a few tries over longer and
     /// longer times, because delays between the readings of both are not the clock's fault. The
-    /// first takes a quarter of a millisecond, or two of the clock's steps. For a clock of CPU time,
-    /// what this task waited for its CPU does not count.
+    /// first takes a quarter of a millisecond, or two of the clock's steps. For a clock of CPU
+    /// time, what this task waited for its CPU does not count.
     fn time_over_elapsed(self, run_clock: &Clock) -> Result<f64, Failure> {
         let units_per_ns = self.units_per_ns(run_clock);
         let waits = SchedStat::open().ok().filter(|_| self.is_of_cpu_time());

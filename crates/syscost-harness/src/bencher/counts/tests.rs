@@ -55,7 +55,8 @@ fn no_other_task_of_its_own_preempts_the_only_one_that_runs() {
     let expect = at_most(Counter::Switches, 0.001);
     let excuse =
         |counted: Counted, others| counted.beside(Some(others), 400e3).excuse(&expect, 100);
-    // Waiters that sleep throughout, and programs that have the CPU for some microseconds each time.
+    // Waiters that sleep throughout, and programs that have the CPU for some microseconds each
+    // time.
     assert_eq!(excuse(tasks(18, &[0; 8]), 0.25), Some(BACKGROUND_TASKS));
     assert_eq!(excuse(tasks(18, &[]), 0.25), Some(BACKGROUND_TASKS));
     // Nobody else ran, or a partner may have been what preempted it.

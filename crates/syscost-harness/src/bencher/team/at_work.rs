@@ -106,8 +106,8 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// The measuring task is read last here, and first at the end: what befalls it while it reads the
-    /// others' files is not counted.
+    /// The measuring task is read last here, and first at the end: what befalls it while it reads
+    /// the others' files is not counted.
     fn begin(tasks: Vec<TaskId>) -> Result<Self, Unsupported> {
         let before = read_each(tasks.iter().rev()).collect::<Result<Vec<_>, _>>()?;
         Ok(Self {

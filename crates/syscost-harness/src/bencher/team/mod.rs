@@ -161,8 +161,8 @@ impl<'t, R: 't, M> Together<M>
 where
     M: Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
 {
-    /// A team on these CPUs. `make` gets the CPUs that partners may use and starts them; it is called
-    /// anew in the audited child, so that the calls of all tasks are counted. What is
+    /// A team on these CPUs. `make` gets the CPUs that partners may use and starts them; it is
+    /// called anew in the audited child, so that the calls of all tasks are counted. What is
     /// [seen](Shape::Seen) is the result of the team that was timed or counted in this process.
     pub fn of(placement: Placement, make: M) -> Self {
         Self { placement, make }
@@ -175,13 +175,13 @@ where
         Difference::of(self, baselines)
     }
 
-    /// The measuring task's share of the operation: its iteration alone, timed individually after an
-    /// untimed preparation ([`Driver::prepare`]) that waits until the partners are ready. The timer's
-    /// own cost is subtracted, as from a [`Single`](super::Single) operation.
+    /// The measuring task's share of the operation: its iteration alone, timed individually after
+    /// an untimed preparation ([`Driver::prepare`]) that waits until the partners are ready. The
+    /// timer's own cost is subtracted, as from a [`Single`](super::Single) operation.
     ///
-    /// Counted are the measuring task's switches and faults during its iterations, the partners' from
-    /// one preparation to the next, and the system calls of all beyond those of the preparation
-    /// alone.
+    /// Counted are the measuring task's switches and faults during its iterations, the partners'
+    /// from one preparation to the next, and the system calls of all beyond those of the
+    /// preparation alone.
     pub fn own_share(self) -> OwnShare<M> {
         OwnShare(self)
     }
@@ -289,9 +289,10 @@ impl Bencher<'_> {
         }
     }
 
-    /// Upper bound for others' share of the time of some CPU of a team that is on several. A task that is woken on a CPU that sleeps waits for it as for another
-    /// task, and one delay of 200 us is 5 % of a short process: where more was counted, what a task that
-    /// never sleeps has to wait on these CPUs decides.
+    /// Upper bound for others' share of the time of some CPU of a team that is on several. A task
+    /// that is woken on a CPU that sleeps waits for it as for another task, and one delay of 200 us
+    /// is 5 % of a short process: where more was counted, what a task that never sleeps has to wait
+    /// on these CPUs decides.
     pub(super) fn share_of_separate(
         cpus: &[u32],
         used: &TaskReading,

@@ -197,7 +197,8 @@ impl Bencher<'_> {
         self.claim("CPUs of its tasks", expected, observed, "/proc", holds);
     }
 
-    /// Claims that the kernel may put the measuring task on any CPU, and adds where it put all of them.
+    /// Claims that the kernel may put the measuring task on any CPU, and adds where it put all of
+    /// them.
     fn claim_free(&mut self, own: &[u32], seen: &Seen) {
         let all = cpu::format_list(&self.here.allowed);
         let claim = "CPUs that the measuring task may use";

@@ -19,8 +19,8 @@ pub(super) fn findings(files: &[SourceFile]) -> Vec<Finding> {
     of_each.collect()
 }
 
-/// The error of a file beside a `mod.rs` that does not declare it. (Whether a benchmark is listed is
-/// known once it is compiled.)
+/// The error of a file beside a `mod.rs` that does not declare it. (Whether a benchmark is listed
+/// is known once it is compiled.)
 fn undeclared(file: &SourceFile, files: &[SourceFile]) -> Option<Finding> {
     let beside = file.path.with_file_name("mod.rs");
     let modules = files
