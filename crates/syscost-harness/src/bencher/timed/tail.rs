@@ -35,7 +35,8 @@ impl Bencher<'_> {
     ) -> Result<(), Failure> {
         let each_ns = (1 + warm_up) as f64 * typical_ns.max(1.0);
         let affordable = (self.effort.case_ns / each_ns) as u32;
-        let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles);
+        let most = self.effort.singles;
+        let wanted = affordable.clamp(MIN_SAMPLES.min(most), most);
         // Asking about the partners' cores takes longer than most operations.
         if let Some(core_probes) = &mut self.core_probes {
             core_probes.watch_partners(Vec::new());
