@@ -36,7 +36,9 @@ pub struct Code {
 impl Code {
     /// Whether it has this address.
     fn has(&self, address: u64) -> bool {
-        (address as usize).checked_sub(self.start).is_some_and(|offset| offset < self.bytes)
+        (address as usize)
+            .checked_sub(self.start)
+            .is_some_and(|offset| offset < self.bytes)
     }
 }
 

@@ -132,7 +132,10 @@ impl Measured for Row {
     fn proofs(&self) -> Option<RowProofs<Proof>> {
         let via = match (self.via, self.call.of_library()) {
             (Some(Via::Libc), Some(own)) => ArgumentValue::In(own),
-            (_, own) => ArgumentValue::NotIn(own.unwrap_or(code_at("the C library's syscall", libc::syscall as *const ()))),
+            (_, own) => ArgumentValue::NotIn(own.unwrap_or(code_at(
+                "the C library's syscall",
+                libc::syscall as *const (),
+            ))),
         };
         let call = self.call.number();
         Some(RowProofs {

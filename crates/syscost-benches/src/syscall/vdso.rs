@@ -135,10 +135,13 @@ fn answered<'a>(mut outcome: Outcome<'a>, begun: Timespec, answer: [i64; 2]) -> 
     let is_time = (begun.tv_sec, begun.tv_nsec) <= answer.into()
         && <(i64, i64)>::from(answer) <= (now.tv_sec, now.tv_nsec);
     let own = i64::from(outcome.cpu());
-    outcome.saw(&ANSWER, match answer {
-        _ if is_time => "the time".to_owned(),
-        [number, 0] if number == own => "the processor".to_owned(),
-        other => format!("{other:?}"),
-    });
+    outcome.saw(
+        &ANSWER,
+        match answer {
+            _ if is_time => "the time".to_owned(),
+            [number, 0] if number == own => "the processor".to_owned(),
+            other => format!("{other:?}"),
+        },
+    );
     outcome
 }

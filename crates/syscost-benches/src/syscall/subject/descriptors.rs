@@ -241,9 +241,8 @@ mod tests {
     /// The claims that are refuted where a row is measured under the name of another.
     fn refuted(named: &Row, row: Row) -> Option<Vec<String>> {
         let cases = (Benchmark::by::<Row, Test>().cases)(&Here::plain());
-        let is_named = |row: &Row| {
-            (row.of, row.ready, row.fds) == (named.of, named.ready, named.fds)
-        };
+        let is_named =
+            |row: &Row| (row.of, row.ready, row.fds) == (named.of, named.ready, named.fds);
         let case = cases
             .iter()
             .find(|case| case.row::<Row>().is_some_and(is_named));
