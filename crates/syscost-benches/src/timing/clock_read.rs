@@ -18,7 +18,6 @@
 //! ## Source
 //! The timer costs of the call-and-switch, three-costs, whole-system and clock-read-switch experiments.
 
-mod fences;
 mod source;
 
 use std::hint::black_box;
@@ -26,7 +25,7 @@ use std::time::Duration;
 
 use syscost_harness::prelude::*;
 use syscost_sys::arch;
-use syscost_sys::audit::{AuditError, count_syscalls};
+use syscost_sys::audit::{AuditError, note_syscalls};
 
 pub(super) use source::{Named, Source, clock_gettime};
 pub(crate) use source::{counter_ticks_per_ns, time_of_day};
@@ -84,17 +83,37 @@ impl Measured for Row {
         self.source.source().support()
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let source = self.source.proof();
+        Some(RowProofs {
+            source: match self.source {
+                // No vDSO serves these.
+                Named::ProcessCputime
+                | Named::ThreadCputime
+                | Named::RealtimeAlarm
+                | Named::BoottimeAlarm => source.and(Proof::counted([calls(Sysno::CLOCK_GETTIME)])),
+                Named::Tsc
+                | Named::TscFenced
+                | Named::Rdtscp
+                | Named::Realtime
+                | Named::RealtimeCoarse
+                | Named::Monotonic
+                | Named::MonotonicCoarse
+                | Named::MonotonicRaw
+                | Named::Boottime
+                | Named::Tai
+                | Named::Gettimeofday
+                | Named::Time => source,
+            },
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let clock = self.source.source();
-        if !plan.is_timed() {
-            if let Some(call) = claim_served_by(&mut plan, clock)? {
-                plan.expect(calls(call));
-            }
-            clock.claim_it_keeps_time(&mut plan, self.source)?;
-            fences::claim(&mut plan, self.source, clock);
-        }
-        if clock.always_calls() {
-            plan.expect(calls(Sysno::CLOCK_GETTIME));
+        if !plan.is_timed()
+            && let Some(call) = clock.look(&mut plan)?
+        {
+            plan.expect(calls(call));
         }
         match clock {
             Source::Tsc => plan.measure(Loop::infallible(arch::cycle_counter_unfenced)),
@@ -108,17 +127,25 @@ impl Measured for Row {
 }
 
 /// Claims that either the vDSO or the kernel serves all readings: both are valid, but a mixture is
-/// not, since its cost would be that of neither. Returns the call that the kernel serves.
-pub(super) fn claim_served_by(b: &mut Bencher, clock: Source) -> Result<Option<Sysno>, Failure> {
-    let counted = count_syscalls(Duration::from_secs(5), || {
+/// not, since its cost would be that of neither. Returns the call that the kernel serves, and its first
+/// argument: which clock it is asked for.
+fn claim_served_by(
+    b: &mut Bencher,
+    clock: Source,
+) -> Result<(Option<Sysno>, Option<u64>), Failure> {
+    let noted = [Sysno::CLOCK_GETTIME];
+    let counted = note_syscalls(Duration::from_secs(5), &noted, || {
         for _ in 0..AUDITED {
             let _ = black_box(clock.read());
         }
     });
-    let made: Vec<(u32, u64)> = match counted {
-        Ok(counts) => counts.iter().collect(),
+    let (made, asked): (Vec<(u32, u64)>, _) = match counted {
+        Ok(counts) => {
+            let asked = counts.arguments(Sysno::CLOCK_GETTIME).first();
+            (counts.iter().collect(), asked.map(|given| given[0]))
+        }
         // Without the audit, the harness reports so along with its own expectations.
-        Err(AuditError::SeccompUnavailable(_)) => return Ok(None),
+        Err(AuditError::SeccompUnavailable(_)) => return Ok((None, None)),
         Err(error) => return Err(Failure::of("counting the system calls of a reading", error)),
     };
     let (who, call) = match made[..] {
@@ -139,5 +166,5 @@ pub(super) fn claim_served_by(b: &mut Bencher, clock: Source) -> Result<Option<S
         "seccomp audit",
         pure,
     );
-    Ok(call)
+    Ok((call, asked))
 }

@@ -25,7 +25,7 @@ use syscost_results::stats::order::nearest_rank;
 use syscost_sys::arch;
 
 use self::steps::Steps;
-use super::clock_read::{Named, Source, claim_served_by, clock_gettime, time_of_day};
+use super::clock_read::{Named, Source, clock_gettime, time_of_day};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Clock granularity: step between readings",
@@ -36,7 +36,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "gettimeofday",
         "rdtsc",
     ],
-    expect: &[exactly(BACKWARDS, 0.0)],
     ..Benchmark::of::<Row>()
 };
 
@@ -87,6 +86,17 @@ impl Measured for Row {
         true
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        // Unfenced reads may pass one another: all that can be claimed is that few of them do.
+        let backwards = match self.source == Named::Tsc {
+            true => at_most(BACKWARDS, 1.0),
+            false => exactly(BACKWARDS, 0.0),
+        };
+        Some(RowProofs {
+            source: self.source.proof().and(Proof::counted([backwards])),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         steps_of(plan, self.source)
     }
@@ -96,13 +106,8 @@ impl Measured for Row {
 fn steps_of(mut plan: Plan, named: Named) -> Result<Outcome, Failure> {
     let quantile = |values: &mut [f64], q| nearest_rank(values, q).unwrap_or(f64::NAN);
     let source = named.source();
-    if source == Source::Tsc {
-        // Unfenced reads may pass one another: all that can be claimed is that few of them do.
-        plan.expect(at_most(BACKWARDS, 1.0));
-    }
     if !plan.is_timed() {
-        claim_served_by(&mut plan, source)?;
-        source.claim_it_keeps_time(&mut plan, named)?;
+        source.look(&mut plan)?;
     }
     let units_per_ns = source.units_per_ns(plan.clock());
     let long_enough = (OBSERVED_NS * units_per_ns) as i64;

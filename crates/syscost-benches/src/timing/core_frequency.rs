@@ -14,7 +14,7 @@
 //! ## Source
 //! lmbench `mhz`; the method of avx-turbo for measuring the frequency without privilege.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
@@ -43,6 +43,8 @@ const PLAUSIBLE_GHZ: std::ops::RangeInclusive<f64> = 0.1..=6.5;
 /// them; a latency other than assumed makes them differ by a quarter or more.
 const APART: f64 = 0.05;
 
+static CHAIN: Witness = Witness::of("chain that gives the value", "both chains");
+
 /// What the links of the chain are.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
@@ -67,26 +69,43 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            op: CHAIN.sees(match self.op {
+                Op::Add => "additions",
+                Op::Multiply => "multiplications",
+            }),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let clock = *plan.clock();
         let ghz_of = |core: &CoreFrequency| match self.op {
             Op::Add => core.add_ghz,
             Op::Multiply => core.mul_ghz,
         };
-        let seen = RefCell::new(Vec::new());
+        let (seen, given) = (RefCell::new(Vec::new()), Cell::new(None));
         plan.disregard_frequency();
         let mut outcome = plan.measure(Observed::of(|| {
             let core = core_frequency(&clock);
+            let ghz = ghz_of(&core);
             let none =
                 || Failure::Unsupported("no such chain has been written for this processor".into());
             seen.borrow_mut().push(core);
-            ghz_of(&core).ok_or_else(none)
+            given.set(ghz);
+            ghz.ok_or_else(none)
         }))?;
 
         let seen = seen.into_inner();
         let ghz = seen.iter().filter_map(ghz_of);
         let plausible = ghz.filter(|ghz| PLAUSIBLE_GHZ.contains(ghz)).count();
         outcome.report("plausible frequencies", plausible as f64);
+        let chain = match (given.get(), seen.last()) {
+            (Some(ghz), Some(core)) if core.add_ghz == Some(ghz) => "additions",
+            (Some(ghz), Some(core)) if core.mul_ghz == Some(ghz) => "multiplications",
+            _ => "neither",
+        };
+        outcome.saw(&CHAIN, chain);
         claim_agreement(&mut outcome, &seen);
         Ok(outcome)
     }

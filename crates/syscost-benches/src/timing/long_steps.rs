@@ -18,7 +18,7 @@
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 
-use super::clock_read::{Named, claim_served_by};
+use super::clock_read::Named;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Clock readings over 1 µs after the one before",
@@ -102,11 +102,16 @@ impl Measured for Row {
         true
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            source: self.source.proof(),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let source = self.source.source();
         if !plan.is_timed() {
-            claim_served_by(&mut plan, source)?;
-            source.claim_it_keeps_time(&mut plan, self.source)?;
+            source.look(&mut plan)?;
         }
         let mut all = Seen::default();
         let mut outcome = plan.measure(Observed::of(|| {

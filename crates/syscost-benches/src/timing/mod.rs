@@ -10,6 +10,8 @@ mod shared_core;
 mod sleep;
 mod tsc_skew;
 
+use std::collections::BTreeSet;
+
 use syscost_harness::prelude::*;
 
 pub(crate) const GROUP: Group = group! {
@@ -24,6 +26,25 @@ pub(crate) const GROUP: Group = group! {
     noise,
     shared_core,
 };
+
+static RAN_ON: Witness = Witness::of("processors that it ran on", "getcpu");
+
+/// Proof that it ran on these processors and no others.
+fn runs_on(cpus: impl IntoIterator<Item = Cpu>) -> Proof {
+    RAN_ON.sees(list(cpus.into_iter().map(|Cpu(number)| number)))
+}
+
+/// Shows on which processors it ran.
+fn show_cpus(b: &mut Bencher, cpus: impl IntoIterator<Item = u32>) {
+    b.saw(&RAN_ON, list(cpus));
+}
+
+/// These in their order, each once.
+fn list(cpus: impl IntoIterator<Item = u32>) -> String {
+    let cpus: BTreeSet<u32> = cpus.into_iter().collect();
+    let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
+    cpus.join(", ")
+}
 
 /// Maximum number of processors with rows of their own.
 const MAX_CPUS: usize = 8;

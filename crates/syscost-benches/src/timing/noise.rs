@@ -71,6 +71,12 @@ impl Measured for Row {
         true
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        Some(RowProofs {
+            cpu: super::runs_on([self.cpu]),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let Cpu(number) = self.cpu;
         let clock = *plan.clock();
@@ -117,9 +123,7 @@ impl Measured for Row {
             "run's clock",
             holds,
         );
-        let elsewhere = windows.iter().find(|window| window.ran_on != number);
-        let ran_on = elsewhere.map_or(number, |window| window.ran_on);
-        outcome.claim_equal("processor listened to", number, ran_on, "getcpu");
+        super::show_cpus(&mut outcome, windows.iter().map(|window| window.ran_on));
         Ok(outcome)
     }
 }

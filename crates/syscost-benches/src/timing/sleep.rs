@@ -20,7 +20,7 @@ mod way;
 
 use rustix::io::Errno;
 use rustix::time::Timespec;
-use syscost_harness::bencher::Over;
+use syscost_harness::bencher::{Over, Pass};
 use syscost_harness::prelude::*;
 use syscost_sys::counters::SchedStat;
 use syscost_sys::process::{DEFAULT_TIMER_SLACK_NS, class, set_timer_slack, timer_slack};
@@ -60,6 +60,13 @@ const SHORT: Nanoseconds = Nanoseconds(50_000);
 /// (adjtimex's limit of 500 ppm).
 const SLEW: f64 = 0.000_5;
 
+static SHORTEST: Witness = Witness::of("shortest of the sleeps, in ns", "run's clock")
+    .by_most()
+    .only_in(Pass::Timed);
+static LEFT_OUT: Witness =
+    Witness::of("what a value leaves out of its sleep, in ns", "run's clock");
+static SLACK: Witness = Witness::of("timer slack in ns", "prctl");
+
 /// The timer slack of the sleeping task.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Slack {
@@ -67,6 +74,15 @@ enum Slack {
     Default,
     #[value("1ns")]
     Least,
+}
+
+impl Slack {
+    const fn ns(self) -> u64 {
+        match self {
+            Slack::Default => DEFAULT_TIMER_SLACK_NS,
+            Slack::Least => 1,
+        }
+    }
 }
 
 #[derive(Params, Clone)]
@@ -94,6 +110,19 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let Nanoseconds(asked) = self.delay;
+        let asked = asked as f64;
+        let calls = self.via.calls().iter().copied().map(calls);
+        Some(RowProofs {
+            via: Proof::counted(calls),
+            delay: SHORTEST
+                .within(Bound::Within((1.0 - SLEW) * asked, 10.0 * asked))
+                .and(LEFT_OUT.within(Bound::Within(0.999 * asked, 1.001 * asked))),
+            slack: SLACK.sees(self.slack.ns()),
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let Nanoseconds(asked_ns) = self.delay;
         let length = Timespec {
@@ -101,32 +130,33 @@ impl Measured for Row {
             tv_nsec: asked_ns as i64,
         };
         let mut way = Way::open(self.via)?;
-        way.calls()
-            .iter()
-            .for_each(|call| plan.expect(calls(*call)));
         if class()?.is_real_time() {
             let reason = "a task of a real-time class is woken without timer slack";
             return Err(Failure::Unsupported(reason.into()));
         }
-        let slack = Slackened::by(self.slack)?;
+        let _slack = Slackened::by(self.slack)?;
         let clock = *plan.clock();
         plan.disregard_frequency();
-        let mut overshoot = || {
+        let mut sleep = || -> Result<f64, Failure> {
             let start = clock.start();
             way.sleep(&length).map_err(|cause| match cause {
                 Errno::NOSYS => Failure::Unsupported("this kernel has no such call".into()),
                 cause => Failure::of("sleeping", cause),
             })?;
             let stop = clock.stop();
-            Ok(clock.to_ns(stop.ticks.saturating_sub(start)) - asked_ns as f64)
+            Ok(clock.to_ns(stop.ticks.saturating_sub(start)))
         };
-        plan.warm_up(|| overshoot().map(drop))?;
+        plan.warm_up(|| sleep().map(drop))?;
         let mut overshoots = Vec::with_capacity(1024);
+        let (mut shortest, mut left_out) = (f64::INFINITY, f64::NAN);
         let schedule = SchedStat::open().ok();
         let queued = || Some(schedule.as_ref()?.read().ok()?.run_delay_ns);
         let before = queued();
         let mut outcome = plan.measure(Observed::of(|| {
-            let ns = overshoot()?;
+            let whole = sleep()?;
+            let ns = whole - asked_ns as f64;
+            shortest = shortest.min(whole);
+            left_out = whole - ns;
             overshoots.push(ns);
             Ok(ns)
         }))?;
@@ -144,11 +174,11 @@ impl Measured for Row {
             "longest_overshoot_ns",
             overshoots.iter().copied().fold(f64::NAN, f64::max),
         );
-        let asked = length.tv_sec as u64 * 1_000_000_000 + length.tv_nsec as u64;
-        outcome.claim_equal("length of each sleep in ns", asked_ns, asked, "benchmark");
+        outcome.saw(&SHORTEST, shortest);
+        outcome.saw(&LEFT_OUT, left_out);
         let seen = timer_slack()?;
         outcome.detail("timer_slack_ns", seen as f64);
-        outcome.claim_equal("timer slack in ns", slack.wanted, seen, "prctl");
+        outcome.saw(&SLACK, seen);
         Ok(outcome)
     }
 }
@@ -156,7 +186,6 @@ impl Measured for Row {
 /// A timer slack, until dropped.
 struct Slackened {
     before: u64,
-    wanted: u64,
 }
 
 impl Slackened {
@@ -164,12 +193,8 @@ impl Slackened {
     fn by(slack: Slack) -> Result<Self, Failure> {
         let unsupported = |error: syscost_sys::SystemError| Failure::Unsupported(error.to_string());
         let before = timer_slack().map_err(unsupported)?;
-        let wanted = match slack {
-            Slack::Default => DEFAULT_TIMER_SLACK_NS,
-            Slack::Least => 1,
-        };
-        set_timer_slack(wanted).map_err(unsupported)?;
-        Ok(Self { before, wanted })
+        set_timer_slack(slack.ns()).map_err(unsupported)?;
+        Ok(Self { before })
     }
 }
 
@@ -191,13 +216,13 @@ mod tests {
             return;
         };
         let slack = Slackened::by(Slack::Least).unwrap();
-        assert_eq!((slack.wanted, timer_slack().unwrap()), (1, 1));
+        assert_eq!(timer_slack().unwrap(), 1);
         drop(slack);
         assert_eq!(timer_slack().unwrap(), before);
         // Whatever a parent left to this process: the row is about what programs get.
         set_timer_slack(50_000_000).unwrap();
         let slack = Slackened::by(Slack::Default).unwrap();
-        assert_eq!((slack.wanted, timer_slack().unwrap()), (50_000, 50_000));
+        assert_eq!(timer_slack().unwrap(), 50_000);
         drop(slack);
         set_timer_slack(before).unwrap();
     }

@@ -81,15 +81,21 @@ impl Measured for Row {
         }
     }
 
+    fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let both = super::runs_on([self.against, self.cpu]);
+        Some(RowProofs {
+            against: both.clone(),
+            cpu: both,
+        })
+    }
+
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let (Cpu(against), Cpu(other)) = (self.against, self.cpu);
         let ticks_per_ns = Source::TscFenced.units_per_ns(plan.clock());
-        let (mut seen, mut strayed, mut asymmetries) = (Vec::new(), None, Vec::new());
+        let (mut seen, mut cpus, mut asymmetries) = (Vec::new(), Vec::new(), Vec::new());
         let mut one_way = |from: u32, to: u32| -> Result<f64, Failure> {
             let (mut exchanges, ran_on) = exchange(from, to)?;
-            if ran_on != [from, to] {
-                strayed = Some(ran_on);
-            }
+            cpus.extend(ran_on);
             let skew = Skew::of(&mut exchanges);
             let offset_ns = skew.offset / ticks_per_ns;
             seen.push(skew);
@@ -120,18 +126,7 @@ impl Measured for Row {
             "asymmetry_ns",
             asymmetries.iter().sum::<f64>() / asymmetries.len() as f64,
         );
-        let both = |[first, second]: [u32; 2]| format!("{first} and {second}");
-        let (expected, observed) = (
-            both([against, other]),
-            both(strayed.unwrap_or([against, other])),
-        );
-        outcome.claim(
-            "processors of the two threads",
-            expected,
-            observed,
-            "getcpu",
-            strayed.is_none(),
-        );
+        super::show_cpus(&mut outcome, cpus);
         Ok(outcome)
     }
 }

@@ -26,6 +26,30 @@ pub(crate) fn counter_is_invariant() -> bool {
     true
 }
 
+/// The instructions of the functions below, as [`reads_by`] finds them.
+pub const UNFENCED: &str = "mrs";
+/// As [`UNFENCED`].
+pub const FENCED: &str = "isb; mrs; isb";
+/// As [`UNFENCED`]: there is none.
+pub const RDTSCP: &str = "";
+
+/// The instructions by which a function reads the counter, in their order, found in its words.
+pub fn reads_by(read: fn() -> u64) -> String {
+    const RETURN: u32 = 0xD65F_03C0;
+    /// Instructions that any such function has.
+    const MOST: usize = 16;
+    // SAFETY: code can be read, and so can what follows it: other code of the program.
+    let code = unsafe { std::slice::from_raw_parts(read as *const u32, MOST) };
+    let code = code.iter().take_while(|word| **word != RETURN);
+    let found = code.filter_map(|word| match word {
+        0xD503_3FDF => Some("isb"),
+        // Of cntvct_el0, to any register.
+        word if word & !0x1F == 0xD53B_E040 => Some("mrs"),
+        _ => None,
+    });
+    found.collect::<Vec<_>>().join("; ")
+}
+
 /// Reads the counter by `mrs cntvct_el0` alone, which may execute early. In ticks.
 #[inline(always)]
 pub fn cycle_counter_unfenced() -> u64 {

@@ -17,7 +17,10 @@ mod machine;
 pub(crate) use machine::{
     COUNTER, add_chain, counter_is_invariant, independent, multiply_chain, start, stop,
 };
-pub use machine::{cycle_counter_fenced, cycle_counter_rdtscp, cycle_counter_unfenced, rdtscp};
+pub use machine::{
+    FENCED, RDTSCP, UNFENCED, cycle_counter_fenced, cycle_counter_rdtscp, cycle_counter_unfenced,
+    rdtscp, reads_by,
+};
 
 /// One iteration of a chain of dependent instructions, for [`frequency`](crate::frequency): a known
 /// number of operations in a row, each of a known number of core cycles.
@@ -47,6 +50,14 @@ mod tests {
         let second = cycle_counter_fenced();
         assert!(second > first);
         assert!(cycle_counter_unfenced() >= second);
+    }
+
+    #[test]
+    fn the_bytes_of_a_function_show_how_it_reads_the_counter() {
+        assert_eq!(reads_by(cycle_counter_unfenced), UNFENCED);
+        assert_eq!(reads_by(cycle_counter_fenced), FENCED);
+        assert_eq!(reads_by(cycle_counter_rdtscp), RDTSCP);
+        assert_eq!(reads_by(|| 1), "");
     }
 
     #[test]

@@ -31,6 +31,38 @@ pub(crate) fn counter_is_invariant() -> bool {
     power.is_some_and(|p| p.has_invariant_tsc())
 }
 
+/// The instructions of the functions below, as [`reads_by`] finds them.
+pub const UNFENCED: &str = "rdtsc";
+/// As [`UNFENCED`].
+pub const FENCED: &str = "lfence; rdtsc; lfence";
+/// As [`UNFENCED`].
+pub const RDTSCP: &str = "rdtscp";
+
+/// The instructions by which a function reads the counter, in their order, found in its bytes.
+pub fn reads_by(read: fn() -> u64) -> String {
+    const RETURN: u8 = 0xC3;
+    /// Bytes that any such function has.
+    const MOST: usize = 64;
+    // SAFETY: code can be read, and so can what follows it: other code of the program.
+    let code = unsafe { std::slice::from_raw_parts(read as *const u8, MOST) };
+    let code = code
+        .split(|byte| *byte == RETURN)
+        .next()
+        .unwrap_or_default();
+    let known: [(&[u8], &str); 3] = [
+        (&[0x0F, 0xAE, 0xE8], "lfence"),
+        (&[0x0F, 0x31], "rdtsc"),
+        (&[0x0F, 0x01, 0xF9], "rdtscp"),
+    ];
+    let at = |start| {
+        known
+            .iter()
+            .find(|(bytes, _)| code[start..].starts_with(bytes))
+    };
+    let found = (0..code.len()).filter_map(at).map(|(_, name)| *name);
+    found.collect::<Vec<_>>().join("; ")
+}
+
 /// Reads the counter by `rdtsc` alone: cheap, but free to move among the instructions around it. In ticks.
 #[inline(always)]
 pub fn cycle_counter_unfenced() -> u64 {

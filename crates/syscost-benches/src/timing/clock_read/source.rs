@@ -3,10 +3,13 @@
 
 use std::io;
 
+use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
 use syscost_sys::arch;
 use syscost_sys::clock::{self, Bracket, Clock};
 use syscost_sys::counters::SchedStat;
+
+use super::claim_served_by;
 
 /// A clock a program can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,16 +26,6 @@ pub(in crate::timing) enum Source {
     TimeOfDay,
     /// `time`.
     Seconds,
-}
-
-/// What a name promises of a clock.
-pub(super) enum Kind {
-    /// The processor's counter.
-    Counter { is_fenced: bool },
-    /// That of clock_gettime(2) with this number.
-    Clock(libc::clockid_t),
-    /// The time of day, by another call.
-    TimeOfDay,
 }
 
 /// The clock; those of clock_gettime(2) have the names that they have there.
@@ -79,25 +72,99 @@ impl Named {
         }
     }
 
-    /// What it is, stated here separately from [`Named::source`]: the readings are compared with it.
-    pub(super) fn kind(self) -> Kind {
+    /// Proof that it is this clock that is read.
+    pub(in crate::timing) fn proof(self) -> Proof {
         match self {
-            Self::Tsc => Kind::Counter { is_fenced: false },
-            Self::TscFenced | Self::Rdtscp => Kind::Counter { is_fenced: true },
-            Self::Realtime => Kind::Clock(libc::CLOCK_REALTIME),
-            Self::RealtimeCoarse => Kind::Clock(libc::CLOCK_REALTIME_COARSE),
-            Self::RealtimeAlarm => Kind::Clock(libc::CLOCK_REALTIME_ALARM),
-            Self::Monotonic => Kind::Clock(libc::CLOCK_MONOTONIC),
-            Self::MonotonicCoarse => Kind::Clock(libc::CLOCK_MONOTONIC_COARSE),
-            Self::MonotonicRaw => Kind::Clock(libc::CLOCK_MONOTONIC_RAW),
-            Self::Boottime => Kind::Clock(libc::CLOCK_BOOTTIME),
-            Self::BoottimeAlarm => Kind::Clock(libc::CLOCK_BOOTTIME_ALARM),
-            Self::Tai => Kind::Clock(libc::CLOCK_TAI),
-            Self::ProcessCputime => Kind::Clock(libc::CLOCK_PROCESS_CPUTIME_ID),
-            Self::ThreadCputime => Kind::Clock(libc::CLOCK_THREAD_CPUTIME_ID),
-            Self::Gettimeofday | Self::Time => Kind::TimeOfDay,
+            Self::Tsc => COUNTER.sees(arch::UNFENCED),
+            Self::TscFenced => COUNTER.sees(arch::FENCED),
+            Self::Rdtscp => COUNTER.sees(arch::RDTSCP),
+            Self::Realtime => of_clock(libc::CLOCK_REALTIME),
+            Self::RealtimeCoarse => of_clock(libc::CLOCK_REALTIME_COARSE),
+            Self::RealtimeAlarm => of_clock(libc::CLOCK_REALTIME_ALARM),
+            Self::Monotonic => of_clock(libc::CLOCK_MONOTONIC),
+            Self::MonotonicCoarse => of_clock(libc::CLOCK_MONOTONIC_COARSE),
+            Self::MonotonicRaw => of_clock(libc::CLOCK_MONOTONIC_RAW),
+            Self::Boottime => of_clock(libc::CLOCK_BOOTTIME),
+            Self::BoottimeAlarm => of_clock(libc::CLOCK_BOOTTIME_ALARM),
+            Self::Tai => of_clock(libc::CLOCK_TAI),
+            Self::ProcessCputime => of_clock(libc::CLOCK_PROCESS_CPUTIME_ID),
+            Self::ThreadCputime => of_clock(libc::CLOCK_THREAD_CPUTIME_ID),
+            // By chance the microseconds may be round ones.
+            Self::Gettimeofday => ROUND.within(Bound::Within(1e3, 1e7)),
+            Self::Time => ROUND.within(Bound::AtLeast(1e9)),
         }
     }
+}
+
+static COUNTER: Witness =
+    Witness::of("instructions that read the counter", "the code's bytes").only_in(Pass::Evidence);
+
+static ROUND: Witness =
+    Witness::of("unit of the readings, in ns", "100 readings").only_in(Pass::Evidence);
+
+/// The clocks of clock_gettime(2), and the witness of each: how many readings lie between two of that
+/// clock and ask the kernel, if they ask it, for no other.
+static CLOCKS: [(libc::clockid_t, Witness); 11] = [
+    (
+        libc::CLOCK_REALTIME,
+        between("of 100 readings, those of CLOCK_REALTIME"),
+    ),
+    (
+        libc::CLOCK_REALTIME_COARSE,
+        between("of 100 readings, those of CLOCK_REALTIME_COARSE"),
+    ),
+    (
+        libc::CLOCK_REALTIME_ALARM,
+        between("of 100 readings, those of CLOCK_REALTIME_ALARM"),
+    ),
+    (
+        libc::CLOCK_MONOTONIC,
+        between("of 100 readings, those of CLOCK_MONOTONIC"),
+    ),
+    (
+        libc::CLOCK_MONOTONIC_COARSE,
+        between("of 100 readings, those of CLOCK_MONOTONIC_COARSE"),
+    ),
+    (
+        libc::CLOCK_MONOTONIC_RAW,
+        between("of 100 readings, those of CLOCK_MONOTONIC_RAW"),
+    ),
+    (
+        libc::CLOCK_BOOTTIME,
+        between("of 100 readings, those of CLOCK_BOOTTIME"),
+    ),
+    (
+        libc::CLOCK_BOOTTIME_ALARM,
+        between("of 100 readings, those of CLOCK_BOOTTIME_ALARM"),
+    ),
+    (
+        libc::CLOCK_TAI,
+        between("of 100 readings, those of CLOCK_TAI"),
+    ),
+    (
+        libc::CLOCK_PROCESS_CPUTIME_ID,
+        between("of 100 readings, those of CLOCK_PROCESS_CPUTIME_ID"),
+    ),
+    (
+        libc::CLOCK_THREAD_CPUTIME_ID,
+        between("of 100 readings, those of CLOCK_THREAD_CPUTIME_ID"),
+    ),
+];
+
+const fn between(sentence: &'static str) -> Witness {
+    Witness::of(sentence, "clock_gettime and seccomp audit").only_in(Pass::Evidence)
+}
+
+/// Readings of which it is seen whose they are.
+const READINGS: usize = 100;
+
+/// Proof that this clock is read: nearly all, since it may be set meanwhile.
+fn of_clock(id: libc::clockid_t) -> Proof {
+    let all = CLOCKS.iter();
+    let own = all
+        .filter(|(other, _)| *other == id)
+        .map(|(_, witness)| witness.within(Bound::AtLeast(0.95 * READINGS as f64)));
+    own.fold(Proof::default(), Proof::and)
 }
 
 /// The rate of the processor's counter, in ticks per ns.
@@ -132,19 +199,6 @@ impl Source {
         matches!(self, Self::Tsc | Self::TscFenced | Self::Rdtscp)
     }
 
-    /// Whether no existing vDSO serves it.
-    pub(super) fn always_calls(self) -> bool {
-        matches!(
-            self,
-            Self::Clock(
-                libc::CLOCK_PROCESS_CPUTIME_ID
-                    | libc::CLOCK_THREAD_CPUTIME_ID
-                    | libc::CLOCK_REALTIME_ALARM
-                    | libc::CLOCK_BOOTTIME_ALARM
-            )
-        )
-    }
-
     /// Whether it stands still while its task waits for a CPU.
     fn is_of_cpu_time(self) -> bool {
         matches!(
@@ -173,16 +227,15 @@ impl Source {
         }
     }
 
-    /// Claims that it is a clock at all: that it advances as the run's own clock does.
-    pub(in crate::timing) fn claim_it_keeps_time(
-        self,
-        b: &mut Bencher,
-        named: Named,
-    ) -> Result<(), Failure> {
+    /// Shows which clock it is; claims that either the vDSO or the kernel answers, and that it is a clock at
+    /// all: that it advances as the run's own does. Returns the call that the kernel answers.
+    pub(in crate::timing) fn look(self, b: &mut Bencher) -> Result<Option<Sysno>, Failure> {
+        let (call, asked) = claim_served_by(b, self)?;
+        self.show(b, asked)?;
         if self == Self::Seconds {
-            return claim_its_second(b);
+            claim_its_second(b)?;
+            return Ok(call);
         }
-        self.claim_it_is_named(b, named)?;
         let ratio = self.time_over_elapsed(b.clock())?;
         let holds = (0.95..=1.05).contains(&ratio);
         b.claim(
@@ -192,27 +245,41 @@ impl Source {
             "run's clock",
             holds,
         );
-        Ok(())
+        Ok(call)
     }
 
-    /// Claims that it is the clock of the row's name: its readings lie between two of that clock. Nearly
-    /// all, since the clock may be set meanwhile. A coarse clock is behind the fine one.
-    fn claim_it_is_named(self, b: &mut Bencher, named: Named) -> Result<(), Failure> {
-        const READINGS: u64 = 100;
-        let (Kind::Clock(named), Self::Clock(_)) = (named.kind(), self) else {
-            return Ok(());
-        };
+    /// Shows which clock it is, whichever of them was `asked` of the kernel.
+    fn show(self, b: &mut Bencher, asked: Option<u64>) -> Result<(), Failure> {
+        b.saw(
+            &COUNTER,
+            match self {
+                Self::Tsc => arch::reads_by(arch::cycle_counter_unfenced),
+                Self::TscFenced => arch::reads_by(arch::cycle_counter_fenced),
+                Self::Rdtscp => arch::reads_by(arch::cycle_counter_rdtscp),
+                Self::Clock(_) | Self::TimeOfDay | Self::Seconds => "none".to_owned(),
+            },
+        );
         let failed = |cause| Failure::of("reading the clock", cause);
-        let mut between = 0_u64;
-        for _ in 0..READINGS {
-            let before = clock_gettime(named).map_err(failed)?;
-            let read = self.read().map_err(failed)?;
-            let after = clock_gettime(named).map_err(failed)?;
-            between += u64::from((before..=after).contains(&read));
+        let readings = (0..READINGS).map(|_| self.read());
+        let readings: Vec<u64> = readings.collect::<Result<_, _>>().map_err(failed)?;
+        let units = (0..=9).rev().map(|power| 10_u64.pow(power));
+        let unit =
+            units.filter(|unit| readings.iter().all(|reading| reading.is_multiple_of(*unit)));
+        b.saw(&ROUND, unit.max().unwrap_or(1));
+        for (id, witness) in &CLOCKS {
+            let is_other = asked.is_some_and(|asked| asked != *id as u64);
+            let mut between = 0_u64;
+            for _ in 0..READINGS {
+                // A machine may lack this clock.
+                let Ok(before) = clock_gettime(*id) else {
+                    break;
+                };
+                let read = self.read().map_err(failed)?;
+                let after = clock_gettime(*id).map_err(failed)?;
+                between += u64::from((before..=after).contains(&read) && !is_other);
+            }
+            b.saw(witness, between);
         }
-        let claim = "of 100 readings, those between two of the named clock";
-        let bound = Bound::AtLeast(0.95 * READINGS as f64);
-        b.claim_within(claim, bound, between as f64, "clock_gettime");
         Ok(())
     }
 

@@ -32,6 +32,19 @@ pub(super) enum Way {
     Epoll(OwnedFd),
 }
 
+impl Via {
+    /// The calls of a sleep.
+    pub(super) fn calls(self) -> &'static [Sysno] {
+        match self {
+            Self::ClockNanosleep => &[Sysno::CLOCK_NANOSLEEP],
+            Self::Timerfd => &[Sysno::TIMERFD_SETTIME, Sysno::READ],
+            Self::Select => &[Sysno::PSELECT6],
+            Self::Poll => &[Sysno::PPOLL],
+            Self::Epoll => &[Sysno::EPOLL_PWAIT2],
+        }
+    }
+}
+
 impl Way {
     pub(super) fn open(via: Via) -> Result<Self, Failure> {
         let failed = |cause: Errno| Failure::of(via.name(), cause);
@@ -45,16 +58,6 @@ impl Way {
             Via::Poll => Self::Poll,
             Via::Epoll => Self::Epoll(epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?),
         })
-    }
-
-    pub(super) fn calls(&self) -> &'static [Sysno] {
-        match self {
-            Self::Nanosleep => &[Sysno::CLOCK_NANOSLEEP],
-            Self::Timerfd(_) => &[Sysno::TIMERFD_SETTIME, Sysno::READ],
-            Self::Select => &[Sysno::PSELECT6],
-            Self::Poll => &[Sysno::PPOLL],
-            Self::Epoll(_) => &[Sysno::EPOLL_PWAIT2],
-        }
     }
 
     #[inline]
