@@ -137,8 +137,8 @@ impl Row {
         }
     }
 
-    /// What proves its parameters, if a cold read leaves so many pages in the cache, and an operation is so many
-    /// calls.
+    /// What proves its parameters, if a cold read leaves so many pages in the cache, and an
+    /// operation is so many calls.
     pub(super) fn proved(&self, left: u64, calls: u64) -> RowProofs<Proof> {
         let (blocks, call) = (self.blocks(), Sysno::PREAD64);
         let counted = exactly(Counter::Syscall(call), calls as f64);
@@ -167,8 +167,9 @@ mod tests {
             cache: State::Direct,
             size: Bytes::kib(4),
         };
-        let measure = |plan: Plan| Measured::<()>::measure(row, plan);
-        let Some(found) = found_by(&Case::default(), Pass::Timed, &[], measure) else {
+        let Some(found) = found_by(&Case::default(), Pass::Timed, &[], |plan| {
+            Measured::<()>::measure(row, plan)
+        }) else {
             return;
         };
         let singles: u64 = found.histogram.iter().map(|(_, count)| count).sum();
