@@ -69,7 +69,8 @@ impl Blocks {
         Proof::argument(call, offset, given)
     }
 
-    /// Proof of their size by the length of such calls, by what these moved, and by how many blocks there are.
+    /// Proof of their size by the length of such calls, by what these moved, and by how many blocks
+    /// there are.
     pub(super) fn sized(self, call: Sysno) -> Proof {
         let length = Argument {
             position: 2,
@@ -80,7 +81,8 @@ impl Blocks {
         moved.and(Proof::argument(call, length, given))
     }
 
-    /// Proof that they are the whole file, and not a part of it, which would stay in the core's caches.
+    /// Proof that they are the whole file, and not a part of it, which would stay in the core's
+    /// caches.
     pub(super) fn whole(self) -> Proof {
         BLOCKS.within(Bound::Within(self.least() as f64, self.count() as f64))
     }

@@ -35,7 +35,7 @@ use self::readers::{Account, BLOCK, Readers};
 use super::labels;
 use super::space::{Space, Stamped, all_fetched, detail_guest, see_fetched};
 use crate::implied::{Implied, Shares};
-use crate::witness::files::DIRECTORY;
+use crate::witness::files::{DIRECTORY, see_alike};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.contention",
@@ -119,12 +119,13 @@ impl Measured for Row {
     }
 
     fn proofs(&self) -> Option<RowProofs<Proof>> {
+        let (files, bytes) = match self.file {
+            Whose::Shared => (1, SHARED_BYTES),
+            Whose::Own => (self.processes, OWN_BYTES),
+        };
         Some(RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
-            file: FILES.sees(match self.file {
-                Whose::Shared => 1,
-                Whose::Own => self.processes,
-            }),
+            file: FILES.sees(files).and(FILE_BYTES.sees(bytes)),
             processes: PROCESSES.sees(self.processes).and(all_fetched()),
         })
     }
@@ -271,14 +272,21 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
 
 /// How many processes read, and how many files.
 static PROCESSES: Witness = Witness::of("different processes that read", "getpid");
-static FILES: Witness = Witness::of("different files that they read", "fstat of each process");
+static FILES: Witness = Witness::of("different files that they read", FSTAT);
 
-/// Reports how many processes and files there are, by what each process sees of itself and of its file.
+/// How long each of these is: a single process has one file of its own, and one for all, too.
+static FILE_BYTES: Witness = Witness::of("bytes of each of these files", FSTAT);
+
+const FSTAT: &str = "fstat of each process";
+
+/// Reports how many processes and files there are, by what each process sees of itself and of its
+/// file.
 fn see_label(b: &mut Bencher, accounts: &[Account]) {
     let processes: BTreeSet<u32> = accounts.iter().map(|account| account.process).collect();
     let files: BTreeSet<(u64, u64)> = accounts.iter().map(|account| account.file).collect();
     b.saw(&PROCESSES, processes.len());
     b.saw(&FILES, files.len());
+    see_alike(b, &FILE_BYTES, accounts.iter().map(|account| account.bytes));
 }
 
 /// Claims that every read bypassed the page cache, and was at a random place.

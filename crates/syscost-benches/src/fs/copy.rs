@@ -112,11 +112,7 @@ impl Measured for Row {
     }
 }
 
-fn measure<'p>(
-    mut plan: Plan<'p>,
-    space: &Space,
-    copier: Copier,
-) -> Result<Outcome<'p>, Failure> {
+fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outcome<'p>, Failure> {
     let bytes = copier.source.bytes();
     let cached = Cache::of(space, copier.source.open()?)?;
     cached.fill(&copier.source)?;
@@ -240,7 +236,14 @@ fn see_content(
     match Became::of(shared, dirtied) {
         Some(became) => {
             b.saw(&CONTENT, became.name());
-            b.saw(&WHOLE, if became == Became::Unclear { "no" } else { "yes" });
+            b.saw(
+                &WHOLE,
+                if became == Became::Unclear {
+                    "no"
+                } else {
+                    "yes"
+                },
+            );
         }
         None => {
             let kind = &space.filesystem().kind;
@@ -272,7 +275,8 @@ impl By {
         }
     }
 
-    /// The calls that the method takes. The kernel may do less than requested, down to a page at a time.
+    /// The calls that the method takes. The kernel may do less than requested, down to a page at a
+    /// time.
     fn calls(self, bytes: u64) -> Vec<Expect> {
         let parts = |part: usize| bytes as f64 / part as f64;
         let up_from = |call, least| vec![within(Counter::Syscall(call), least, 16.0 * least)];
@@ -308,8 +312,8 @@ struct Copier {
 }
 
 impl Copier {
-    /// A copier from a file of this size to a new one. It is tried once: afterwards the target's pages are
-    /// allocated.
+    /// A copier from a file of this size to a new one. It is tried once: afterwards the target's
+    /// pages are allocated.
     fn new(b: &mut Bencher, space: &Space, by: By, size: Bytes) -> Result<Self, Failure> {
         let seed = b.random().u64(..);
         let source = space.file("source", size.0, seed)?;
@@ -328,14 +332,16 @@ impl Copier {
             pipe,
         };
         copier.begin_anew()?;
-        copier.fill().map_err(|cause| match REFUSALS.contains(&cause) {
-            true => Failure::Unsupported(format!(
-                "{} refuses {}: {cause}",
-                space.filesystem().kind,
-                by.call()
-            )),
-            false => Failure::of(by.call(), cause),
-        })?;
+        copier
+            .fill()
+            .map_err(|cause| match REFUSALS.contains(&cause) {
+                true => Failure::Unsupported(format!(
+                    "{} refuses {}: {cause}",
+                    space.filesystem().kind,
+                    by.call()
+                )),
+                false => Failure::of(by.call(), cause),
+            })?;
         Ok(copier)
     }
 

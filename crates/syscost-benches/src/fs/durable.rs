@@ -48,7 +48,12 @@ impl Sync {
     }
 
     /// Expects that what is synced is this file or directory, or something else, where anything is.
-    pub(super) fn expect_synced(self, plan: &mut Plan, given: fn(u64) -> ArgumentValue, file: &OwnedFd) {
+    pub(super) fn expect_synced(
+        self,
+        plan: &mut Plan,
+        given: fn(u64) -> ArgumentValue,
+        file: &OwnedFd,
+    ) {
         const DESCRIPTOR: Argument = Argument {
             position: 0,
             name: "descriptor",

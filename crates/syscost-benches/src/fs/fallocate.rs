@@ -235,7 +235,9 @@ mod tests {
                 return println!("skipped: no disk");
             };
             let expect = [MAX_SLEEPS, op.gained(BYTES)];
-            match refuted(&expect, |plan| measure(plan, &space, op, BYTES, |file| lie(op, file))) {
+            match refuted(&expect, |plan| {
+                measure(plan, &space, op, BYTES, |file| lie(op, file))
+            }) {
                 Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
                 found => {
                     let found = found.expect("it can be done");

@@ -17,8 +17,8 @@ use std::os::fd::OwnedFd;
 
 use syscost_harness::prelude::*;
 
-use super::space::Space;
 use super::labels;
+use super::space::Space;
 use super::waits::MAX_SLEEPS;
 use crate::sync::{self, Via};
 

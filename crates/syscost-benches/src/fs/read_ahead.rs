@@ -202,8 +202,8 @@ impl Ahead {
     }
 }
 
-/// How far readahead went, as a share of how far it had gone before any advice, and what else than advice may
-/// have caused it. If it did not happen at all, some advice prevents it.
+/// How far readahead went, as a share of how far it had gone before any advice, and what else than
+/// advice may have caused it. If it did not happen at all, some advice prevents it.
 fn compared(ahead: f64, unadvised: f64) -> (f64, Option<&'static str>) {
     if unadvised == 0.0 {
         let reason = "the file system reads nothing ahead, advised or not";

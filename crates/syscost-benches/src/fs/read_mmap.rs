@@ -64,19 +64,12 @@ static BEHIND_ANOTHER: Witness = Witness::of(
 )
 .only_in(Pass::Evidence);
 
-/// Where faults find the pages of the file.
-#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-enum Cached {
-    Warm,
-    Cold,
-}
-
 #[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
     access: Access,
-    cache: Cached,
+    cache: State,
 }
 
 impl Measured for Row {
@@ -85,46 +78,43 @@ impl Measured for Row {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
-            cache: Cached::ALL,
+            cache: [State::Warm, State::Cold],
             access: Access::ALL
         })
     }
 
     fn ignores_interference(&self) -> bool {
-        self.cache == Cached::Cold
+        self.cache != State::Warm
     }
 
     fn proofs(&self) -> Option<RowProofs<Proof>> {
         let blocks = self.blocks();
-        let (state, left) = match (self.cache, self.access) {
-            (Cached::Warm, _) => (State::Warm, 0),
-            (Cached::Cold, Access::Sequential) => (State::Cold, blocks.count()),
-            (Cached::Cold, Access::Random) => (State::Cold, 1),
-        };
-        let behind = match self.access {
-            Access::Sequential => blocks.count() - 1,
-            Access::Random => 0,
+        let (behind, left) = match self.access {
+            Access::Sequential => (blocks.count() - 1, blocks.count()),
+            Access::Random => (0, 1),
         };
         Some(RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             access: BEHIND_ANOTHER.sees(behind).and(blocks.whole()),
-            cache: state.proof(FILE, left),
+            cache: self.cache.proof(FILE, left),
         })
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
-        let state = match self.cache {
-            Cached::Warm => State::Warm,
-            Cached::Cold => State::Cold,
-        };
         let blocks = self.blocks();
-        let source = Source::open(&mut plan, &self.dir, FILE, state, blocks.size)?;
-        let mapped = Mapped::of(source.file(), (FILE / blocks.size.0) as usize, ProtFlags::READ)?;
+        let source = Source::open(&mut plan, &self.dir, FILE, self.cache, blocks.size)?;
+        let mapped = Mapped::of(
+            source.file(),
+            (FILE / blocks.size.0) as usize,
+            ProtFlags::READ,
+        )?;
         let pages = Pages::of(&mut plan, &mapped, source.written(), blocks);
         let mut outcome = match (self.cache, self.access) {
-            (Cached::Warm, _) => warm(plan, &source, &pages)?,
-            (Cached::Cold, Access::Sequential) => cold_in_order(plan, &source, pages.clone())?,
-            (Cached::Cold, Access::Random) => {
+            (State::Warm, _) => warm(plan, &source, &pages)?,
+            (State::Cold | State::Direct, Access::Sequential) => {
+                cold_in_order(plan, &source, pages.clone())?
+            }
+            (State::Cold | State::Direct, Access::Random) => {
                 read_through(source.written(), source.file())?;
                 mapped.advise(Advice::Random)?;
                 plan.expect(within(Counter::MajorFaults, 0.99, 1.01));
@@ -210,8 +200,8 @@ impl<'m> Pages<'m> {
     }
 }
 
-/// How many pages directly follow the one read before them, where pages are read in this order: judged by the
-/// sums that reading them gives, of which those of all pages are known.
+/// How many pages directly follow the one read before them, where pages are read in this order:
+/// judged by the sums that reading them gives, of which those of all pages are known.
 fn behind_another(order: &[usize], sums: &[u64], read: impl Fn(usize) -> u64) -> u64 {
     let numbers = sums.iter().enumerate();
     let numbers: HashMap<u64, usize> = numbers.map(|(number, sum)| (*sum, number)).collect();

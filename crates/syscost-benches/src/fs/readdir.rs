@@ -27,8 +27,8 @@ use super::durable;
 use super::entries::{self, BUFFER_BYTES, close};
 use super::labels;
 use super::space::Space;
-use crate::witness::files::DIRECTORY;
 use crate::syscall::{Bad, must};
+use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.readdir",
@@ -105,7 +105,8 @@ impl Measured for Row {
                 self.entries as f64,
             )],
         };
-        // Each name lies where getdents64 put it, so no two successive ones are at the same address.
+        // Each name lies where getdents64 put it, so no two successive ones are at the same
+        // address.
         let names = (self.per_entry == Each::Stat && self.entries > 1)
             .then(|| Proof::argument(Sysno::NEWFSTATAT, NAME, ArgumentValue::Apart(1)));
         Some(RowProofs {

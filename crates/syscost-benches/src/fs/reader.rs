@@ -135,22 +135,27 @@ mod tests {
     use crate::fs::transfer::State;
     use crate::testing::findings_by;
 
-    /// The findings of reading a file of 1 MiB in blocks of this size, while another one, which has these many
-    /// bytes, is read instead.
+    /// The findings of reading a file of 1 MiB in blocks of this size, while another one, which has
+    /// these many bytes, is read instead.
     fn read_another(pass: Pass, size: Bytes, bytes: u64) -> Result<Findings, Failure> {
-        findings_by(&Case::default(), pass, &[calls(Sysno::PREAD64)], |mut plan| {
-            let source = Source::open(&mut plan, DEFAULT, 1 << 20, State::Warm, size)?;
-            let other = Space::in_directory(&mut plan, DEFAULT)?;
-            let other = other.file("other", bytes, 1)?.open()?;
-            let blocks = Blocks {
-                access: Access::Sequential,
-                size,
-                all: 1 << 20,
-            };
-            let mut reader = Reader::of(&mut plan, &source, blocks);
-            reader.file = &other;
-            source.cached(plan, &mut reader)
-        })
+        findings_by(
+            &Case::default(),
+            pass,
+            &[calls(Sysno::PREAD64)],
+            |mut plan| {
+                let source = Source::open(&mut plan, DEFAULT, 1 << 20, State::Warm, size)?;
+                let other = Space::in_directory(&mut plan, DEFAULT)?;
+                let other = other.file("other", bytes, 1)?.open()?;
+                let blocks = Blocks {
+                    access: Access::Sequential,
+                    size,
+                    all: 1 << 20,
+                };
+                let mut reader = Reader::of(&mut plan, &source, blocks);
+                reader.file = &other;
+                source.cached(plan, &mut reader)
+            },
+        )
     }
 
     #[test]

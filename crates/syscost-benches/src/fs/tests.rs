@@ -1,4 +1,5 @@
-//! Rows of all benchmarks of the group, as they are named and with a neighbour measured in their place.
+//! Rows of all benchmarks of the group, as they are named and with a neighbour measured in their
+//! place.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -29,8 +30,8 @@ fn here() -> Here {
     here
 }
 
-/// For each benchmark its first row, and those that differ from it in one parameter: of each parameter the two
-/// nearest.
+/// For each benchmark its first row, and those that differ from it in one parameter: of each
+/// parameter the two nearest.
 fn rows(here: &Here) -> Vec<(&'static Benchmark, Case, Vec<Case>)> {
     let measured = GROUP.benchmarks.iter().filter(|one| one.measure.is_some());
     let of = |benchmark: &'static Benchmark| {
@@ -43,7 +44,10 @@ fn rows(here: &Here) -> Vec<(&'static Benchmark, Case, Vec<Case>)> {
         let mut times: BTreeSet<(&str, usize)> = BTreeSet::new();
         let neighbours = cases.into_iter().filter(|case| {
             let pairs = first.parameters().zip(case.parameters());
-            let others: Vec<&str> = pairs.filter(|(one, other)| one != other).map(|(_, other)| other.0).collect();
+            let others: Vec<&str> = pairs
+                .filter(|(one, other)| one != other)
+                .map(|(_, other)| other.0)
+                .collect();
             match others[..] {
                 [key] => (0..2).any(|time| times.insert((key, time))),
                 _ => false,

@@ -1,8 +1,8 @@
-//! Shared: the blocks of a file that are transferred one after another: measured in three ways, with the
-//! evidence of where they came from.
+//! Shared: the blocks of a file that are transferred one after another: measured in three ways,
+//! with the evidence of where they came from.
 //!
-//! A benchmark says which blocks of which file ([`Source`]), in which state, and what transfers them
-//! ([`Transfer`]): calls, a mapping, a ring.
+//! A benchmark says which blocks of which file ([`Source`]), in which state, and what transfers
+//! them ([`Transfer`]): calls, a mapping, a ring.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -19,24 +19,28 @@ use super::space::{ALIGNMENT, Cache, Resident, Space, Stamped, Storage, all_fetc
 use crate::implied::{Implied, Shares};
 use crate::witness::files::{direct, see_direct, see_directory};
 
-/// Maximum total time of individually timed operations, as a multiple of the time for a round's samples of a
-/// case.
+/// Maximum total time of individually timed operations, as a multiple of the time for a round's
+/// samples of a case.
 const TIME: f64 = 3.0;
 
-/// Additional waits of an observation besides those for what is read: for pages that have to leave the page
-/// cache, once a millisecond.
+/// Additional waits of an observation besides those for what is read: for pages that have to leave
+/// the page cache, once a millisecond.
 const FURTHER_WAITS: u64 = 256;
 
 /// The source of numbers of pages.
 pub(super) const PAGES: &str = "mincore and cachestat";
 
 /// Pages of the file in the page cache before each transfer; of several counts the largest.
-pub(super) static BEFORE: Witness =
-    Witness::of("pages of the file in the page cache before a transfer", PAGES);
+pub(super) static BEFORE: Witness = Witness::of(
+    "pages of the file in the page cache before a transfer",
+    PAGES,
+);
 
 /// The same after the last one.
-pub(super) static AFTER: Witness =
-    Witness::of("pages of the file in the page cache after a transfer", PAGES);
+pub(super) static AFTER: Witness = Witness::of(
+    "pages of the file in the page cache after a transfer",
+    PAGES,
+);
 
 /// What transfers the blocks of a file.
 pub(super) trait Transfer {
@@ -71,28 +75,21 @@ pub(super) enum Observes {
 }
 
 impl Observes {
-    /// Turns the time of so much work into the value, and the value into the time.
-    fn convert(self, work: Work, number: f64) -> f64 {
+    /// The value of so many bytes, in blocks of this size, that took this long, and the time that
+    /// it implies.
+    fn value(self, bytes: u64, size: u64, ns: f64) -> (f64, f64) {
+        let (bytes, blocks) = (bytes as f64, (bytes / size) as f64);
         match self {
-            Self::Rate => work.bytes as f64 * 1e9 / number,
-            Self::Time => number / work.blocks as f64,
+            Self::Rate => {
+                let rate = bytes * 1e9 / ns;
+                (rate, bytes * 1e9 / rate)
+            }
+            Self::Time => {
+                let each = ns / blocks;
+                (each, each * blocks)
+            }
         }
     }
-
-    /// The time that a value implies for so much work.
-    fn implied_ns(self, work: Work, value: f64) -> f64 {
-        match self {
-            Self::Rate => self.convert(work, value),
-            Self::Time => value * work.blocks as f64,
-        }
-    }
-}
-
-/// What was done in a time.
-#[derive(Debug, Clone, Copy)]
-struct Work {
-    bytes: u64,
-    blocks: u64,
 }
 
 /// Where reads find a file.
@@ -107,7 +104,8 @@ pub(super) enum State {
 }
 
 impl State {
-    /// Proof of where reads find a file of this many bytes; a cold one leaves so many pages in the cache.
+    /// Proof of where reads find a file of this many bytes; a cold one leaves so many pages in the
+    /// cache.
     pub(super) fn proof(self, bytes: u64, left: u64) -> Proof {
         let found = match self {
             State::Warm => BEFORE.sees(pages(bytes)).and(unfetched()),
@@ -134,9 +132,9 @@ struct Kept {
 }
 
 thread_local! {
-    /// The files with the labels of their directories: the rows of one worker share them, as a device should
-    /// not be written to more often than needed. They are removed when the worker ends, by it or by
-    /// the process that waits for it.
+    /// The files with the labels of their directories: the rows of one worker share them, as a
+    /// device should not be written to more often than needed. They are removed when the worker
+    /// ends, by it or by the process that waits for it.
     static ALL: RefCell<Vec<(String, Rc<Kept>)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -168,18 +166,19 @@ pub(super) struct Source {
     direct: Option<File>,
     /// The largest number of its pages in the cache before transfers.
     before: Cell<Resident>,
-    /// Whether the cache is checked each time. Emptying it includes a check; where reads are timed another
-    /// check would only reduce their number.
+    /// Whether the cache is checked each time. Emptying it includes a check; where reads are timed
+    /// another check would only reduce their number.
     looks: bool,
 }
 
 impl Source {
-    /// The file of this many bytes in the directory of this label, to be read `size` bytes at a time, at
-    /// multiples of them. A warm one is brought into the page cache in the usual way, by reading it in order.
+    /// The file of this many bytes in the directory of this label, to be read `size` bytes at a
+    /// time, at multiples of them. A warm one is brought into the page cache in the usual way, by
+    /// reading it in order.
     ///
     /// # Errors
-    /// Unsupported where it has to be in storage and exists only in memory, or its file system refuses such
-    /// direct reads.
+    /// Unsupported where it has to be in storage and exists only in memory, or its file system
+    /// refuses such direct reads.
     pub(super) fn open(
         b: &mut Bencher,
         dir: &str,
@@ -261,7 +260,8 @@ impl Source {
         Ok(outcome)
     }
 
-    /// Measures transfers that wait for storage at most this often, each individually, after `forget`.
+    /// Measures transfers that wait for storage at most this often, each individually, after
+    /// `forget`.
     pub(super) fn each<'p>(
         &self,
         mut plan: Plan<'p>,
@@ -282,7 +282,8 @@ impl Source {
         Ok(outcome)
     }
 
-    /// Observes laps through all blocks, each after `forget` and before `look`, none of which is timed.
+    /// Observes laps through all blocks, each after `forget` and before `look`, none of which is
+    /// timed.
     pub(super) fn laps<'p>(
         &self,
         mut plan: Plan<'p>,
@@ -300,15 +301,12 @@ impl Source {
             self.prepare()?;
             let (begun, before) = (Instant::now(), by.bytes());
             let ns = clocked(&clock, || by.lap())?;
-            let work = Work {
-                bytes: by.bytes() - before,
-                blocks: (by.bytes() - before) / by.size(),
-            };
-            let value_seen = value.convert(work, ns);
-            observed += work.bytes;
-            implied.note(value.implied_ns(work, value_seen), begun);
+            let bytes = by.bytes() - before;
+            let (value, implied_ns) = value.value(bytes, by.size(), ns);
+            observed += bytes;
+            implied.note(implied_ns, begun);
             look()?;
-            Ok(value_seen)
+            Ok(value)
         }))?;
         implied.claim(&mut outcome, Shares::WHOLE);
         let claim = "bytes that were read, each in one of the values";
@@ -319,8 +317,8 @@ impl Source {
         Ok(outcome)
     }
 
-    /// Reports where transfers of so many blocks of this size found the file, what they left, and what storage
-    /// delivered for these many bytes. To be called right after a transfer.
+    /// Reports where transfers of so many blocks of this size found the file, what they left, and
+    /// what storage delivered for these many bytes. To be called right after a transfer.
     pub(super) fn see(
         &self,
         b: &mut Bencher,
@@ -330,7 +328,7 @@ impl Source {
     ) -> Result<(), Failure> {
         b.saw(&BEFORE, self.before.get().fact());
         b.saw(&AFTER, self.cache.resident()?.fact());
-        see_direct(b, [self.file()])?;
+        see_direct(b, self.file())?;
         see_blocks(b, blocks, size);
         storage.see(b, bytes)?;
         if self.state != State::Warm {
@@ -364,8 +362,8 @@ pub(super) fn expect_waits(plan: &mut Plan, most: u64) {
     plan.expect(at_most(Counter::VoluntarySwitches, most));
 }
 
-/// Measures operations individually, each after an untimed preparation: samples, and then further ones
-/// into the row's histogram, as rounds have too few samples for the tail of the distribution.
+/// Measures operations individually, each after an untimed preparation: samples, and then further
+/// ones into the row's histogram, as rounds have too few samples for the tail of the distribution.
 pub(super) fn measure_each(
     plan: Plan<'_>,
     mut prepare: impl FnMut() -> Result<(), Failure>,
@@ -409,7 +407,8 @@ pub(super) fn allowed_direct(file: &File, size: u64) -> Result<Option<Alignment>
     }
 }
 
-/// Reads the second block of this size. Returns the error, if it is about the size or the alignment.
+/// Reads the second block of this size. Returns the error, if it is about the size or the
+/// alignment.
 fn try_direct(file: &File, size: u64) -> Result<Option<String>, Failure> {
     let mut buffer = Buffer::new(size as usize, ALIGNMENT);
     match pread(file, &mut buffer[..], size) {

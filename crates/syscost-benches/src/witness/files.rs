@@ -1,5 +1,6 @@
 //! What the kernel says of open files, and what calls on them gave.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -13,11 +14,14 @@ use syscost_sys::files;
 /// The label of the directory that a file is in.
 pub(crate) static DIRECTORY: Witness = Witness::of("directory of the file", "/proc/self/fd");
 
-/// Whether a file bypasses the page cache, in the words of [`see_direct`].
+/// Whether a file bypasses the page cache.
 static DIRECT: Witness = Witness::of("O_DIRECT of the open file", "fcntl F_GETFL");
 
 /// Bytes that each operation has moved: reads, writes, copies.
-pub(crate) static MOVED: Witness = Witness::of("bytes that an operation moved", "results of its calls, fstat");
+pub(crate) static MOVED: Witness = Witness::of(
+    "bytes that an operation moved",
+    "results of its calls, fstat",
+);
 
 /// Reports in which of the run's directories this file is.
 pub(crate) fn see_directory(b: &mut Bencher, file: impl AsFd) {
@@ -28,10 +32,7 @@ pub(crate) fn see_directory(b: &mut Bencher, file: impl AsFd) {
 }
 
 /// The label of the innermost of these directories that a file is in.
-fn directory_of(
-    file: BorrowedFd<'_>,
-    directories: &[Directory],
-) -> Result<String, Unsupported> {
+fn directory_of(file: BorrowedFd<'_>, directories: &[Directory]) -> Result<String, Unsupported> {
     let link = format!("/proc/self/fd/{}", file.as_raw_fd());
     let path = readlink(&*link, Vec::new())
         .map_err(|cause| Unsupported::new(format!("readlink {link}: {cause}")))?;
@@ -42,7 +43,9 @@ fn directory_of(
     };
     let found = directories.iter().max_by_key(length);
     let found = found.filter(|one| length(one).is_some());
-    let alike = directories.iter().filter(|one| found.is_some_and(|of| of.path == one.path));
+    let alike = directories
+        .iter()
+        .filter(|one| found.is_some_and(|of| of.path == one.path));
     match (found, alike.count()) {
         (None, _) => Ok("none of this run".to_owned()),
         (Some(found), 1) => Ok(found.label.clone()),
@@ -55,24 +58,24 @@ pub(crate) fn direct(is_direct: bool) -> Proof {
     DIRECT.sees(if is_direct { "set" } else { "not set" })
 }
 
-/// Reports whether the kernel has these files open with O_DIRECT.
-pub(crate) fn see_direct<'f>(
-    b: &mut Bencher,
-    files: impl IntoIterator<Item = &'f File>,
-) -> Result<(), Failure> {
-    let flags: Vec<bool> = files.into_iter().map(files::is_direct).collect::<Result<_, _>>()?;
-    see_all_direct(b, &flags);
+/// Reports whether the kernel has this file open with O_DIRECT.
+pub(crate) fn see_direct(b: &mut Bencher, file: &File) -> Result<(), Failure> {
+    let seen = files::is_direct(file)?;
+    b.saw(&DIRECT, if seen { "set" } else { "not set" });
     Ok(())
 }
 
-/// Reports whether files are open with O_DIRECT, as their processes found out.
-pub(crate) fn see_all_direct(b: &mut Bencher, flags: &[bool]) {
-    let seen = match (flags.contains(&true), flags.contains(&false)) {
-        (true, false) => "set",
-        (false, _) => "not set",
-        (true, true) => "set of some of them",
-    };
-    b.saw(&DIRECT, seen);
+/// Reports the number that all of these are, or which there are.
+pub(crate) fn see_alike(
+    b: &mut Bencher,
+    witness: &'static Witness,
+    numbers: impl IntoIterator<Item = u64>,
+) {
+    let different: BTreeSet<u64> = numbers.into_iter().collect();
+    match different.iter().collect::<Vec<_>>()[..] {
+        [one] => b.saw(witness, *one),
+        _ => b.saw(witness, format!("{different:?}")),
+    }
 }
 
 #[cfg(test)]
@@ -91,7 +94,10 @@ mod tests {
         let own = File::open(env!("CARGO_MANIFEST_DIR")).expect("this crate");
         let path = std::fs::canonicalize(env!("CARGO_MANIFEST_DIR")).expect("it has a path");
         let outer = path.parent().expect("the workspace").to_owned();
-        let (inner, beside) = (directory("inner", path.clone()), directory("x", path.join("src")));
+        let (inner, beside) = (
+            directory("inner", path.clone()),
+            directory("x", path.join("src")),
+        );
         let outer = directory("outer", outer);
         let of = |all: &[Directory]| directory_of(own.as_fd(), all);
         if let Err(reason) = of(&[outer.clone()]) {

@@ -63,6 +63,8 @@ pub(super) struct Account {
     pub(super) process: u32,
     /// Device and inode number of its file.
     pub(super) file: (u64, u64),
+    /// Length of its file.
+    pub(super) bytes: u64,
     /// Reads at or next to the place of the one before.
     pub(super) near: u64,
     /// When its first read began, and when its last one ended, in ticks.
@@ -263,6 +265,7 @@ impl Reader {
         let mut account = Account {
             process: std::process::id(),
             file: (facts.dev(), facts.ino()),
+            bytes: facts.len(),
             began: clock.start(),
             ended: 0,
             reads: 0,

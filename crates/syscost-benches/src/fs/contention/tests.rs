@@ -20,6 +20,7 @@ fn account(began: u64, ended: u64) -> Account {
     Account {
         process: 1,
         file: (1, 1),
+        bytes: 1 << 20,
         near: 1,
         began,
         ended,

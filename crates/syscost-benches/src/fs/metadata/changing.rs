@@ -73,7 +73,8 @@ impl Operation for Adding {
     }
 
     fn expect(&self, plan: &mut Plan, directory: &OwnedFd) {
-        self.sync.expect_synced(plan, ArgumentValue::Always, directory);
+        self.sync
+            .expect_synced(plan, ArgumentValue::Always, directory);
     }
 
     #[inline(always)]
@@ -143,7 +144,8 @@ impl Operation for Removing {
     }
 
     fn expect(&self, plan: &mut Plan, directory: &OwnedFd) {
-        self.sync.expect_synced(plan, ArgumentValue::Always, directory);
+        self.sync
+            .expect_synced(plan, ArgumentValue::Always, directory);
     }
 
     #[inline(always)]

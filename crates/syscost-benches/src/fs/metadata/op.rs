@@ -133,9 +133,15 @@ impl Op {
             ],
         };
         let counted = Proof::counted(self.calls().iter().map(|call| calls(*call)));
-        expected.into_iter().fold(counted, |proof, (position, name, given)| {
-            proof.and(Proof::argument(self.calls()[0], Argument { position, name }, given))
-        })
+        expected
+            .into_iter()
+            .fold(counted, |proof, (position, name, given)| {
+                proof.and(Proof::argument(
+                    self.calls()[0],
+                    Argument { position, name },
+                    given,
+                ))
+            })
     }
 
     /// The failure for one of its errors. Not every file system has links and modes.

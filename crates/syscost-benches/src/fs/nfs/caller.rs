@@ -30,8 +30,8 @@ static PROCEDURE: Witness = Witness::of("NFS procedure of every call", SOURCE);
 
 const SOURCE: &str = "bytes of the connection";
 
-/// Proof of a procedure by its number, and by the calls of one round trip: a record is sent in one call, and of
-/// a reply the record mark is received first, which holds the length of the rest.
+/// Proof of a procedure by its number, and by the calls of one round trip: a record is sent in one
+/// call, and of a reply the record mark is received first, which holds the length of the rest.
 pub(super) fn proof(call: Call) -> Proof {
     let counted = [together(Sysno::SENDTO, 1.0), together(Sysno::RECVFROM, 2.0)];
     PROCEDURE.sees(call.name()).and(Proof::counted(counted))

@@ -37,6 +37,8 @@ pub(super) fn measure(mut plan: Plan, server: IpAddr) -> Result<Outcome, Failure
     pinger.claim_deliveries(&mut outcome);
     pinger.claim_interface(&mut outcome);
     pinger.link.claim_address(&mut outcome, server);
-    pinger.link.claim(&mut outcome, pinger.tally.answered, false);
+    pinger
+        .link
+        .claim(&mut outcome, pinger.tally.answered, false);
     Ok(outcome)
 }

@@ -307,8 +307,7 @@ mod tests {
                 size: Bytes::kib(4),
                 all: 1 << 20,
             };
-            let source =
-                Source::open(&mut plan, DEFAULT, blocks.all, State::Warm, blocks.size)?;
+            let source = Source::open(&mut plan, DEFAULT, blocks.all, State::Warm, blocks.size)?;
             let mut ring = Ring::of(&mut plan, &source, 4, blocks)?;
             let clock = *plan.clock();
             let mut outcome = plan.measure(Observed::of(|| observe(&mut ring, &clock)))?;
@@ -357,7 +356,9 @@ mod tests {
                 ring.offsets = (0..ring.offsets.len()).map(order).collect();
                 ring.window(100, clock)
             };
-            let Some(found) = with_ring(lie, |_| ()) else { return };
+            let Some(found) = with_ring(lie, |_| ()) else {
+                return;
+            };
             let refuted = claims(&found, Verdict::Refuted);
             assert!(
                 refuted.len() == 1 && refuted[0].contains("first reads"),
@@ -378,6 +379,8 @@ mod tests {
             ring.free.extend(held);
             Ok(1.0)
         };
-        with_ring(lie, |ring| assert!(ring.at_waits.is_some_and(|(least, _)| least == 3)));
+        with_ring(lie, |ring| {
+            assert!(ring.at_waits.is_some_and(|(least, _)| least == 3))
+        });
     }
 }

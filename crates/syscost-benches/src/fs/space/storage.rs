@@ -16,7 +16,8 @@ const DELIVERED: &str = "bytes that the device delivered per byte read";
 const STRAY: &str = "something else of this process was fetched, too";
 const UNCOUNTED: &str = "the kernel may not count what this file system fetches";
 
-/// How much was fetched, for reads that should all have come from storage, and for those of which none should.
+/// How much was fetched, for reads that should all have come from storage, and for those of which
+/// none should.
 static FETCHED: Witness = Witness::of(PER_BYTE, COUNTED);
 static UNFETCHED: Witness = Witness::of(PER_BYTE, COUNTED);
 
@@ -43,8 +44,8 @@ pub(in crate::fs) fn unfetched() -> Proof {
     UNFETCHED.within(Bound::AtMost(0.0))
 }
 
-/// Reports how much was fetched for so many bytes; `None` where the kernel does not count it. It certainly does
-/// only for devices, not for a file system that a program serves.
+/// Reports how much was fetched for so many bytes; `None` where the kernel does not count it. It
+/// certainly does only for devices, not for a file system that a program serves.
 pub(in crate::fs) fn see_fetched(
     b: &mut Bencher,
     fetched: Option<u64>,
@@ -123,11 +124,7 @@ impl Storage {
     }
 
     /// Claims that the device delivered these many bytes, and not many more.
-    pub(in crate::fs) fn claim_delivered(
-        &self,
-        b: &mut Bencher,
-        read: u64,
-    ) -> Result<(), Failure> {
+    pub(in crate::fs) fn claim_delivered(&self, b: &mut Bencher, read: u64) -> Result<(), Failure> {
         detail_guest(b);
         let Some((device, before)) = &self.device else {
             return Ok(());
