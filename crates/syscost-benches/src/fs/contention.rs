@@ -35,7 +35,7 @@ use self::readers::{Account, BLOCK, Readers};
 use super::labels;
 use super::space::{Space, Stamped, all_fetched, detail_guest, see_fetched};
 use crate::implied::{Implied, Shares};
-use crate::witness::files::DIRECTORY;
+use crate::witness::files::{DIRECTORY, see_alike};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Parallel random reads, direct I/O",
@@ -270,10 +270,12 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
 
 /// How many processes read, and how many files.
 static PROCESSES: Witness = Witness::of("different processes that read", "getpid");
-static FILES: Witness = Witness::of("different files that they read", "fstat of each process");
+static FILES: Witness = Witness::of("different files that they read", FSTAT);
 
 /// How long each of these is: a single process has one file of its own, and one for all, too.
-static FILE_BYTES: Witness = Witness::of("bytes of each of these files", "fstat of each process");
+static FILE_BYTES: Witness = Witness::of("bytes of each of these files", FSTAT);
+
+const FSTAT: &str = "fstat of each process";
 
 /// Reports how many processes and files there are, by what each process sees of itself and of its
 /// file.
@@ -282,11 +284,7 @@ fn see_label(b: &mut Bencher, accounts: &[Account]) {
     let files: BTreeSet<(u64, u64)> = accounts.iter().map(|account| account.file).collect();
     b.saw(&PROCESSES, processes.len());
     b.saw(&FILES, files.len());
-    let lengths: BTreeSet<u64> = accounts.iter().map(|account| account.bytes).collect();
-    match Vec::from_iter(&lengths)[..] {
-        [bytes] => b.saw(&FILE_BYTES, *bytes),
-        _ => b.saw(&FILE_BYTES, format!("different ones: {lengths:?}")),
-    }
+    see_alike(b, &FILE_BYTES, accounts.iter().map(|account| account.bytes));
 }
 
 /// Claims that every read bypassed the page cache, and was at a random place.

@@ -46,6 +46,16 @@ enum Op {
     Read,
 }
 
+impl Op {
+    /// The name of its request in the protocol.
+    const fn in_protocol(self) -> &'static str {
+        match self {
+            Self::Getattr => "GETATTR",
+            Self::Read => "READ",
+        }
+    }
+}
+
 #[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
@@ -109,13 +119,36 @@ impl Measured for Row {
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let space = Space::in_directory(&mut plan, &self.dir)?;
-        let request = match (self.op, self.size) {
-            (Op::Getattr, _) => Request::Getattr,
-            (Op::Read, Some(size)) => Request::Read { bytes: size.get() },
-            (Op::Read, None) => return Err(Failure::Broken("lacks a size".to_owned())),
-        };
-        measure(plan, &space, request)
+        let (op, bytes) = (self.op, self.size.map_or(0, Bytes::get));
+        let (seed, is_whole, clock) = (plan.random().u64(..), !plan.is_timed(), *plan.clock());
+        let written = space.file("nfs", FILE_BYTES, seed)?;
+        let mount = NfsMount::at(&space.filesystem().mount_point)?;
+        let most = mount_option(&mount.options, "rsize").and_then(|text| text.parse().ok());
+        let calls = requests(bytes, most.unwrap_or(FILE_BYTES as usize));
+        // A lap reads the clock, which is a system call on some machines.
+        plan.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
+        // It sleeps until the reply arrives; the kernel threads that handle it may take its CPU as
+        // well.
+        plan.expect(at_most(Counter::Switches, 4.3 * calls as f64));
+        if op == Op::Read {
+            plan.expect(at_most(Counter::MinorFaults, 0.01));
+        }
+        let (mut outcome, caller) = plan
+            .measure(Together::of(Placement::SAME, |_| {
+                let laps = Laps::new(clock);
+                let caller = Caller::open((op, bytes), &space, &written, is_whole, laps)?;
+                Ok(Team::new(Vec::new(), caller))
+            }))?
+            .split();
+        claim_mount(&mut outcome, space.filesystem(), &mount);
+        caller.claim(&mut outcome, calls)?;
+        Ok(outcome)
     }
+}
+
+/// The number of calls that take so many bytes, if the server returns at most `most` in each.
+fn requests(bytes: usize, most: usize) -> u64 {
+    bytes.div_ceil(most.max(1)).max(1) as u64
 }
 
 /// Whether the directory of this label is on an NFS mount.
@@ -143,63 +176,6 @@ const AGREED: [&str; 4] = ["vers", "proto", "sec", "rsize"];
 /// Maximum share of additional calls that other programs may have made.
 const MAX_OTHERS: f64 = 0.05;
 
-/// The request that an operation sends to the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Request {
-    Getattr,
-    Read { bytes: usize },
-}
-
-impl Request {
-    /// Its name in the protocol.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Getattr => "GETATTR",
-            Self::Read { .. } => "READ",
-        }
-    }
-
-    const fn bytes(self) -> usize {
-        match self {
-            Self::Getattr => 0,
-            Self::Read { bytes } => bytes,
-        }
-    }
-
-    /// The number of calls that it takes if the server returns at most this many bytes in each.
-    fn calls(self, read_bytes: usize) -> u64 {
-        self.bytes().div_ceil(read_bytes.max(1)).max(1) as u64
-    }
-}
-
-fn measure<'p>(
-    mut plan: Plan<'p>,
-    space: &Space,
-    request: Request,
-) -> Result<Outcome<'p>, Failure> {
-    let (seed, is_whole, clock) = (plan.random().u64(..), !plan.is_timed(), *plan.clock());
-    let written = space.file("nfs", FILE_BYTES, seed)?;
-    let mount = NfsMount::at(&space.filesystem().mount_point)?;
-    let read_bytes = mount_option(&mount.options, "rsize").and_then(|text| text.parse().ok());
-    let calls = request.calls(read_bytes.unwrap_or(FILE_BYTES as usize));
-    // A lap reads the clock, which is a system call on some machines.
-    plan.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
-    // It sleeps until the reply arrives; the kernel threads that handle it may take its CPU as well.
-    plan.expect(at_most(Counter::Switches, 4.3 * calls as f64));
-    if let Request::Read { .. } = request {
-        plan.expect(at_most(Counter::MinorFaults, 0.01));
-    }
-    let (mut outcome, caller) = plan
-        .measure(Together::of(Placement::SAME, |_| {
-            let caller = Caller::open(request, space, &written, is_whole, Laps::new(clock))?;
-            Ok(Team::new(Vec::new(), caller))
-        }))?
-        .split();
-    claim_mount(&mut outcome, space.filesystem(), &mount);
-    caller.claim(&mut outcome, calls)?;
-    Ok(outcome)
-}
-
 /// Claims what is mounted, from where and how, according to both of the kernel's lists.
 fn claim_mount(b: &mut Bencher, filesystem: &Filesystem, mount: &NfsMount) {
     let what = format!("server of the mount ({})", mount.server());
@@ -223,7 +199,7 @@ fn claim_mount(b: &mut Bencher, filesystem: &Filesystem, mount: &NfsMount) {
 
 /// The measuring side.
 struct Caller<'s> {
-    request: Request,
+    op: Op,
     file: File,
     written: &'s Stamped,
     buffer: Buffer,
@@ -242,7 +218,7 @@ struct Caller<'s> {
 
 impl<'s> Caller<'s> {
     fn open(
-        request: Request,
+        (op, bytes): (Op, usize),
         space: &'s Space,
         written: &'s Stamped,
         is_whole: bool,
@@ -250,11 +226,11 @@ impl<'s> Caller<'s> {
     ) -> Result<Self, Failure> {
         files::drop_cache(&written.open()?)?;
         let mut caller = Self {
-            request,
+            op,
             // NFS does not report an alignment (statx), and requires none.
             file: written.open_direct()?,
             written,
-            buffer: Buffer::new(request.bytes(), ALIGNMENT),
+            buffer: Buffer::new(bytes, ALIGNMENT),
             is_whole,
             offset: 0,
             laps,
@@ -272,14 +248,14 @@ impl<'s> Caller<'s> {
     /// The kernel's counts of this operation so far.
     fn counted(&self) -> Result<OperationCounts, Failure> {
         let mount = NfsMount::at(&self.filesystem.mount_point)?;
-        Ok(mount.operation(self.request.name()))
+        Ok(mount.operation(self.op.in_protocol()))
     }
 
     #[inline(always)]
     fn iterate(&mut self) -> Result<(), Failure> {
         self.iterations += 1;
-        match self.request {
-            Request::Getattr => {
+        match self.op {
+            Op::Getattr => {
                 let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
                 let facts = statx(&self.file, c"", flags, StatxFlags::BASIC_STATS)
                     .map_err(|errno| Failure::of("statx", errno))?;
@@ -291,8 +267,8 @@ impl<'s> Caller<'s> {
                     ))),
                 }
             }
-            Request::Read { bytes } => {
-                let offset = self.offset;
+            Op::Read => {
+                let (offset, bytes) = (self.offset, self.buffer.len());
                 self.file
                     .read_exact_at(&mut self.buffer, offset)
                     .map_err(|cause| Failure::of("pread", cause))?;
@@ -318,7 +294,7 @@ impl<'s> Caller<'s> {
         let expected = self.iterations * calls;
         let what = format!(
             "{} operations that the server was asked for",
-            self.request.name()
+            self.op.in_protocol()
         );
         let others = (1.0 + MAX_OTHERS) * expected as f64;
         match made > expected && made as f64 <= others {
@@ -331,9 +307,9 @@ impl<'s> Caller<'s> {
             ),
             false => b.claim_equal(&what, expected as f64, made as f64, MOUNTSTATS),
         }
-        if let Request::Read { bytes } = self.request {
+        if self.op == Op::Read {
             let received = counted.received_bytes;
-            let least = (self.iterations * bytes as u64) as f64;
+            let least = (self.iterations * self.buffer.len() as u64) as f64;
             let what = "bytes received for them";
             b.claim_within(what, Bound::AtLeast(least), received as f64, MOUNTSTATS);
             let what = match self.is_whole {
@@ -382,10 +358,9 @@ mod tests {
 
     #[test]
     fn an_operation_is_as_many_calls_as_the_mount_makes_necessary() {
-        let read = |bytes| Request::Read { bytes };
-        assert_eq!(read(4096).calls(131_072), 1);
-        assert_eq!(read(1 << 20).calls(131_072), 8);
-        assert_eq!(read((1 << 20) + 1).calls(1 << 20), 2);
-        assert_eq!(Request::Getattr.calls(131_072), 1);
+        assert_eq!(requests(4096, 131_072), 1);
+        assert_eq!(requests(1 << 20, 131_072), 8);
+        assert_eq!(requests((1 << 20) + 1, 1 << 20), 2);
+        assert_eq!(requests(0, 131_072), 1, "attributes");
     }
 }

@@ -14,12 +14,15 @@ use syscost_sys::files::{Buffer, stamp};
 use super::blocks::{Blocks, see_blocks};
 use super::space::{ALIGNMENT, Space, Stamped};
 use super::transfer::measure_each;
-use super::waits::Waits;
+use super::waits::{MAX_MOVED, PerOperation, Waits, claim_written};
 use crate::witness::files::see_direct;
 
 /// Upper bound for the operations of an audited child. What it writes is in the file, but its count is
 /// lost with it.
 const MAX_AUDITED: usize = 128;
+
+/// What a device did for each operation, where that is known.
+pub(super) type Moved = Result<PerOperation, Unsupported>;
 
 /// Overwrites a file's blocks, each time with other content.
 pub(super) struct Overwriter {
@@ -49,7 +52,7 @@ impl Overwriter {
         let stamped = space.file("written_over", blocks.all, seed)?;
         let folder = space.folder();
         let file = folder.open_to_write(stamped.name(), flags.bits() as i32)?;
-        see_direct(plan, [&file])?;
+        see_direct(plan, &file)?;
         let descriptor = Argument {
             position: 0,
             name: "descriptor",
@@ -119,15 +122,18 @@ impl Overwriter {
         Ok(())
     }
 
-    /// Measures writes that wait for the device, each individually; `look` is called before each of them,
-    /// untimed, and after the last, and `finish` completes a write.
+    /// Measures writes that wait for the device, each individually; `look` is called before each of
+    /// them, untimed, and after the last, and `finish` completes a write. Claims that the device
+    /// received what was written, and so many bytes more at most.
     pub(super) fn measure(
         self,
         plan: Plan<'_>,
+        more: f64,
         mut look: impl FnMut(&File),
         finish: impl Fn(&File) -> Result<(), Failure>,
-    ) -> Result<(Outcome<'_>, Self, Waits), Failure> {
+    ) -> Result<(Outcome<'_>, Self, Waits, Moved), Failure> {
         let waits = Waits::begin(&self.file);
+        let size = self.buffer.len() as u64;
         let writer = RefCell::new(self);
         let mut prepare = || {
             let mut writer = writer.borrow_mut();
@@ -142,9 +148,11 @@ impl Overwriter {
             writer.write()?;
             finish(&writer.file)
         };
-        let outcome = measure_each(plan, &mut prepare, write)?;
+        let mut outcome = measure_each(plan, &mut prepare, write)?;
         prepare()?;
-        Ok((outcome, writer.into_inner(), waits))
+        let moved = waits.end(&mut outcome);
+        claim_written(&mut outcome, size, MAX_MOVED * size as f64 + more, &moved);
+        Ok((outcome, writer.into_inner(), waits, moved))
     }
 
     /// Reports which blocks were written, and claims, in the evidence pass, that each holds what

@@ -62,19 +62,12 @@ static BEHIND_ANOTHER: Witness = Witness::of(
 )
 .only_in(Pass::Evidence);
 
-/// Where faults find the pages of the file.
-#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-enum Cached {
-    Warm,
-    Cold,
-}
-
 #[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
     access: Access,
-    cache: Cached,
+    cache: State,
 }
 
 impl Measured for Row {
@@ -83,40 +76,31 @@ impl Measured for Row {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
-            cache: Cached::ALL,
+            cache: [State::Warm, State::Cold],
             access: Access::ALL
         })
     }
 
     fn ignores_interference(&self) -> bool {
-        self.cache == Cached::Cold
+        self.cache != State::Warm
     }
 
     fn proofs(&self) -> Option<RowProofs<Proof>> {
         let blocks = self.blocks();
-        let (state, left) = match (self.cache, self.access) {
-            (Cached::Warm, _) => (State::Warm, 0),
-            (Cached::Cold, Access::Sequential) => (State::Cold, blocks.count()),
-            (Cached::Cold, Access::Random) => (State::Cold, 1),
-        };
-        let behind = match self.access {
-            Access::Sequential => blocks.count() - 1,
-            Access::Random => 0,
+        let (behind, left) = match self.access {
+            Access::Sequential => (blocks.count() - 1, blocks.count()),
+            Access::Random => (0, 1),
         };
         Some(RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             access: BEHIND_ANOTHER.sees(behind).and(blocks.whole()),
-            cache: state.proof(FILE, left),
+            cache: self.cache.proof(FILE, left),
         })
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
-        let state = match self.cache {
-            Cached::Warm => State::Warm,
-            Cached::Cold => State::Cold,
-        };
         let blocks = self.blocks();
-        let source = Source::open(&mut plan, &self.dir, FILE, state, blocks.size)?;
+        let source = Source::open(&mut plan, &self.dir, FILE, self.cache, blocks.size)?;
         let mapped = Mapped::of(
             source.file(),
             (FILE / blocks.size.0) as usize,
@@ -124,9 +108,11 @@ impl Measured for Row {
         )?;
         let pages = Pages::of(&mut plan, &mapped, source.written(), blocks);
         let mut outcome = match (self.cache, self.access) {
-            (Cached::Warm, _) => warm(plan, &source, &pages)?,
-            (Cached::Cold, Access::Sequential) => cold_in_order(plan, &source, pages.clone())?,
-            (Cached::Cold, Access::Random) => {
+            (State::Warm, _) => warm(plan, &source, &pages)?,
+            (State::Cold | State::Direct, Access::Sequential) => {
+                cold_in_order(plan, &source, pages.clone())?
+            }
+            (State::Cold | State::Direct, Access::Random) => {
                 read_through(source.written(), source.file())?;
                 mapped.advise(Advice::Random)?;
                 plan.expect(within(Counter::MajorFaults, 0.99, 1.01));

@@ -53,18 +53,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const ROUNDS: u64 = 4;
 const MIN_READS: u64 = 32;
 
-/// Where reads find the file.
-#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-enum Cached {
-    Direct,
-    Warm,
-}
-
 #[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
-    cache: Cached,
+    cache: State,
     /// Bytes of a read.
     size: Bytes,
     /// How many reads are in flight.
@@ -77,7 +70,7 @@ impl Measured for Row {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             dir: labels(here),
-            cache: Cached::ALL,
+            cache: [State::Direct, State::Warm],
             size: [Bytes::kib(4)],
             depth: [1_u32, 4, 16, 64]
         })
@@ -91,22 +84,22 @@ impl Measured for Row {
     }
 
     fn ignores_interference(&self) -> bool {
-        self.cache == Cached::Direct
+        self.cache == State::Direct
     }
 
     fn proofs(&self) -> Option<RowProofs<Proof>> {
         // All of them are submitted by one call, which waits for them; otherwise a window is many.
         let enters = match self.cache {
-            Cached::Warm => {
+            State::Warm => {
                 let enters = 1.0 / f64::from(self.depth);
                 Proof::counted([exactly(Counter::Syscall(Sysno::IO_URING_ENTER), enters)])
             }
-            Cached::Direct => Proof::default(),
+            State::Cold | State::Direct => Proof::default(),
         };
         let blocks = self.blocks();
         Some(RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
-            cache: self.state().proof(FILE, 0),
+            cache: self.cache.proof(FILE, 0),
             size: MOVED.sees(self.size.0).and(blocks.whole()),
             depth: LEAST_IN_FLIGHT
                 .sees(self.depth)
@@ -116,23 +109,16 @@ impl Measured for Row {
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
-        let source = Source::open(&mut plan, &self.dir, FILE, self.state(), self.size)?;
+        let source = Source::open(&mut plan, &self.dir, FILE, self.cache, self.size)?;
         let ring = Ring::of(&mut plan, &source, self.depth, self.blocks())?;
         match self.cache {
-            Cached::Direct => direct(plan, &source, ring),
-            Cached::Warm => warm(plan, &source, ring),
+            State::Warm => warm(plan, &source, ring),
+            State::Cold | State::Direct => direct(plan, &source, ring),
         }
     }
 }
 
 impl Row {
-    fn state(&self) -> State {
-        match self.cache {
-            Cached::Direct => State::Direct,
-            Cached::Warm => State::Warm,
-        }
-    }
-
     fn blocks(&self) -> Blocks {
         Blocks {
             access: Access::Random,

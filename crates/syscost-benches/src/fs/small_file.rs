@@ -17,7 +17,6 @@
 //! ## Source
 //! lmbench `lat_fs`, which has the same sizes, and counts files per second.
 
-use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -34,7 +33,7 @@ use super::pool::{self, Effect, Operation};
 use super::space::Space;
 use super::waits::unwritten_pages;
 use crate::syscall::{Bad, must};
-use crate::witness::files::{DIRECTORY, MOVED};
+use crate::witness::files::{DIRECTORY, MOVED, see_alike};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Small file: create and unlink",
@@ -252,18 +251,15 @@ impl Operation for Files {
     ) -> Result<(), Failure> {
         let failed = |cause| Failure::of("read a file", cause);
         let mut right = 0;
-        let mut sizes = BTreeSet::new();
+        let mut sizes = Vec::new();
         for name in names {
             let (size, is_right) = self.look(directory, name).map_err(failed)?;
-            sizes.insert(size);
+            sizes.push(size);
             right += usize::from(is_right);
         }
         let what = "files of these that have their content";
         b.claim_equal(what, names.len(), right, "read");
-        match sizes.into_iter().collect::<Vec<_>>()[..] {
-            [size] => b.saw(&MOVED, size),
-            ref different => b.saw(&MOVED, format!("{different:?}")),
-        }
+        see_alike(b, &MOVED, sizes);
         match (self.op, self.sync) {
             (Op::Create, Sync::Fsync) => self.claim_synced(b, directory, names),
             (Op::Create, Sync::None) | (Op::Unlink, _) => Ok(()),

@@ -33,7 +33,7 @@ use super::blocks::{Access, Blocks};
 use super::labels;
 use super::overwrite::Overwriter;
 use super::space::Space;
-use super::waits::{self, MAX_JOURNAL, MAX_MOVED, MAX_SLEEPS, PerOperation, unwritten_pages};
+use super::waits::{self, MAX_JOURNAL, MAX_SLEEPS, PerOperation, unwritten_pages};
 use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -202,15 +202,12 @@ fn measure<'p>(
         let left = unwritten_pages(file);
         unwritten = unwritten.clone().and_then(|most| Ok(left?.max(most)));
     };
-    let (mut outcome, writer, waits) = writer.measure(plan, look, finish)?;
+    let (mut outcome, writer, waits, moved) = writer.measure(plan, MAX_JOURNAL, look, finish)?;
     let what = "pages of the file that are not written back after an operation, at most";
     match unwritten {
         Ok(left) => outcome.claim_equal(what, 0, left, "cachestat"),
         Err(reason) => outcome.claim_unobserved(what, 0_u64, "cachestat", reason),
     }
-    let moved = waits.end(&mut outcome);
-    let most = MAX_MOVED * size.0 as f64 + MAX_JOURNAL;
-    waits::claim_written(&mut outcome, size.0, most, &moved);
     if let Ok(moved) = &moved {
         if let Some(flushes) = moved.flushes {
             outcome.detail("flushes_per_operation", flushes);

@@ -75,28 +75,21 @@ pub(super) enum Observes {
 }
 
 impl Observes {
-    /// Turns the time of so much work into the value, and the value into the time.
-    fn convert(self, work: Work, number: f64) -> f64 {
+    /// The value of so many bytes, in blocks of this size, that took this long, and the time that
+    /// it implies.
+    fn value(self, bytes: u64, size: u64, ns: f64) -> (f64, f64) {
+        let (bytes, blocks) = (bytes as f64, (bytes / size) as f64);
         match self {
-            Self::Rate => work.bytes as f64 * 1e9 / number,
-            Self::Time => number / work.blocks as f64,
+            Self::Rate => {
+                let rate = bytes * 1e9 / ns;
+                (rate, bytes * 1e9 / rate)
+            }
+            Self::Time => {
+                let each = ns / blocks;
+                (each, each * blocks)
+            }
         }
     }
-
-    /// The time that a value implies for so much work.
-    fn implied_ns(self, work: Work, value: f64) -> f64 {
-        match self {
-            Self::Rate => self.convert(work, value),
-            Self::Time => value * work.blocks as f64,
-        }
-    }
-}
-
-/// What was done in a time.
-#[derive(Debug, Clone, Copy)]
-struct Work {
-    bytes: u64,
-    blocks: u64,
 }
 
 /// Where reads find a file.
@@ -308,15 +301,12 @@ impl Source {
             self.prepare()?;
             let (begun, before) = (Instant::now(), by.bytes());
             let ns = clocked(&clock, || by.lap())?;
-            let work = Work {
-                bytes: by.bytes() - before,
-                blocks: (by.bytes() - before) / by.size(),
-            };
-            let value_seen = value.convert(work, ns);
-            observed += work.bytes;
-            implied.note(value.implied_ns(work, value_seen), begun);
+            let bytes = by.bytes() - before;
+            let (value, implied_ns) = value.value(bytes, by.size(), ns);
+            observed += bytes;
+            implied.note(implied_ns, begun);
             look()?;
-            Ok(value_seen)
+            Ok(value)
         }))?;
         implied.claim(&mut outcome, Shares::WHOLE);
         let claim = "bytes that were read, each in one of the values";
@@ -338,7 +328,7 @@ impl Source {
     ) -> Result<(), Failure> {
         b.saw(&BEFORE, self.before.get().fact());
         b.saw(&AFTER, self.cache.resident()?.fact());
-        see_direct(b, [self.file()])?;
+        see_direct(b, self.file())?;
         see_blocks(b, blocks, size);
         storage.see(b, bytes)?;
         if self.state != State::Warm {

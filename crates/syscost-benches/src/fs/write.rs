@@ -35,7 +35,7 @@ use super::labels;
 use super::overwrite::Overwriter;
 use super::space::Space;
 use super::transfer::{AFTER, BEFORE, allowed_direct, pages};
-use super::waits::{self, Charged, MAX_MOVED, MAX_SLEEPS, unwritten_pages};
+use super::waits::{self, Charged, MAX_SLEEPS, unwritten_pages};
 use crate::witness::files::{DIRECTORY, direct as is_direct};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -256,11 +256,9 @@ fn direct<'p>(
     plan.expect(MAX_SLEEPS);
     let charged = Charged::begin();
     let dirtied = dirtied_pages();
-    let (mut outcome, writer, waits) = writer.measure(plan, |_| {}, |_| Ok(()))?;
+    let page = page_size() as f64;
+    let (mut outcome, writer, _, moved) = writer.measure(plan, page, |_| {}, |_| Ok(()))?;
     outcome.saw(&AFTER, files::resident_pages(writer.file())?);
-    let moved = waits.end(&mut outcome);
-    let most = MAX_MOVED * size as f64 + page_size() as f64;
-    waits::claim_written(&mut outcome, size, most, &moved);
     let what = Claim::by_most("bytes that this thread sent to storage per operation");
     match charged.bytes() {
         Ok(0) if moved.is_err() => {
@@ -276,7 +274,7 @@ fn direct<'p>(
         Err(reason) => outcome.claim_unobserved(what, size, Charged::SOURCE, reason),
     }
     let dirtied = dirtied.and_then(|before| Ok(dirtied_pages()? - before));
-    let pages = writer.written() as f64 * (size as f64 / page_size() as f64).max(1.0);
+    let pages = writer.written() as f64 * (size as f64 / page).max(1.0);
     let share = dirtied.map(|dirtied| dirtied as f64 / pages);
     claim_not_buffered(&mut outcome, alignment, share);
     writer.claim_content(&mut outcome, space)?;

@@ -1,5 +1,6 @@
 //! What the kernel says of open files, and what calls on them gave.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +14,7 @@ use syscost_sys::files;
 /// The label of the directory that a file is in.
 pub(crate) static DIRECTORY: Witness = Witness::of("directory of the file", "/proc/self/fd");
 
-/// Whether a file bypasses the page cache, in the words of [`see_direct`].
+/// Whether a file bypasses the page cache.
 static DIRECT: Witness = Witness::of("O_DIRECT of the open file", "fcntl F_GETFL");
 
 /// Bytes that each operation has moved: reads, writes, copies.
@@ -57,27 +58,24 @@ pub(crate) fn direct(is_direct: bool) -> Proof {
     DIRECT.sees(if is_direct { "set" } else { "not set" })
 }
 
-/// Reports whether the kernel has these files open with O_DIRECT.
-pub(crate) fn see_direct<'f>(
-    b: &mut Bencher,
-    files: impl IntoIterator<Item = &'f File>,
-) -> Result<(), Failure> {
-    let flags: Vec<bool> = files
-        .into_iter()
-        .map(files::is_direct)
-        .collect::<Result<_, _>>()?;
-    see_all_direct(b, &flags);
+/// Reports whether the kernel has this file open with O_DIRECT.
+pub(crate) fn see_direct(b: &mut Bencher, file: &File) -> Result<(), Failure> {
+    let seen = files::is_direct(file)?;
+    b.saw(&DIRECT, if seen { "set" } else { "not set" });
     Ok(())
 }
 
-/// Reports whether files are open with O_DIRECT, as their processes found out.
-pub(crate) fn see_all_direct(b: &mut Bencher, flags: &[bool]) {
-    let seen = match (flags.contains(&true), flags.contains(&false)) {
-        (true, false) => "set",
-        (false, _) => "not set",
-        (true, true) => "set of some of them",
-    };
-    b.saw(&DIRECT, seen);
+/// Reports the number that all of these are, or which there are.
+pub(crate) fn see_alike(
+    b: &mut Bencher,
+    witness: &'static Witness,
+    numbers: impl IntoIterator<Item = u64>,
+) {
+    let different: BTreeSet<u64> = numbers.into_iter().collect();
+    match different.iter().collect::<Vec<_>>()[..] {
+        [one] => b.saw(witness, *one),
+        _ => b.saw(witness, format!("{different:?}")),
+    }
 }
 
 #[cfg(test)]
