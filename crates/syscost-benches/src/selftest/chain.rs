@@ -11,12 +11,15 @@
 //! The idea of avx-turbo: a core's latency of one cycle as its ruler.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel;
+use syscost_sys::kernel::{self, Work};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Chain of dependent additions",
     ..Benchmark::of::<Row>()
 };
+
+/// Each addition adds one.
+static ADDED: Witness = Witness::of("what an operation adds up to", "kernel");
 
 #[derive(Params, Clone)]
 struct Row {
@@ -29,7 +32,16 @@ impl Measured for Row {
         rows!(Row { adds: [1, 10, 100] })
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(RowProofs {
+            adds: ADDED.sees(self.adds),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        plan.measure(Kernel::of(&kernel::dependent_adds(self.adds)?))
+        let chain = kernel::dependent_adds(self.adds)?;
+        let mut outcome = plan.measure(Kernel::of(&chain))?;
+        outcome.saw(&ADDED, chain.run(1) / chain.operations_per_iteration());
+        Ok(outcome)
     }
 }

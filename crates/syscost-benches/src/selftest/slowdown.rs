@@ -47,12 +47,14 @@ impl Measured for Row {
         rows!(Row { of: Of::ALL })
     }
 
-    fn expect(&self) -> Vec<Expect> {
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
         let call = match self.of {
             Of::Getppid => Sysno::GETPPID,
             Of::Fstat => Sysno::FSTAT,
         };
-        vec![at_least(Counter::Syscall(call), OPERATIONS)]
+        Some(RowProofs {
+            of: Proof::counted([at_least(Counter::Syscall(call), OPERATIONS)]),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

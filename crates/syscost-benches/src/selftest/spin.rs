@@ -17,6 +17,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+static LASTED: Witness = Witness::of("time of a spin in ns", "CLOCK_MONOTONIC_RAW").by_most();
+
 #[derive(Params, Clone)]
 pub(super) struct Row {
     /// How long it spins.
@@ -30,16 +32,30 @@ impl Measured for Row {
         })
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        let ns = self.delay.0 as f64;
+        Some(RowProofs {
+            delay: LASTED.within(Bound::Within(ns, 4.0 * ns)),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let Nanoseconds(length_ns) = self.delay;
         // One deadline after the other, so that overshoots of spins do not add up over a batch.
-        plan.measure(Loop::batches(1, |n| {
+        let (mut spins, mut lasted_ns) = (0, 0);
+        let mut outcome = plan.measure(Loop::batches(1, |n| {
             let start = now_ns();
+            let mut now = start;
             for spin in 1..=n {
-                while now_ns() - start < spin * length_ns {}
+                while now - start < spin * length_ns {
+                    now = now_ns();
+                }
             }
+            (spins, lasted_ns) = (spins + n, lasted_ns + now - start);
             Ok(())
-        }))
+        }))?;
+        outcome.saw(&LASTED, lasted_ns as f64 / spins as f64);
+        Ok(outcome)
     }
 }
 

@@ -26,6 +26,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+static STUDY: Witness = Witness::of("study of the program", "study");
+
+static QUANTITY: Witness = Witness::of("quantity of the program", "study");
+
 #[derive(Params, Clone)]
 struct Row {
     /// The study's name.
@@ -48,6 +52,13 @@ impl Measured for Row {
         .collect()
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(RowProofs {
+            study: STUDY.sees(&*self.study),
+            quantity: QUANTITY.sees(&*self.quantity),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let Row { study, quantity } = self;
         let mut programs = plan.programs().iter();
@@ -62,6 +73,8 @@ impl Measured for Row {
             command.stdin(Stdio::null()).output()
         };
         let mut outcome = results_of(plan, 1, Unit::Nanoseconds, Some(&made.unit), start)?;
+        outcome.saw(&STUDY, &*own.id.study);
+        outcome.saw(&QUANTITY, &*own.id.quantity);
         outcome.note("program", made.how.as_str(), "study");
         Ok(outcome)
     }

@@ -5,10 +5,12 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
+use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
 use syscost_sys::audit::uncounted;
 use syscost_sys::cpu;
 use syscost_sys::memory;
+use syscost_sys::process::proc_of;
 use syscost_sys::scratch::{self, Tree};
 use syscost_sys::tiny::TinyProgram;
 
@@ -26,6 +28,94 @@ const FLAGS: &str = env!("SYSCOST_PROGRAMS_FLAGS");
 
 /// Why there are none, where there are none.
 const MISSING: &str = env!("SYSCOST_PROGRAMS_MISSING");
+
+/// The arguments that the kernel saw the program start with.
+static ARGUMENTS: [Witness; 3] = [
+    Witness::of("first argument of the program", "/proc"),
+    Witness::of("second argument of the program", "/proc"),
+    Witness::of("third argument of the program", "/proc"),
+];
+
+static TIMED_ARGUMENT: Witness =
+    Witness::of("second argument of the timed program", "/proc").only_in(Pass::Timed);
+
+static CPUS: Witness = Witness::of("CPUs that the program may use", "/proc");
+
+/// Proof by the program's argument of this number, from 0.
+pub(super) fn argument(number: usize, value: impl ToString) -> Proof {
+    ARGUMENTS[number].sees(value.to_string())
+}
+
+/// Proof by the program's second argument where its calls are not counted.
+pub(super) fn timed_argument(value: impl ToString) -> Proof {
+    TIMED_ARGUMENT.sees(value.to_string())
+}
+
+/// Proof by the program's staying on the measured CPU.
+pub(super) fn pinned() -> Proof {
+    CPUS.sees(PINNED)
+}
+
+/// Proof by the program's having all CPUs of the run.
+pub(super) fn unpinned() -> Proof {
+    CPUS.sees(UNPINNED)
+}
+
+const PINNED: &str = "one";
+
+const UNPINNED: &str = "all of the run";
+
+/// A program as the kernel saw it start.
+struct Started {
+    arguments: Vec<String>,
+    cpus: String,
+}
+
+impl Started {
+    /// That of this process, which has executed it.
+    fn of(process: u32) -> Result<Self, Unsupported> {
+        let folder = proc_of(process)?;
+        let read = |name: &str| {
+            let path = format!("{folder}/{name}");
+            let text = std::fs::read(&path);
+            let text = text.map_err(|cause| Unsupported::new(format!("{path}: {cause}")))?;
+            Ok::<_, Unsupported>(String::from_utf8_lossy(&text).into_owned())
+        };
+        let (line, status) = (read("cmdline")?, read("status")?);
+        let cpus = status
+            .lines()
+            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        Ok(Self {
+            // The first two are its name and the procedure's.
+            arguments: line
+                .split_terminator('\0')
+                .skip(2)
+                .map(str::to_owned)
+                .collect(),
+            cpus: cpus.unwrap_or_default().trim().to_owned(),
+        })
+    }
+
+    /// Reports it.
+    fn see(&self, b: &mut Bencher) {
+        let argument = |number: usize| self.arguments.get(number).map_or("", |text| text);
+        for (number, witness) in ARGUMENTS.iter().enumerate() {
+            b.saw(witness, argument(number));
+        }
+        if b.is_timed() {
+            b.saw(&TIMED_ARGUMENT, argument(1));
+        }
+        let all = cpu::format_list(b.allowed());
+        match &*self.cpus {
+            one if one == all && b.allowed().len() == 1 => {
+                b.unseen(&CPUS, "this run has one CPU, so that nothing tells");
+            }
+            seen if seen == all => b.saw(&CPUS, UNPINNED),
+            seen if seen == b.cpu().to_string() => b.saw(&CPUS, PINNED),
+            seen => b.saw(&CPUS, seen),
+        }
+    }
+}
 
 /// Filling this much memory takes longer than what is then timed, in bytes.
 const MUCH: u64 = 16 << 20;
@@ -158,6 +248,7 @@ impl Program {
             .needs_folder
             .then(|| scratch_folder(plan.targets()))
             .transpose()?;
+        let mut started = None;
         let start = || {
             let path = executable.path().to_str().unwrap_or_default();
             let mut command = Command::new(path);
@@ -166,14 +257,34 @@ impl Program {
                 let held = tree.folder().file().as_raw_fd();
                 command.current_dir(format!("/proc/self/fd/{held}"));
             }
-            command.env_clear().stdin(Stdio::null()).output()
+            command.env_clear().stdin(Stdio::null());
+            let child = command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()?;
+            started = Some(Started::of(child.id()));
+            child.wait_with_output()
         };
         let mut outcome = results_of(plan, operations, self.unit, None, start)?;
+        match started {
+            Some(Ok(started)) => started.see(&mut outcome),
+            Some(Err(reason)) => unseen(&mut outcome, &reason),
+            None => {}
+        }
         drop(unpinned);
         let compiled = format!("{COMPILER}, {} -static", flags(self.name));
         outcome.note("program compiled by", compiled, "build");
         Ok(outcome)
     }
+}
+
+/// Says why nothing is known of how the program was started.
+fn unseen(b: &mut Bencher, reason: &Unsupported) {
+    let own = [&TIMED_ARGUMENT, &CPUS].into_iter();
+    ARGUMENTS
+        .iter()
+        .chain(own)
+        .for_each(|witness| b.unseen(witness, reason));
 }
 
 /// Measures a program that `start` starts and waits for: each sample is what one run of it prints.
@@ -241,7 +352,6 @@ impl Drop for Unpinned {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
     use syscost_results::study::Study;
 
     use super::*;

@@ -2,7 +2,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::program::{PROCEDURE, procedure, program};
+use super::program::{self, PROCEDURE, procedure, program};
 
 /// Number of results whose median is printed, for calls.
 const RUNS: u64 = 21;
@@ -43,6 +43,12 @@ impl Measured for FunctionCall {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(FunctionCall {
             signature: Signature::ALL
+        })
+    }
+
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(FunctionCallProofs {
+            signature: program::argument(0, self.signature.name()),
         })
     }
 

@@ -3,7 +3,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::program::{PROCEDURE, procedure, program};
+use super::program::{self, PROCEDURE, procedure, program};
 
 /// Readings of the clock in a row.
 const READINGS: u64 = 100_000;
@@ -70,6 +70,12 @@ impl Measured for ReadZeroBytes {
         })
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(ReadZeroBytesProofs {
+            in_a_row: program::argument(0, self.in_a_row),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         program("clock_read_switch/read_zero_bytes", READS)
             .argument(self.in_a_row)
@@ -108,6 +114,13 @@ impl Measured for ProcessSwitch {
     /// It is not known beforehand where unpinned children run.
     fn ignores_interference(&self) -> bool {
         self.hint == Hint::None
+    }
+
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(ProcessSwitchProofs {
+            in_a_row: program::argument(0, self.in_a_row),
+            hint: program::argument(2, self.hint.name()),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

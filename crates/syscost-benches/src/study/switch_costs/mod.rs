@@ -3,7 +3,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::program::{PROCEDURE, procedure, program};
+use super::program::{self, PROCEDURE, procedure, program};
 
 /// Iterations of loops with a function or system call: a tenth of those published, since a row must
 /// end in time. Even so the two readings of the clock are a negligible part of a result.
@@ -78,6 +78,12 @@ impl Measured for Loop {
         })
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(LoopProofs {
+            turns: program::argument(0, self.turns as u64),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let iterations = self.turns as u64;
         program("switch_costs/loop", iterations)
@@ -143,11 +149,15 @@ impl Measured for SystemCall {
         })
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        vec![match self.getpid {
-            Getpid::Cached => exactly(Counter::Syscall(Sysno::GETPID), 0.0),
-            Getpid::Entered => calls(Sysno::GETPID),
-        }]
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(SystemCallProofs {
+            getpid: program::argument(0, self.getpid.name()).and(Proof::counted([
+                match self.getpid {
+                    Getpid::Cached => exactly(Counter::Syscall(Sysno::GETPID), 0.0),
+                    Getpid::Entered => calls(Sysno::GETPID),
+                },
+            ])),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -202,6 +212,12 @@ impl Measured for ProcessSwitch {
         rows!(ProcessSwitch { clock: Clock::ALL })
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(ProcessSwitchProofs {
+            clock: program::argument(0, self.clock.name()),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let trips = self.clock.runs() * ROUND_TRIPS;
         let program = program("switch_costs/process_switch", trips);
@@ -236,6 +252,12 @@ struct ThreadSwitch {
 impl Measured for ThreadSwitch {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(ThreadSwitch { clock: Clock::ALL })
+    }
+
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(ThreadSwitchProofs {
+            clock: program::argument(0, self.clock.name()),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

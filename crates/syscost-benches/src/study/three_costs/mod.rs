@@ -4,7 +4,7 @@
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
-use super::program::{PROCEDURE, procedure, program};
+use super::program::{self, PROCEDURE, procedure, program};
 
 /// Operations of a result, in its three runs.
 const CALLS: u64 = 3 * 10_000;
@@ -46,13 +46,15 @@ impl Measured for SystemCall {
         rows!(SystemCall { call: Call::ALL })
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        vec![match self.call {
-            // The call that fills the cache, in each run.
-            Call::GetpidCached => at_most(Counter::Syscall(Sysno::GETPID), 0.0001),
-            Call::Getpid => calls(Sysno::GETPID),
-            Call::Setuid => calls(Sysno::SETUID),
-        }]
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(SystemCallProofs {
+            call: program::argument(0, self.call.name()).and(Proof::counted([match self.call {
+                // The call that fills the cache, in each run.
+                Call::GetpidCached => at_most(Counter::Syscall(Sysno::GETPID), 0.0001),
+                Call::Getpid => calls(Sysno::GETPID),
+                Call::Setuid => calls(Sysno::SETUID),
+            }])),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -83,6 +85,12 @@ struct ProcedureCall {
 impl Measured for ProcedureCall {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(ProcedureCall { arguments: 0..=5 })
+    }
+
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(ProcedureCallProofs {
+            arguments: program::argument(0, self.arguments),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -122,6 +130,12 @@ impl Measured for TaskCreate {
         rows!(TaskCreate { via: Via::ALL })
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(TaskCreateProofs {
+            via: program::argument(0, self.via.name()),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         program("three_costs/task_create", TASKS)
             .argument(self.via.name())
@@ -155,14 +169,18 @@ impl Measured for Switch {
         })
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        let times = match self.between {
-            Between::Processes => 2.0,
-            Between::Threads => 1.0,
-        };
-        [Sysno::READ, Sysno::WRITE]
-            .map(|call| exactly(Counter::Syscall(call), times))
-            .into()
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(SwitchProofs {
+            between: program::argument(0, self.between.name()).and(Proof::counted(
+                [Sysno::READ, Sysno::WRITE].map(|call| {
+                    let times = match self.between {
+                        Between::Processes => 2.0,
+                        Between::Threads => 1.0,
+                    };
+                    exactly(Counter::Syscall(call), times)
+                }),
+            )),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -4,7 +4,7 @@
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
-use super::program::{PROCEDURE, procedure, program};
+use super::program::{self, PROCEDURE, procedure, program};
 
 /// Trials whose mean is a published result.
 const TRIALS: u64 = 10;
@@ -75,6 +75,12 @@ impl Measured for ProcedureCall {
         rows!(ProcedureCall { arguments: 0..=7 })
     }
 
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(ProcedureCallProofs {
+            arguments: program::argument(0, self.arguments),
+        })
+    }
+
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let iterations = thoroughly(&plan, MANY, READINGS);
         program("whole_system/procedure_call", TRIALS * iterations)
@@ -120,11 +126,13 @@ impl Measured for TaskCreation {
         rows!(TaskCreation { task: Task::ALL })
     }
 
-    fn expect(&self) -> Vec<Expect> {
-        match self.task {
-            Task::Thread => vec![calls(Sysno::EXIT)],
-            Task::Process => vec![calls(Sysno::WAIT4), calls(Sysno::EXIT_GROUP)],
-        }
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(TaskCreationProofs {
+            task: program::argument(0, self.task.name()).and(Proof::counted(match self.task {
+                Task::Thread => vec![calls(Sysno::EXIT)],
+                Task::Process => vec![calls(Sysno::WAIT4), calls(Sysno::EXIT_GROUP)],
+            })),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -159,6 +167,12 @@ impl Measured for Switch {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Switch {
             between: [Between::Threads, Between::Processes]
+        })
+    }
+
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(SwitchProofs {
+            between: program::argument(0, self.between.name()),
         })
     }
 
@@ -212,6 +226,13 @@ impl Measured for MemoryAccess {
         let Bytes(bytes) = self.size;
         let seconds = bytes as f64 / SHUFFLED_PER_SECOND;
         (bytes >= EXPENSIVE).then_some(Setup::Expensive { seconds })
+    }
+
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(MemoryAccessProofs {
+            // What is counted does not depend on the size, and has another one.
+            size: program::timed_argument(self.size.0),
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -281,6 +302,16 @@ impl Measured for MemoryBandwidth {
             cpus: [Cpus::One]
         });
         [unpinned, pinned].concat()
+    }
+
+    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+        Some(MemoryBandwidthProofs {
+            op: program::argument(0, self.op.name()),
+            cpus: match self.cpus {
+                Cpus::All => program::unpinned(),
+                Cpus::One => program::pinned(),
+            },
+        })
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
