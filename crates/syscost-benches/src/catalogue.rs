@@ -18,11 +18,10 @@ macro_rules! group {
 /// `BENCHMARK` of `tcp/round_trip.rs`, with the id `net.tcp.round_trip`.
 macro_rules! benchmark {
     ($group:ident :: $first:ident $(:: $rest:ident)*) => {
-        syscost_harness::Benchmark {
-            id: id!($group :: $first $(:: $rest)*),
-            source: include_str!(concat!(name!($first), $("/", name!($rest),)* ".rs")),
-            ..$crate::$group::$first$(::$rest)*::BENCHMARK
-        }
+        $crate::$group::$first$(::$rest)*::BENCHMARK.named(
+            id!($group :: $first $(:: $rest)*),
+            include_str!(concat!(name!($first), $("/", name!($rest),)* ".rs")),
+        )
     };
 }
 
@@ -30,7 +29,7 @@ macro_rules! benchmark {
 /// without a benchmark.
 macro_rules! id {
     ($group:ident $(:: $module:ident)+) => {{
-        const _: &syscost_harness::Benchmark = &$crate::$group$(::$module)+::BENCHMARK;
+        const _: syscost_harness::Benchmark = $crate::$group$(::$module)+::BENCHMARK;
         concat!(stringify!($group) $(, ".", name!($module))+)
     }};
 }

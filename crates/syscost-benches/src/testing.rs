@@ -1,5 +1,6 @@
 //! For unit tests: the findings of a measurement without a worker around it.
 
+use syscost_harness::Entry;
 use syscost_harness::bencher::{ClockCost, Effort, Findings, Pass, Situation};
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
@@ -55,7 +56,7 @@ fn with_situation(
 
 /// The findings of a row of a benchmark; of another one, if that is measured in its place.
 pub(crate) fn findings_of_row(
-    benchmark: &Benchmark,
+    benchmark: &Entry,
     here: &Here,
     (named, measured): (&Case, &Case),
     pass: Pass,

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use syscost_benches::{CATALOGUE, NEGATIVE_CONTROLS, POSITIVE_CONTROLS};
 use syscost_harness::doc::{HEADINGS, explanation};
-use syscost_harness::{Benchmark, Catalogue, Row};
+use syscost_harness::{Catalogue, Entry, Row};
 
-fn all() -> impl Iterator<Item = &'static Benchmark> {
+fn all() -> impl Iterator<Item = &'static Entry> {
     CATALOGUE.groups().iter().flat_map(|group| group.benchmarks)
 }
 
@@ -40,7 +40,7 @@ fn every_file_of_a_group_is_in_its_list() {
 }
 
 /// The id without its last part; with slashes for dots it is the directory of the benchmark's file.
-fn folder_of(benchmark: &'static Benchmark) -> &'static str {
+fn folder_of(benchmark: &'static Entry) -> &'static str {
     let (folder, _) = benchmark.id.rsplit_once('.').expect("group.operation");
     folder
 }

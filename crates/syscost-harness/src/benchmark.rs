@@ -1,5 +1,7 @@
 //! A benchmark is data plus one function.
 
+use std::ops::Deref;
+
 use syscost_results::{Better, Unit};
 use syscost_sys::Unsupported;
 
@@ -14,9 +16,6 @@ use crate::session::Profile;
 /// One operation whose cost is measured. The descriptors of a group stand in a const list, whose
 /// order is the report's.
 pub struct Benchmark {
-    /// `group.operation`, or `group.protocol.operation` where a group has folders within: with
-    /// slashes for dots the path of the benchmark's file. The group's list fills it in.
-    pub id: &'static str,
     /// What it is, in a few words, for tables.
     pub title: &'static str,
     /// Other search terms: terms of the field in lower case, and the programs that measure the
@@ -58,16 +57,12 @@ pub struct Benchmark {
     pub computation: Option<Computation>,
     /// Sets up, measures by the [`Plan`], tears down by `Drop`.
     pub measure: fn(Plan) -> Result<Outcome, Failure>,
-    /// The text of the benchmark's own file, whose doc comment is its published explanation. The
-    /// group's list fills it in.
-    pub source: &'static str,
 }
 
 impl Benchmark {
     /// What most benchmarks have in common: a cost in nanoseconds, one case, cheap set-up,
     /// supported everywhere.
     pub const DEFAULT: Benchmark = Benchmark {
-        id: "",
         title: "",
         tags: &[],
         revision: 1,
@@ -86,17 +81,46 @@ impl Benchmark {
         comes_first: false,
         computation: None,
         measure: |_| Err(Failure::Broken("has nothing to measure by".into())),
-        source: "",
     };
+
+    /// As a list has it, with this id and source.
+    pub const fn named(self, id: &'static str, source: &'static str) -> Entry {
+        Entry {
+            id,
+            source,
+            benchmark: self,
+        }
+    }
 
     /// Whether a case's samples are taken as they come, even on a shared core.
     pub(crate) fn disregards(&self, case: &Case) -> bool {
         self.ignores_interference || case.facts.ignores_interference
     }
+}
 
+/// A benchmark as its group's list has it.
+pub struct Entry {
+    /// `group.operation`, or `group.protocol.operation` where a group has folders within: with
+    /// slashes for dots the path of the benchmark's file.
+    pub id: &'static str,
+    /// The text of the benchmark's own file, whose doc comment is its published explanation.
+    pub source: &'static str,
+    /// The benchmark.
+    pub benchmark: Benchmark,
+}
+
+impl Entry {
     /// The group: the id up to its first dot.
     pub fn group(&self) -> &'static str {
         self.id.split('.').next().unwrap_or(self.id)
+    }
+}
+
+impl Deref for Entry {
+    type Target = Benchmark;
+
+    fn deref(&self) -> &Benchmark {
+        &self.benchmark
     }
 }
 
@@ -141,7 +165,7 @@ pub struct Group {
     /// What the group is about, for headings.
     pub title: &'static str,
     /// The benchmarks, in the report's order.
-    pub benchmarks: &'static [Benchmark],
+    pub benchmarks: &'static [Entry],
     /// Left out of lists and runs unless named: the self-test's benchmarks.
     pub hidden: bool,
 }

@@ -32,7 +32,6 @@ pub(crate) struct Facts {
     named: Vec<Option<usize>>,
     /// What its values say of its tasks and CPUs.
     pub(crate) roles: Vec<Role>,
-    pub(crate) expect: Vec<Expect>,
     /// Where its tasks are, if a parameter says so.
     pub(crate) placement: Option<Placement>,
     /// What proves the parameters of such a row. Found when it is measured or explained: there are
@@ -149,21 +148,9 @@ impl Case {
         self.facts.proofs.map_or_else(Vec::new, |of| of(&*self.row))
     }
 
-    /// The case's own expectations, and those that prove its parameters.
+    /// What is counted to prove its parameters; one count may prove several.
     pub fn expect(&self) -> Vec<Expect> {
-        self.expect_with(&self.proofs())
-    }
-
-    /// As [`Case::expect`], with its proofs.
-    pub(crate) fn expect_with(&self, proofs: &[Proof]) -> Vec<Expect> {
-        let mut all = self.facts.expect.clone();
-        for expect in proofs.iter().flat_map(|proof| &proof.expect) {
-            // One count may prove several parameters.
-            if !all.contains(expect) {
-                all.push(*expect);
-            }
-        }
-        all
+        Proof::counts(&self.proofs())
     }
 
     /// The row of a benchmark whose rows are of this type.
@@ -177,13 +164,6 @@ impl Case {
 }
 
 impl<R: ?Sized> Case<R> {
-    /// Returns the case with its own expectations.
-    #[must_use]
-    pub fn expecting(mut self, expect: impl IntoIterator<Item = Expect>) -> Self {
-        self.facts.expect.extend(expect);
-        self
-    }
-
     /// Returns the case as one that the profiles from this one on measure, whatever its row says.
     #[must_use]
     pub fn in_profile(mut self, profile: Profile) -> Self {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::benchmark::{Benchmark, Group, Setup};
+use crate::benchmark::{Entry, Group, Setup};
 use crate::case::Case;
 use crate::here::Here;
 use crate::session::Profile;
@@ -17,7 +17,7 @@ pub struct Catalogue {
 #[derive(Clone)]
 pub struct Row {
     /// The benchmark.
-    pub benchmark: &'static Benchmark,
+    pub benchmark: &'static Entry,
     /// The case.
     pub case: Case,
 }
@@ -56,12 +56,12 @@ impl Catalogue {
     }
 
     /// The visible benchmarks, in the report's order.
-    pub fn benchmarks(&self) -> impl Iterator<Item = &'static Benchmark> {
+    pub fn benchmarks(&self) -> impl Iterator<Item = &'static Entry> {
         self.visible_groups().flat_map(|group| group.benchmarks)
     }
 
     /// A benchmark by its id, hidden ones included.
-    pub fn find(&self, id: &str) -> Option<&'static Benchmark> {
+    pub fn find(&self, id: &str) -> Option<&'static Entry> {
         self.groups
             .iter()
             .flat_map(|group| group.benchmarks)
@@ -69,7 +69,7 @@ impl Catalogue {
     }
 
     /// The visible benchmarks that have this tag.
-    pub fn tagged(&self, tag: &str) -> impl Iterator<Item = &'static Benchmark> {
+    pub fn tagged(&self, tag: &str) -> impl Iterator<Item = &'static Entry> {
         self.benchmarks()
             .filter(move |benchmark| benchmark.tags.contains(&tag))
     }
@@ -92,7 +92,7 @@ impl Catalogue {
     }
 
     /// All rows that these benchmarks have here, in order.
-    pub fn rows(benchmarks: impl IntoIterator<Item = &'static Benchmark>, here: &Here) -> Vec<Row> {
+    pub fn rows(benchmarks: impl IntoIterator<Item = &'static Entry>, here: &Here) -> Vec<Row> {
         benchmarks
             .into_iter()
             .flat_map(|benchmark| {

@@ -42,7 +42,7 @@ pub mod trial;
 pub mod worker;
 
 pub use bencher::Bencher;
-pub use benchmark::{Benchmark, Group, Quantity, Setup};
+pub use benchmark::{Benchmark, Entry, Group, Quantity, Setup};
 pub use case::Case;
 pub use catalogue::{Catalogue, Row};
 pub use computed::{Computation, Computed, ComputedValue, Source};

@@ -8,7 +8,6 @@ use syscost_sys::Unsupported;
 use crate::bencher::{Outcome, Plan};
 use crate::benchmark::{Benchmark, Setup};
 use crate::case::Case;
-use crate::expect::Expect;
 use crate::failure::Failure;
 use crate::here::Here;
 use crate::proof::Proof;
@@ -34,15 +33,8 @@ pub trait Measured<By = ()>: Params {
         Profile::Standard
     }
 
-    /// What must be counted, in addition to the benchmark's own expectations.
-    fn expect(&self) -> Vec<Expect> {
-        Vec::new()
-    }
-
     /// What proves each of its parameters: `RowProofs { .. }`, evaluated of the row that is named.
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        None
-    }
+    fn proofs(&self) -> Self::Proofs<Proof>;
 
     /// How expensive its set-up is, if that differs from its benchmark's.
     fn setup(&self) -> Option<Setup> {
@@ -80,10 +72,10 @@ impl Benchmark {
                     case.facts.profile.get_or_insert_with(|| row.profile(here));
                     case.facts.ignores_interference = row.ignores_interference();
                     case.facts.proofs = Some(|row| {
-                        let proofs = row.downcast_ref::<R>().and_then(R::proofs);
+                        let proofs = row.downcast_ref::<R>().map(R::proofs);
                         proofs.map_or_else(Vec::new, R::in_order)
                     });
-                    case.expecting(row.expect())
+                    case
                 };
                 R::rows(here).into_iter().map(complete).collect()
             },

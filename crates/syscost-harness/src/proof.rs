@@ -192,6 +192,17 @@ impl Proof {
         self
     }
 
+    /// What all of these count, each once.
+    pub(crate) fn counts(proofs: &[Proof]) -> Vec<Expect> {
+        let mut all = Vec::new();
+        for expect in proofs.iter().flat_map(|proof| &proof.expect) {
+            if !all.contains(expect) {
+                all.push(*expect);
+            }
+        }
+        all
+    }
+
     /// The evidence where a parameter of this name and value has no proof.
     pub(crate) fn lacking(&self, key: &str, value: &str) -> Option<Evidence> {
         let reason = self.unprovable?;

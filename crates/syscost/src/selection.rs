@@ -12,7 +12,7 @@ mod wrong;
 use anyhow::Result;
 use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::session::Profile;
-use syscost_harness::{Benchmark, Case, Catalogue, Here, Row};
+use syscost_harness::{Case, Catalogue, Entry, Here, Row};
 use syscost_results::{Measurement, Run, row_name};
 use syscost_sys::cpu;
 
@@ -151,7 +151,7 @@ fn note_program(text: &str) {
 /// A benchmark and its selected cases.
 pub(crate) struct Selected {
     /// The benchmark.
-    pub(crate) benchmark: &'static Benchmark,
+    pub(crate) benchmark: &'static Entry,
     /// The selected cases.
     pub(crate) cases: Vec<Case>,
 }

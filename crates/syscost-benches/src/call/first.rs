@@ -79,8 +79,8 @@ impl Measured for Row {
         rows!(Row { state: State::ALL })
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             state: match self.state {
                 State::First => Proof::counted([
                     exactly(Counter::MinorFaults, 1.0),
@@ -90,7 +90,7 @@ impl Measured for Row {
                     .and(ELSEWHERE.within(Bound::AtLeast(0.3))),
                 State::Warm => ELSEWHERE.sees(0.0),
             },
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

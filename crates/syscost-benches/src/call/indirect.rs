@@ -86,11 +86,11 @@ impl Measured for Row {
         code::measure(plan, &call(self.call(seed))?)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             via: code::consists_of(self.call(0).instructions()),
             target: code::leads_elsewhere(self.target == Target::Unpredicted),
-        })
+        }
     }
 }
 

@@ -60,9 +60,9 @@ impl Measured for Row {
         code::measure(plan, &call(Call::Integer(self.arguments))?)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             arguments: code::consists_of(Call::Integer(self.arguments).instructions()),
-        })
+        }
     }
 }

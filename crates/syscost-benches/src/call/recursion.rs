@@ -86,11 +86,11 @@ impl Measured for Row {
         code::measure(plan, &kernel)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             depth: LEVELS.sees(self.depth),
             from: code::consists_of(self.call(0).instructions()),
-        })
+        }
     }
 }
 

@@ -116,16 +116,16 @@ impl Measured for Row {
         true
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let (files, bytes) = match self.file {
             Whose::Shared => (1, SHARED_BYTES),
             Whose::Own => (self.processes, OWN_BYTES),
         };
-        Some(RowProofs {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             file: FILES.sees(files).and(FILE_BYTES.sees(bytes)),
             processes: PROCESSES.sees(self.processes).and(all_fetched()),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -95,12 +95,12 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             via: Proof::counted(self.via.calls(self.size.0)).and(self.via.became()),
             size: MOVED.sees(self.size.0),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -70,7 +70,7 @@ impl Measured for Row {
         })
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let (call, mode, length) = match self.op {
             // The preparation of the other two makes such calls as well, with other arguments.
             Op::Allocate => (Sysno::FALLOCATE, Some(0), Some((3, self.size.0))),
@@ -83,13 +83,13 @@ impl Measured for Row {
         };
         let mode = mode.map(|mode| argument(1, "mode", mode));
         let length = length.map(|(position, length)| argument(position, "length", length));
-        Some(RowProofs {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             op: Proof::counted([calls(call), self.op.gained(self.size.0)])
                 .and(mode.unwrap_or_default())
                 .and(length.unwrap_or_default()),
             size: MOVED.sees(self.size.0),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -52,11 +52,11 @@ impl Measured for Row {
         })
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             via: sync::proof_of_free_lock(self.via),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -99,12 +99,12 @@ impl Measured for Row {
         self.sync.is_of_the_device()
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             op: self.op.proof(),
             sync: self.sync.proof(),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

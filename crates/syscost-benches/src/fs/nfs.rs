@@ -96,7 +96,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let op = match self.op {
             Step::Icmp => Proof::counted([calls(Sysno::SENDTO), calls(Sysno::RECVFROM)]),
             Step::Connect => Proof::counted([calls(Sysno::SOCKET), calls(Sysno::CONNECT)]),
@@ -106,10 +106,10 @@ impl Measured for Row {
             Step::Read => caller::proof(Call::Read { bytes: 0 }),
         };
         let size = self.size.map(|size| MOVED.sees(size.0));
-        Some(RowProofs {
+        RowProofs {
             op,
             size: size.unwrap_or_default(),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -96,7 +96,7 @@ impl Measured for Row {
         true
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let length = |size: Bytes| {
             let length = Argument {
                 position: 2,
@@ -107,14 +107,14 @@ impl Measured for Row {
                 .sees(size.0)
                 .and(Proof::argument(Sysno::PREAD64, length, given))
         };
-        Some(RowProofs {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             op: Proof::counted([match self.op {
                 Op::Getattr => together(Sysno::STATX, 1.0),
                 Op::Read => together(Sysno::PREAD64, 1.0),
             }]),
             size: self.size.map(length).unwrap_or_default(),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

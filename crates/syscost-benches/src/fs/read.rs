@@ -99,8 +99,8 @@ impl Measured for Row {
         self.cache != State::Warm
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(self.proved(pages(self.size.0), 1))
+    fn proofs(&self) -> RowProofs<Proof> {
+        self.proved(pages(self.size.0), 1)
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

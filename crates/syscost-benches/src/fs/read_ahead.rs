@@ -101,7 +101,7 @@ impl Measured for Row {
         true
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let (blocks, call) = (self.blocks(), Sysno::PREAD64);
         let advice = match self.advice {
             Advised::None => AS_FAR_AHEAD
@@ -113,14 +113,14 @@ impl Measured for Row {
                 .and(fetched_ahead()),
         };
         let counted = exactly(Counter::Syscall(call), blocks.count() as f64);
-        Some(RowProofs {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             advice: advice.and(BEFORE.sees(0_u64)),
             size: blocks
                 .sized(call)
                 .and(blocks.in_order(call))
                 .and(Proof::counted([counted])),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

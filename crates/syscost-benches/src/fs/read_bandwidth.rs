@@ -75,12 +75,12 @@ impl Measured<Bandwidth> for Row {
         self.cache != State::Warm
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let calls = match self.cache {
             State::Warm => 1,
             State::Cold | State::Direct => self.blocks().count(),
         };
-        Some(self.proved(pages(FILE), calls))
+        self.proved(pages(FILE), calls)
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

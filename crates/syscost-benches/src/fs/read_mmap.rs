@@ -85,17 +85,17 @@ impl Measured for Row {
         self.cache != State::Warm
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let blocks = self.blocks();
         let (behind, left) = match self.access {
             Access::Sequential => (blocks.count() - 1, blocks.count()),
             Access::Random => (0, 1),
         };
-        Some(RowProofs {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             access: BEHIND_ANOTHER.sees(behind).and(blocks.whole()),
             cache: self.cache.proof(FILE, left),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

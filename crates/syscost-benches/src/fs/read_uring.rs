@@ -87,7 +87,7 @@ impl Measured for Row {
         self.cache == State::Direct
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         // All of them are submitted by one call, which waits for them; otherwise a window is many.
         let enters = match self.cache {
             State::Warm => {
@@ -97,7 +97,7 @@ impl Measured for Row {
             State::Cold | State::Direct => Proof::default(),
         };
         let blocks = self.blocks();
-        Some(RowProofs {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             cache: self.cache.proof(FILE, 0),
             size: MOVED.sees(self.size.0).and(blocks.whole()),
@@ -105,7 +105,7 @@ impl Measured for Row {
                 .sees(self.depth)
                 .and(MOST_IN_FLIGHT.sees(self.depth))
                 .and(enters),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

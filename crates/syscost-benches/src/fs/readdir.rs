@@ -95,7 +95,7 @@ impl Measured for Row {
         (self.entries == LARGEST).then_some(EXPENSIVE)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let each = match self.per_entry {
             Each::None => Vec::new(),
             Each::Stat => vec![exactly(
@@ -107,11 +107,11 @@ impl Measured for Row {
         // address.
         let names = (self.per_entry == Each::Stat && self.entries > 1)
             .then(|| Proof::argument(Sysno::NEWFSTATAT, NAME, ArgumentValue::Apart(1)));
-        Some(RowProofs {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             entries: ENTRIES.sees(self.entries),
             per_entry: Proof::counted(each).and(names.unwrap_or_default()),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

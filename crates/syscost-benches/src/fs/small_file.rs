@@ -85,7 +85,7 @@ impl Measured for Row {
         self.sync.is_of_the_device()
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let is_written = self.op == Op::Create && self.size != EMPTY;
         let (made, named) = match self.op {
             Op::Create => (
@@ -100,12 +100,12 @@ impl Measured for Row {
             let size = ArgumentValue::Always(self.size.0);
             Proof::counted([calls(Sysno::WRITE)]).and(argument(Sysno::WRITE, 2, "length", size))
         });
-        Some(RowProofs {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             op: Proof::counted(made).and(argument(named, 1, "name", ArgumentValue::Different)),
             size: MOVED.sees(self.size.0).and(written.unwrap_or_default()),
             sync: self.sync.proof(),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -105,14 +105,14 @@ impl Measured for Row {
         true
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let (blocks, call) = (blocks(self.size), Sysno::PWRITE64);
         let follows = Proof::counted(self.via.follows().map(calls));
-        Some(RowProofs {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             via: OPEN_AS.sees(self.via.opened()).and(follows),
             size: blocks.sized(call).and(blocks.in_order(call)),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

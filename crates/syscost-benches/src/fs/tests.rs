@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use syscost_harness::Entry;
 use syscost_harness::bencher::{Findings, Pass};
 use syscost_harness::directory::{DEFAULT, Directory};
 use syscost_results::Verdict;
@@ -33,12 +34,12 @@ fn here() -> Here {
 
 /// For each benchmark its first row, and those that differ from it in one parameter: of each
 /// parameter the two nearest.
-fn rows(here: &Here) -> Vec<(&'static Benchmark, Case, Vec<Case>)> {
+fn rows(here: &Here) -> Vec<(&'static Entry, Case, Vec<Case>)> {
     let measured = GROUP
         .benchmarks
         .iter()
         .filter(|one| one.computation.is_none());
-    let of = |benchmark: &'static Benchmark| {
+    let of = |benchmark: &'static Entry| {
         let mut cases = (benchmark.cases)(here);
         cases.retain(|case| (benchmark.support)(case, here).is_ok());
         if cases.is_empty() {
@@ -65,7 +66,7 @@ fn rows(here: &Here) -> Vec<(&'static Benchmark, Case, Vec<Case>)> {
 
 /// What is found of a row when this one is measured; `None` where it cannot be.
 fn found(
-    benchmark: &Benchmark,
+    benchmark: &Entry,
     here: &Here,
     pair: (&Case, &Case),
     pass: Pass,

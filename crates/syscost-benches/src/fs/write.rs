@@ -136,7 +136,7 @@ impl Measured for Row {
         self.cache == Target::Direct
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let (blocks, call) = (self.blocks(), Sysno::PWRITE64);
         let in_cache = match self.cache {
             Target::Buffered => {
@@ -145,12 +145,12 @@ impl Measured for Row {
             }
             Target::Direct => BEFORE.sees(0_u64).and(AFTER.sees(0_u64)),
         };
-        Some(RowProofs {
+        RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             access: blocks.in_order(call),
             cache: in_cache.and(is_direct(self.cache == Target::Direct)),
             size: blocks.sized(call),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

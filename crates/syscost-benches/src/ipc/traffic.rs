@@ -71,17 +71,17 @@ impl<T: Traffic> Measured<T> for Row {
         self.via.carries(self.size)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let mechanism = self.via.mechanism();
         let via = descriptors::sees(mechanism.descriptors)
             .and(WAITS.sees(waits(mechanism.sleeps)))
             .and(Proof::counted(self.counts(mechanism, T::IS_ANSWERED)));
-        Some(RowProofs {
+        RowProofs {
             via,
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks(),
             size: messages::size(self.size, mechanism.sends_by),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -91,13 +91,13 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let switches = within(Counter::Switches, sleeps(self.cpus), 2.1);
-        Some(RowProofs {
+        RowProofs {
             name: BOUND.sees(self.name.name()),
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks().and(Proof::counted([switches])),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

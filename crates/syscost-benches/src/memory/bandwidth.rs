@@ -93,14 +93,14 @@ impl Measured for Row {
         supports(self.op, self.simd())
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             op: cases::proof_of(self.op),
             simd: SIMD.sees(&*self.simd.text()),
             // Rounding to whole kilobytes and parts leaves a remainder.
             size: BYTES.within(Bound::Within(0.9 * self.size.0 as f64, self.size.0 as f64)),
             threads: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

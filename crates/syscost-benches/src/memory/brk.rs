@@ -41,9 +41,9 @@ impl Measured for Row {
         })
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let pages = in_pages(self.size);
-        Some(RowProofs {
+        RowProofs {
             size: Proof::counted([within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages)])
                 // Up by this size, plus what is missing to a whole page; then down again.
                 .and(Proof::argument(
@@ -51,7 +51,7 @@ impl Measured for Row {
                     ADDRESS,
                     ArgumentValue::Apart(self.size.0),
                 )),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -113,12 +113,12 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             via: WRITTEN.sees(self.via.words()),
             from: pair::FROM.sees(self.from.0),
             to: pair::TO.sees(self.to.0),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -114,15 +114,15 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             op: match self.op {
                 Op::FetchAdd => LOST.sees(0_u64),
                 Op::Plain => LOST.within(Bound::AtLeast(1.0)),
             },
             cpus: Proof::by_tasks(),
             distance: WRITTEN.sees(format!("{OWN} and {}", OWN + self.distance.get())),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -78,11 +78,11 @@ impl Measured for Row {
         Fetch::write(Filler::Nop, Fetch::BLOCK).map(drop)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             op: FILLERS.sees(self.op.name()),
             size: BYTES.sees(self.size.0),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

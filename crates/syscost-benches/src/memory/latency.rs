@@ -176,8 +176,8 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             pages: memory::in_pages(self.pages),
             access: match self.access {
                 Access::Random => chases::in_random_order(self.size),
@@ -185,7 +185,7 @@ impl Measured for Row {
                 Access::Stride => chases::by_four_lines(),
             },
             size: chases::through(self.size),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -124,8 +124,8 @@ impl Measured for Row {
         enough(Topology::here().cpus.len())
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             delay: match self.delay {
                 Delay::Idle => MOST.sees(0.0),
                 Delay::Of(Nanoseconds(0)) => LEAST.within(READ).and(PAUSE.within(NO_PAUSE)),
@@ -133,7 +133,7 @@ impl Measured for Row {
                     LEAST.within(READ).and(PAUSE.within(pause_of(ns as f64)))
                 }
             },
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -100,7 +100,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let argument = |argument, value| {
             Proof::argument(Sysno::MADVISE, argument, ArgumentValue::Always(value))
         };
@@ -122,11 +122,11 @@ impl Measured for Row {
         if self.touched && self.advice == Advice::Dontneed {
             before.push(gives_back(self.size));
         }
-        Some(RowProofs {
+        RowProofs {
             advice: argument(space::ADVICE, self.advice.given() as u64).and(after),
             size: argument(LENGTH, self.size.0),
             touched: Proof::counted(before),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -137,7 +137,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let page = page_size() as f64;
         // The allocator rounds up, never down. A block of its own is of whole pages.
         let more = match self.from {
@@ -151,7 +151,7 @@ impl Measured for Row {
             // The allocator writes some of them.
             false => Bound::AtMost(0.5),
         });
-        Some(RowProofs {
+        RowProofs {
             size: USABLE.within(usable),
             from: Proof::counted(match self.from {
                 Origin::Heap => vec![],
@@ -163,7 +163,7 @@ impl Measured for Row {
                 (Origin::Mmap, false) => vec![faults(1.0)],
                 (Origin::Mmap, true) => vec![faults(self.size.0 as f64 / page)],
             })),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -64,16 +64,16 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let resident = if self.touched {
             in_pages(self.size)
         } else {
             0.0
         };
-        Some(RowProofs {
+        RowProofs {
             size: Proof::argument(Sysno::MPROTECT, LENGTH, ArgumentValue::Always(self.size.0)),
             touched: BEFORE.sees(resident).and(AFTER.sees(resident)),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -88,11 +88,11 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         use ArgumentValue::{Always, Apart, InTurn};
         let argument = |argument, value| Proof::argument(Sysno::MREMAP, argument, value);
         let (whole, half) = (self.size.0, self.size.0 / 2);
-        Some(RowProofs {
+        RowProofs {
             op: argument(FLAGS, Always(self.op.flags())),
             size: match self.op {
                 Op::Resize => argument(OLD_LENGTH, InTurn(whole, half))
@@ -103,7 +103,7 @@ impl Measured for Row {
                     .and(argument(ADDRESS, Apart(whole)))
                     .and(argument(NEW_ADDRESS, Apart(whole))),
             },
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

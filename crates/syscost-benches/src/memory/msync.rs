@@ -85,14 +85,14 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let given = match self.op {
             Op::Async => MsyncFlags::ASYNC,
             Op::Sync => MsyncFlags::SYNC,
         };
         let flags = ArgumentValue::Always(given.bits().into());
         let page = page_size() as f64;
-        Some(RowProofs {
+        RowProofs {
             op: Proof::argument(Sysno::MSYNC, FLAGS, flags).and(Proof::counted(match self.op {
                 Op::Async => vec![],
                 Op::Sync => vec![WAITS],
@@ -106,7 +106,7 @@ impl Measured for Row {
                     Proof::counted([at_least(Counter::Reported(DIRTIED), page)])
                 }
             },
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -82,9 +82,9 @@ impl Measured for Row {
         (self.touched && self.size == MOST).then_some(Setup::Expensive { seconds: 0.05 })
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let resident = |pages| exactly(Counter::Reported(RESIDENT), pages);
-        Some(RowProofs {
+        RowProofs {
             size: Proof::argument(Sysno::MUNMAP, LENGTH, ArgumentValue::Always(self.size.0)),
             touched: Proof::counted(match self.touched {
                 true => vec![
@@ -94,7 +94,7 @@ impl Measured for Row {
                 ],
                 false => vec![resident(0.0)],
             }),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -44,11 +44,11 @@ impl<W: Work> Measured<W> for Row {
         Ok(())
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             cpu_node: CPU_NODE.sees(self.cpu_node),
             memory_node: MEMORY_NODE.sees(self.memory_node),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -160,14 +160,14 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             kind: self.kind.proof(),
             state: match self.state {
                 Some(state) => self.kind.proof_of(state),
                 None => Proof::default(),
             },
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -108,12 +108,12 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             pages: memory::in_pages(self.pages),
             size: chases::through(self.size),
             chains: chases::in_chains(self.chains),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -76,11 +76,11 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             pages: memory::in_pages(self.pages),
             count: VISITED.sees(self.count),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

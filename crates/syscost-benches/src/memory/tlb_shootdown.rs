@@ -102,18 +102,18 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let argument = |argument, value| {
             Proof::argument(self.via.number(), argument, ArgumentValue::Always(value))
         };
         let call = Proof::counted([together(self.via.number(), 1.0)]);
-        Some(RowProofs {
+        RowProofs {
             via: match self.via.asks() {
                 Some((argument_of_it, value)) => call.and(argument(argument_of_it, value)),
                 None => call,
             },
             threads: RUNNING.sees(self.threads.0),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

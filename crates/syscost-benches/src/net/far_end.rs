@@ -196,8 +196,8 @@ impl<R: Networked<By>, By> Measured<By> for OverNetwork<R> {
         self.0.support()
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(self.0.proofs())
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        self.0.proofs()
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

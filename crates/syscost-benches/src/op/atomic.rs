@@ -67,9 +67,9 @@ impl Measured for Row {
         code::measure(plan, &atomic(self.op)?)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             op: code::consists_of(self.op.instructions()),
-        })
+        }
     }
 }

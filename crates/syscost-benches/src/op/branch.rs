@@ -52,15 +52,15 @@ impl Measured for Row {
         code::measure(plan, &branch(self.branch(seed)))
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let instructions = code::consists_of(self.branch(0).instructions());
-        Some(RowProofs {
+        RowProofs {
             direction: match self.direction {
                 Direction::Taken | Direction::NotTaken => instructions,
                 Direction::Alternating => instructions.and(code::alternates(true)),
                 Direction::Random => instructions.and(code::alternates(false)),
             },
-        })
+        }
     }
 }
 

@@ -83,15 +83,15 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let branch = match self.branch {
             Kind::Conditional => Branch::OnBit(Directions::Random(0)),
             Kind::ConditionalOnLoad => Branch::OnLoad(Directions::Random(0)),
             Kind::Indirect => Branch::IndirectByTable(Targets::Random(0)),
         };
-        Some(RowProofs {
+        RowProofs {
             branch: code::consists_of(branch.instructions()),
-        })
+        }
     }
 }
 

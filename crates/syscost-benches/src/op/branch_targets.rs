@@ -71,9 +71,9 @@ impl Measured for Row {
         plan.measure(Kernel::of(&jumps))
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let branches = self.branches;
-        Some(RowProofs {
+        RowProofs {
             code: JUMPS.sees(match self.code {
                 Path::Jumps => branches,
                 Path::Straight => 0,
@@ -81,6 +81,6 @@ impl Measured for Row {
             branches: BLOCKS
                 .sees(branches)
                 .and(BYTES.sees(branches * Jumps::SPACING)),
-        })
+        }
     }
 }

@@ -73,13 +73,13 @@ impl Measured for Row {
         code::measure(plan, &arithmetic(self.op, self.r#type, self.shape)?)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let instructions = self.op.instructions(self.r#type, self.shape);
         let instructions = code::consists_of(instructions);
-        Some(RowProofs {
+        RowProofs {
             op: instructions.clone(),
             r#type: instructions.clone(),
             shape: instructions,
-        })
+        }
     }
 }

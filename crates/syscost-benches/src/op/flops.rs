@@ -127,7 +127,7 @@ impl Measured for Row {
         Ok(outcome)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let (operation, shape) = (VectorOperation::FusedMultiplyAdd, Shape::Throughput);
         let instructions = code::consists_of(self.bits.instructions(operation, shape));
         let (lanes, floor) = (
@@ -135,12 +135,12 @@ impl Measured for Row {
             kernel(self.bits).map(|(one, _)| one.floor_cycles),
         );
         let floor = floor.unwrap_or_default() / (2 * lanes) as f64;
-        Some(RowProofs {
+        RowProofs {
             bits: instructions
                 .and(COUNTED.sees(lanes))
                 .and(Proof::counted([at_least(Counter::CoreCycles, floor)])),
             threads: Proof::by_tasks(),
-        })
+        }
     }
 }
 

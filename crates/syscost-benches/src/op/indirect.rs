@@ -57,11 +57,11 @@ impl Measured for Row {
         code::measure(plan, &branch(self.branch(seed)))
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let instructions = code::consists_of(self.branch(0).instructions());
-        Some(RowProofs {
+        RowProofs {
             target: instructions.and(code::leads_elsewhere(self.target == Target::TableRandom)),
-        })
+        }
     }
 }
 

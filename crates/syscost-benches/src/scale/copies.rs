@@ -60,11 +60,11 @@ impl<O: Operation> Measured<O> for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             r#as: Proof::by_tasks(),
             copies: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -82,7 +82,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         // Threads call the private kind.
         let operation = match self.op {
             Op::Wait => libc::FUTEX_WAIT,
@@ -93,11 +93,11 @@ impl Measured for Row {
             Between::Processes => 0,
         };
         let given = ArgumentValue::Always((operation | private) as u64);
-        Some(RowProofs {
+        RowProofs {
             op: Proof::argument(Sysno::FUTEX, OPERATION, given),
             r#as: Proof::by_tasks(),
             copies: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -83,16 +83,16 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let files = match self.of {
             Of::Same => 1,
             Of::Different => self.copies.0,
         };
-        Some(RowProofs {
+        RowProofs {
             of: FILES.sees(files),
             r#as: Proof::by_tasks(),
             copies: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

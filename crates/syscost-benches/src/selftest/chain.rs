@@ -32,10 +32,10 @@ impl Measured for Row {
         rows!(Row { adds: [1, 10, 100] })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        RowProofs {
             adds: ADDED.sees(self.adds),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -72,13 +72,13 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             via: Proof::counted([calls(match self.via {
                 Via::Kill => Sysno::KILL,
                 Via::Tgkill => Sysno::TGKILL,
             })]),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

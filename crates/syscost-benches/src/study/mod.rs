@@ -23,11 +23,10 @@ use syscost_harness::prelude::*;
 /// program `three_costs/switch.c`, and has the id `study.three_costs.switch`.
 macro_rules! procedure {
     ($study:ident :: $descriptor:ident, $name:literal) => {
-        Benchmark {
-            id: concat!("study.", stringify!($study), ".", $name),
-            source: include_str!(concat!(stringify!($study), "/", $name, ".c")),
-            ..$study::$descriptor
-        }
+        $study::$descriptor.named(
+            concat!("study.", stringify!($study), ".", $name),
+            include_str!(concat!(stringify!($study), "/", $name, ".c")),
+        )
     };
 }
 
@@ -71,7 +70,7 @@ pub(crate) const GROUP: Group = Group {
 
 /// The procedures of all studies. They are hidden where all benchmarks are selected, and searches
 /// list them after syscost's own.
-pub const PROCEDURES: &[Benchmark] = GROUP.benchmarks;
+pub const PROCEDURES: &[syscost_harness::Entry] = GROUP.benchmarks;
 
 pub use own::HEADER;
 

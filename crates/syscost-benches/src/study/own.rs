@@ -52,11 +52,11 @@ impl Measured for Row {
         .collect()
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        RowProofs {
             study: STUDY.sees(&*self.study),
             quantity: QUANTITY.sees(&*self.quantity),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

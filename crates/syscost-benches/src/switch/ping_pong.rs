@@ -104,11 +104,11 @@ impl<M: Mechanism> Measured<M> for Tasks {
         M::profile(*self)
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(TasksProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        TasksProofs {
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -126,17 +126,17 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+    fn proofs(&self) -> Self::Proofs<Proof> {
         let subtracted = match (self.size, self.cost) {
             (Bytes(0), Cost::Switch | Cost::Refill) => String::new(),
             (_, Cost::Switch) => SAME_WORK.to_owned(),
             (_, Cost::Refill) => format!("{SAME_WORK}, {EMPTY_HOP}"),
         };
-        Some(RowProofs {
+        RowProofs {
             cost: SUBTRACTED.sees(subtracted),
             tasks: Proof::by_tasks(),
             size: WORKING_SET.sees(self.size.0),
-        })
+        }
     }
 
     /// Creating a process and its memory takes about a millisecond.

@@ -129,8 +129,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        RowProofs {
             via: Proof::counted(match self.via {
                 Via::Timer => vec![
                     calls(Sysno::CLOCK_NANOSLEEP),
@@ -148,7 +148,7 @@ impl Measured for Row {
                 State::Idle => 0,
             }),
             cpus: WAKER.sees(self.cpus.map_or(NOWHERE, Placement::name)),
-        })
+        }
     }
 
     fn support(&self, here: &Here) -> Result<(), Unsupported> {

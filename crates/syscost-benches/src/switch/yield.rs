@@ -80,12 +80,12 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        RowProofs {
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks(),
             tasks: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -79,17 +79,17 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let operation = match self.op {
             Op::FetchAdd => "fetch_add",
             Op::CompareExchange => "compare_exchange",
             Op::Exchange => "swap",
         };
-        Some(RowProofs {
+        RowProofs {
             op: OPERATION.sees(operation),
             cpus: Proof::by_tasks(),
             threads: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -77,8 +77,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             via: match self.state {
                 State::Free => proof_of_free(self.via),
                 State::Contended => proof_of_hand_over(self.via),
@@ -89,7 +89,7 @@ impl Measured for Row {
             }),
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

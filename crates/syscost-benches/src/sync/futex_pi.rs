@@ -60,7 +60,7 @@ impl Measured for Row {
         })
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let counted = match (self.state, self.cpus) {
             (State::Free, _) => vec![exactly(Counter::Syscall(Sysno::FUTEX), 2.0)],
             (State::Contended, Some(Placement::SAME)) => {
@@ -70,10 +70,10 @@ impl Measured for Row {
                 vec![at_most(Counter::Switches, 2.1), together(Sysno::FUTEX, 4.0)]
             }
         };
-        Some(RowProofs {
+        RowProofs {
             state: Proof::counted(counted),
             cpus: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

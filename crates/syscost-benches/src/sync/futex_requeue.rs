@@ -55,11 +55,11 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             cpus: Proof::by_tasks(),
             waiters: MOVED.sees(self.waiters),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -59,14 +59,14 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             words: Proof::argument(
                 Sysno::FUTEX_WAITV,
                 WORDS,
                 ArgumentValue::Always(self.words as u64),
             ),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -67,11 +67,11 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             cpus: Proof::by_tasks(),
             waiters: WOKEN.sees(self.waiters).and(Proof::counted(self.counts())),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -91,7 +91,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let counted = match self.state {
             State::Free => vec![lock::FREE],
             State::Contended => vec![
@@ -110,11 +110,11 @@ impl Measured for Row {
             State::Contended => self.threads.map_or(0, |Copies(threads)| threads),
             State::HandedOver => 2,
         };
-        Some(RowProofs {
+        RowProofs {
             state: Proof::counted(counted).and(TAKERS.sees(takers)),
             cpus: Proof::by_tasks(),
             threads: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

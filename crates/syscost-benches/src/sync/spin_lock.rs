@@ -64,7 +64,7 @@ impl Measured for Row {
         free.into_iter().chain(contended).collect()
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let (counted, takers) = match self.state {
             State::Free => (lock::FREE, 1),
             State::Contended => {
@@ -72,11 +72,11 @@ impl Measured for Row {
                 (contention::KEEP_RUNNING, threads)
             }
         };
-        Some(RowProofs {
+        RowProofs {
             state: Proof::counted([counted]).and(TAKERS.sees(takers)),
             cpus: Proof::by_tasks(),
             threads: Proof::by_tasks(),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

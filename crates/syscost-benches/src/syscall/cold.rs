@@ -80,16 +80,16 @@ impl Measured for Row {
         rows!(Row { state: State::ALL })
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let (children, displaced) = match self.state {
             State::First => (1.0, Bound::Exactly(0.0)),
             State::Displaced => (0.0, Bound::AtLeast(2.0)),
             State::Warm => (0.0, Bound::Exactly(0.0)),
         };
         let children = Proof::counted([exactly(Counter::Reported(CHILDREN), children)]);
-        Some(RowProofs {
+        RowProofs {
             state: children.and(DISPLACED.within(displaced)),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

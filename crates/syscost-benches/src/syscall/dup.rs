@@ -50,13 +50,13 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             call: match self.call {
                 Call::DupClose => Proof::counted([calls(Sysno::DUP), calls(Sysno::CLOSE)]),
                 Call::Dup3 => Proof::counted([calls(Sysno::DUP3)]),
             },
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

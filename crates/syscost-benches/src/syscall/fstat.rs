@@ -66,8 +66,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             of: match self.of {
                 Of::File => Object::FileInMemory,
                 Of::Pipe => Object::Pipe,
@@ -77,7 +77,7 @@ impl Measured for Row {
                 None => Sysno::FSTAT,
                 Some(Call::Newfstatat) => Sysno::NEWFSTATAT,
             })]),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -59,13 +59,13 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             depth: DEPTH.sees(match self.depth {
                 Depth::Root => 0_u64,
                 Depth::Three => 3,
             }),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -127,7 +127,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let via = match (self.via, self.call.of_library()) {
             (Some(Via::Libc), Some(own)) => ArgumentValue::In(own),
             (_, own) => ArgumentValue::NotIn(own.unwrap_or(code_at(
@@ -136,10 +136,10 @@ impl Measured for Row {
             ))),
         };
         let call = self.call.number();
-        Some(RowProofs {
+        RowProofs {
             call: Proof::counted([calls(call)]),
             via: Proof::argument(call, CALLED_FROM, via),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -52,15 +52,15 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             of: match self.of {
                 Of::Zero => Object::Zero,
                 Of::Pipe => Object::Pipe,
                 Of::File => Object::FileInMemory,
             }
             .proof(),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -64,15 +64,15 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        RowProofs {
             via: Proof::counted([match self.via {
                 // The pages that the process writes after the call are given back to it.
                 Via::Fork => within(Counter::Reported(FIRST_FAULTS), 0.9, 16.0),
                 // Nothing is copied for a child that shares its parent's memory.
                 Via::Clone => at_most(Counter::Reported(FIRST_FAULTS), 0.1),
             }]),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -105,7 +105,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+    fn proofs(&self) -> Self::Proofs<Proof> {
         let sizes = SMALL_MIB.0.len();
         let expected = match self.term {
             None => expected(1.0, 0.0),
@@ -113,11 +113,11 @@ impl Measured for Row {
         };
         let whole = Bytes::mib(sizes_of(self.pages).1 as u64);
         let (size, pages) = memory::proofs(self.size.unwrap_or(whole).0, self.pages);
-        Some(RowProofs {
+        RowProofs {
             size,
             term: Proof::counted(expected),
             pages,
-        })
+        }
     }
 
     fn setup(&self) -> Option<Setup> {

@@ -77,8 +77,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        RowProofs {
             command: Proof::counted(match self.command {
                 Command::Exit => [calls(Sysno::EXECVE), calls(Sysno::WAIT4)],
                 Command::Program => [
@@ -87,7 +87,7 @@ impl Measured for Row {
                     within(Counter::Syscall(Sysno::WAIT4), 1.0, 3.0),
                 ],
             }),
-        })
+        }
     }
 
     fn support(&self, _: &Here) -> Result<(), Unsupported> {

@@ -73,19 +73,19 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
+    fn proofs(&self) -> Self::Proofs<Proof> {
         let executes = [
             calls(Sysno::EXECVE),
             once_and_asked(Sysno::WRITE),
             once_and_asked(Sysno::READ),
             at_most(Counter::OtherSyscalls, 0.0),
         ];
-        Some(RowProofs {
+        RowProofs {
             until: match self.until {
                 Moment::Executed => lean::proof(Until::Created, true).and(Proof::counted(executes)),
                 Moment::Reaped => lean::proof(Until::Reaped, true).and(Proof::counted([ASKED])),
             },
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

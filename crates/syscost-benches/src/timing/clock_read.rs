@@ -83,9 +83,9 @@ impl Measured for Row {
         self.source.source().support()
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let source = self.source.proof();
-        Some(RowProofs {
+        RowProofs {
             source: match self.source {
                 // No vDSO serves these.
                 Named::ProcessCputime
@@ -105,7 +105,7 @@ impl Measured for Row {
                 | Named::Gettimeofday
                 | Named::Time => source,
             },
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

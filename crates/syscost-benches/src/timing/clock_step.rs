@@ -86,15 +86,15 @@ impl Measured for Row {
         true
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         // Unfenced reads may pass one another: all that can be claimed is that few of them do.
         let backwards = match self.source == Named::Tsc {
             true => at_most(BACKWARDS, 1.0),
             false => exactly(BACKWARDS, 0.0),
         };
-        Some(RowProofs {
+        RowProofs {
             source: self.source.proof().and(Proof::counted([backwards])),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -110,17 +110,17 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
+    fn proofs(&self) -> RowProofs<Proof> {
         let Nanoseconds(asked) = self.delay;
         let asked = asked as f64;
         let calls = self.via.calls().iter().copied().map(calls);
-        Some(RowProofs {
+        RowProofs {
             via: Proof::counted(calls),
             delay: SHORTEST
                 .within(Bound::Within((1.0 - SLEW) * asked, 10.0 * asked))
                 .and(LEFT_OUT.within(Bound::Within(0.999 * asked, 1.001 * asked))),
             slack: SLACK.sees(self.slack.ns()),
-        })
+        }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {

@@ -99,7 +99,7 @@ mod tests {
             rows!(Row { way: Way::ALL })
         }
 
-        fn proofs(&self) -> Option<RowProofs<Proof>> {
+        fn proofs(&self) -> RowProofs<Proof> {
             let way = match self.way {
                 Way::FetchAdd => consists_of(Atomic::FetchAdd.instructions()),
                 Way::Alternating => alternates(true),
@@ -107,7 +107,7 @@ mod tests {
                 Way::SameTarget => leads_elsewhere(false),
                 Way::RandomTargets => leads_elsewhere(true),
             };
-            Some(RowProofs { way })
+            RowProofs { way }
         }
 
         fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -95,11 +95,11 @@ mod tests {
             })
         }
 
-        fn proofs(&self) -> Option<RowProofs<Proof>> {
-            Some(RowProofs {
+        fn proofs(&self) -> RowProofs<Proof> {
+            RowProofs {
                 family: family(self.family),
                 path: path(self.path),
-            })
+            }
         }
 
         fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

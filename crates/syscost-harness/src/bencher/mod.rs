@@ -111,7 +111,7 @@ pub struct Bencher<'a> {
 impl<'a> Bencher<'a> {
     fn new(case: &'a Case, declared: &[Expect], situation: Situation<'a>) -> Self {
         let proofs = case.proofs();
-        let mut own = case.expect_with(&proofs);
+        let mut own = Proof::counts(&proofs);
         let is_own = |expect: &&Expect| own.iter().any(|own| own.counter == expect.counter);
         let others: Vec<Expect> = declared
             .iter()

@@ -247,7 +247,8 @@ fn an_expected_report_that_is_missing_is_a_defect() {
 #[test]
 fn a_cases_own_expectation_replaces_the_benchmarks() {
     let clock = Clock::mock();
-    let case = Case::default().expecting([at_most(Counter::MinorFaults, 2.0)]);
+    let mut case = Case::default();
+    case.facts.proofs = Some(|_| vec![Proof::counted([at_most(Counter::MinorFaults, 2.0)])]);
     let declared = [at_most(Counter::MinorFaults, 0.0)];
     let plan = plan(&case, &declared, &clock, Pass::Timed);
     assert_eq!(plan.declared, [at_most(Counter::MinorFaults, 2.0)]);

@@ -14,7 +14,7 @@ pub(super) use self::cpus::{Cpus, alike, probed_cpus};
 use super::journal::Record;
 use super::{Event, Observer, Options};
 use crate::bencher::{Effort, Pass};
-use crate::benchmark::Benchmark;
+use crate::benchmark::Entry;
 use crate::clock::RunClock;
 use crate::cores::known::Known;
 use crate::cores::{Cores, Heard, frequency_is_known};
@@ -41,7 +41,7 @@ const BETTER: f64 = 10.0;
 pub(super) struct Due {
     pub(super) round: u32,
     pub(super) pass: Pass,
-    pub(super) benchmark: &'static Benchmark,
+    pub(super) benchmark: &'static Entry,
     /// See [`Job`], as for all that follows.
     pub(super) cases: Vec<JobCase>,
     pub(super) keeps_order: bool,

@@ -258,20 +258,17 @@ pub(super) mod tests {
 
     use super::*;
     use crate::bencher::{Findings, Pass};
-    use crate::benchmark::Benchmark;
+    use crate::benchmark::{Benchmark, Entry};
     use crate::case::Case;
     use crate::catalogue::Row;
     use crate::session::journal::tests::header;
 
     /// The benchmarks of [`ledger`].
-    pub(in crate::session) static BENCHMARKS: [Benchmark; 3] = [named("a"), named("b"), named("c")];
-
-    const fn named(id: &'static str) -> Benchmark {
-        Benchmark {
-            id,
-            ..Benchmark::DEFAULT
-        }
-    }
+    pub(in crate::session) static BENCHMARKS: [Entry; 3] = [
+        Benchmark::DEFAULT.named("a", ""),
+        Benchmark::DEFAULT.named("b", ""),
+        Benchmark::DEFAULT.named("c", ""),
+    ];
 
     /// A ledger of one row of each benchmark.
     pub(in crate::session) fn ledger() -> Ledger {

@@ -30,7 +30,7 @@ use self::ledger::Ledger;
 use self::row::RowState;
 use self::schedule::{Schedule, Standing, dropped, order, resting, returning, too_expensive};
 use crate::bencher::Pass;
-use crate::benchmark::Benchmark;
+use crate::benchmark::Entry;
 use crate::failure::Failure;
 
 pub use computed::computed;
@@ -149,7 +149,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
     fn step(
         &mut self,
         run: usize,
-        benchmark: &'static Benchmark,
+        benchmark: &'static Entry,
         round: u32,
         seed: u64,
         observer: &mut dyn Observer,

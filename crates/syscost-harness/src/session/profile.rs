@@ -5,7 +5,7 @@ use std::time::Duration;
 use syscost_results::stats::looks::{self, StopRule};
 
 use crate::bencher::Effort;
-use crate::benchmark::{Benchmark, Setup};
+use crate::benchmark::{Entry, Setup};
 use crate::case::Case;
 use crate::catalogue::Row;
 
@@ -66,7 +66,7 @@ impl Profile {
 
     /// The shortest profile that measures this case when nothing is selected by name; the longer
     /// ones do, too.
-    pub fn first_with(benchmark: &Benchmark, case: &Case) -> Self {
+    pub fn first_with(benchmark: &Entry, case: &Case) -> Self {
         case.facts.profile.unwrap_or(benchmark.profile)
     }
 

@@ -471,13 +471,14 @@ mod tests {
     use syscost_results::Claim;
 
     use super::*;
-    use crate::benchmark::Benchmark;
+    use crate::benchmark::{Benchmark, Entry};
     use crate::case::Case;
     use crate::computed::Computation;
 
     /// A row without any results.
     fn row() -> RowState {
-        let benchmark: &'static Benchmark = &Benchmark::DEFAULT;
+        static ANY: Entry = Benchmark::DEFAULT.named("", "");
+        let benchmark = &ANY;
         let case = Case::default();
         RowState::new(Row { benchmark, case }, 0, 0.02)
     }
@@ -599,15 +600,15 @@ mod tests {
 
     #[test]
     fn a_computed_row_has_its_limits_from_the_whole_run() {
-        static COMPUTED: Benchmark = Benchmark {
-            id: "some.size",
+        static COMPUTED: Entry = Benchmark {
             computation: Some(Computation {
                 from: &[],
                 takes: |_, _| false,
                 compute: |_, _, _| Err(Failure::Failed("it is not asked".to_owned())),
             }),
             ..Benchmark::DEFAULT
-        };
+        }
+        .named("some.size", "");
         let case = Case::default();
         let benchmark = &COMPUTED;
         let mut row = RowState::new(Row { benchmark, case }, 0, 0.02);

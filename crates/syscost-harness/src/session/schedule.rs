@@ -20,7 +20,7 @@ use super::executor::Due;
 use super::ledger::Ledger;
 use super::{Event, Profile};
 use crate::bencher::Pass;
-use crate::benchmark::Benchmark;
+use crate::benchmark::Entry;
 use crate::catalogue::Row;
 use crate::worker::JobCase;
 
@@ -62,7 +62,7 @@ impl Schedule {
     /// The event before a benchmark, when this share of its round is done.
     pub(super) fn working(
         &self,
-        benchmark: &'static Benchmark,
+        benchmark: &'static Entry,
         round: u32,
         share: f64,
         now: Instant,
@@ -84,7 +84,7 @@ impl Schedule {
     pub(super) fn due(
         &self,
         ledger: &Ledger,
-        benchmark: &'static Benchmark,
+        benchmark: &'static Entry,
         pass: Pass,
         round: u32,
         random: &mut fastrand::Rng,

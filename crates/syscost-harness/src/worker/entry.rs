@@ -13,7 +13,7 @@ use syscost_sys::{cpu, process};
 use super::place::{self, Queue, Turn};
 use super::{About, Job, JobCase, Reply};
 use crate::bencher::{Findings, Pass, Plan, Situation};
-use crate::benchmark::Benchmark;
+use crate::benchmark::Entry;
 use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::failure::Failure;
@@ -161,7 +161,7 @@ fn lacking(name: &str) -> Failure {
 
 /// Runs one case in this process. A panic is a failure of this case alone.
 pub(crate) fn measure(
-    benchmark: &Benchmark,
+    benchmark: &Entry,
     case: &Case,
     situation: Situation<'_>,
 ) -> Result<Findings, Failure> {

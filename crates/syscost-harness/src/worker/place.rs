@@ -10,7 +10,7 @@ use syscost_sys::core_probe::Probe;
 use syscost_sys::cpu;
 
 use super::Job;
-use crate::benchmark::Benchmark;
+use crate::benchmark::Entry;
 use crate::case::Case;
 
 /// Number of probes of a core before a case, with the shortest bursts: some tens of microseconds.
@@ -29,7 +29,7 @@ pub(super) struct Place {
 
 /// Whether a case may be measured on another CPU than its worker was sent to: not if it names CPUs,
 /// which are relative to that one, or if cases reuse memory, which is allocated near it.
-pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
+pub(super) fn may_move(benchmark: &Entry, case: &Case) -> bool {
     let binds = |role: &Role| matches!(role, Role::BindsCpus | Role::Copies(_));
     !benchmark.stays && !case.facts.roles.iter().any(binds)
 }

@@ -11,7 +11,7 @@ use syscost_harness::Here;
 use syscost_harness::doc::explanation;
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::session::Profile;
-use syscost_harness::{Benchmark, Case, Expect, Group};
+use syscost_harness::{Case, Entry, Expect, Group};
 use syscost_report::sentence::count;
 use syscost_report::wrap::beside;
 use syscost_results::row_name;
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     let found = selection::own_or_all(selection::search(&words, &Here::plain()), |one| {
         one.benchmark.id
     });
-    let found: Vec<&'static Benchmark> = found.iter().map(|one| one.benchmark).collect();
+    let found: Vec<&'static Entry> = found.iter().map(|one| one.benchmark).collect();
     let Some(best) = best(&words, &found) else {
         return Err(selection::unknown(&words).into());
     };
@@ -86,10 +86,10 @@ fn about_group(group: &Group) -> Result<String> {
 
 /// Returns the best match for the words: a benchmark with them as a tag, else one with them in its
 /// title, else the first.
-fn best(words: &str, found: &[&'static Benchmark]) -> Option<&'static Benchmark> {
+fn best(words: &str, found: &[&'static Entry]) -> Option<&'static Entry> {
     let tagged = found.iter().find(|one| one.tags.contains(&words));
     let small = words.to_lowercase();
-    let is_titled = |one: &&&'static Benchmark| one.title.to_lowercase().contains(&small);
+    let is_titled = |one: &&&'static Entry| one.title.to_lowercase().contains(&small);
     let titled = || found.iter().find(is_titled);
     tagged.or_else(titled).or(found.first()).copied()
 }
@@ -108,7 +108,7 @@ fn note_of_match(words: &str, best: &str, others: &[&str]) -> String {
     )
 }
 
-fn text(benchmark: &'static Benchmark) -> Result<String> {
+fn text(benchmark: &'static Entry) -> Result<String> {
     let explained = explanation(benchmark.source);
     let mut out = String::new();
     let heading = format!(
@@ -140,7 +140,7 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
 
 /// The claims that the benchmark does not declare, as `expect::complete` adds them. How it
 /// measures, which they depend on, is known for certain only while it runs.
-fn other_checks(benchmark: &Benchmark) -> String {
+fn other_checks(benchmark: &Entry) -> String {
     let checks = match &benchmark.computation {
         Some(computation) => format!(
             "Computed in every round from the rows of {}, whose evidence is its own as well.",
@@ -167,7 +167,7 @@ fn other_checks(benchmark: &Benchmark) -> String {
 const WITHHOLDS: &str = "A refuted claim withholds the number.";
 
 /// What the parameters in its rows' names mean; empty if there are none.
-fn parameters(benchmark: &Benchmark) -> String {
+fn parameters(benchmark: &Entry) -> String {
     let items = benchmark.parameters.iter();
     let items = items.map(|(key, meaning)| {
         wrapped_item(&format!("{BOLD}{key}{RESET}  {meaning}"), "  ", "    ") + "\n"
@@ -181,7 +181,7 @@ fn parameters(benchmark: &Benchmark) -> String {
 
 /// The benchmark's rows: which profiles measure them, why they cannot be measured here, and what is
 /// claimed of each.
-fn rows(benchmark: &Benchmark) -> String {
+fn rows(benchmark: &Entry) -> String {
     let here = Here::plain();
     let cases = (benchmark.cases)(&here);
     let reasons = cases.iter().map(|case| {
@@ -256,7 +256,7 @@ fn shared(reasons: &[Option<String>]) -> Option<&str> {
 }
 
 /// Describes how the benchmark differs from similar programs of lmbench; empty if there are none.
-fn programs(benchmark: &Benchmark) -> String {
+fn programs(benchmark: &Entry) -> String {
     let mut out = String::new();
     for program in benchmark
         .tags
@@ -318,7 +318,7 @@ mod tests {
     fn the_best_of_several_matches_is_explained_and_the_others_are_named() {
         let found = |words: &str| {
             let found = selection::search(words, &Here::plain());
-            let found: Vec<&'static Benchmark> = found.iter().map(|one| one.benchmark).collect();
+            let found: Vec<&'static Entry> = found.iter().map(|one| one.benchmark).collect();
             best(words, &found).map(|one| one.id)
         };
         assert_eq!(found("lat_ctx"), Some("switch.pipe"));

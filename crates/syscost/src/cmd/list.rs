@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::Here;
 use syscost_harness::session::Profile;
-use syscost_harness::{Benchmark, Case};
+use syscost_harness::{Case, Entry};
 use syscost_report::sentence;
 use syscost_results::Unit;
 
@@ -17,7 +17,7 @@ use crate::terminal::{BOLD, DIM, RESET, YELLOW, wrapped_item};
 
 /// One benchmark of the list.
 #[derive(Debug, Serialize)]
-struct Entry {
+struct Listed {
     id: &'static str,
     title: &'static str,
     tags: &'static [&'static str],
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
         &here,
     )?;
     let selected = selection::benchmarks(&selectors, &here)?;
-    let entries: Vec<Entry> = selected.iter().map(|one| entry(one, &here)).collect();
+    let entries: Vec<Listed> = selected.iter().map(|one| entry(one, &here)).collect();
     match arguments.format {
         Format::Json => super::print_json(&entries)?,
         Format::Table => super::print(&text(&entries)?)?,
@@ -65,12 +65,12 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-fn entry(selected: &Selected, here: &Here) -> Entry {
+fn entry(selected: &Selected, here: &Here) -> Listed {
     let benchmark = selected.benchmark;
     let cases = (benchmark.cases)(here);
     let refused = refusals(benchmark, &cases, here);
     let refused_here = refusals(benchmark, &selected.cases, here);
-    Entry {
+    Listed {
         id: benchmark.id,
         title: benchmark.title,
         tags: benchmark.tags,
@@ -96,7 +96,7 @@ fn entry(selected: &Selected, here: &Here) -> Entry {
 }
 
 /// Reasons why this machine cannot measure some of these cases.
-fn refusals(benchmark: &Benchmark, cases: &[Case], here: &Here) -> Vec<String> {
+fn refusals(benchmark: &Entry, cases: &[Case], here: &Here) -> Vec<String> {
     let refusals = cases.iter().filter_map(|case| {
         let reason = (benchmark.support)(case, here).err()?;
         Some(match case.is_empty() {
@@ -108,14 +108,14 @@ fn refusals(benchmark: &Benchmark, cases: &[Case], here: &Here) -> Vec<String> {
 }
 
 /// The number of cases that this profile is the first to measure.
-fn count_of(profile: Profile, benchmark: &Benchmark, cases: &[Case]) -> usize {
+fn count_of(profile: Profile, benchmark: &Entry, cases: &[Case]) -> usize {
     let first = cases
         .iter()
         .map(|case| Profile::first_with(benchmark, case));
     first.filter(|first| *first == profile).count()
 }
 
-fn names(benchmark: &Benchmark, cases: &[Case]) -> Vec<String> {
+fn names(benchmark: &Entry, cases: &[Case]) -> Vec<String> {
     let names = cases
         .iter()
         .map(|case| format!("{}{}", benchmark.id, case.suffix()));
@@ -123,7 +123,7 @@ fn names(benchmark: &Benchmark, cases: &[Case]) -> Vec<String> {
 }
 
 /// The number of selected rows: `9 rows`, `2 of 9 rows`.
-fn rows(entry: &Entry) -> String {
+fn rows(entry: &Listed) -> String {
     let all = entry.cases.len();
     match (entry.selected.len(), all) {
         (_, 1) => "1 row ".to_owned(),
@@ -132,7 +132,7 @@ fn rows(entry: &Entry) -> String {
     }
 }
 
-fn text(entries: &[Entry]) -> Result<String> {
+fn text(entries: &[Listed]) -> Result<String> {
     let widest = entries
         .iter()
         .map(|entry| entry.id.len())
@@ -184,7 +184,7 @@ mod tests {
         let listed = |selector: &str| {
             let selected =
                 selection::benchmarks(&[selector.to_owned()], &Here::plain()).expect("there are");
-            let entries: Vec<Entry> = selected
+            let entries: Vec<Listed> = selected
                 .iter()
                 .map(|one| entry(one, &Here::plain()))
                 .collect();

@@ -2,7 +2,7 @@
 
 use glob::Pattern;
 use syscost_benches::CATALOGUE;
-use syscost_harness::{Benchmark, Catalogue, Here, Row};
+use syscost_harness::{Catalogue, Entry, Here, Row};
 use syscost_results::row_name;
 
 use crate::Failed;
@@ -36,7 +36,7 @@ impl Selector {
     pub(crate) fn parse(text: &str, here: &Here) -> Result<Self, Failed> {
         // The full name of a row means only that row, not those with more parameters.
         if text.ends_with('}') {
-            let is_its = |one: &&Benchmark| one.id == row_name::id(text);
+            let is_its = |one: &&Entry| one.id == row_name::id(text);
             let rows = Catalogue::rows(CATALOGUE.benchmarks().filter(is_its), here);
             let mut names = rows.iter().map(Row::name);
             if let Some(name) = names.find(|name| is_same_row(name, text)) {

@@ -5,7 +5,7 @@ mod word;
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::Here;
-use syscost_harness::{Benchmark, Catalogue};
+use syscost_harness::{Catalogue, Entry};
 use syscost_results::{numbers, row_name, summary};
 
 use word::Word;
@@ -22,7 +22,7 @@ const MAX_BY_VALUE: usize = 8;
 /// A benchmark that was found by words.
 pub(crate) struct Found {
     /// The benchmark.
-    pub(crate) benchmark: &'static Benchmark,
+    pub(crate) benchmark: &'static Entry,
     /// The words that match only values of its rows: only rows with these values are meant.
     values: Vec<Word>,
 }
@@ -73,7 +73,7 @@ pub(crate) fn search(text: &str, here: &Here) -> Vec<Found> {
 }
 
 fn by_texts(words: &[Word]) -> Vec<Found> {
-    let is_found = |benchmark: &&'static Benchmark| words.iter().all(|word| has(benchmark, word));
+    let is_found = |benchmark: &&'static Entry| words.iter().all(|word| has(benchmark, word));
     let found = all().filter(is_found).map(|benchmark| Found {
         benchmark,
         values: Vec::new(),
@@ -87,7 +87,7 @@ fn by_rows(words: Vec<Word>, here: &Here) -> Vec<Found> {
     if words.is_empty() {
         return Vec::new();
     }
-    let is_in_unit = |benchmark: &&'static Benchmark| {
+    let is_in_unit = |benchmark: &&'static Entry| {
         let mut units = quantities.iter().map(Word::units);
         units.all(|units| units.contains(&benchmark.unit))
     };
@@ -107,7 +107,7 @@ fn by_rows(words: Vec<Word>, here: &Here) -> Vec<Found> {
     }
 }
 
-fn all() -> impl Iterator<Item = &'static Benchmark> {
+fn all() -> impl Iterator<Item = &'static Entry> {
     CATALOGUE.benchmarks().chain(PROCEDURES)
 }
 
@@ -179,19 +179,19 @@ fn words_of(text: &str) -> Vec<Word> {
     words.filter(|word| !word.text.is_empty()).collect()
 }
 
-fn has(benchmark: &'static Benchmark, word: &Word) -> bool {
+fn has(benchmark: &'static Entry, word: &Word) -> bool {
     texts(benchmark).any(|text| word.is_in(text))
 }
 
 /// The texts that describe a benchmark.
-fn texts(benchmark: &'static Benchmark) -> impl Iterator<Item = &'static str> {
+fn texts(benchmark: &'static Entry) -> impl Iterator<Item = &'static str> {
     let own = [benchmark.id, benchmark.title].into_iter();
     let own = own.chain(benchmark.tags.iter().copied());
     own.chain(labels(benchmark))
 }
 
 /// The labels of its rows in the summary and in the numbers every programmer should know.
-fn labels(benchmark: &'static Benchmark) -> impl Iterator<Item = &'static str> {
+fn labels(benchmark: &'static Entry) -> impl Iterator<Item = &'static str> {
     let all = summary::titles().chain(numbers::titles());
     all.filter(|(id, _)| *id == benchmark.id)
         .map(|(_, title)| title)

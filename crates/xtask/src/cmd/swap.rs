@@ -14,7 +14,7 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::bencher::{Effort, Findings, Pass};
 use syscost_harness::clock::RunClock;
 use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program as WorkerProgram};
-use syscost_harness::{Benchmark, Case, Failure, Here};
+use syscost_harness::{Case, Entry, Failure, Here};
 use syscost_results::stats::order::median;
 use syscost_results::{ClaimId, Verdict};
 use syscost_sys::cpu;
@@ -108,11 +108,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// The benchmarks that are measured, of these ids.
-fn chosen(ids: &[String]) -> Result<Vec<&'static Benchmark>> {
+fn chosen(ids: &[String]) -> Result<Vec<&'static Entry>> {
     let groups = CATALOGUE.groups().iter().filter(|group| !group.hidden);
     let all = groups.flat_map(|group| group.benchmarks);
     let all = all.filter(|one| one.computation.is_none());
-    let is_asked = |one: &&Benchmark| {
+    let is_asked = |one: &&Entry| {
         let under = |id: &String| one.id == id || one.id.starts_with(&format!("{id}."));
         ids.is_empty() || ids.iter().any(under)
     };
@@ -146,7 +146,7 @@ struct Reviewed {
 }
 
 impl Reviewed {
-    fn covers(&self, benchmark: &Benchmark, case: &Case, pair: &Pair) -> bool {
+    fn covers(&self, benchmark: &Entry, case: &Case, pair: &Pair) -> bool {
         let has = |(key, value): (&str, &str)| case.find(key) == Some(value);
         let is_there = self.value == "all" || self.value.split_once('=').is_some_and(has);
         self.id == benchmark.id && self.key == pair.key && is_there
@@ -249,7 +249,7 @@ impl<'a> Workers<'a> {
     }
 
     /// Each row's own findings; `None` for those that have no number, or a claim refuted.
-    fn honest(&self, benchmark: &Benchmark, cases: &[Case]) -> Result<Vec<Option<Honest>>> {
+    fn honest(&self, benchmark: &Entry, cases: &[Case]) -> Result<Vec<Option<Honest>>> {
         let jobs: Vec<JobCase> = cases.iter().map(|case| job_case(case, None)).collect();
         let counted = self.found(benchmark, Pass::Evidence, &jobs)?;
         let timed = self.found(benchmark, Pass::Timed, &jobs)?;
@@ -273,7 +273,7 @@ impl<'a> Workers<'a> {
     /// How these pairs end.
     fn swapped(
         &self,
-        benchmark: &Benchmark,
+        benchmark: &Entry,
         cases: &[Case],
         pairs: &[Pair],
         honest: &[Option<Honest>],
@@ -304,7 +304,7 @@ impl<'a> Workers<'a> {
     }
 
     /// What workers find of these cases, in their order.
-    fn found(&self, benchmark: &Benchmark, pass: Pass, cases: &[JobCase]) -> Result<Vec<Found>> {
+    fn found(&self, benchmark: &Entry, pass: Pass, cases: &[JobCase]) -> Result<Vec<Found>> {
         let mut all: Vec<Found> = Vec::new();
         while all.len() < cases.len() {
             let job = Job {

@@ -46,10 +46,10 @@ impl Measured for FunctionCall {
         })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(FunctionCallProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        FunctionCallProofs {
             signature: program::argument(0, self.signature.name()),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

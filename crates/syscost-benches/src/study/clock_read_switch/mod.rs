@@ -70,10 +70,10 @@ impl Measured for ReadZeroBytes {
         })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(ReadZeroBytesProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        ReadZeroBytesProofs {
             in_a_row: program::argument(0, self.in_a_row),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -116,11 +116,11 @@ impl Measured for ProcessSwitch {
         self.hint == Hint::None
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(ProcessSwitchProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        ProcessSwitchProofs {
             in_a_row: program::argument(0, self.in_a_row),
             hint: program::argument(2, self.hint.name()),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -78,10 +78,10 @@ impl Measured for Loop {
         })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(LoopProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        LoopProofs {
             turns: program::argument(0, self.turns as u64),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -149,15 +149,15 @@ impl Measured for SystemCall {
         })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(SystemCallProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        SystemCallProofs {
             getpid: program::argument(0, self.getpid.name()).and(Proof::counted([
                 match self.getpid {
                     Getpid::Cached => exactly(Counter::Syscall(Sysno::GETPID), 0.0),
                     Getpid::Entered => calls(Sysno::GETPID),
                 },
             ])),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -212,10 +212,10 @@ impl Measured for ProcessSwitch {
         rows!(ProcessSwitch { clock: Clock::ALL })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(ProcessSwitchProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        ProcessSwitchProofs {
             clock: program::argument(0, self.clock.name()),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -254,10 +254,10 @@ impl Measured for ThreadSwitch {
         rows!(ThreadSwitch { clock: Clock::ALL })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(ThreadSwitchProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        ThreadSwitchProofs {
             clock: program::argument(0, self.clock.name()),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

@@ -46,15 +46,15 @@ impl Measured for SystemCall {
         rows!(SystemCall { call: Call::ALL })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(SystemCallProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        SystemCallProofs {
             call: program::argument(0, self.call.name()).and(Proof::counted([match self.call {
                 // The call that fills the cache, in each run.
                 Call::GetpidCached => at_most(Counter::Syscall(Sysno::GETPID), 0.0001),
                 Call::Getpid => calls(Sysno::GETPID),
                 Call::Setuid => calls(Sysno::SETUID),
             }])),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -87,10 +87,10 @@ impl Measured for ProcedureCall {
         rows!(ProcedureCall { arguments: 0..=5 })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(ProcedureCallProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        ProcedureCallProofs {
             arguments: program::argument(0, self.arguments),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -130,10 +130,10 @@ impl Measured for TaskCreate {
         rows!(TaskCreate { via: Via::ALL })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(TaskCreateProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        TaskCreateProofs {
             via: program::argument(0, self.via.name()),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -169,8 +169,8 @@ impl Measured for Switch {
         })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(SwitchProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        SwitchProofs {
             between: program::argument(0, self.between.name()).and(Proof::counted(
                 [Sysno::READ, Sysno::WRITE].map(|call| {
                     let times = match self.between {
@@ -180,7 +180,7 @@ impl Measured for Switch {
                     exactly(Counter::Syscall(call), times)
                 }),
             )),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

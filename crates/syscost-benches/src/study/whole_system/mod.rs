@@ -75,10 +75,10 @@ impl Measured for ProcedureCall {
         rows!(ProcedureCall { arguments: 0..=7 })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(ProcedureCallProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        ProcedureCallProofs {
             arguments: program::argument(0, self.arguments),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -126,13 +126,13 @@ impl Measured for TaskCreation {
         rows!(TaskCreation { task: Task::ALL })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(TaskCreationProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        TaskCreationProofs {
             task: program::argument(0, self.task.name()).and(Proof::counted(match self.task {
                 Task::Thread => vec![calls(Sysno::EXIT)],
                 Task::Process => vec![calls(Sysno::WAIT4), calls(Sysno::EXIT_GROUP)],
             })),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -170,10 +170,10 @@ impl Measured for Switch {
         })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(SwitchProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        SwitchProofs {
             between: program::argument(0, self.between.name()),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -228,11 +228,11 @@ impl Measured for MemoryAccess {
         (bytes >= EXPENSIVE).then_some(Setup::Expensive { seconds })
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(MemoryAccessProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        MemoryAccessProofs {
             // What is counted does not depend on the size, and has another one.
             size: program::timed_argument(self.size.0),
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -304,14 +304,14 @@ impl Measured for MemoryBandwidth {
         [unpinned, pinned].concat()
     }
 
-    fn proofs(&self) -> Option<Self::Proofs<Proof>> {
-        Some(MemoryBandwidthProofs {
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        MemoryBandwidthProofs {
             op: program::argument(0, self.op.name()),
             cpus: match self.cpus {
                 Cpus::All => program::unpinned(),
                 Cpus::One => program::pinned(),
             },
-        })
+        }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {

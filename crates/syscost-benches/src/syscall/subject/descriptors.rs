@@ -74,8 +74,8 @@ impl<W: Waiting> Measured<W> for Row {
         W::measure(self, plan)
     }
 
-    fn proofs(&self) -> Option<RowProofs<Proof>> {
-        Some(RowProofs {
+    fn proofs(&self) -> RowProofs<Proof> {
+        RowProofs {
             of: KIND.sees(match self.of {
                 Kind::Pipe => "pipe",
                 Kind::Tcp => "IPv4 stream socket",
@@ -85,7 +85,7 @@ impl<W: Waiting> Measured<W> for Row {
                 Ready::Last => self.fds - 1,
             }),
             fds: DIFFERENT.sees(self.fds).and(W::waits_for(self.fds)),
-        })
+        }
     }
 }
 

@@ -43,7 +43,7 @@ fn makes_children(row: &Benchmark, case: &Case) {
         let Some(found) = found_by(case, pass, row.expect, measure) else {
             return;
         };
-        let name = format!("{}{} {pass:?}", row.id, case.suffix());
+        let name = format!("{}{} {pass:?}", row.title, case.suffix());
         let confirmed = claims(&found, Verdict::Confirmed);
         assert!(
             confirmed.contains(&"memory of the parent's own, in bytes"),

@@ -6,16 +6,13 @@ use syscost_params::{Params, Value};
 use syscost_results::{Better, Estimate, RoundSamples, Unit};
 
 use super::*;
-use crate::benchmark::{Benchmark, Quantity};
+use crate::benchmark::{Benchmark, Entry, Quantity};
 use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::computed::{Computed, ComputedValue, points};
 use crate::rows;
 
-static MEASURED: Benchmark = Benchmark {
-    id: COST,
-    ..Benchmark::DEFAULT
-};
+static MEASURED: Entry = Benchmark::DEFAULT.named(COST, "");
 
 const COST: &str = "some.cost";
 
@@ -37,11 +34,11 @@ struct Cost {
 const MAX_SEEN: f64 = 1000.0;
 
 /// A benchmark that sums the costs of a kind.
-static SUM: Benchmark = Benchmark {
-    id: "some.sum",
+static SUM: Entry = Benchmark {
     quantity: Quantity::Level,
     ..Benchmark::computed::<Sum>()
-};
+}
+.named("some.sum", "");
 
 #[derive(Params, Clone)]
 struct Sum {

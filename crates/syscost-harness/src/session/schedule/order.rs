@@ -2,7 +2,7 @@
 
 use syscost_results::study::{Study, means};
 
-use crate::benchmark::{Benchmark, Setup};
+use crate::benchmark::{Entry, Setup};
 use crate::catalogue::Row;
 use crate::session::ledger::Ledger;
 use crate::session::row::RowState;
@@ -14,16 +14,16 @@ pub(in crate::session) fn order(
     ledgers: &[Ledger],
     round: u32,
     random: &mut fastrand::Rng,
-) -> Vec<&'static Benchmark> {
+) -> Vec<&'static Entry> {
     let rows = || ledgers.iter().flat_map(|ledger| &ledger.rows);
-    let is_expensive = |benchmark: &'static Benchmark| {
+    let is_expensive = |benchmark: &'static Entry| {
         let mut active = rows().filter(|row| row.takes_part());
         active.any(|row| row.row.benchmark.id == benchmark.id && row.row.setup() != Setup::Cheap)
     };
     let all = benchmarks(ledgers, RowState::takes_part).into_iter();
     let mut benchmarks: Vec<_> = all.map(|one| (one, is_expensive(one))).collect();
     random.shuffle(&mut benchmarks);
-    let tier = |benchmark: &Benchmark| {
+    let tier = |benchmark: &Entry| {
         let of_it = rows().filter(|row| row.row.benchmark.id == benchmark.id);
         of_it.map(|row| row.tier).min()
     };
@@ -34,8 +34,8 @@ pub(in crate::session) fn order(
 pub(super) fn benchmarks(
     ledgers: &[Ledger],
     is_wanted: fn(&RowState) -> bool,
-) -> Vec<&'static Benchmark> {
-    let mut found: Vec<&'static Benchmark> = Vec::new();
+) -> Vec<&'static Entry> {
+    let mut found: Vec<&'static Entry> = Vec::new();
     for ledger in ledgers {
         for row in ledger.rows.iter().filter(|row| is_wanted(row)) {
             if !found.iter().any(|known| known.id == row.row.benchmark.id) {
@@ -49,10 +49,10 @@ pub(super) fn benchmarks(
 /// The same order, but in the first round with those that come first, by their tier or by
 /// themselves.
 fn led(
-    mut order: Vec<&'static Benchmark>,
+    mut order: Vec<&'static Entry>,
     round: u32,
-    tier: impl Fn(&Benchmark) -> Option<usize>,
-) -> Vec<&'static Benchmark> {
+    tier: impl Fn(&Entry) -> Option<usize>,
+) -> Vec<&'static Entry> {
     if round == 0 {
         order.sort_by_key(|benchmark| (tier(benchmark), !benchmark.comes_first));
     }
@@ -109,6 +109,7 @@ fn arranged<T>(benchmarks: Vec<(T, bool)>, round: u32) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::benchmark::Benchmark;
     use crate::rows;
     use syscost_params::Params;
 
@@ -129,16 +130,13 @@ mod tests {
 
     #[test]
     fn the_first_round_begins_with_the_first_tier_and_what_it_is_computed_from() {
-        static ANY: Benchmark = Benchmark {
-            id: "any",
+        static ANY: Entry = Benchmark {
             comes_first: true,
             ..Benchmark::DEFAULT
-        };
-        static NAMED: Benchmark = Benchmark {
-            id: "named",
-            ..Benchmark::DEFAULT
-        };
-        let row = |benchmark: &'static Benchmark, size: u32| Row {
+        }
+        .named("any", "");
+        static NAMED: Entry = Benchmark::DEFAULT.named("named", "");
+        let row = |benchmark: &'static Entry, size: u32| Row {
             benchmark,
             case: rows!(Sized { size: [size] }).remove(0).erased(),
         };
@@ -146,7 +144,7 @@ mod tests {
         let tiers = ["named{size=2}", "named{size=*}"].map(|name| vec![name.to_owned()]);
         let found: Vec<usize> = tiered(rows, &tiers).iter().map(|(_, tier)| *tier).collect();
         assert_eq!(found, [2, 1, 0]);
-        let tier = |benchmark: &Benchmark| Some(usize::from(benchmark.id != "named"));
+        let tier = |benchmark: &Entry| Some(usize::from(benchmark.id != "named"));
         let first = |round| led(vec![&ANY, &NAMED], round, tier)[0].id;
         assert_eq!((first(0), first(1)), ("named", "any"));
     }

@@ -3,7 +3,7 @@
 
 use syscost_harness::Here;
 use syscost_harness::session::Profile;
-use syscost_harness::{Benchmark, Catalogue, Row};
+use syscost_harness::{Catalogue, Entry, Row};
 use syscost_report::units::{Figures, quantity};
 use syscost_report::wrap::together;
 use syscost_results::beside::{figure_of, is_of_one_machine};
@@ -19,7 +19,7 @@ use crate::terminal::{BOLD, DIM, RESET, wrapped};
 const MAX_ROWS: usize = 8;
 
 /// Renders the section; empty if no figure is known.
-pub(super) fn text(benchmark: &'static Benchmark) -> String {
+pub(super) fn text(benchmark: &'static Entry) -> String {
     let is_of_it = |row: &Measurement| row.id == benchmark.id && row.status == Status::Ok;
     let has_it = |run: &Run| run.measurements.iter().any(is_of_it);
     // Without a run that has it, only other machines' figures are shown.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use syscost_harness::doc::explanation;
 use syscost_harness::expect::{Manner, SYSCALL_FLOOR_CYCLES, complete};
 use syscost_harness::session::Profile;
-use syscost_harness::{Benchmark, Case, Catalogue, Expect, Group, Here};
+use syscost_harness::{Case, Catalogue, Entry, Expect, Group, Here};
 use syscost_results::Better;
 
 const INTRODUCTION: &str = "\
@@ -72,7 +72,7 @@ fn group_section(group: &Group) -> String {
     text
 }
 
-fn benchmark_section(benchmark: &Benchmark) -> String {
+fn benchmark_section(benchmark: &Entry) -> String {
     let explained = explanation(benchmark.source);
     let better = match benchmark.better {
         Better::Lower => "lower",
@@ -135,7 +135,7 @@ fn section(heading: &str, body: &str) -> String {
     format!("\n**{heading}.**{separator}{body}\n")
 }
 
-fn rows(benchmark: &Benchmark) -> String {
+fn rows(benchmark: &Entry) -> String {
     if benchmark.depends_on_machine {
         return format!(
             "They depend on the machine; `syscost explain {}` lists them.",
@@ -206,7 +206,7 @@ fn axes(cases: &[Case]) -> Option<String> {
 }
 
 /// The rows that this profile is the first to measure, if this does not depend on the machine.
-fn rows_of(profile: Profile, benchmark: &Benchmark) -> Option<String> {
+fn rows_of(profile: Profile, benchmark: &Entry) -> Option<String> {
     if benchmark.depends_on_machine {
         return None;
     }
@@ -276,8 +276,10 @@ mod tests {
             })
         }
 
-        fn expect(&self) -> Vec<Expect> {
-            vec![calls(Sysno::GETPPID)]
+        fn proofs(&self) -> CallProofs<Proof> {
+            CallProofs {
+                call: Proof::counted([calls(Sysno::GETPPID)]),
+            }
         }
 
         fn measure(self, _: Plan) -> Result<Outcome, Failure> {
@@ -300,6 +302,13 @@ mod tests {
             }
         }
 
+        fn proofs(&self) -> PollProofs<Proof> {
+            PollProofs {
+                fds: Proof::default(),
+                edge: Proof::default(),
+            }
+        }
+
         fn measure(self, _: Plan) -> Result<Outcome, Failure> {
             Err(Failure::Broken("is only described".to_owned()))
         }
@@ -311,21 +320,19 @@ mod tests {
             title: "of them",
             benchmarks: &[
                 Benchmark {
-                    id: "some.call",
                     title: "A call",
                     tags: &["kernel entry", "lat_one"],
-                    source: SOURCE,
                     ..Benchmark::of::<Call>()
-                },
+                }
+                .named("some.call", SOURCE),
                 Benchmark {
-                    id: "some.poll",
                     title: "Waiting",
                     unit: Unit::Gigahertz,
                     better: Better::Higher,
                     expect: &[at_most(Counter::MinorFaults, 2.0)],
-                    source: SOURCE,
                     ..Benchmark::of::<Poll>()
-                },
+                }
+                .named("some.poll", SOURCE),
             ],
             hidden: false,
         },

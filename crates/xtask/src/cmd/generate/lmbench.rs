@@ -52,10 +52,10 @@ mod tests {
         name: "some",
         title: "of them",
         benchmarks: &[Benchmark {
-            id: "some.call",
             tags: &["kernel entry", "lat_one"],
             ..Benchmark::DEFAULT
-        }],
+        }
+        .named("some.call", "")],
         hidden: false,
     }];
 
