@@ -16,6 +16,8 @@ pub(super) struct Seen {
     facts: BTreeMap<String, Vec<f64>>,
     claims: BTreeMap<String, Vec<(f64, f64)>>,
     singles_ns: Vec<f64>,
+    /// The arguments that the kernel started the last run with, its name the first.
+    pub(super) arguments: Vec<String>,
 }
 
 impl Seen {
@@ -48,6 +50,7 @@ impl Seen {
             return Ok(converted(number, symbol, ticks_per_ns).0);
         }
         let mut result = None;
+        self.arguments.clear();
         for line in printed.lines() {
             let broken = || Failure::Broken(format!("its program prints `{line}`"));
             let (kind, rest) = line.split_once(' ').ok_or_else(broken)?;
@@ -62,6 +65,7 @@ impl Seen {
                     }
                     result = Some(value);
                 }
+                "argument" => self.arguments.push(rest.to_owned()),
                 "single" => self.singles_ns.push(converted(first, rest, ticks_per_ns).0),
                 "fact" => {
                     let (symbol, name) = rest.split_once(' ').ok_or_else(broken)?;

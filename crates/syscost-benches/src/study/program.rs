@@ -31,13 +31,15 @@ const MISSING: &str = env!("SYSCOST_PROGRAMS_MISSING");
 
 /// The arguments that the kernel saw the program start with.
 static ARGUMENTS: [Witness; 3] = [
-    Witness::of("first argument of the program", "/proc"),
-    Witness::of("second argument of the program", "/proc"),
-    Witness::of("third argument of the program", "/proc"),
+    Witness::of("first argument of the program", CMDLINE),
+    Witness::of("second argument of the program", CMDLINE),
+    Witness::of("third argument of the program", CMDLINE),
 ];
 
 static TIMED_ARGUMENT: Witness =
-    Witness::of("second argument of the timed program", "/proc").only_in(Pass::Timed);
+    Witness::of("second argument of the timed program", CMDLINE).only_in(Pass::Timed);
+
+const CMDLINE: &str = "its /proc/self/cmdline";
 
 static CPUS: Witness = Witness::of("CPUs that the program may use", "/proc");
 
@@ -65,55 +67,37 @@ const PINNED: &str = "one";
 
 const UNPINNED: &str = "all of the run";
 
-/// A program as the kernel saw it start.
-struct Started {
-    arguments: Vec<String>,
-    cpus: String,
+/// The CPUs that this process may use: the kernel says so of one that has ended, too.
+fn cpus_of(process: u32) -> Result<String, Unsupported> {
+    let path = format!("{}/status", proc_of(process)?);
+    let text = std::fs::read_to_string(&path);
+    let text = text.map_err(|cause| Unsupported::new(format!("{path}: {cause}")))?;
+    let cpus = |line: &str| Some(line.strip_prefix("Cpus_allowed_list:")?.trim().to_owned());
+    Ok(text.lines().find_map(cpus).unwrap_or_default())
 }
 
-impl Started {
-    /// That of this process, which has executed it.
-    fn of(process: u32) -> Result<Self, Unsupported> {
-        let folder = proc_of(process)?;
-        let read = |name: &str| {
-            let path = format!("{folder}/{name}");
-            let text = std::fs::read(&path);
-            let text = text.map_err(|cause| Unsupported::new(format!("{path}: {cause}")))?;
-            Ok::<_, Unsupported>(String::from_utf8_lossy(&text).into_owned())
-        };
-        let (line, status) = (read("cmdline")?, read("status")?);
-        let cpus = status
-            .lines()
-            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-        Ok(Self {
-            // The first two are its name and the procedure's.
-            arguments: line
-                .split_terminator('\0')
-                .skip(2)
-                .map(str::to_owned)
-                .collect(),
-            cpus: cpus.unwrap_or_default().trim().to_owned(),
-        })
+/// Reports the CPUs that the program may use.
+fn see_cpus(b: &mut Bencher, cpus: Result<String, Unsupported>) {
+    let all = cpu::format_list(b.allowed());
+    match cpus {
+        Err(reason) => b.unseen(&CPUS, reason),
+        Ok(one) if one == all && b.allowed().len() == 1 => {
+            b.unseen(&CPUS, "this run has one CPU, so that nothing tells");
+        }
+        Ok(seen) if seen == all => b.saw(&CPUS, UNPINNED),
+        Ok(seen) if seen == b.cpu().to_string() => b.saw(&CPUS, PINNED),
+        Ok(seen) => b.saw(&CPUS, seen),
     }
+}
 
-    /// Reports it.
-    fn see(&self, b: &mut Bencher) {
-        let argument = |number: usize| self.arguments.get(number).map_or("", |text| text);
-        for (number, witness) in ARGUMENTS.iter().enumerate() {
-            b.saw(witness, argument(number));
-        }
-        if b.is_timed() {
-            b.saw(&TIMED_ARGUMENT, argument(1));
-        }
-        let all = cpu::format_list(b.allowed());
-        match &*self.cpus {
-            one if one == all && b.allowed().len() == 1 => {
-                b.unseen(&CPUS, "this run has one CPU, so that nothing tells");
-            }
-            seen if seen == all => b.saw(&CPUS, UNPINNED),
-            seen if seen == b.cpu().to_string() => b.saw(&CPUS, PINNED),
-            seen => b.saw(&CPUS, seen),
-        }
+/// Reports the arguments of a program: the first two are its name and the procedure's.
+fn see_arguments(b: &mut Bencher, arguments: &[String]) {
+    let argument = |number: usize| arguments.get(number + 2).map_or("", |text| text);
+    for (number, witness) in ARGUMENTS.iter().enumerate() {
+        b.saw(witness, argument(number));
+    }
+    if b.is_timed() {
+        b.saw(&TIMED_ARGUMENT, argument(1));
     }
 }
 
@@ -248,7 +232,7 @@ impl Program {
             .needs_folder
             .then(|| scratch_folder(plan.targets()))
             .transpose()?;
-        let mut started = None;
+        let mut cpus = None;
         let start = || {
             let path = executable.path().to_str().unwrap_or_default();
             let mut command = Command::new(path);
@@ -262,29 +246,18 @@ impl Program {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
                 .spawn()?;
-            started = Some(Started::of(child.id()));
+            cpus = Some(cpus_of(child.id()));
             child.wait_with_output()
         };
         let mut outcome = results_of(plan, operations, self.unit, None, start)?;
-        match started {
-            Some(Ok(started)) => started.see(&mut outcome),
-            Some(Err(reason)) => unseen(&mut outcome, &reason),
-            None => {}
+        if let Some(cpus) = cpus {
+            see_cpus(&mut outcome, cpus);
         }
         drop(unpinned);
         let compiled = format!("{COMPILER}, {} -static", flags(self.name));
         outcome.note("program compiled by", compiled, "build");
         Ok(outcome)
     }
-}
-
-/// Says why nothing is known of how the program was started.
-fn unseen(b: &mut Bencher, reason: &Unsupported) {
-    let own = [&TIMED_ARGUMENT, &CPUS].into_iter();
-    ARGUMENTS
-        .iter()
-        .chain(own)
-        .for_each(|witness| b.unseen(witness, reason));
 }
 
 /// Measures a program that `start` starts and waits for: each sample is what one run of it prints.
@@ -314,6 +287,7 @@ pub(super) fn results_of<'a>(
             reason,
         );
     }
+    see_arguments(&mut outcome, &seen.arguments);
     seen.tell(&mut outcome);
     Ok(outcome)
 }

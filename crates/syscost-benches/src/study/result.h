@@ -27,6 +27,19 @@ MAYBE_UNUSED static void end(void)
     procedures_ended++;
 }
 
+/* The arguments that the kernel started it with. */
+MAYBE_UNUSED static void arguments(void)
+{
+    char line[4096];
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    size_t length = file ? fread(line, 1, sizeof line - 1, file) : 0, at, number = 0;
+    if (file)
+        fclose(file);
+    line[length] = 0;
+    for (at = 0; at < length; at += strlen(line + at) + 1)
+        printf("argument %zu %s\n", number++, line + at);
+}
+
 /* A result as the published program printed it.
  * Units: ns, us, ms, s, ticks (of counter()), bytes, B/s, B/tick, count. */
 MAYBE_UNUSED static void result(double value, const char *unit)
@@ -37,6 +50,7 @@ MAYBE_UNUSED static void result(double value, const char *unit)
         exit(1);
     }
     printf("result %.17g %s\n", value, unit);
+    arguments();
 }
 
 /* Something that was counted or timed besides. Units: as above, and %. */

@@ -14,7 +14,7 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::bencher::{Effort, Findings, Pass};
 use syscost_harness::clock::RunClock;
 use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program as WorkerProgram};
-use syscost_harness::{Case, Entry, Failure, Here};
+use syscost_harness::{Case, Entry, Failure, Group, Here};
 use syscost_results::stats::order::median;
 use syscost_results::{ClaimId, Verdict};
 use syscost_sys::cpu;
@@ -107,9 +107,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// The benchmarks that are measured, of these ids.
+/// The benchmarks that are measured, of these ids; of hidden groups only what is asked for.
 fn chosen(ids: &[String]) -> Result<Vec<&'static Entry>> {
-    let groups = CATALOGUE.groups().iter().filter(|group| !group.hidden);
+    let is_shown = |group: &&Group| !group.hidden || !ids.is_empty();
+    let groups = CATALOGUE.groups().iter().filter(is_shown);
     let all = groups.flat_map(|group| group.benchmarks);
     let all = all.filter(|one| one.computation.is_none());
     let is_asked = |one: &&Entry| {
