@@ -13,12 +13,13 @@ pub(crate) fn findings_by(
     expect: &[Expect],
     measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
 ) -> Result<Findings, Failure> {
-    with_situation(pass, |situation| {
-        measure(Plan::new(case, expect, situation))?.finish()
+    with_situation(case, pass, |situation| {
+        measure(Plan::new(expect, situation))?.finish()
     })
 }
 
 fn with_situation(
+    case: &Case,
     pass: Pass,
     measure: impl FnOnce(Situation<'_>) -> Result<Findings, Failure>,
 ) -> Result<Findings, Failure> {
@@ -37,6 +38,8 @@ fn with_situation(
         ..Here::plain()
     };
     let situation = Situation {
+        case,
+        instead: None,
         pass,
         effort: &effort,
         clock: &clock,
@@ -49,7 +52,6 @@ fn with_situation(
         here: &here,
         cores: &syscost_harness::cores::UNKNOWN,
         seed: 1,
-        instead: None,
     };
     measure(situation)
 }
@@ -62,13 +64,13 @@ pub(crate) fn findings_of_row(
     pass: Pass,
 ) -> Result<Findings, Failure> {
     let measure = benchmark.measure;
-    with_situation(pass, |situation| {
+    with_situation(named, pass, |situation| {
         let situation = Situation {
             here,
             instead: Some(measured),
             ..situation
         };
-        measure(Plan::new(named, benchmark.expect, situation))?.finish()
+        measure(Plan::new(benchmark.expect, situation))?.finish()
     })
 }
 

@@ -123,3 +123,16 @@ fn every_hidden_row_is_judged_by_the_self_test() {
     let known = POSITIVE_CONTROLS.iter().map(|one| one.row.to_owned());
     assert_eq!(positive, known.collect());
 }
+
+#[test]
+fn rows_narrow_what_their_benchmark_expects() {
+    for row in Catalogue::rows(all(), &syscost_harness::Here::plain()) {
+        let mut own = row.case.expect();
+        own.extend(row.benchmark.expect);
+        for one in row.case.expect() {
+            let mut same = own.iter().filter(|other| other.counter == one.counter);
+            let is_narrower = same.all(|other| one.bound.is_within(other.bound));
+            assert!(is_narrower, "{}: {}", row.name(), one.counter.claim());
+        }
+    }
+}

@@ -31,6 +31,19 @@ impl Bound {
         }
     }
 
+    /// Whether whatever satisfies this bound satisfies the other one as well.
+    pub fn is_within(&self, other: Bound) -> bool {
+        let (low, high) = match *self {
+            Bound::Exactly(value) => (value, value),
+            Bound::AtMost(most) => (f64::NEG_INFINITY, most),
+            Bound::AtLeast(least) => (least, f64::INFINITY),
+            Bound::Within(low, high) | Bound::Either(low, high) => (low, high),
+        };
+        let fills = matches!(self, Bound::Within(..));
+        let has_gap = matches!(other, Bound::Either(..));
+        other.holds(low) && other.holds(high) && !(fills && has_gap)
+    }
+
     /// The verdict on a claim of this bound where this was observed.
     pub fn judge(&self, observed: f64) -> Verdict {
         Verdict::of(self.holds(observed))
@@ -129,6 +142,34 @@ mod tests {
         assert!(either.holds(0.0) && either.holds(1.0) && !either.holds(0.5) && !either.holds(2.0));
         assert!(!either.holds(f64::NAN));
         assert!(!Bound::Exactly(0.0).holds(f64::NAN) && !Bound::AtMost(1.0).holds(f64::NAN));
+    }
+
+    #[test]
+    fn a_bound_is_within_one_that_permits_all_that_it_does() {
+        let (exactly, either) = (Bound::Exactly, Bound::Either(1.0, 2.0));
+        for (bound, other) in [
+            (exactly(1.0), either),
+            (either, either),
+            (either, Bound::Within(1.0, 2.0)),
+            (exactly(2.0), Bound::AtMost(2.0)),
+            (Bound::AtMost(1.0), Bound::AtMost(2.0)),
+            (Bound::AtLeast(2.0), Bound::AtLeast(1.0)),
+            (Bound::Within(1.0, 2.0), Bound::AtLeast(1.0)),
+        ] {
+            assert!(bound.is_within(other), "{bound:?} {other:?}");
+        }
+        for (bound, other) in [
+            (exactly(3.0), either),
+            (Bound::Within(1.0, 2.0), either),
+            (Bound::AtMost(2.0), either),
+            (either, exactly(1.0)),
+            (Bound::AtMost(1.0), Bound::Within(0.0, 1.0)),
+            (Bound::AtLeast(1.0), Bound::Within(1.0, 9.0)),
+            (Bound::AtMost(2.0), Bound::AtMost(1.0)),
+            (Bound::AtLeast(1.0), Bound::AtLeast(2.0)),
+        ] {
+            assert!(!bound.is_within(other), "{bound:?} {other:?}");
+        }
     }
 
     #[test]

@@ -92,9 +92,9 @@ impl Traffic for OneWay {
             MAX_COUNTED
         };
         let per_iteration = (TURN_BYTES / bytes).clamp(1, most);
-        plan.operations_per_iteration(per_iteration);
         let make = |cpus: &[u32]| one_way::<C>(tasks, per_iteration, cpus);
-        let outcome = plan.measure(Together::of(tasks.placement, make))?;
+        let team = Together::of(tasks.placement, make).per_iteration(per_iteration);
+        let outcome = plan.measure(team)?;
         let (mut outcome, (sender, received)) = outcome.split();
         claim_received(&mut outcome, &sender.sent, &received);
         see_mechanism(&mut outcome, &sender.end);

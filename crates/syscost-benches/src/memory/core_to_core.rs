@@ -121,12 +121,12 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
-        plan.operations_per_iteration(pair::PER_TURN);
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let watches = !plan.is_timed();
         let placement = Placement::Pair(self.from.0, self.to.0);
         let make = |cpus: &[u32]| pair::team(self.via, cpus, watches);
-        let measured = plan.measure(Together::of(placement, make))?;
+        let team = Together::of(placement, make).per_iteration(pair::PER_TURN);
+        let measured = plan.measure(team)?;
         let (mut outcome, (asking, replying)) = measured.split();
         asking.judge(&mut outcome, &replying);
         outcome.detail_times("one_way_ns", 0.5);

@@ -165,7 +165,6 @@ impl Measured for Row {
             Delay::Of(Nanoseconds(ns)) => Some(ns),
         };
         let (clock, random) = (*plan.clock(), plan.random().u64(..));
-        plan.operations_per_iteration(chase.operations_per_iteration());
         plan.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
         fill(&plan)?;
         let make = |cpus: &[u32]| {
@@ -173,7 +172,8 @@ impl Measured for Row {
             let chase = Rc::clone(&chase);
             Ok(workers.driven_by(Steps { chase, load }))
         };
-        let measured = plan.measure(Together::of(Placement::Distinct, make))?;
+        let team = Together::of(Placement::Distinct, make);
+        let measured = plan.measure(team.per_iteration(chase.operations_per_iteration()))?;
         let (mut outcome, (steps, _)) = measured.split();
         claim(&mut outcome, &steps.load, delay_ns);
         Ok(outcome)

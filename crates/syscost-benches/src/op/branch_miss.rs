@@ -150,7 +150,7 @@ fn claim_fairness(b: &mut Bencher, random: &kernel::Kernel, fair: f64) -> f64 {
 /// Claims that the alternating directions take no longer than the slower of all-taken and
 /// none-taken: else they would not be predicted, and the baseline would contain mispredictions
 /// itself.
-fn claim_guessed(b: &mut Bencher, alternating: &kernel::Kernel, kind: fn(Directions) -> Branch) {
+fn claim_guessed(b: &mut Plan, alternating: &kernel::Kernel, kind: fn(Directions) -> Branch) {
     let taken = branch(kind(Directions::Taken));
     let not_taken = branch(kind(Directions::NotTaken));
     let work = |kernel: &kernel::Kernel| {

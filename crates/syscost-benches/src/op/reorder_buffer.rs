@@ -158,7 +158,7 @@ fn show_code(b: &mut Bencher, window: &Window) -> Result<(), Failure> {
 
 /// The code for a case. Claims that the instructions between the loads are executed: where nothing
 /// waits for memory, they take the time.
-fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
+fn window(b: &mut Plan, fillers: usize) -> Result<Window, Failure> {
     let mut random = b.random().clone();
     let near = Rc::new(Walks::new(NEAR_BYTES, Pages::Small, |below| {
         random.usize(..below)

@@ -106,7 +106,7 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let Row {
             via,
             between,
@@ -116,11 +116,11 @@ impl Measured for Row {
             true => LOOPS,
             false => COUNTED_LOOPS,
         };
-        plan.operations_per_iteration(groups * EACH * EACH * u64::from(loops));
+        let messages = groups * EACH * EACH * u64::from(loops);
         let team = Together::of(Placement::Free, |cpus| {
             team(via, between, groups, loops, cpus)
         });
-        let (mut outcome, (shared, outboxes)) = plan.measure(team)?.split();
+        let (mut outcome, (shared, outboxes)) = plan.measure(team.per_iteration(messages))?.split();
         see_channels(&mut outcome, &outboxes)?;
         let (sent, received) = shared.messages();
         let all = sent == received && sent > 0;

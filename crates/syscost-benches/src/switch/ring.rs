@@ -145,13 +145,12 @@ impl Measured for Row {
         Some(Setup::Expensive { seconds })
     }
 
-    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let (tasks, bytes) = (self.tasks.0, self.size.0);
-        plan.operations_per_iteration(tasks);
         // Else a woken task preempts the one that woke it, which is switched on once more only to sleep.
         let _no_preemption =
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-        let hop = Together::of(HERE, |cpus| ring(tasks, bytes, cpus));
+        let hop = Together::of(HERE, |cpus| ring(tasks, bytes, cpus)).per_iteration(tasks);
         let same_work = Baseline {
             name: SAME_WORK,
             detail: "same_work_ns",

@@ -88,11 +88,10 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let tasks = self.tasks.0;
-        plan.operations_per_iteration(tasks);
         let team = Together::of(self.cpus, |cpus| yielders(self.between, cpus, tasks));
-        let mut outcome = plan.measure(team)?;
+        let mut outcome = plan.measure(team.per_iteration(tasks))?;
         if let Some(switches) = outcome.timed_switches() {
             // Each partner may have switched before the first reading, and count that yield only after it.
             let least = MIN_SWITCHES - (tasks - 1) as f64 / outcome.operations() as f64;

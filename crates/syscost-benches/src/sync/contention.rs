@@ -17,6 +17,9 @@ pub(super) trait Adder: Send + Sync + 'static {
     /// The error of a failed addition.
     type Error: fmt::Display;
 
+    /// Operations of an addition.
+    const OPERATIONS: u64 = 1;
+
     /// Adds one; returns the number after that.
     fn add(&self) -> Result<u64, Self::Error>;
 
@@ -237,7 +240,8 @@ pub(super) fn measure<A: Adder>(
     make: impl Fn() -> A,
 ) -> Result<Outcome, Failure> {
     let make = |cpus: &[u32]| team(cpus, make(), threads as usize - 1);
-    let (mut outcome, sums) = plan.measure(Together::of(placement, make))?.split();
+    let team = Together::of(placement, make).per_iteration(A::OPERATIONS);
+    let (mut outcome, sums) = plan.measure(team)?.split();
     sums.judge(&mut outcome);
     Ok(outcome)
 }

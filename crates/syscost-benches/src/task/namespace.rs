@@ -93,11 +93,13 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let Row { op: call, kind } = self;
         kind.exists()?;
         let clock = *plan.clock();
         let trial = Trial::possible(kind, call, &clock)?;
+        let calls = if trial.is_within_user { 2.0 } else { 1.0 };
+        plan.expect(exactly(Counter::Syscall(call.number()), calls));
         let (mut ids, mut changed) = (Ids::default(), 0);
         let mut outcome = plan.measure(Observed::of(|| {
             let tried = trial.run(&clock)?;
@@ -117,5 +119,37 @@ impl Measured for Row {
             outcome.detail("mounts_count", mounts.lines().count() as f64);
         }
         Ok(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::found_by;
+    use syscost_harness::bencher::Pass;
+    use syscost_results::Fact;
+
+    #[test]
+    fn as_many_calls_are_expected_as_the_child_has_to_make() {
+        let rows = rows!(Row {
+            op: Call::ALL,
+            kind: [Kind::Uts]
+        });
+        for case in rows {
+            let (row, case) = (Row::clone(&case.row), case.erased());
+            let calls = Counter::Syscall(row.op.number()).claim();
+            let (pass, expect) = (Pass::Evidence, BENCHMARK.expect);
+            let Some(found) = found_by(&case, pass, expect, |plan| row.measure(plan)) else {
+                return;
+            };
+            let within = found
+                .details
+                .contains_key("user_namespaces_entered_before_count");
+            let mut evidence = found.evidence.iter();
+            let counted = evidence.find(|one| one.claim.sentence == calls);
+            let expected = counted.and_then(|counted| counted.expected.clone());
+            let must_be = if within { 2.0 } else { 1.0 };
+            assert_eq!(expected, Some(Fact::Number(must_be)), "{calls}");
+        }
     }
 }

@@ -51,6 +51,15 @@ pub(super) fn share_of_waiting(used: &TaskReading, passed_ns: f64) -> Option<f64
     Some((used.delay_ns? as f64 / passed_ns).min(1.0))
 }
 
+/// Upper bound for others' share of the time of some CPU of a team that is on several. A task
+/// that is woken on a CPU that sleeps waits for it as for another task, and one delay of 200 us
+/// is 5 % of a short process: where more was counted, what a task that never sleeps has to wait
+/// on these CPUs decides.
+pub(super) fn share_of_separate(cpus: &[u32], used: &TaskReading, passed_ns: f64) -> Option<f64> {
+    let waited = share_of_waiting(used, passed_ns)?;
+    confirmed(waited, MAX_BACKGROUND, cpus)
+}
+
 /// A share of the time that tasks waited for these CPUs which may be the CPUs' own waking up: where
 /// it is more than `most`, no more counts than a task that never sleeps has to wait there now.
 /// `None` where the kernel does not report that.

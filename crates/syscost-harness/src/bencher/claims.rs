@@ -55,21 +55,22 @@ impl Bencher<'_> {
         self.seen.push(witness);
     }
 
-    /// Adds what no witness tells, and notes a witness that did not look.
-    pub(super) fn judge_proofs(&mut self) {
-        let case = self.case;
-        for (proof, (key, value)) in case.with_parameters(&self.proofs) {
+    /// Adds what no witness tells.
+    ///
+    /// # Errors
+    /// When a witness did not look.
+    pub(super) fn judge_proofs(&mut self) -> Result<(), Failure> {
+        for (proof, (key, value)) in self.given.case.with_parameters(&self.proofs) {
             self.findings.evidence.extend(proof.lacking(key, value));
-            let due = |one: &&Awaited| one.witness.looks_in(self.pass);
+            let due = |one: &&Awaited| one.witness.looks_in(self.given.pass);
             let missed = |one: &&Awaited| !self.seen.iter().any(|seen| one.is_of(seen));
             if let Some(missed) = proof.awaited.iter().filter(due).find(missed) {
-                let what = format!(
-                    "proves {key} by {}, which is not seen",
-                    missed.witness.sentence()
-                );
-                self.broken.get_or_insert(what);
+                let phrase = missed.witness.sentence();
+                let what = format!("proves {key} by {phrase}, which is not seen");
+                return Err(Failure::Broken(what));
             }
         }
+        Ok(())
     }
 
     /// Adds a claim that the benchmark judged itself.
@@ -139,7 +140,8 @@ impl Bencher<'_> {
             return self.claim_unobserved(claim, bound.fact(), source, reason);
         };
         let waited = queued_ns as f64 / latency_ns.max(1.0);
-        let share = background::confirmed(waited, MAX_BEHIND_OTHERS, &[self.cpu]).unwrap_or(waited);
+        let share =
+            background::confirmed(waited, MAX_BEHIND_OTHERS, &[self.given.cpu]).unwrap_or(waited);
         let evidence = Evidence::judged(claim, bound, share, source);
         self.add_evidence(evidence.tolerated(|| Some(background::WANTED)));
     }
@@ -199,6 +201,12 @@ impl Bencher<'_> {
         Ok(())
     }
 
+    /// Sets the bound up to which values, in the benchmark's unit, look like zero: such a row reads
+    /// *below resolution*, and this is its bound.
+    pub fn resolution(&mut self, least: f64) {
+        self.findings.resolution = Some(least);
+    }
+
     /// Sets the bounds between which the value lies, as far as the method can resolve it: the row's
     /// interval includes both.
     pub fn limits(&mut self, low: f64, high: f64) {
@@ -209,21 +217,5 @@ impl Bencher<'_> {
     /// and why nothing larger was tried. If most rounds say so, the row reads *larger than* that.
     pub fn larger(&mut self, reason: impl Into<String>) {
         self.findings.larger = Some(reason.into());
-    }
-
-    /// How many individually timed operations the row's histogram has, including those below zero.
-    pub fn singles(&self) -> u64 {
-        self.singles.len() + self.singles_below_zero
-    }
-
-    /// Adds one individually timed operation, in ns, to the row's histogram. A time that is
-    /// negative after the overhead was subtracted has no place in a histogram: it is counted in the
-    /// detail `singles_below_zero_count` instead.
-    pub fn record_single(&mut self, ns: f64) {
-        if ns >= 0.0 {
-            self.singles.saturating_record((ns * 10.0) as u64);
-        } else {
-            self.singles_below_zero += 1;
-        }
     }
 }

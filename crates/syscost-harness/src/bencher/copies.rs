@@ -12,13 +12,12 @@ use syscost_sys::audit::uncounted;
 use syscost_sys::counters::{TaskReading, TaskStat};
 use syscost_sys::partner::Between;
 
-use super::Bencher;
 use super::core_probes::CoreProbes;
 use super::counts::Counted;
 use super::detail::Over;
 use super::evidence::COUNTED_NS;
 use super::pass::Pass;
-use super::plan::Shape;
+use super::plan::{Plan, Shape};
 use super::team::groups_of;
 use super::timed::warm_up::WarmUp;
 use crate::expect::{Counter, Manner};
@@ -124,22 +123,22 @@ where
         true
     }
 
-    fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
-        let cpus = bencher.begin_copies(self.count)?;
-        let log = bencher.time_copies(self.between, &cpus, self.per_iteration, self.make)?;
-        bencher.claim_copies(&cpus, &log);
+    fn time(self, plan: &mut Plan) -> Result<(), Failure> {
+        let cpus = plan.begin_copies(self.count)?;
+        let log = plan.time_copies(self.between, &cpus, self.per_iteration, self.make)?;
+        plan.claim_copies(&cpus, &log);
         Ok(())
     }
 
-    fn count(self, bencher: &mut Bencher) -> Result<(), Failure> {
-        let cpus = bencher.begin_copies(self.count)?;
-        let log = bencher.count_copies(self.between, &cpus, self.per_iteration, self.make)?;
-        bencher.claim_copies(&cpus, &log);
+    fn count(self, plan: &mut Plan) -> Result<(), Failure> {
+        let cpus = plan.begin_copies(self.count)?;
+        let log = plan.count_copies(self.between, &cpus, self.per_iteration, self.make)?;
+        plan.claim_copies(&cpus, &log);
         Ok(())
     }
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     fn begin_copies(&mut self, count: usize) -> Result<Vec<u32>, Failure> {
         self.findings.copies = Some(count as u32);
         self.cpus_of_copies(count)
@@ -180,33 +179,33 @@ impl Bencher<'_> {
     {
         let mut course = self.course(between, cpus, make)?;
         let mut iterations = Vec::new();
-        let mut warm_up = WarmUp::new(self.effort);
+        let mut warm_up = WarmUp::new(self.given.effort);
         while iterations.is_empty() || warm_up.goes_on() {
             let intervals = course.window(&mut self.core_probes)?;
             let done = iterations_of(&intervals) as f64;
-            let ns = self.clock.to_ns(span(&intervals));
+            let ns = self.given.clock.to_ns(span(&intervals));
             warm_up.note(ns / done.max(1.0), ns);
             iterations.push(done);
         }
         let typical = median(&iterations).unwrap_or(0.0) as u64;
         let mut log = Vec::new();
-        self.sample(typical * per_iteration, |bencher| {
-            bencher.wait_before_sample();
-            let intervals = course.window(&mut bencher.core_probes)?;
-            let rate = iterations_per_tick(&intervals) * bencher.clock.ticks_per_ns() * 1e9;
-            let number = bencher.findings.samples.values.len() as u32;
+        self.sample(typical * per_iteration, |plan| {
+            plan.wait_before_sample();
+            let intervals = course.window(&mut plan.core_probes)?;
+            let rate = iterations_per_tick(&intervals) * plan.given.clock.ticks_per_ns() * 1e9;
+            let number = plan.findings.samples.values.len() as u32;
             if overlap(&intervals) < OVERLAP {
-                bencher.disturbed(number, Cause::RunDelay);
+                plan.disturbed(number, Cause::RunDelay);
             }
             // The caller probes the measuring task's own core.
             if intervals[1..].iter().any(|interval| interval.is_shared) {
-                bencher.disturbed(number, Cause::SharedCore);
+                plan.disturbed(number, Cause::SharedCore);
             }
             log.push(intervals);
-            let bytes = bencher.findings.bytes.unwrap_or(1.0);
+            let bytes = plan.findings.bytes.unwrap_or(1.0);
             Ok((rate * per_iteration as f64 * bytes, None))
         })?;
-        self.operations += course.iterations * per_iteration;
+        self.done.operations += course.iterations * per_iteration;
         self.claim_tasks([&groups_of(course.running.tasks())]);
         course.running.dismiss()?;
         Ok(log)
@@ -261,7 +260,7 @@ impl Bencher<'_> {
         while counted_ns < LONG * COUNTED_NS || (!have_met && log.len() < MAX_WINDOWS) {
             let intervals = course.window(&mut None)?;
             have_met |= overlap(&intervals) >= OVERLAP;
-            counted_ns += self.clock.to_ns(span(&intervals));
+            counted_ns += self.given.clock.to_ns(span(&intervals));
             log.push(intervals);
         }
         // Each copy is judged separately; only the worst is reported.
@@ -276,7 +275,7 @@ impl Bencher<'_> {
         }
         let of_all = self.findings.evidence.split_off(known);
         self.findings.evidence.extend(worst(of_all));
-        self.operations += course.iterations * per_iteration;
+        self.done.operations += course.iterations * per_iteration;
         self.claim_tasks([&groups_of(course.running.tasks())]);
         course.running.dismiss()?;
         Ok(log)
@@ -294,12 +293,18 @@ impl Bencher<'_> {
         O: FnMut() -> Result<(), E>,
         E: Display,
     {
-        let share = self.effort.case_ns / f64::from(self.effort.samples.max(1));
+        let share = self.given.effort.case_ns / f64::from(self.given.effort.samples.max(1));
         let window_ns = share
-            .max(self.effort.batch_ns)
-            .max(CHUNKS * CHUNKS * self.clock_cost.read_ns);
+            .max(self.given.effort.batch_ns)
+            .max(CHUNKS * CHUNKS * self.given.clock_cost.read_ns);
         let mut course = Course {
-            running: RunningCopies::start(between, cpus, *self.clock, self.cores, make)?,
+            running: RunningCopies::start(
+                between,
+                cpus,
+                *self.given.clock,
+                self.given.cores,
+                make,
+            )?,
             window_ns: window_ns / 4.0,
             chunk: 1,
             iterations: 0,
@@ -308,7 +313,8 @@ impl Bencher<'_> {
         let mut shortest = f64::INFINITY;
         for _ in 0..4 {
             let own = course.window(&mut None)?[0];
-            let iteration_ns = self.clock.to_ns(own.ended - own.began) / own.operations as f64;
+            let iteration_ns =
+                self.given.clock.to_ns(own.ended - own.began) / own.operations as f64;
             shortest = shortest.min(iteration_ns);
             course.chunk = ((window_ns / CHUNKS / shortest) as u64).max(1);
         }
@@ -351,14 +357,14 @@ impl Bencher<'_> {
     /// timed one that they mostly did.
     fn claim_overlap(&mut self, log: &[Vec<CopyInterval>]) {
         let shares: Vec<f64> = log.iter().map(|intervals| overlap(intervals)).collect();
-        let share = match self.pass {
+        let share = match self.given.pass {
             Pass::Timed => median(&shares),
             Pass::Evidence => shares.into_iter().reduce(f64::max),
         };
         let share = share.unwrap_or(0.0);
         let verdict = if share >= OVERLAP {
             Verdict::Confirmed
-        } else if self.pass == Pass::Timed || share > NO_OVERLAP {
+        } else if self.given.pass == Pass::Timed || share > NO_OVERLAP {
             Verdict::Unverified
         } else {
             Verdict::Refuted

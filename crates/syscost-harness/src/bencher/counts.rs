@@ -3,7 +3,8 @@
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskReading, Usage};
 
-use super::{Bencher, background};
+use super::background;
+use super::plan::{Outcome, Plan};
 use crate::expect::{Bound, Counter, Expect};
 
 const RUSAGE: &str = "getrusage";
@@ -264,7 +265,7 @@ impl Counted {
     }
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// Judges the declared faults, switches and migrations.
     pub(super) fn judge_counts(&mut self, counted: Result<Counted, Unsupported>, operations: u64) {
         for expect in &self.declared {
@@ -286,19 +287,19 @@ impl Bencher<'_> {
                     .tolerated(|| counted.as_ref().ok()?.excuse(expect, operations)),
                 Err(reason) => expect.unverified(source, reason),
             };
-            self.findings.evidence.push(evidence);
+            self.bencher.findings.evidence.push(evidence);
         }
     }
 }
 
-impl Bencher<'_> {
+impl<T> Outcome<'_, T> {
     /// The reason why tasks that yield to each other made only this many switches per yield, once
     /// [`Together`](super::Together) has timed them: others had their one CPU for longer than
     /// interrupts and kernel threads do (the samples are then tagged), or want it now. `None` where
     /// that does not explain it.
     pub fn reason_for_few_switches(&self, switches: f64) -> Option<&'static str> {
         let explains =
-            switches >= MIN_YIELDED && (self.had_background_tasks || background::is_there());
+            switches >= MIN_YIELDED && (self.done.had_background_tasks || background::is_there());
         explains.then_some(YIELDS_TO_OTHERS)
     }
 }

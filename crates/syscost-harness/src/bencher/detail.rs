@@ -100,6 +100,12 @@ impl Bencher<'_> {
         self.detail_over(Over::PerSecond, name, amount);
     }
 
+    /// Whether a sample is tagged, for whatever cause.
+    pub(super) fn is_disturbed(&self, sample: u32) -> bool {
+        let mut tags = self.findings.samples.disturbed.iter();
+        tags.any(|tag| tag.sample == sample)
+    }
+
     /// The median of the undisturbed samples so far, or of all if there are none, in the
     /// benchmark's unit; `None` before the measurement and in the evidence pass.
     pub fn median(&self) -> Option<f64> {

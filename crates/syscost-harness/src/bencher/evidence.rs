@@ -12,9 +12,9 @@ use syscost_sys::audit::uncounted;
 use syscost_sys::counters::Usage;
 use syscost_sys::perf;
 
-use super::Bencher;
 use super::body::Body;
 use super::counts::{Counted, plus, since};
+use super::plan::Plan;
 use crate::expect::{Bound, Counter, Expect};
 use crate::failure::Failure;
 
@@ -55,7 +55,7 @@ thread_local! {
     static TRACEPOINT: Option<perf::SyscallCounter> = perf::SyscallCounter::open().ok();
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// Whether the operation may give up the CPU, according to its own expectations.
     pub(super) fn may_block(&self) -> bool {
         self.declared
@@ -105,7 +105,7 @@ impl Bencher<'_> {
             sum = sum.and_then(|sum| Ok(plus(sum, one?)));
             counted += operations;
         }
-        self.operations += counted;
+        self.done.operations += counted;
         self.judge_counts(sum.map(Counted::from), counted);
         self.findings.evidence.extend(growth.judge(counted));
         // It counts this task's calls, not those of another process.
@@ -154,7 +154,7 @@ impl Bencher<'_> {
         op: &mut dyn FnMut() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let count = 16;
-        self.operations += 1 + count;
+        self.done.operations += 1 + count;
         let mut used = Ok(Usage::default());
         for number in 0..=count {
             prepare()?;
@@ -207,7 +207,7 @@ impl Bencher<'_> {
         let alone = self
             .declared
             .contains(&crate::expect::exactly(Counter::OtherSyscalls, 0.0));
-        if expected == 0.0 || !alone || !self.effort.second_witness {
+        if expected == 0.0 || !alone || !self.given.effort.second_witness {
             return Ok(());
         }
         let mut result = Ok(());
@@ -219,7 +219,7 @@ impl Bencher<'_> {
         let Some(counted) = counted else {
             return Ok(()); // The audit suffices as a witness.
         };
-        self.operations += operations;
+        self.done.operations += operations;
         result?;
         body.after(iterations)?;
         let Ok(count) = counted else { return Ok(()) };

@@ -2,7 +2,7 @@
 
 use syscost_results::Verdict;
 
-use super::Bencher;
+use super::{Bencher, Plan};
 
 /// Maximum rounds, as a multiple of those that are asked for: the core may be shared in the first
 /// ones.
@@ -44,11 +44,15 @@ impl Bencher<'_> {
     #[must_use]
     pub fn verdict_of_times(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
         let mut samples = 0..self.findings.samples.values.len() as u32;
-        let is_undisturbed =
-            self.core_probes.is_none() || samples.any(|one| !self.is_disturbed(one));
-        supported(judged, is_undisturbed)
+        let is_unknown = || self.alone_core(self.cpu()).is_none();
+        supported(
+            judged,
+            samples.any(|one| !self.is_disturbed(one)) || is_unknown(),
+        )
     }
+}
 
+impl Plan<'_> {
     /// Times each piece of work in rotation, for this many rounds and more until each has an
     /// undisturbed one: for claims that compare their times. Noise only lengthens, so the minimum
     /// counts: that of undisturbed rounds, where each piece has one.
@@ -68,11 +72,11 @@ impl Bencher<'_> {
                 self.wait_before_sample();
                 self.take_seen();
                 self.probe_before();
-                let start = self.clock.start();
+                let start = self.given.clock.start();
                 work();
-                let ticks = self.clock.stop().ticks.saturating_sub(start);
+                let ticks = self.given.clock.stop().ticks.saturating_sub(start);
                 self.probe_after();
-                let ns = self.clock.to_ns(ticks);
+                let ns = self.given.clock.to_ns(ticks);
                 any[number] = any[number].min(ns);
                 if self.take_seen().is_undisturbed() {
                     own[number] = own[number].min(ns);

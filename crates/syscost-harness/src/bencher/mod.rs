@@ -20,30 +20,23 @@ mod plan;
 mod sampling;
 mod served;
 mod shapes;
+mod singles;
 mod team;
 #[cfg(test)]
 mod tests;
 mod timed;
 mod watch;
 
-use std::collections::BTreeMap;
-
-use hdrhistogram::Histogram;
 use syscost_sys::clock::Clock;
+use syscost_sys::core_probe::{Alone, Probe};
 
-use crate::arguments::ArgumentClaim;
 use crate::case::Case;
-use crate::cores::Cores;
-use crate::expect::{self, Counter, Expect};
-use crate::failure::Failure;
-use crate::here::Here;
 use crate::programs::OwnProgram;
 use crate::proof::{Proof, Witness};
 use crate::targets::Targets;
 
 pub use clocked::clocked;
 pub use copies::Copied;
-use core_probes::CoreProbes;
 pub use detail::{Detail, Over};
 pub use laps::Laps;
 pub use min_times::MinTimes;
@@ -51,160 +44,74 @@ pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
 pub use plan::{Outcome, Plan, Shape};
 pub use served::Served;
 pub use shapes::{Kernel, Loop, Observed, Published, Single};
+use singles::Singles;
 pub use team::{
     Baseline, Difference, Driver, OwnShare, Responder, Stop, TaskGroup, Team, Together,
 };
 
-/// Sets up outside, measures inside.
+/// What a [`Plan`] and its [`Outcome`] have in common: what is given, and what has been found so
+/// far.
 pub struct Bencher<'a> {
-    case: &'a Case,
-    /// The case whose name is claimed is `case`; this one is measured.
-    measured: &'a Case,
-    declared: Vec<Expect>,
-    arguments: Vec<ArgumentClaim>,
+    given: Situation<'a>,
+    random: fastrand::Rng,
     /// What proves the parameters of the case.
     proofs: Vec<Proof>,
-    pass: Pass,
-    effort: &'a Effort,
-    clock: &'a Clock,
-    clock_cost: ClockCost,
-    iterations: Option<u64>,
-    cpu: u32,
-    here: &'a Here,
-    cores: &'a Cores,
-    /// Probes around what is timed; `None` where nothing is known of the core.
-    core_probes: Option<CoreProbes>,
-    /// Whether the measuring task has to stay on `cpu`.
-    pinned: bool,
-    /// Whether the operation is done by several tasks, which preempt each other by design.
-    is_team: bool,
-    /// Whether samples follow each other without waits for the core in between.
-    is_uninterrupted: bool,
-    /// Minimum number of samples, however long an operation takes.
-    fewest: u32,
-    /// Operations in an iteration of several tasks.
-    per_iteration: u64,
-    /// How long an operation of several tasks takes, in ns, if that is known beforehand.
-    known_ns: f64,
-    /// CPU time of all tasks per operation, in ns.
-    cpu_ns: Option<f64>,
-    /// Switches of all tasks per timed operation.
-    timed_switches: Option<f64>,
-    /// The baselines that were measured beside the operation.
-    subtracted: Vec<&'static str>,
-    /// Whether other tasks ran on the one CPU of a team that was timed.
-    had_background_tasks: bool,
-    random: fastrand::Rng,
     findings: Findings,
-    operations: u64,
-    reports: BTreeMap<&'static str, f64>,
-    /// The reports that other programs may have raised.
-    shared_counts: Vec<&'static str>,
+    singles: Singles,
     /// The witnesses that looked, or said why they could not.
     seen: Vec<&'static Witness>,
-    /// What is wrong with the benchmark itself.
-    broken: Option<String>,
-    singles: Histogram<u64>,
-    singles_below_zero: u64,
 }
 
 impl<'a> Bencher<'a> {
-    fn new(case: &'a Case, declared: &[Expect], situation: Situation<'a>) -> Self {
-        let proofs = case.proofs();
-        let mut own = Proof::counts(&proofs);
-        let is_own = |expect: &&Expect| own.iter().any(|own| own.counter == expect.counter);
-        let others: Vec<Expect> = declared
-            .iter()
-            .filter(|one| !is_own(one))
-            .copied()
-            .collect();
-        own.extend(others);
-        let arguments = proofs.iter().flat_map(|proof| &proof.arguments);
+    fn new(given: Situation<'a>) -> Self {
         Self {
-            case,
-            measured: situation.instead.unwrap_or(case),
-            declared: own,
-            arguments: arguments.copied().collect(),
-            proofs,
-            pass: situation.pass,
-            effort: situation.effort,
-            clock: situation.clock,
-            clock_cost: situation.clock_cost,
-            iterations: situation.iterations,
-            cpu: situation.cpu,
-            here: situation.here,
-            cores: situation.cores,
-            core_probes: CoreProbes::new(*situation.clock, situation.cpu, situation.cores),
-            pinned: true,
-            is_team: false,
-            is_uninterrupted: false,
-            fewest: sampling::MIN_SAMPLES,
-            per_iteration: 1,
-            known_ns: 0.0,
-            cpu_ns: None,
-            timed_switches: None,
-            subtracted: Vec::new(),
-            had_background_tasks: false,
-            random: fastrand::Rng::with_seed(situation.seed),
+            random: fastrand::Rng::with_seed(given.seed),
+            proofs: given.case.proofs(),
             findings: Findings::default(),
-            operations: 0,
-            reports: BTreeMap::new(),
-            shared_counts: Vec::new(),
+            singles: Singles::new(),
             seen: Vec::new(),
-            broken: None,
-            singles: new_histogram(),
-            singles_below_zero: 0,
+            given,
         }
     }
 
     /// The case whose name is claimed.
-    pub fn case(&self) -> &Case {
-        self.case
+    pub fn case(&self) -> &'a Case {
+        self.given.case
     }
 
     /// The case that is measured.
-    pub(crate) fn measured(&self) -> &Case {
-        self.measured
+    pub(crate) fn measured(&self) -> &'a Case {
+        self.given.instead.unwrap_or(self.given.case)
     }
 
     /// The calibrated clock.
-    pub fn clock(&self) -> &Clock {
-        self.clock
+    pub fn clock(&self) -> &'a Clock {
+        self.given.clock
     }
 
     /// What the clock's readings cost.
     pub fn clock_cost(&self) -> ClockCost {
-        self.clock_cost
+        self.given.clock_cost
     }
 
     /// The CPU this process is pinned to.
     pub fn cpu(&self) -> u32 {
-        self.cpu
+        self.given.cpu
     }
 
     /// The CPUs this run may use.
     pub fn allowed(&self) -> &'a [u32] {
-        &self.here.allowed
+        &self.given.here.allowed
     }
 
     /// What this run measures against and in.
     pub fn targets(&self) -> &'a Targets {
-        &self.here.targets
+        &self.given.here.targets
     }
 
     /// The programs of the user's own studies.
     pub fn programs(&self) -> &'a [OwnProgram] {
-        &self.here.programs
-    }
-
-    /// Bytes per operation if the result is a rate; `None` if it is a time.
-    pub fn rated(&self) -> Option<f64> {
-        self.findings.bytes
-    }
-
-    /// Sets the bound up to which values, in the benchmark's unit, look like zero: such a row reads *below resolution*, and this is its bound.
-    pub fn resolution(&mut self, least: f64) {
-        self.findings.resolution = Some(least);
+        &self.given.here.programs
     }
 
     /// Random numbers, seeded by the run's seed, the round and the row.
@@ -214,72 +121,29 @@ impl<'a> Bencher<'a> {
 
     /// Whether this pass times.
     pub fn is_timed(&self) -> bool {
-        self.pass == Pass::Timed
+        self.given.pass == Pass::Timed
     }
 
-    fn expect(&mut self, expect: Expect) {
-        let mut proofs = self.proofs.iter().flat_map(|proof| &proof.expect);
-        if let Some(proof) = proofs.find(|proof| proof.counter == expect.counter) {
-            if *proof == expect {
-                return;
-            }
-            let what = format!("expects {} twice: a proof does", expect.counter.claim());
-            self.broken.get_or_insert(what);
-            return;
-        }
-        self.declared
-            .retain(|other| other.counter != expect.counter);
-        self.declared.push(expect);
+    /// Total time that all samples of this case should take, in ns: how long a benchmark should run
+    /// that observes its values itself and makes each of them from many.
+    pub fn case_ns(&self) -> f64 {
+        self.given.effort.case_ns
     }
 
-    fn finish(mut self) -> Result<Findings, Failure> {
-        if let Some(core_probes) = &self.core_probes {
-            self.findings.waited_ns = core_probes.all_waited_ns();
-        }
-        self.judge_proofs();
-        if let Some(what) = self.broken {
-            return Err(Failure::Broken(what));
-        }
-        for expect in &self.declared {
-            match expect.counter {
-                Counter::Reported(name) => {
-                    let total = self.reports.get(name).ok_or_else(|| {
-                        Failure::Broken(format!("expects `{name}` but does not report it"))
-                    })?;
-                    let per_operation = total / self.operations.max(1) as f64;
-                    let evidence = expect.judge(per_operation, "benchmark");
-                    let evidence =
-                        background::excused(evidence, self.shared_counts.contains(&name));
-                    self.findings.evidence.push(evidence);
-                }
-                Counter::CoreCycles => {
-                    let expect::Bound::AtLeast(floor) = expect.bound else {
-                        let what = "bounds its core cycles otherwise than from below";
-                        return Err(Failure::Broken(what.into()));
-                    };
-                    self.findings.cycle_floor = Some(floor);
-                }
-                _ => {}
-            }
-        }
-        self.findings.histogram = buckets(&self.singles);
-        if self.singles_below_zero > 0 {
-            let count = self.singles_below_zero as f64;
-            self.detail_over(Over::Sum, "singles_below_zero_count", count);
-        }
-        Ok(self.findings)
+    /// What probes of a CPU's core show while it does no other work, as the run's noise probe
+    /// found; for a CPU that was not observed, the values of another core of the same kind. `None`
+    /// where nothing is known.
+    pub fn alone_core(&self, cpu: u32) -> Option<Alone> {
+        self.given.cores.alone_or_alike(cpu)
     }
-}
 
-/// A histogram of tenths of a nanosecond up to a hundred seconds, with two significant digits.
-fn new_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 1_000_000_000_000, 2).expect("constant bounds are valid")
-}
+    /// The probe by which the run probes cores.
+    pub fn core_probe(&self) -> Probe {
+        Probe::new(*self.given.clock, self.given.cores.grain)
+    }
 
-/// The bins that are not empty: upper bound in ns, and count.
-fn buckets(singles: &Histogram<u64>) -> Vec<(f64, u64)> {
-    singles
-        .iter_recorded()
-        .map(|bin| (bin.value_iterated_to() as f64 / 10.0, bin.count_at_value()))
-        .collect()
+    /// Bytes per operation if the result is a rate; `None` if it is a time.
+    pub fn rated(&self) -> Option<f64> {
+        self.findings.bytes
+    }
 }

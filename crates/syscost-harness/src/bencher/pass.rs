@@ -129,8 +129,12 @@ pub struct Findings {
     pub histogram: Vec<(f64, u64)>,
 }
 
-/// The circumstances under which a worker creates a [`Bencher`](super::Bencher).
+/// What is given to a measurement: the case, and the circumstances.
 pub struct Situation<'a> {
+    /// The case whose name is claimed.
+    pub case: &'a Case,
+    /// What is measured instead of the case, so that its evidence is put to the test.
+    pub instead: Option<&'a Case>,
     /// The pass to make.
     pub pass: Pass,
     /// How much to measure.
@@ -149,6 +153,4 @@ pub struct Situation<'a> {
     pub cores: &'a Cores,
     /// Seed of this round.
     pub seed: u64,
-    /// What is measured instead of the case, so that its evidence is put to the test.
-    pub instead: Option<&'a Case>,
 }

@@ -3,24 +3,71 @@
 //! [`Outcome`], which it returns. So it measures exactly once, and nothing is set too late or
 //! claimed too early.
 
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
 use syscost_sys::raw::Sysno;
 
+use super::core_probes::CoreProbes;
 use super::pass::{Pass, Situation};
-use super::{Bencher, Findings};
+use super::{Bencher, Findings, background, sampling};
 use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
-use crate::case::Case;
-use crate::expect::{self, Expect, Manner};
+use crate::expect::{self, Bound, Counter, Expect, Manner};
 use crate::failure::Failure;
+use crate::proof::Proof;
 
-/// What precedes a measurement.
-pub struct Plan<'a>(Bencher<'a>);
+/// What precedes a measurement, and what measures.
+pub struct Plan<'a> {
+    pub(super) bencher: Bencher<'a>,
+    /// What must be counted.
+    pub(super) declared: Vec<Expect>,
+    pub(super) arguments: Vec<ArgumentClaim>,
+    /// Minimum number of samples, however long an operation takes.
+    pub(super) fewest: u32,
+    /// How long an operation of several tasks takes, in ns, if that is known beforehand.
+    pub(super) known_ns: f64,
+    /// Probes around what is timed; `None` where nothing is known of the core.
+    pub(super) core_probes: Option<CoreProbes>,
+    /// The CPU that the measuring task is on.
+    pub(super) cpu: u32,
+    /// Whether it has to stay there.
+    pub(super) pinned: bool,
+    /// Whether the operation is done by several tasks, which preempt each other by design.
+    pub(super) is_team: bool,
+    /// Whether samples follow each other without waits for the core in between.
+    pub(super) is_uninterrupted: bool,
+    pub(super) done: Done,
+}
+
+/// What was done to measure.
+#[derive(Default)]
+pub(super) struct Done {
+    /// Operations, untimed ones included.
+    pub(super) operations: u64,
+    /// The baselines that were measured beside the operation.
+    pub(super) subtracted: Vec<&'static str>,
+    /// CPU time of all tasks per operation, in ns.
+    pub(super) cpu_ns: Option<f64>,
+    /// Switches of all tasks per timed operation.
+    pub(super) timed_switches: Option<f64>,
+    /// Whether other tasks ran on the one CPU of a team that was timed.
+    pub(super) had_background_tasks: bool,
+}
 
 /// What has been measured, and what the operation itself has seen meanwhile.
 pub struct Outcome<'a, T = ()> {
     bencher: Bencher<'a>,
+    declared: Vec<Expect>,
+    pub(super) done: Done,
+    reports: BTreeMap<&'static str, Report>,
     seen: T,
+}
+
+/// A total that a benchmark counted itself.
+struct Report {
+    total: f64,
+    /// Whether other programs may have raised it.
+    is_shared: bool,
 }
 
 /// What is measured, and how: a [`Loop`](super::Loop) of operations, a [`Kernel`](super::Kernel) of
@@ -41,7 +88,7 @@ pub trait Shape {
 
     /// The number of CPUs that its tasks may use simultaneously.
     #[doc(hidden)]
-    fn cpus(&self, _: &Bencher) -> Result<usize, Failure> {
+    fn cpus(&self, _: &Plan) -> Result<usize, Failure> {
         Ok(1)
     }
 
@@ -53,17 +100,38 @@ pub trait Shape {
 
     /// Takes samples.
     #[doc(hidden)]
-    fn time(self, bencher: &mut Bencher) -> Result<Self::Seen, Failure>;
+    fn time(self, plan: &mut Plan) -> Result<Self::Seen, Failure>;
 
     /// Counts what the operation does.
     #[doc(hidden)]
-    fn count(self, bencher: &mut Bencher) -> Result<Self::Seen, Failure>;
+    fn count(self, plan: &mut Plan) -> Result<Self::Seen, Failure>;
 }
 
 impl<'a> Plan<'a> {
-    /// A plan for one case in one pass.
-    pub fn new(case: &'a Case, declared: &[Expect], situation: Situation<'a>) -> Self {
-        Self(Bencher::new(case, declared, situation))
+    /// A plan for one case in one pass, of a benchmark that declares this.
+    pub fn new(declared: &[Expect], given: Situation<'a>) -> Self {
+        let (cpu, clock, cores) = (given.cpu, given.clock, given.cores);
+        let bencher = Bencher::new(given);
+        let mut plan = Self {
+            declared: declared.to_vec(),
+            arguments: Vec::new(),
+            fewest: sampling::MIN_SAMPLES,
+            known_ns: 0.0,
+            core_probes: CoreProbes::new(*clock, cpu, cores),
+            cpu,
+            pinned: true,
+            is_team: false,
+            is_uninterrupted: false,
+            done: Done::default(),
+            bencher,
+        };
+        for proof in &plan.bencher.proofs {
+            plan.arguments.extend(&proof.arguments);
+        }
+        for proven in Proof::counts(&plan.bencher.proofs) {
+            plan.expect(proven);
+        }
+        plan
     }
 
     /// Measures this.
@@ -78,7 +146,7 @@ impl<'a> Plan<'a> {
         let cpus = shape.cpus(&self)?;
         let manner = shape.manner();
         self.begin(manner, cpus)?;
-        let seen = match self.pass {
+        let seen = match self.given.pass {
             Pass::Timed => shape.time(&mut self)?,
             Pass::Evidence => shape.count(&mut self)?,
         };
@@ -86,13 +154,52 @@ impl<'a> Plan<'a> {
         if !manner.is_together() && manner != Manner::Copies {
             self.claim_alone();
         }
-        let bencher = self.0;
-        Ok(Outcome { bencher, seen })
+        if let Some(core_probes) = &self.core_probes {
+            self.bencher.findings.waited_ns = core_probes.all_waited_ns();
+        }
+        Ok(Outcome {
+            bencher: self.bencher,
+            declared: self.declared,
+            done: self.done,
+            reports: BTreeMap::new(),
+            seen,
+        })
     }
 
-    /// Adds an expectation that is known only at run time.
+    /// Begins to measure tasks that may use this many CPUs simultaneously: completes the
+    /// expectations.
+    fn begin(&mut self, manner: Manner, cpus: usize) -> Result<(), Failure> {
+        self.respect_proofs()?;
+        self.refuse_growth(manner)?;
+        self.is_team = manner.is_together();
+        self.declared = expect::complete(&self.declared, manner, cpus);
+        // On one CPU nothing sleeps: there the next task runs.
+        self.is_uninterrupted |= manner == Manner::Together && cpus > 1 && self.must_sleep();
+        Ok(())
+    }
+
+    /// Adds an expectation that is known only at run time, in place of one of the same count. What
+    /// proves a parameter it may narrow, e.g. to one of two counts; it must not permit more.
     pub fn expect(&mut self, expect: Expect) {
-        self.0.expect(expect);
+        self.declared
+            .retain(|other| other.counter != expect.counter);
+        self.declared.push(expect);
+    }
+
+    /// Fails if something is expected that a proof does not permit.
+    pub(super) fn respect_proofs(&self) -> Result<(), Failure> {
+        let mut proofs = self.proofs.iter().flat_map(|proof| &proof.expect);
+        let permits_more = |proof: &&Expect| {
+            let declared = self.find(|counter| counter == proof.counter);
+            declared.is_some_and(|declared| !declared.bound.is_within(proof.bound))
+        };
+        match proofs.find(permits_more) {
+            None => Ok(()),
+            Some(proof) => Err(Failure::Broken(format!(
+                "expects other {} than its proof does",
+                proof.counter.claim()
+            ))),
+        }
     }
 
     /// Claims what an argument is in every `call` of the operation that the measuring task makes;
@@ -112,11 +219,6 @@ impl<'a> Plan<'a> {
         self.findings.bytes = Some(bytes as f64);
     }
 
-    /// Makes each iteration of several tasks this many operations.
-    pub fn operations_per_iteration(&mut self, count: u64) {
-        self.per_iteration = count;
-    }
-
     /// Announces that an operation of several tasks takes about this long, in ns: of slow ones
     /// fewer are counted.
     pub fn takes_about(&mut self, ns: f64) {
@@ -132,7 +234,9 @@ impl<'a> Plan<'a> {
     /// Keeps no core frequency with the samples: their values do not depend on this core's, e.g.
     /// how much longer a sleep takes, or what another CPU does.
     pub fn disregard_frequency(&mut self) {
-        self.0.disregard_frequency();
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.disregard_frequency();
+        }
     }
 
     /// Takes every sample as it comes, even on a shared core: for quantities that do not depend on
@@ -140,73 +244,57 @@ impl<'a> Plan<'a> {
     pub(crate) fn ignore_interference(&mut self) {
         self.core_probes = None;
     }
-
-    /// Runs an operation that sleeps, untimed, until its CPU is used to it. All samples are then
-    /// taken without waiting for an undisturbed core in between. Nothing of it is counted.
-    ///
-    /// # Errors
-    /// The operation's error.
-    pub fn warm_up(&mut self, op: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
-        self.warm_up_sleeper(op)
-    }
-
-    /// Counts, in the evidence pass, the system calls that are expected of operations that are
-    /// [`Observed`](super::Observed): theirs, not those of an observation. `body(n)` sets up, makes
-    /// `n` of them and ends, in a forked child; the calls of `body(0)` are subtracted.
-    ///
-    /// # Errors
-    /// The error of the child.
-    pub fn audit_apart(
-        &mut self,
-        operations: u64,
-        body: impl FnMut(u64) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        self.0.audit_apart(operations, body)
-    }
 }
 
 impl<T> Outcome<'_, T> {
     /// Number of operations that this pass has made.
     pub fn operations(&self) -> u64 {
-        self.operations
+        self.done.operations
     }
 
     /// Reports a total that the benchmark counted itself over every operation of this pass, warm-up
     /// included; the expectation of the same name compares it per operation.
     pub fn report(&mut self, name: &'static str, total: f64) {
-        self.reports.insert(name, total);
+        let is_shared = false;
+        self.reports.insert(name, Report { total, is_shared });
     }
 
     /// As [`Outcome::report`], for a count that other programs on this CPU raise as well: beyond
     /// its bound it refutes only if there are none.
     pub fn report_shared(&mut self, name: &'static str, total: f64) {
-        self.shared_counts.push(name);
-        self.report(name, total);
+        let is_shared = true;
+        self.reports.insert(name, Report { total, is_shared });
     }
 
     /// CPU time of all tasks of a [`Together`](super::Together), in ns per operation; `None` where
     /// the kernel does not report it.
     pub fn cpu_ns(&self) -> Option<f64> {
-        self.cpu_ns
+        self.done.cpu_ns
     }
 
     /// The names of the baselines whose cost was subtracted, in order.
     pub fn subtracted(&self) -> &[&'static str] {
-        &self.subtracted
+        &self.done.subtracted
     }
 
     /// Switches of all tasks of a [`Together`](super::Together) per timed operation; `None` in the
     /// evidence pass. For operations that may switch in one process and not in the next.
     pub fn timed_switches(&self) -> Option<f64> {
-        self.timed_switches
+        self.done.timed_switches
     }
 }
 
 impl<'a, T> Outcome<'a, T> {
     /// The outcome, and what the operation itself has seen.
     pub fn split(self) -> (Outcome<'a>, T) {
-        let Self { bencher, seen } = self;
-        (Outcome { bencher, seen: () }, seen)
+        let outcome = Outcome {
+            bencher: self.bencher,
+            declared: self.declared,
+            done: self.done,
+            reports: self.reports,
+            seen: (),
+        };
+        (outcome, self.seen)
     }
 }
 
@@ -215,21 +303,30 @@ impl Outcome<'_> {
     ///
     /// # Errors
     /// When the benchmark itself is wrong.
-    pub fn finish(self) -> Result<Findings, Failure> {
-        self.bencher.finish()
-    }
-}
-
-impl Bencher<'_> {
-    /// Begins to measure tasks that may use this many CPUs simultaneously: completes the
-    /// expectations.
-    fn begin(&mut self, manner: Manner, cpus: usize) -> Result<(), Failure> {
-        self.refuse_growth(manner)?;
-        self.is_team = manner.is_together();
-        self.declared = expect::complete(&self.declared, manner, cpus);
-        // On one CPU nothing sleeps: there the next task runs.
-        self.is_uninterrupted |= manner == Manner::Together && cpus > 1 && self.must_sleep();
-        Ok(())
+    pub fn finish(mut self) -> Result<Findings, Failure> {
+        self.judge_proofs()?;
+        let (found, broken) = (&mut self.bencher.findings, Failure::Broken);
+        for expect in &self.declared {
+            match (expect.counter, expect.bound) {
+                (Counter::Reported(name), _) => {
+                    let missing = || broken(format!("expects `{name}` but does not report it"));
+                    let Report { total, is_shared } = self.reports.get(name).ok_or_else(missing)?;
+                    let per_operation = total / self.done.operations.max(1) as f64;
+                    let evidence = expect.judge(per_operation, "benchmark");
+                    found
+                        .evidence
+                        .push(background::excused(evidence, *is_shared));
+                }
+                (Counter::CoreCycles, Bound::AtLeast(floor)) => found.cycle_floor = Some(floor),
+                (Counter::CoreCycles, _) => {
+                    let what = "bounds its core cycles otherwise than from below";
+                    return Err(broken(what.into()));
+                }
+                _ => {}
+            }
+        }
+        self.finish_singles();
+        Ok(self.bencher.findings)
     }
 }
 
@@ -237,13 +334,13 @@ impl<'a> Deref for Plan<'a> {
     type Target = Bencher<'a>;
 
     fn deref(&self) -> &Bencher<'a> {
-        &self.0
+        &self.bencher
     }
 }
 
 impl DerefMut for Plan<'_> {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
+        &mut self.bencher
     }
 }
 

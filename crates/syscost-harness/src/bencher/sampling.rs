@@ -2,11 +2,10 @@
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
-use syscost_sys::core_probe::{Alone, Probe};
 use syscost_sys::process;
 
-use super::Bencher;
 use super::core_probes::{CoreProbes, Seen};
+use super::plan::Plan;
 use super::watch::Watch;
 use crate::failure::Failure;
 
@@ -96,35 +95,16 @@ fn move_charge() {
     let _ = process::make_idle_timer();
 }
 
-impl Bencher<'_> {
-    /// Keeps no core frequency with the samples.
-    pub(super) fn disregard_frequency(&mut self) {
-        if let Some(core_probes) = &mut self.core_probes {
-            core_probes.disregard_frequency();
-        }
-    }
-
-    /// What probes of a CPU's core show while it does no other work, as the run's noise probe
-    /// found; for a CPU that was not observed, the values of another core of the same kind. `None`
-    /// where nothing is known.
-    pub fn alone_core(&self, cpu: u32) -> Option<Alone> {
-        self.cores.alone_or_alike(cpu)
-    }
-
-    /// The probe by which the run probes cores.
-    pub fn core_probe(&self) -> Probe {
-        Probe::new(*self.clock, self.cores.grain)
-    }
-
+impl Plan<'_> {
     /// Takes the samples, each a value and, where overhead was subtracted, the raw value beside it.
     /// What is timed in `take` is enclosed by probes of the core; `take` calls
-    /// [`Bencher::wait_before_sample`] where it can wait.
+    /// [`Plan::wait_before_sample`] where it can wait.
     pub(super) fn sample(
         &mut self,
         iterations: u64,
         mut take: impl FnMut(&mut Self) -> Result<(f64, Option<f64>), Failure>,
     ) -> Result<(), Failure> {
-        let wanted = self.effort.samples.max(MIN_SAMPLES);
+        let wanted = self.given.effort.samples.max(MIN_SAMPLES);
         let most = if self.core_probes.is_some() {
             MAX_FACTOR * wanted
         } else {
@@ -140,7 +120,7 @@ impl Bencher<'_> {
             if number >= self.fewest && self.is_done(number, wanted, &progress) {
                 break;
             }
-            let started = self.clock.start();
+            let started = self.given.clock.start();
             self.take_seen();
             move_charge();
             let (value, raw) = take(self)?;
@@ -149,8 +129,11 @@ impl Bencher<'_> {
                     "sample {number} is {value}, not a number"
                 )));
             }
-            let stopped = self.clock.stop();
-            progress.spent_ns += self.clock.to_ns(stopped.ticks.saturating_sub(started));
+            let stopped = self.given.clock.stop();
+            progress.spent_ns += self
+                .given
+                .clock
+                .to_ns(stopped.ticks.saturating_sub(started));
             self.findings.samples.values.push(value);
             self.findings.samples.raw.extend(raw);
             let moved = self.pinned && stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
@@ -168,12 +151,13 @@ impl Bencher<'_> {
     /// Adds what all probes show together.
     fn finish_probes(&mut self, progress: &Progress) {
         if let Some(core_probes) = &self.core_probes {
+            let found = &mut self.bencher.findings;
             // Nothing is selected by the core in an uninterrupted series: it counts as not probed.
-            self.findings.samples.alone_percent = core_probes
+            found.samples.alone_percent = core_probes
                 .alone_percent()
                 .filter(|_| !self.is_uninterrupted);
-            self.findings.alone_ratio =
-                self.cores.alone_or_alike(self.cpu).map(|alone| alone.ratio);
+            let alone = self.bencher.given.cores.alone_or_alike(self.cpu);
+            found.alone_ratio = alone.map(|alone| alone.ratio);
             let (unseen, far) = (
                 core_probes.unseen_partners(),
                 core_probes.far_alone_percent(),
@@ -198,7 +182,10 @@ impl Bencher<'_> {
         if self.findings.observed || self.findings.copies.is_some() {
             return 0.0;
         }
-        let step_ns = self.clock.to_ns(u64::from(self.cores.grain.max(1)));
+        let step_ns = self
+            .given
+            .clock
+            .to_ns(u64::from(self.given.cores.grain.max(1)));
         let ns = step_ns / 2.0 / self.findings.samples.iterations as f64;
         match (self.findings.bytes, median(&self.findings.samples.values)) {
             (Some(bytes), Some(rate)) => rate * rate * ns / (bytes * 1e9),
@@ -210,13 +197,13 @@ impl Bencher<'_> {
     /// better ones are not to be expected.
     fn is_done(&self, number: u32, wanted: u32, progress: &Progress) -> bool {
         let Some(core_probes) = &self.core_probes else {
-            return number >= wanted || progress.spent_ns > self.effort.case_ns;
+            return number >= wanted || progress.spent_ns > self.given.effort.case_ns;
         };
         let waited_ns = core_probes.waited_ns();
-        let is_patient = waited_ns < self.effort.patience_ns;
+        let is_patient = waited_ns < self.given.effort.patience_ns;
         progress.is_enough(wanted as usize)
             || (number >= GIVE_UP.min(wanted) && progress.is_of_a_shared_core(number))
-            || progress.spent_ns - waited_ns > self.effort.case_ns
+            || progress.spent_ns - waited_ns > self.given.effort.case_ns
             || (!is_patient && number >= wanted)
     }
 
@@ -230,7 +217,7 @@ impl Bencher<'_> {
 
     /// Waits, for as long as this case may, until the core is ours.
     pub(super) fn wait_for_core(&mut self) {
-        let patience_ns = self.effort.patience_ns;
+        let patience_ns = self.given.effort.patience_ns;
         if let Some(core_probes) = &mut self.core_probes {
             core_probes.wait(patience_ns);
         }
@@ -265,12 +252,6 @@ impl Bencher<'_> {
             .as_mut()
             .map(CoreProbes::take_seen)
             .unwrap_or_default()
-    }
-
-    /// Whether a sample is tagged, for whatever cause.
-    pub(super) fn is_disturbed(&self, sample: u32) -> bool {
-        let mut tags = self.findings.samples.disturbed.iter();
-        tags.any(|tag| tag.sample == sample)
     }
 
     pub(super) fn disturbed(&mut self, sample: u32, cause: Cause) {
@@ -326,7 +307,7 @@ impl Bencher<'_> {
             return;
         }
         let typical_ns = progress.spent_ns / all.max(1) as f64;
-        let patience_ns = self.effort.patience_ns;
+        let patience_ns = self.given.effort.patience_ns;
         let Some(core_probes) = &mut self.core_probes else {
             return;
         };

@@ -8,9 +8,8 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::Usage;
 use syscost_sys::kernel::Work;
 
-use super::Bencher;
 use super::body::{Body, KernelBody, PreparedBody};
-use super::plan::Shape;
+use super::plan::{Plan, Shape};
 use super::served::{Served, ServedBody};
 use crate::expect::{Counter, Manner, at_least};
 use crate::failure::Failure;
@@ -114,12 +113,12 @@ impl<B: Body> Shape for Loop<B> {
         true
     }
 
-    fn time(mut self, bencher: &mut Bencher) -> Result<(), Failure> {
-        bencher.time_batches(self.per_iteration, &mut self.body)
+    fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
+        plan.time_batches(self.per_iteration, &mut self.body)
     }
 
-    fn count(mut self, bencher: &mut Bencher) -> Result<(), Failure> {
-        bencher.count_batches(self.per_iteration, &mut self.body)
+    fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
+        plan.count_batches(self.per_iteration, &mut self.body)
     }
 }
 
@@ -152,13 +151,13 @@ impl<'k, W: Work> Kernel<'k, W> {
     }
 
     /// Its loop, with what is expected of it.
-    fn begin(self, bencher: &mut Bencher) -> Result<Loop<KernelBody<'k, W>>, Failure> {
+    fn begin(self, plan: &mut Plan) -> Result<Loop<KernelBody<'k, W>>, Failure> {
         let moved = self.0.bytes_per_operation().map(|bytes| bytes as f64);
-        if let Some(rate) = bencher.findings.bytes.filter(|rate| moved != Some(*rate)) {
+        if let Some(rate) = plan.findings.bytes.filter(|rate| moved != Some(*rate)) {
             let what = format!("makes a rate of {rate} bytes of a kernel that moves {moved:?}");
             return Err(Failure::Broken(what));
         }
-        bencher.expect(at_least(Counter::CoreCycles, self.0.floor_cycles()));
+        plan.expect(at_least(Counter::CoreCycles, self.0.floor_cycles()));
         Ok(Loop {
             per_iteration: self.0.operations_per_iteration(),
             body: KernelBody::new(self.0),
@@ -177,15 +176,15 @@ impl<W: Work> Shape for Kernel<'_, W> {
         true
     }
 
-    fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
-        self.begin(bencher)?.time(bencher)?;
-        claim_checksum(bencher);
+    fn time(self, plan: &mut Plan) -> Result<(), Failure> {
+        self.begin(plan)?.time(plan)?;
+        claim_checksum(plan);
         Ok(())
     }
 
-    fn count(self, bencher: &mut Bencher) -> Result<(), Failure> {
-        self.begin(bencher)?.count(bencher)?;
-        claim_checksum(bencher);
+    fn count(self, plan: &mut Plan) -> Result<(), Failure> {
+        self.begin(plan)?.count(plan)?;
+        claim_checksum(plan);
         Ok(())
     }
 }
@@ -209,24 +208,24 @@ impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
         Manner::Batches
     }
 
-    fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
+    fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         let per_iteration = self.per_iteration()?;
         let (baseline, body) = (KernelBody::new(self.baseline), KernelBody::new(self.kernel));
-        bencher.time_difference(per_iteration, baseline, body, self.share)?;
-        claim_checksum(bencher);
+        plan.time_difference(per_iteration, baseline, body, self.share)?;
+        claim_checksum(plan);
         Ok(())
     }
 
-    fn count(self, bencher: &mut Bencher) -> Result<(), Failure> {
-        bencher.count_batches(self.per_iteration()?, &mut KernelBody::new(self.kernel))?;
-        claim_checksum(bencher);
+    fn count(self, plan: &mut Plan) -> Result<(), Failure> {
+        plan.count_batches(self.per_iteration()?, &mut KernelBody::new(self.kernel))?;
+        claim_checksum(plan);
         Ok(())
     }
 }
 
 /// The checks after each batch have passed.
-fn claim_checksum(bencher: &mut Bencher) {
-    bencher.claim("checksum of every batch", "equal", "equal", "kernel", true);
+fn claim_checksum(plan: &mut Plan) {
+    plan.claim("checksum of every batch", "equal", "equal", "kernel", true);
 }
 
 /// Operations that are timed individually, each after an untimed preparation: first calls, cold
@@ -259,12 +258,12 @@ where
         Manner::Singles
     }
 
-    fn time(mut self, bencher: &mut Bencher) -> Result<(), Failure> {
-        bencher.time_singles(&mut (), |()| (self.prepare)(), |()| (self.op)())
+    fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
+        plan.time_singles(&mut (), |()| (self.prepare)(), |()| (self.op)())
     }
 
-    fn count(mut self, bencher: &mut Bencher) -> Result<(), Failure> {
-        bencher.count_singles(&mut self.prepare, &mut self.op)
+    fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
+        plan.count_singles(&mut self.prepare, &mut self.op)
     }
 }
 
@@ -306,14 +305,14 @@ where
         Manner::Observations
     }
 
-    fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
-        bencher.findings.observed = true;
-        bencher.time_observations(self.prepare, self.observation)
+    fn time(self, plan: &mut Plan) -> Result<(), Failure> {
+        plan.findings.observed = true;
+        plan.time_observations(self.prepare, self.observation)
     }
 
-    fn count(mut self, bencher: &mut Bencher) -> Result<(), Failure> {
-        bencher.findings.observed = true;
-        bencher.count_batches(1, &mut |n: u64| {
+    fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
+        plan.findings.observed = true;
+        plan.count_batches(1, &mut |n: u64| {
             for _ in 0..n {
                 (self.prepare)()?;
                 black_box((self.observation)()?);
@@ -349,16 +348,16 @@ impl<P: FnMut() -> Result<f64, Failure>> Shape for Published<P> {
         Manner::Observations
     }
 
-    fn time(self, bencher: &mut Bencher) -> Result<(), Failure> {
+    fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         // A published figure was not converted to a usual frequency either.
-        bencher.disregard_frequency();
-        bencher.findings.observed = true;
-        bencher.time_observations(|| Ok(()), self.procedure)
+        plan.disregard_frequency();
+        plan.findings.observed = true;
+        plan.time_observations(|| Ok(()), self.procedure)
     }
 
-    fn count(self, bencher: &mut Bencher) -> Result<(), Failure> {
-        bencher.findings.observed = true;
-        bencher.count_batches(self.operations, &mut ProgramBody(self.procedure))
+    fn count(self, plan: &mut Plan) -> Result<(), Failure> {
+        plan.findings.observed = true;
+        plan.count_batches(self.operations, &mut ProgramBody(self.procedure))
     }
 }
 

@@ -8,7 +8,10 @@ use syscost_sys::clock::{Clock, mock};
 use syscost_sys::kernel::Work;
 
 use super::*;
-use crate::expect::{at_most, exactly};
+use crate::cores::Cores;
+use crate::expect::{Counter, Expect, at_most, either, exactly};
+use crate::failure::Failure;
+use crate::here::Here;
 use crate::placement::Placement;
 
 mod arguments;
@@ -38,12 +41,15 @@ static ONE_CPU: LazyLock<Here> = LazyLock::new(|| Here {
 });
 
 fn situation<'a>(
+    case: &'a Case,
     pass: Pass,
     effort: &'a Effort,
     clock: &'a Clock,
     cores: &'a Cores,
 ) -> Situation<'a> {
     Situation {
+        case,
+        instead: None,
         pass,
         effort,
         clock,
@@ -56,14 +62,13 @@ fn situation<'a>(
         here: &ONE_CPU,
         cores,
         seed: 1,
-        instead: None,
     }
 }
 
 fn plan<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass) -> Plan<'a> {
     mock::reset();
-    let situation = situation(pass, &EFFORT, clock, &crate::cores::UNKNOWN);
-    Plan::new(case, declared, situation)
+    let situation = situation(case, pass, &EFFORT, clock, &crate::cores::UNKNOWN);
+    Plan::new(declared, situation)
 }
 
 fn timed(measure: impl FnOnce(Plan) -> Result<Outcome, Failure>) -> Result<Findings, Failure> {
@@ -252,6 +257,32 @@ fn a_cases_own_expectation_replaces_the_benchmarks() {
     let declared = [at_most(Counter::MinorFaults, 0.0)];
     let plan = plan(&case, &declared, &clock, Pass::Timed);
     assert_eq!(plan.declared, [at_most(Counter::MinorFaults, 2.0)]);
+}
+
+#[test]
+fn a_plan_narrows_what_a_proof_expects_and_never_widens_it() {
+    let counter = Counter::Reported("calls");
+    let mut case = Case::default();
+    case.facts.proofs = Some(|_| {
+        let counted = either(Counter::Reported("calls"), 1.0, 2.0);
+        vec![Proof::counted([counted])]
+    });
+    let clock = Clock::mock();
+    let judged = |expected, calls: f64| {
+        let mut plan = plan(&case, &[], &clock, Pass::Timed);
+        plan.expect(expected);
+        let mut outcome = plan.measure(Loop::infallible(|| mock::advance_ns(70)))?;
+        outcome.report("calls", calls * outcome.operations() as f64);
+        Ok::<_, Failure>(outcome.finish()?.evidence[0].verdict)
+    };
+    let (one, both) = (exactly(counter, 1.0), either(counter, 1.0, 2.0));
+    assert_eq!(judged(both, 2.0), Ok(Verdict::Confirmed));
+    assert_eq!(judged(one, 1.0), Ok(Verdict::Confirmed));
+    assert_eq!(judged(one, 2.0), Ok(Verdict::Refuted));
+    for wider in [exactly(counter, 3.0), at_most(counter, 2.0)] {
+        let broken = judged(wider, 1.0);
+        assert!(matches!(broken, Err(Failure::Broken(_))), "{broken:?}");
+    }
 }
 
 #[test]

@@ -8,9 +8,9 @@ mod watched;
 use syscost_results::measurement::Cause;
 use syscost_results::stats::order::median;
 
-use super::Bencher;
 use super::body::{Body, MAX_ITERATIONS};
 use super::clocked::clocked;
+use super::plan::Plan;
 use crate::failure::Failure;
 
 /// An operation at least this many timer pairs long is also timed individually, for its distribution's tail.
@@ -82,13 +82,7 @@ impl Batch {
     }
 }
 
-impl Bencher<'_> {
-    /// Total time that all samples of this case should take, in ns: how long a benchmark should run
-    /// that observes its values itself and makes each of them from many.
-    pub fn case_ns(&self) -> f64 {
-        self.effort.case_ns
-    }
-
+impl Plan<'_> {
     pub(super) fn time_batches(
         &mut self,
         per_iteration: u64,
@@ -99,11 +93,11 @@ impl Bencher<'_> {
         let operations = iterations * per_iteration;
         self.warm_up_team(batch, per_iteration, body)?;
         let (mut shortest, mut laps) = (f64::INFINITY, Vec::new());
-        self.sample(operations, |bencher| {
-            let ns = bencher.time_counting(per_iteration, body, iterations, warm_up)?;
+        self.sample(operations, |plan| {
+            let ns = plan.time_counting(per_iteration, body, iterations, warm_up)?;
             if body.was_disturbed() {
-                let sample = bencher.findings.samples.values.len() as u32;
-                bencher.disturbed(sample, Cause::Preempted);
+                let sample = plan.findings.samples.values.len() as u32;
+                plan.disturbed(sample, Cause::Preempted);
             }
             laps.extend(
                 body.laps()
@@ -113,7 +107,7 @@ impl Bencher<'_> {
             shortest = shortest.min(ns);
             let ns = ns / operations as f64;
             Ok((
-                bencher.findings.bytes.map_or(ns, |bytes| bytes * 1e9 / ns),
+                plan.findings.bytes.map_or(ns, |bytes| bytes * 1e9 / ns),
                 None,
             ))
         })?;
@@ -128,7 +122,7 @@ impl Bencher<'_> {
         if self.findings.bytes.is_none()
             && per_iteration == 1
             && !body.is_prepared()
-            && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns
+            && typical >= SINGLES_FROM_PAIRS * self.given.clock_cost.read_ns
         {
             let warm_up = batch.single().warm_up(body).min(SINGLE_WARM_UP);
             self.time_tail(typical, warm_up, body)?;
@@ -146,7 +140,7 @@ impl Bencher<'_> {
     ) -> Result<f64, Failure> {
         for _ in 0..MAX_VOID {
             let ns = self.time_watched(body, iterations, warm_up)?;
-            self.operations += (warm_up + iterations) * per_iteration;
+            self.done.operations += (warm_up + iterations) * per_iteration;
             if !body.laps().is_some_and(|laps| laps.is_void()) {
                 return Ok(ns);
             }
@@ -167,18 +161,18 @@ impl Bencher<'_> {
         let (iterations, warm_up) = (batch.iterations, batch.warm_up(&body));
         let operations = iterations * per_iteration;
         let events = operations as f64 * share;
-        self.sample(operations, |bencher| {
-            bencher.wait_before_sample();
-            bencher.probe_before();
+        self.sample(operations, |plan| {
+            plan.wait_before_sample();
+            plan.probe_before();
             body.warm_up(warm_up)?;
             baseline.warm_up(warm_up)?;
             // A B B A: an even drift during a sample cancels.
-            let first = bencher.time_bare(&mut baseline, iterations)?;
-            let with = bencher.time_bare(&mut body, iterations)?
-                + bencher.time_bare(&mut body, iterations)?;
-            let without = first + bencher.time_bare(&mut baseline, iterations)?;
-            bencher.probe_after();
-            bencher.operations += warm_up * per_iteration + 2 * operations;
+            let first = plan.time_bare(&mut baseline, iterations)?;
+            let with =
+                plan.time_bare(&mut body, iterations)? + plan.time_bare(&mut body, iterations)?;
+            let without = first + plan.time_bare(&mut baseline, iterations)?;
+            plan.probe_after();
+            plan.done.operations += warm_up * per_iteration + 2 * operations;
             Ok((
                 (with - without) / (2.0 * events),
                 Some(with / (2.0 * events)),
@@ -200,20 +194,20 @@ impl Bencher<'_> {
         for _ in 0..3 {
             prepare(state)?;
             op(state)?;
-            self.operations += 1;
+            self.done.operations += 1;
         }
-        let mut empty = Vec::with_capacity(self.effort.samples as usize);
-        self.sample(1, |bencher| {
-            bencher.wait_before_sample();
+        let mut empty = Vec::with_capacity(self.given.effort.samples as usize);
+        self.sample(1, |plan| {
+            plan.wait_before_sample();
             // The probes precede and follow both preparations, not each operation: during a probe
             // the core fetches ahead, and would warm what must be cold.
-            bencher.probe_before();
+            plan.probe_before();
             prepare(state)?;
-            empty.push(bencher.clocked(|| Ok(()))?);
+            empty.push(plan.clocked(|| Ok(()))?);
             prepare(state)?;
-            let ns = bencher.clocked(|| op(state))?;
-            bencher.probe_after();
-            bencher.operations += 1;
+            let ns = plan.clocked(|| op(state))?;
+            plan.probe_after();
+            plan.done.operations += 1;
             Ok((ns, None))
         })?;
         self.subtract_timer(empty);
@@ -240,7 +234,8 @@ impl Bencher<'_> {
             .for_each(|value| *value -= overhead);
         self.findings.grain *= 2.0;
         for index in own {
-            self.record_single(self.findings.samples.values[index]);
+            let ns = self.findings.samples.values[index];
+            self.record_single(ns);
         }
         self.detail("timer_overhead_ns", overhead);
     }
@@ -250,13 +245,13 @@ impl Bencher<'_> {
         mut prepare: impl FnMut() -> Result<(), Failure>,
         mut observation: impl FnMut() -> Result<f64, Failure>,
     ) -> Result<(), Failure> {
-        self.sample(1, |bencher| {
+        self.sample(1, |plan| {
             prepare()?;
-            bencher.operations += 1;
-            bencher.wait_before_sample();
-            bencher.probe_before();
+            plan.done.operations += 1;
+            plan.wait_before_sample();
+            plan.probe_before();
             let value = observation()?;
-            bencher.probe_after();
+            plan.probe_after();
             Ok((value, None))
         })
     }
@@ -272,8 +267,9 @@ impl Bencher<'_> {
             (false, true) => SLEEPING_FACTOR,
             (false, false) => 1.0,
         };
-        let target = (factor * self.effort.batch_ns).max(self.clock_cost.shortest_batch_ns());
-        let mut iterations = match self.iterations {
+        let target =
+            (factor * self.given.effort.batch_ns).max(self.given.clock_cost.shortest_batch_ns());
+        let mut iterations = match self.given.iterations {
             Some(iterations) => (iterations / per_iteration).max(1),
             None => self.iterations_lasting(target, per_iteration, body)?,
         };
@@ -281,7 +277,7 @@ impl Bencher<'_> {
             .warm_up_case(iterations, per_iteration, body)?
             .unwrap_or(target);
         let iteration_ns = shortest / iterations as f64;
-        if shortest < 0.7 * target && self.iterations.is_none() {
+        if shortest < 0.7 * target && self.given.iterations.is_none() {
             // The first batches ran cold; now that the cost is known, fill the target.
             iterations =
                 ((iterations as f64 * target / shortest) as u64).min(body.max_iterations());
@@ -304,17 +300,17 @@ impl Bencher<'_> {
         let mut iterations: u64 = 1;
         loop {
             let ns = self.time_iterations(body, iterations)?;
-            self.operations += iterations * per_iteration;
+            self.done.operations += iterations * per_iteration;
             if ns >= target {
                 // An interruption lengthens one batch, hardly two in a row.
                 let again = self.time_iterations(body, iterations)?;
-                self.operations += iterations * per_iteration;
+                self.done.operations += iterations * per_iteration;
                 if again >= target {
                     return Ok(iterations);
                 }
             }
             if iterations >= most && most < MAX_ITERATIONS {
-                let shortest = self.clock_cost.shortest_batch_ns();
+                let shortest = self.given.clock_cost.shortest_batch_ns();
                 if ns >= shortest {
                     return Ok(iterations);
                 }
@@ -368,7 +364,7 @@ impl Bencher<'_> {
         Ok(body.took_ns().unwrap_or(ns))
     }
 
-    /// As [`Bencher::time_warm`] without probes of the core, which enclose several such legs.
+    /// As [`Plan::time_warm`] without probes of the core, which enclose several such legs.
     #[inline(always)]
     fn time_bare(&self, body: &mut impl Body, iterations: u64) -> Result<f64, Failure> {
         body.before(iterations);
@@ -380,13 +376,11 @@ impl Bencher<'_> {
     /// Times one call of `body`, in ns. A clock that runs backwards fails the measurement.
     #[inline(always)]
     fn clocked(&self, body: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
-        clocked(self.clock, body)
+        clocked(self.given.clock, body)
     }
 
     pub(super) fn note_overhead(&mut self, batch_ns: f64) {
-        self.detail(
-            "overhead_bound_percent",
-            100.0 * self.clock_cost.read_ns / batch_ns,
-        );
+        let percent = 100.0 * self.given.clock_cost.read_ns / batch_ns;
+        self.detail("overhead_bound_percent", percent);
     }
 }

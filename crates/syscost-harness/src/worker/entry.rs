@@ -14,7 +14,6 @@ use super::place::{self, Queue, Turn};
 use super::{About, Job, JobCase, Reply};
 use crate::bencher::{Findings, Pass, Plan, Situation};
 use crate::benchmark::Entry;
-use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::failure::Failure;
 use crate::here::Here;
@@ -114,6 +113,8 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         answer(&Reply::Begin(index))?;
         let mut result = process::with_stack_offset(job.stack_offset, || {
             let situation = Situation {
+                case,
+                instead: instead.as_ref().and_then(find),
                 pass: job.pass,
                 effort: &effort,
                 clock: &clock,
@@ -123,9 +124,8 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                 here: &here,
                 cores: &job.cores,
                 seed: job.seed.wrapping_add(index as u64),
-                instead: instead.as_ref().and_then(find),
             };
-            measure(benchmark, case, situation)
+            measure(benchmark, situation)
         });
         if let Ok(findings) = &mut result {
             findings.waited_ns += waited_ns;
@@ -160,14 +160,10 @@ fn lacking(name: &str) -> Failure {
 }
 
 /// Runs one case in this process. A panic is a failure of this case alone.
-pub(crate) fn measure(
-    benchmark: &Entry,
-    case: &Case,
-    situation: Situation<'_>,
-) -> Result<Findings, Failure> {
-    let (begun, cpu) = (Instant::now(), situation.cpu);
+pub(crate) fn measure(benchmark: &Entry, situation: Situation<'_>) -> Result<Findings, Failure> {
+    let (begun, case, cpu) = (Instant::now(), situation.case, situation.cpu);
     (benchmark.support)(case, situation.here)?;
-    let mut plan = Plan::new(case, benchmark.expect, situation);
+    let mut plan = Plan::new(benchmark.expect, situation);
     if benchmark.disregards(case) {
         plan.ignore_interference();
     }

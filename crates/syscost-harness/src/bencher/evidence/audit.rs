@@ -12,7 +12,7 @@ use syscost_sys::raw::Sysno;
 use syscost_sys::scratch;
 
 use crate::arguments::ArgumentClaim;
-use crate::bencher::{Bencher, Pass};
+use crate::bencher::{Pass, Plan};
 use crate::expect::{Counter, Expect};
 use crate::failure::Failure;
 
@@ -39,7 +39,7 @@ pub(in crate::bencher) enum Without {
     EachPreparation,
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// Counts system calls by number in a forked child, and checks their arguments. What belongs
     /// to no operation, `body` does [uncounted](audit::uncounted): how many calls that takes may
     /// depend on what others do meanwhile.
@@ -51,7 +51,7 @@ impl Bencher<'_> {
         self.judge_audit_without(Without::Nothing, operations, &mut |_| body())
     }
 
-    /// As [`Bencher::judge_audit`], without the calls of a preparation that ends what the
+    /// As [`Plan::judge_audit`], without the calls of a preparation that ends what the
     /// operations begin.
     pub(in crate::bencher) fn judge_audit_without(
         &mut self,
@@ -67,16 +67,22 @@ impl Bencher<'_> {
         self.audit(&expected, &arguments, operations, without, body)
     }
 
-    /// As [`Plan::audit_apart`](crate::bencher::Plan::audit_apart).
-    pub(in crate::bencher) fn audit_apart(
+    /// Counts, in the evidence pass, the system calls that are expected of operations that are
+    /// [`Observed`](crate::bencher::Observed): theirs, not those of an observation. `body(n)` sets
+    /// up, makes `n` of them and ends, in a forked child; the calls of `body(0)` are subtracted.
+    ///
+    /// # Errors
+    /// The error of the child.
+    pub fn audit_apart(
         &mut self,
         operations: u64,
         mut body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        self.respect_proofs()?;
         let declared = mem::take(&mut self.declared).into_iter();
         let (expected, others) = declared.partition::<Vec<_>, _>(is_of_calls);
         self.declared = others;
-        if self.pass == Pass::Timed || expected.is_empty() {
+        if self.given.pass == Pass::Timed || expected.is_empty() {
             return Ok(());
         }
         self.audit(

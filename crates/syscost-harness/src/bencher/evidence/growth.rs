@@ -5,7 +5,7 @@ use syscost_results::Evidence;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::resident_anonymous_bytes;
 
-use crate::bencher::Bencher;
+use crate::bencher::Plan;
 use crate::expect::{Counter, Expect, Manner};
 use crate::failure::Failure;
 
@@ -51,7 +51,7 @@ impl Growth {
     }
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// Fails if resident bytes are expected of anything but batches, since only these are read
     /// before and after.
     pub(in crate::bencher) fn refuse_growth(&self, manner: Manner) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Verdict};
 
-use crate::bencher::Bencher;
+use crate::bencher::Plan;
 use crate::bencher::background::{self, Stretch};
 use crate::bencher::body::Body;
 use crate::bencher::timed::Batch;
@@ -92,7 +92,7 @@ impl Pairs {
     }
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// Time must double when the work doubles. Noise only lengthens, so the minimum of several
     /// times is compared, and more are taken while they disagree, at last in longer batches. Only
     /// times from an undisturbed core refute. Even then a proportion nearer to two than to one may
@@ -158,7 +158,7 @@ impl Bencher<'_> {
         }
         .warm_up(body);
         let (mut own, mut here, mut any) = (Pairs::default(), Pairs::default(), Pairs::default());
-        let begun = self.clock.start();
+        let begun = self.given.clock.start();
         self.begin_probes();
         for tries in 1..=MAX_PAIRS {
             // An undisturbed core is required only to refute: it is waited for when the first pairs
@@ -170,7 +170,7 @@ impl Bencher<'_> {
             let stretch = Stretch::begin(body.counted());
             let once = self.time_warm(body, iterations, warm_up)?;
             let twice = self.time_warm(body, 2 * iterations, warm_up)?;
-            self.operations += (2 * warm_up + 3 * iterations) * per_iteration;
+            self.done.operations += (2 * warm_up + 3 * iterations) * per_iteration;
             let seen = self.take_seen();
             any.take(once, twice);
             if !stretch.had_background_tasks(body.counted()) {
@@ -179,9 +179,8 @@ impl Bencher<'_> {
                     own.take(once, twice);
                 }
             }
-            let spent_ns = self
-                .clock
-                .to_ns(self.clock.stop().ticks.saturating_sub(begun));
+            let clock = self.given.clock;
+            let spent_ns = clock.to_ns(clock.stop().ticks.saturating_sub(begun));
             let best = own
                 .ratio(expect)
                 .or(here.ratio(expect))

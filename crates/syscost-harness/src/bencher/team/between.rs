@@ -32,7 +32,7 @@ impl Bencher<'_> {
         &mut self,
         teams: impl IntoIterator<Item = &'g Groups>,
     ) {
-        let case = self.case;
+        let case = self.given.case;
         for (index, groups) in teams.into_iter().enumerate() {
             let is_alone = groups.as_ref().is_ok_and(|groups| groups.len() < 2);
             for role in &case.facts.roles {
@@ -66,10 +66,15 @@ impl Bencher<'_> {
 
     /// On how many CPUs the row says that the same runs at once.
     pub(in crate::bencher) fn named_copies(&self) -> Option<u32> {
-        self.case.facts.roles.iter().find_map(|role| match role {
-            Role::Copies(count) => Some(*count),
-            Role::TaskCount(_) | Role::TaskKind(_) | Role::BindsCpus | Role::Plain => None,
-        })
+        self.given
+            .case
+            .facts
+            .roles
+            .iter()
+            .find_map(|role| match role {
+                Role::Copies(count) => Some(*count),
+                Role::TaskCount(_) | Role::TaskKind(_) | Role::BindsCpus | Role::Plain => None,
+            })
     }
 
     fn claim_count(&mut self, named: u64, groups: &Groups) {

@@ -7,7 +7,7 @@ use syscost_results::stats::order::median;
 use syscost_sys::counters::TaskReading;
 
 use super::{AtWork, Make, Seen, Team, Together};
-use crate::bencher::Bencher;
+use crate::bencher::Plan;
 use crate::bencher::counts::sum;
 use crate::bencher::plan::Shape;
 use crate::bencher::timed::Batch;
@@ -51,26 +51,28 @@ where
         Manner::Together
     }
 
-    fn time(self, bencher: &mut Bencher) -> Result<R, Failure> {
-        bencher.forget_floor();
-        self.whole.carry_out(bencher, |b, cpus, make| {
-            b.time_together_difference(cpus, make, self.baselines)
+    fn time(self, plan: &mut Plan) -> Result<R, Failure> {
+        plan.forget_floor();
+        let per_iteration = self.whole.per_iteration;
+        self.whole.carry_out(plan, |plan, cpus, make| {
+            plan.time_together_difference(cpus, per_iteration, make, self.baselines)
         })
     }
 
-    fn count(self, bencher: &mut Bencher) -> Result<R, Failure> {
-        bencher.forget_floor();
-        self.whole.carry_out(bencher, |b, cpus, make| {
-            let mut seen = b.count_together(cpus, b.per_iteration, make)?;
+    fn count(self, plan: &mut Plan) -> Result<R, Failure> {
+        plan.forget_floor();
+        let per_iteration = self.whole.per_iteration;
+        self.whole.carry_out(plan, |plan, cpus, make| {
+            let mut seen = plan.count_together(cpus, per_iteration, make)?;
             for baseline in self.baselines {
-                seen.extend(b.count_baseline(cpus, baseline)?);
+                seen.extend(plan.count_baseline(cpus, baseline)?);
             }
             Ok(seen)
         })
     }
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// A difference has no floor in cycles.
     fn forget_floor(&mut self) {
         self.declared
@@ -80,10 +82,11 @@ impl Bencher<'_> {
     fn time_together_difference<'t>(
         &mut self,
         cpus: &[u32],
+        per_iteration: u64,
         make: Make<'_, 't>,
         baselines: &[Baseline<'_, 't>],
     ) -> Result<Seen, Failure> {
-        let mut work = self.at_work(make(cpus)?, self.per_iteration)?;
+        let mut work = self.at_work(make(cpus)?, per_iteration)?;
         let mut others = baselines
             .iter()
             .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_iteration))
@@ -124,23 +127,23 @@ impl Bencher<'_> {
         others: &mut [AtWork<'_>],
         baselines: &[Baseline<'_, '_>],
     ) -> Result<(), Failure> {
-        let batch = self.prepare_batches(self.per_iteration, work)?;
+        let batch = self.prepare_batches(work.per_iteration, work)?;
         let operations = batch.iterations * work.per_iteration;
         let mut costs = vec![Vec::new(); others.len()];
         let mut shortest = f64::INFINITY;
-        self.sample(operations, |bencher| {
-            bencher.wait_before_sample();
+        self.sample(operations, |plan| {
+            plan.wait_before_sample();
             // A B A: an even drift during a sample cancels.
             let mut around = Vec::with_capacity(2 * others.len());
             for other in others.iter_mut() {
-                around.push(bencher.time_leg(other, batch, operations)?.0);
+                around.push(plan.time_leg(other, batch, operations)?.0);
             }
-            let (raw, done) = bencher.time_leg(work, batch, operations)?;
+            let (raw, done) = plan.time_leg(work, batch, operations)?;
             // Operations of the baselines are not the benchmark's: its reports are per operation
             // of its own team.
-            bencher.operations += done;
+            plan.done.operations += done;
             for other in others.iter_mut().rev() {
-                around.push(bencher.time_leg(other, batch, operations)?.0);
+                around.push(plan.time_leg(other, batch, operations)?.0);
             }
             shortest = shortest.min(raw * operations as f64);
             let without = (0..costs.len())
@@ -154,7 +157,7 @@ impl Bencher<'_> {
         self.note_overhead(shortest);
         for (baseline, costs) in baselines.iter().zip(&costs) {
             self.detail(baseline.detail, median(costs).unwrap_or(f64::NAN));
-            self.subtracted.push(baseline.name);
+            self.done.subtracted.push(baseline.name);
         }
         Ok(())
     }
@@ -182,11 +185,11 @@ impl Bencher<'_> {
     ) -> Result<Seen, Failure> {
         let expected = expect::complete(baseline.expect, Manner::Together, 1);
         let declared = mem::replace(&mut self.declared, expected);
-        let (known, operations) = (self.findings.evidence.len(), self.operations);
+        let (known, operations) = (self.findings.evidence.len(), self.done.operations);
         let seen = self.count_together(cpus, baseline.per_iteration, baseline.make);
         self.declared = declared;
-        self.operations = operations;
-        self.subtracted.push(baseline.name);
+        self.done.operations = operations;
+        self.done.subtracted.push(baseline.name);
         for evidence in &mut self.findings.evidence[known..] {
             let claim = &mut evidence.claim;
             claim.sentence = format!("{}: {}", baseline.name, claim.sentence);

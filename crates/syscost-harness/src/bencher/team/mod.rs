@@ -28,10 +28,10 @@ use syscost_results::measurement::Cause;
 use syscost_sys::counters::TaskReading;
 use syscost_sys::partner::Partner;
 
+use super::background;
 use super::counts::{Counted, Placed, sum};
 use super::evidence::{AUDITED_TOGETHER, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
-use super::plan::Shape;
-use super::{Bencher, background};
+use super::plan::{Plan, Shape};
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
@@ -154,6 +154,7 @@ impl Team<'_> {
 /// task must be declared.
 pub struct Together<M> {
     placement: Placement,
+    per_iteration: u64,
     make: M,
 }
 
@@ -165,7 +166,21 @@ where
     /// called anew in the audited child, so that the calls of all tasks are counted. What is
     /// [seen](Shape::Seen) is the result of the team that was timed or counted in this process.
     pub fn of(placement: Placement, make: M) -> Self {
-        Self { placement, make }
+        Self {
+            placement,
+            per_iteration: 1,
+            make,
+        }
+    }
+
+    /// Makes each iteration this many operations.
+    #[must_use]
+    pub fn per_iteration(self, operations: u64) -> Self {
+        let per_iteration = operations;
+        Self {
+            per_iteration,
+            ..self
+        }
     }
 
     /// The cost of the operation above that of these baselines together. Batches of all of them
@@ -189,12 +204,12 @@ where
     /// Has a pass made by a team that puts its result where it is returned from.
     fn carry_out(
         &self,
-        bencher: &mut Bencher,
-        pass: impl FnOnce(&mut Bencher, &[u32], Make<'_, 't>) -> Result<Seen, Failure>,
+        plan: &mut Plan,
+        pass: impl FnOnce(&mut Plan, &[u32], Make<'_, 't>) -> Result<Seen, Failure>,
     ) -> Result<R, Failure> {
         let back = Handed::nothing();
         let make = |cpus: &[u32]| Ok((self.make)(cpus)?.handing_to(&back));
-        bencher.placed(self.placement, |b, cpus| pass(b, cpus, &make))?;
+        plan.placed(self.placement, |plan, cpus| pass(plan, cpus, &make))?;
         back.take()
     }
 }
@@ -209,26 +224,28 @@ where
         Manner::Together
     }
 
-    fn cpus(&self, bencher: &Bencher) -> Result<usize, Failure> {
-        bencher.cpus_of(self.placement)
+    fn cpus(&self, plan: &Plan) -> Result<usize, Failure> {
+        plan.cpus_of(self.placement)
     }
 
     fn may_be_rate(&self) -> bool {
         true
     }
 
-    fn time(self, bencher: &mut Bencher) -> Result<R, Failure> {
-        self.carry_out(bencher, |b, cpus, make| b.time_together(cpus, make))
+    fn time(self, plan: &mut Plan) -> Result<R, Failure> {
+        self.carry_out(plan, |plan, cpus, make| {
+            plan.time_together(cpus, self.per_iteration, make)
+        })
     }
 
-    fn count(self, bencher: &mut Bencher) -> Result<R, Failure> {
-        self.carry_out(bencher, |b, cpus, make| {
-            b.count_together(cpus, b.per_iteration, make)
+    fn count(self, plan: &mut Plan) -> Result<R, Failure> {
+        self.carry_out(plan, |plan, cpus, make| {
+            plan.count_together(cpus, self.per_iteration, make)
         })
     }
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// The wanted number of operations, or fewer if they would take too long.
     fn affordable(&self, wanted: u64) -> u64 {
         let affordable = SLOW_LIMIT_NS / self.known_ns.max(1.0);
@@ -238,28 +255,31 @@ impl Bencher<'_> {
     /// Starts a team: its first iteration is done, and counts like any other in what the benchmark
     /// reports per operation.
     fn at_work<'t>(&mut self, team: Team<'t>, per_iteration: u64) -> Result<AtWork<'t>, Failure> {
-        self.operations += per_iteration;
+        self.done.operations += per_iteration;
         let mut work = AtWork::new(team, per_iteration)?;
         // Tasks that are not pinned are looked up all the same: where they are is the result.
         work.is_looked_up = !(self.is_uninterrupted && self.pinned);
         Ok(work)
     }
 
-    fn time_together<'t>(&mut self, cpus: &[u32], make: Make<'_, 't>) -> Result<Seen, Failure> {
+    fn time_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        per_iteration: u64,
+        make: Make<'_, 't>,
+    ) -> Result<Seen, Failure> {
         let (mut used, mut passed_ns) = (TaskReading::default(), 0.0);
-        let seen = self
-            .at_work(make(cpus)?, self.per_iteration)?
-            .drive(|work| {
-                work.look();
-                let (count, done) = (work.begin_count(&[])?, self.operations);
-                self.time_batches(self.per_iteration, work)?;
-                let (each, for_ns) = count.end()?;
-                (used, passed_ns) = (sum(&each), for_ns);
-                let operations = (self.operations - done) as f64;
-                self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
-                self.timed_switches = Some(used.switches() as f64 / operations);
-                Ok(())
-            })?;
+        let seen = self.at_work(make(cpus)?, per_iteration)?.drive(|work| {
+            work.look();
+            let (count, done) = (work.begin_count(&[])?, self.done.operations);
+            self.time_batches(per_iteration, work)?;
+            let (each, for_ns) = count.end()?;
+            (used, passed_ns) = (sum(&each), for_ns);
+            let operations = (self.done.operations - done) as f64;
+            self.done.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
+            self.done.timed_switches = Some(used.switches() as f64 / operations);
+            Ok(())
+        })?;
         self.tag_background(cpus, &seen, &used, passed_ns);
         Ok(seen)
     }
@@ -269,7 +289,7 @@ impl Bencher<'_> {
     fn tag_background(&mut self, cpus: &[u32], seen: &Seen, used: &TaskReading, passed_ns: f64) {
         let others = match cpus == [self.cpu] {
             true => background::share(used, passed_ns),
-            false => Self::share_of_separate(&seen.cpus(), used, passed_ns),
+            false => background::share_of_separate(&seen.cpus(), used, passed_ns),
         };
         if self.is_uninterrupted {
             // All samples count, whatever their tags say.
@@ -279,27 +299,14 @@ impl Bencher<'_> {
             return;
         };
         self.detail("others_percent", 100.0 * others);
-        self.had_background_tasks = others > background::MAX_BACKGROUND;
-        if self.had_background_tasks {
+        self.done.had_background_tasks = others > background::MAX_BACKGROUND;
+        if self.done.had_background_tasks {
             for sample in 0..self.findings.samples.values.len() as u32 {
                 if !self.is_disturbed(sample) {
                     self.disturbed(sample, Cause::Preempted);
                 }
             }
         }
-    }
-
-    /// Upper bound for others' share of the time of some CPU of a team that is on several. A task
-    /// that is woken on a CPU that sleeps waits for it as for another task, and one delay of 200 us
-    /// is 5 % of a short process: where more was counted, what a task that never sleeps has to wait
-    /// on these CPUs decides.
-    pub(super) fn share_of_separate(
-        cpus: &[u32],
-        used: &TaskReading,
-        passed_ns: f64,
-    ) -> Option<f64> {
-        let waited = background::share_of_waiting(used, passed_ns)?;
-        background::confirmed(waited, background::MAX_BACKGROUND, cpus)
     }
 
     fn count_together<'t>(
@@ -334,7 +341,7 @@ impl Bencher<'_> {
             let count = work.begin_count(&[]).and_then(|_| work.begin_count(&[]));
             work.team.driver.run(iterations)?;
             let counted = count.and_then(|count| count.end());
-            self.operations += iterations * per_iteration;
+            self.done.operations += iterations * per_iteration;
             let counted = counted.map(|(each, passed_ns)| {
                 let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
                 // Tasks that the scheduler places share their CPUs with others, too.
@@ -353,7 +360,7 @@ impl Bencher<'_> {
             Ok(())
         })?;
         // Once the partners have ended, which may spin while they wait.
-        for evidence in &mut self.findings.evidence[known..] {
+        for evidence in &mut self.bencher.findings.evidence[known..] {
             if cpus != [self.cpu] && evidence.claim.id == ClaimId::of(&Counter::TimeScaling.claim())
             {
                 let wanted = || background::is_on(cpus).then_some(background::WANTED);

@@ -7,11 +7,10 @@ use syscost_sys::{Unsupported, cpu};
 
 use super::between::Groups;
 use super::sentinel::Sentinel;
-use crate::bencher::Bencher;
-use crate::bencher::Over;
 use crate::bencher::core_probes::CoreProbes;
 use crate::bencher::pass::Pass;
 use crate::bencher::sampling::PARTNERS_UNSEEN;
+use crate::bencher::{Over, Plan};
 use crate::expect::Counter;
 use crate::failure::Failure;
 use crate::placement::Placement;
@@ -74,10 +73,10 @@ impl Seen {
     }
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// How many CPUs the tasks of a team may use.
     pub(super) fn cpus_of(&self, placement: Placement) -> Result<usize, Failure> {
-        let mut cpus = placement.cpus(self.cpu, &self.here.allowed)?;
+        let mut cpus = placement.cpus(self.cpu, &self.given.here.allowed)?;
         cpus.push(placement.own_cpu(self.cpu));
         cpus.sort_unstable();
         cpus.dedup();
@@ -96,12 +95,12 @@ impl Bencher<'_> {
             self.declared
                 .retain(|expect| expect.counter != Counter::Migrations);
         }
-        let cpus = placement.cpus(self.cpu, &self.here.allowed)?;
+        let cpus = placement.cpus(self.cpu, &self.given.here.allowed)?;
         self.pinned = placement != Placement::Free;
-        let home = self.cpu;
+        let home = self.cpu();
         self.cpu = placement.own_cpu(home);
         let own = match placement {
-            Placement::Free => self.here.allowed.clone(),
+            Placement::Free => self.given.here.allowed.clone(),
             Placement::At(_) | Placement::Distinct | Placement::Pair(..) => vec![self.cpu],
         };
         let pin = |cpus: &[u32]| {
@@ -110,7 +109,7 @@ impl Bencher<'_> {
         pin(&own)?;
         let own = cpu::allowed().unwrap_or(own);
         if self.cpu != home && self.core_probes.is_some() {
-            self.core_probes = CoreProbes::new(*self.clock, self.cpu, self.cores);
+            self.core_probes = CoreProbes::new(*self.given.clock, self.cpu, self.given.cores);
         }
         self.watch_partners(placement, &cpus)?;
         let result = measure(self, &cpus);
@@ -118,32 +117,33 @@ impl Bencher<'_> {
         let seen = result?;
         back?;
         // Where the row's name puts them, whatever was asked for.
-        let named = self.case.facts.placement.unwrap_or(placement);
+        let named = self.given.case.facts.placement.unwrap_or(placement);
         match named {
             Placement::Free => self.claim_free(&own, &seen),
             _ => {
-                let partners = named.cpus(home, &self.here.allowed)?;
+                let partners = named.cpus(home, &self.given.here.allowed)?;
                 self.claim_placement(named, (named.own_cpu(home), &own), &partners, &seen);
             }
         }
         self.claim_tasks(&seen.groups);
-        self.cpu = home;
         Ok(())
     }
 
     /// Starts looking at the cores of partners on other CPUs, where it is known which CPUs these
     /// are and a look does not change what is measured: it would wake a CPU that sleeps.
     fn watch_partners(&mut self, placement: Placement, partners: &[u32]) -> Result<(), Failure> {
-        let others = || partners.iter().filter(|cpu| **cpu != self.cpu);
+        let own = self.cpu;
+        let others = || partners.iter().filter(|cpu| **cpu != own);
         let is_known = placement != Placement::Free && others().count() <= MAX_WATCHED;
-        if self.pass == Pass::Evidence || !is_known {
+        if self.given.pass == Pass::Evidence || !is_known {
             return Ok(());
         }
         if self.is_uninterrupted {
             self.detail(PARTNERS_UNSEEN, others().count() as f64);
             return Ok(());
         }
-        let sentinels = others().map(|cpu| Sentinel::start(*self.clock, *cpu, self.cores));
+        let sentinels =
+            others().map(|cpu| Sentinel::start(*self.given.clock, *cpu, self.given.cores));
         let sentinels: Vec<_> = sentinels.collect::<Result<_, _>>()?;
         if let Some(core_probes) = &mut self.core_probes {
             core_probes.watch_partners(sentinels.into_iter().flatten().collect());
@@ -200,7 +200,7 @@ impl Bencher<'_> {
     /// Claims that the kernel may put the measuring task on any CPU, and adds where it put all of
     /// them.
     fn claim_free(&mut self, own: &[u32], seen: &Seen) {
-        let all = cpu::format_list(&self.here.allowed);
+        let all = cpu::format_list(&self.given.here.allowed);
         let claim = "CPUs that the measuring task may use";
         self.claim_equal(claim, all, cpu::format_list(own), "sched_getaffinity");
         self.detail_mix(seen);
@@ -210,7 +210,7 @@ impl Bencher<'_> {
     /// like that.
     fn detail_mix(&mut self, seen: &Seen) {
         let topology = Topology::here();
-        let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.here.allowed)
+        let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.given.here.allowed)
             .into_iter()
             .filter(|placement| *placement != Placement::Free)
             .map(|placement| (placement.name(), 0.0))

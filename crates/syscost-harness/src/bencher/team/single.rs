@@ -10,7 +10,7 @@ use super::{Make, Seen, Team, Together};
 use crate::bencher::counts::{Counted, plus, since, sum};
 use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Without};
 use crate::bencher::plan::Shape;
-use crate::bencher::{Bencher, background};
+use crate::bencher::{Plan, background};
 use crate::expect::Manner;
 use crate::failure::Failure;
 
@@ -27,18 +27,20 @@ where
         Manner::SinglesTogether
     }
 
-    fn time(self, bencher: &mut Bencher) -> Result<R, Failure> {
-        self.0
-            .carry_out(bencher, |b, cpus, make| b.time_single_together(cpus, make))
+    fn time(self, plan: &mut Plan) -> Result<R, Failure> {
+        self.0.carry_out(plan, |plan, cpus, make| {
+            plan.time_single_together(cpus, make)
+        })
     }
 
-    fn count(self, bencher: &mut Bencher) -> Result<R, Failure> {
-        self.0
-            .carry_out(bencher, |b, cpus, make| b.count_single_together(cpus, make))
+    fn count(self, plan: &mut Plan) -> Result<R, Failure> {
+        self.0.carry_out(plan, |plan, cpus, make| {
+            plan.count_single_together(cpus, make)
+        })
     }
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     fn time_single_together<'t>(
         &mut self,
         cpus: &[u32],
@@ -89,7 +91,7 @@ impl Bencher<'_> {
             let begun = Instant::now();
             let used = count_iterations(&mut work.team)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
-            self.operations += COUNTED_TOGETHER;
+            self.done.operations += COUNTED_TOGETHER;
             let is_on_one_cpu = cpus == [self.cpu];
             let others = is_on_one_cpu.then(|| background::share(&sum(&used), passed_ns));
             let counted = Counted::of_tasks(&used).beside(others.flatten(), passed_ns);

@@ -59,7 +59,7 @@ fn a_wake_up_that_waited_behind_others_is_not_confirmed() {
     let cpu = syscost_sys::cpu::allowed().unwrap_or_default()[0];
     let undelayed = |queued_ns, latency_ns| {
         judged(|b| {
-            b.cpu = cpu;
+            b.given.cpu = cpu;
             b.claim_undelayed(queued_ns, latency_ns);
         })
     };

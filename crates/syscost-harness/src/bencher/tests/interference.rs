@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use syscost_results::measurement::Cause;
 
 use super::*;
-use crate::cores::Cores;
 
 /// How long a case may wait for an undisturbed core, in ns.
 const PATIENCE_NS: f64 = 1e6;
@@ -26,8 +25,8 @@ pub(super) fn on_core(
     let mut cores = Cores::with_limit(0, limit);
     cores.knows_frequency = true;
     let (case, clock) = (Case::default(), Clock::mock());
-    let situation = situation(pass, &effort, &clock, &cores);
-    let outcome = measure(Plan::new(&case, &[], situation)).expect("measured");
+    let situation = situation(&case, pass, &effort, &clock, &cores);
+    let outcome = measure(Plan::new(&[], situation)).expect("measured");
     outcome.finish().expect("finished")
 }
 

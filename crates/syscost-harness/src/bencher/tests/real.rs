@@ -36,6 +36,8 @@ pub(in crate::bencher) fn found_of(
             ..Here::plain()
         };
         let situation = Situation {
+            case,
+            instead: None,
             pass,
             effort: &EFFORT,
             clock: &clock,
@@ -48,9 +50,8 @@ pub(in crate::bencher) fn found_of(
             here: &here,
             cores: &crate::cores::UNKNOWN,
             seed: 1,
-            instead: None,
         };
-        measure(Plan::new(case, declared, situation))?.finish()
+        measure(Plan::new(declared, situation))?.finish()
     };
     std::thread::scope(|scope| scope.spawn(found).join().expect("no panic"))
 }

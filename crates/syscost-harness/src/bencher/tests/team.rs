@@ -30,8 +30,7 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
         println!("skipped: processor 0 is not ours");
         return;
     }
-    let findings = timed(|mut plan| {
-        plan.operations_per_iteration(4);
+    let findings = timed(|plan| {
         let baseline = |detail, per_iteration, ns: u64| Baseline {
             name: "less",
             detail,
@@ -58,6 +57,7 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
                 Ok(())
             }))
         });
+        let whole = whole.per_iteration(4);
         plan.measure(whole.minus(&[baseline("less_ns", 1, 20), baseline("least_ns", 2, 30)]))
     })
     .expect("measured");
@@ -188,7 +188,7 @@ fn on(
             ..Here::plain()
         };
         let mut plan = plan(&case, &[], &clock, Pass::Timed);
-        (plan.cpu, plan.here) = (cpus[0], &here);
+        (plan.cpu, plan.given.cpu, plan.given.here) = (cpus[0], cpus[0], &here);
         measure(plan)?.finish()
     };
     std::thread::scope(|scope| scope.spawn(found).join().expect("no panic"))
@@ -496,7 +496,7 @@ fn a_team_that_hardly_waits_for_its_cpus_has_them_to_itself() {
             ..TaskReading::default()
         };
         let cpus = syscost_sys::cpu::allowed().expect("some");
-        Bencher::share_of_separate(&cpus[..1], &used, 100.0)
+        background::share_of_separate(&cpus[..1], &used, 100.0)
     };
     assert_eq!(share(2), Some(0.02));
     // What was counted is the most; a look at the CPU may show less.

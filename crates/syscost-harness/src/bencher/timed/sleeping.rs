@@ -8,7 +8,7 @@
 //! that does nothing else, and all of them count.
 
 use super::Batch;
-use crate::bencher::Bencher;
+use crate::bencher::Plan;
 use crate::bencher::body::Body;
 use crate::failure::Failure;
 
@@ -19,12 +19,13 @@ const WARM_UP_NS: f64 = 2e6;
 /// Maximum number of operations that this takes.
 const MAX_OPERATIONS: f64 = 1e5;
 
-impl Bencher<'_> {
-    /// Runs an operation that sleeps, untimed, until its CPU is used to it.
-    pub(in crate::bencher) fn warm_up_sleeper(
-        &mut self,
-        mut op: impl FnMut() -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+impl Plan<'_> {
+    /// Runs an operation that sleeps, untimed, until its CPU is used to it. All samples are then
+    /// taken without waiting for an undisturbed core in between. Nothing of it is counted.
+    ///
+    /// # Errors
+    /// The operation's error.
+    pub fn warm_up(&mut self, mut op: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
         self.is_uninterrupted = true;
         if !self.is_timed() {
             return Ok(());
@@ -49,7 +50,7 @@ impl Bencher<'_> {
         while left > 0 {
             let iterations = left.min(body.max_iterations());
             body.warm_up(iterations)?;
-            self.operations += iterations * per_iteration;
+            self.done.operations += iterations * per_iteration;
             left -= iterations;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The tail of a distribution, which batch means hide: operations timed individually.
 
 use super::Batch;
-use crate::bencher::Bencher;
+use crate::bencher::Plan;
 use crate::bencher::body::Body;
 use crate::bencher::sampling::{GATE_ALONE, GIVE_UP, MIN_SAMPLES};
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ const LAPS_PER_SINGLE: usize = 50;
 /// How long they may take, as a multiple of the samples' time.
 const LAPS_TIME: f64 = 3.0;
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// Whether an operation counts that was timed alone, or in a batch, by whether its core was
     /// undisturbed. In an uninterrupted series all of them do: what matters there is how its CPU
     /// slept, and a choice of some could be one of a state.
@@ -34,8 +34,8 @@ impl Bencher<'_> {
         body: &mut impl Body,
     ) -> Result<(), Failure> {
         let each_ns = (1 + warm_up) as f64 * typical_ns.max(1.0);
-        let affordable = (self.effort.case_ns / each_ns) as u32;
-        let most = self.effort.singles;
+        let affordable = (self.given.effort.case_ns / each_ns) as u32;
+        let most = self.given.effort.singles;
         let wanted = affordable.clamp(MIN_SAMPLES.min(most), most);
         // Asking about the partners' cores takes longer than most operations.
         if let Some(core_probes) = &mut self.core_probes {
@@ -47,8 +47,8 @@ impl Bencher<'_> {
         while own < wanted && own + shared < 2 * wanted && (own > 0 || shared < GIVE_UP) {
             self.wait_before_sample();
             self.take_seen();
-            let ns = self.time_warm(body, 1, warm_up)? - self.clock_cost.read_ns;
-            self.operations += warm_up + 1;
+            let ns = self.time_warm(body, 1, warm_up)? - self.given.clock_cost.read_ns;
+            self.done.operations += warm_up + 1;
             let seen = self.take_seen();
             match self.counts(seen.is_undisturbed() || (by_before && !seen.before)) {
                 true => {
@@ -79,14 +79,13 @@ impl Bencher<'_> {
     ) -> Result<(), Failure> {
         let iterations = (LAPS_BATCH * batch.iterations).min(body.max_iterations());
         let warm_up = batch.warm_up(body);
-        let wanted = LAPS_PER_SINGLE * self.effort.singles as usize;
-        let limit_ns = LAPS_TIME * self.effort.case_ns;
-        let begun = self.clock.start();
+        let wanted = LAPS_PER_SINGLE * self.given.effort.singles as usize;
+        let limit_ns = LAPS_TIME * self.given.effort.case_ns;
+        let begun = self.given.clock.start();
         let (mut own, mut shared) = (0, 0);
         loop {
-            let spent_ns = self
-                .clock
-                .to_ns(self.clock.stop().ticks.saturating_sub(begun));
+            let clock = self.given.clock;
+            let spent_ns = clock.to_ns(clock.stop().ticks.saturating_sub(begun));
             let is_hopeless = own == 0 && shared >= GIVE_UP;
             if own >= wanted
                 || spent_ns + iterations as f64 * batch.iteration_ns > limit_ns
@@ -95,7 +94,7 @@ impl Bencher<'_> {
                 return Ok(());
             }
             self.time_watched(body, iterations, warm_up)?;
-            self.operations += warm_up + iterations;
+            self.done.operations += warm_up + iterations;
             let seen = self.take_seen();
             let counts = self.counts(seen.is_undisturbed());
             let Some(laps) = body.laps().filter(|laps| !laps.is_void()) else {

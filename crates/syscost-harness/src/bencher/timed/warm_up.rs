@@ -3,7 +3,7 @@
 
 use syscost_results::stats::order::median;
 
-use crate::bencher::Bencher;
+use crate::bencher::Plan;
 use crate::bencher::body::Body;
 use crate::bencher::pass::Effort;
 use crate::failure::Failure;
@@ -76,7 +76,7 @@ fn is_level(costs: &[f64]) -> bool {
     after > (1.0 - MIN_FALL) * before || (lower as f64) < MIN_SHARE * later.len() as f64
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// Runs batches of `iterations` iterations until they are warm, and returns the time of the
     /// shortest, in ns.
     pub(in crate::bencher) fn warm_up_case(
@@ -85,14 +85,14 @@ impl Bencher<'_> {
         per_iteration: u64,
         body: &mut dyn Body,
     ) -> Result<Option<f64>, Failure> {
-        let mut warm_up = WarmUp::new(self.effort);
+        let mut warm_up = WarmUp::new(self.given.effort);
         while warm_up.goes_on() {
-            let began = self.clock.start();
+            let began = self.given.clock.start();
             let ns = self.time_iterations(body, iterations)?;
-            self.operations += iterations * per_iteration;
+            self.done.operations += iterations * per_iteration;
             // Including the preparation of a batch, which may take longer than the batch.
-            let ended = self.clock.stop().ticks;
-            warm_up.note(ns, self.clock.to_ns(ended.saturating_sub(began)));
+            let ended = self.given.clock.stop().ticks;
+            warm_up.note(ns, self.given.clock.to_ns(ended.saturating_sub(began)));
         }
         Ok(warm_up.min_cost())
     }

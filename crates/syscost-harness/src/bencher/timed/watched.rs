@@ -1,10 +1,10 @@
 //! Iterations between probes of the cores of both ends.
 
-use crate::bencher::Bencher;
+use crate::bencher::Plan;
 use crate::bencher::body::Body;
 use crate::failure::Failure;
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// Waits for the core to be ours, and times iterations between probes of the core of the task
     /// that works with this one on another machine.
     pub(in crate::bencher) fn time_watched(
@@ -15,7 +15,7 @@ impl Bencher<'_> {
     ) -> Result<f64, Failure> {
         self.take_seen();
         // Before that wait: an answer takes time, in which our own core may become shared again.
-        let patience_ns = self.effort.patience_ns;
+        let patience_ns = self.given.effort.patience_ns;
         if let Some(core_probes) = &mut self.core_probes {
             core_probes.wait_far(patience_ns, || body.far_core_is_exclusive())?;
         }
