@@ -92,14 +92,11 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         match self.op {
             Op::FetchAdd => self.add::<FetchAdd>(plan),
             Op::CompareExchange => self.add::<CompareExchange>(plan),
-            Op::Exchange => {
-                plan.operations_per_iteration(Exchange::STRETCH);
-                self.add::<Exchange>(plan)
-            }
+            Op::Exchange => self.add::<Exchange>(plan),
         }
     }
 }
@@ -185,19 +182,16 @@ struct Exchange {
     stretches: Padded<AtomicU64>,
 }
 
-impl Exchange {
-    /// Additions of a stretch.
-    const STRETCH: u64 = 32;
-}
-
 impl Adder for Exchange {
     type Error = Infallible;
+    /// Additions of a stretch.
+    const OPERATIONS: u64 = 32;
 
     #[inline(always)]
     fn add(&self) -> Result<u64, Infallible> {
         let stretch = self.stretches.0.fetch_add(1, Relaxed) + 1;
         let mut held = 0;
-        for _ in 1..Self::STRETCH {
+        for _ in 1..Self::OPERATIONS {
             held = Self::operate(&self.sum.0, held + 1);
         }
         self.sum.0.fetch_add(held + 1, Relaxed);
@@ -205,7 +199,7 @@ impl Adder for Exchange {
     }
 
     fn number(&self) -> u64 {
-        self.sum.0.load(Relaxed) / Self::STRETCH
+        self.sum.0.load(Relaxed) / Self::OPERATIONS
     }
 }
 

@@ -14,6 +14,9 @@ use super::{Padded, TAKERS, hand_over};
 
 /// Adding one to a number that several threads add to.
 pub(super) trait Adder: Send + Sync + 'static {
+    /// Operations of an addition.
+    const OPERATIONS: u64 = 1;
+
     /// The error of a failed addition.
     type Error: fmt::Display;
 
@@ -231,11 +234,12 @@ fn shares(each: &[u64]) -> (f64, f64) {
 /// Measures additions by all these threads together: the elapsed time divided by the number of
 /// additions.
 pub(super) fn measure<A: Adder>(
-    plan: Plan,
+    mut plan: Plan,
     placement: Placement,
     Copies(threads): Copies,
     make: impl Fn() -> A,
 ) -> Result<Outcome, Failure> {
+    plan.operations_per_iteration(A::OPERATIONS);
     let make = |cpus: &[u32]| team(cpus, make(), threads as usize - 1);
     let (mut outcome, sums) = plan.measure(Together::of(placement, make))?.split();
     sums.judge(&mut outcome);

@@ -41,16 +41,16 @@ use crate::programs::OwnProgram;
 use crate::proof::{Proof, Witness};
 use crate::targets::Targets;
 
-pub use clocked::clocked;
+pub use clocked::{clocked, clocked_once};
 pub use copies::Copied;
 use core_probes::CoreProbes;
 pub use detail::{Detail, Over};
 pub use laps::Laps;
 pub use min_times::MinTimes;
-pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
+pub use pass::{ClockCost, Compares, Effort, Findings, Pass, Situation};
 pub use plan::{Outcome, Plan, Shape};
 pub use served::Served;
-pub use shapes::{Kernel, Loop, Observed, Published, Single};
+pub use shapes::{EventShare, Kernel, Loop, Observed, Published, Single};
 pub use team::{
     Baseline, Difference, Driver, OwnShare, Responder, Stop, TaskGroup, Team, Together,
 };
@@ -100,8 +100,14 @@ pub struct Bencher<'a> {
     reports: BTreeMap<&'static str, f64>,
     /// The reports that other programs may have raised.
     shared_counts: Vec<&'static str>,
-    /// The witnesses that looked, or said why they could not.
-    seen: Vec<&'static Witness>,
+    /// The witnesses that looked, with the number that each saw, or said why they could not.
+    seen: Vec<(&'static Witness, Option<f64>)>,
+    /// How many tasks did the operation, as the kernel says.
+    tasks: Option<usize>,
+    /// Whether the bytes that the rate is made of are claimed to be those that were moved.
+    is_rate_claimed: bool,
+    /// For each observation, its value and how long it took, in ns.
+    observed: Vec<(f64, f64)>,
     /// What is wrong with the benchmark itself.
     broken: Option<String>,
     singles: Histogram<u64>,
@@ -151,6 +157,9 @@ impl<'a> Bencher<'a> {
             reports: BTreeMap::new(),
             shared_counts: Vec::new(),
             seen: Vec::new(),
+            tasks: None,
+            is_rate_claimed: false,
+            observed: Vec::new(),
             broken: None,
             singles: new_histogram(),
             singles_below_zero: 0,
@@ -197,11 +206,6 @@ impl<'a> Bencher<'a> {
         &self.here.programs
     }
 
-    /// Bytes per operation if the result is a rate; `None` if it is a time.
-    pub fn rated(&self) -> Option<f64> {
-        self.findings.bytes
-    }
-
     /// Sets the bound up to which values, in the benchmark's unit, look like zero: such a row reads *below resolution*, and this is its bound.
     pub fn resolution(&mut self, least: f64) {
         self.findings.resolution = Some(least);
@@ -215,6 +219,11 @@ impl<'a> Bencher<'a> {
     /// Whether this pass times.
     pub fn is_timed(&self) -> bool {
         self.pass == Pass::Timed
+    }
+
+    /// Whether this pass writes and compares contents as a whole.
+    pub fn compares(&self) -> Compares {
+        self.pass.into()
     }
 
     fn expect(&mut self, expect: Expect) {
@@ -237,6 +246,10 @@ impl<'a> Bencher<'a> {
             self.findings.waited_ns = core_probes.all_waited_ns();
         }
         self.judge_proofs();
+        if self.findings.bytes.is_some() && !self.is_rate_claimed {
+            let what = "makes a rate of bytes, and does not claim that they were moved";
+            return Err(Failure::Broken(what.into()));
+        }
         if let Some(what) = self.broken {
             return Err(Failure::Broken(what));
         }

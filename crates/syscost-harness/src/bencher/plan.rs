@@ -5,6 +5,7 @@
 
 use std::ops::{Deref, DerefMut};
 
+use syscost_results::Claim;
 use syscost_sys::raw::Sysno;
 
 use super::pass::{Pass, Situation};
@@ -199,6 +200,23 @@ impl<T> Outcome<'_, T> {
     /// evidence pass. For operations that may switch in one process and not in the next.
     pub fn timed_switches(&self) -> Option<f64> {
         self.timed_switches
+    }
+}
+
+impl<T> Outcome<'_, T> {
+    /// Claims that this many bytes were moved in all operations, each those that the rate is made
+    /// of. Whoever sets a rate must, but for kernels, which say themselves what they move.
+    pub fn claim_moved(&mut self, bytes: u64, source: &str) {
+        let each = bytes as f64 / self.operations.max(1) as f64;
+        let rated = self.findings.bytes.unwrap_or(f64::NAN);
+        let claim = Claim::by_most("bytes moved per operation, of which the rate is made");
+        self.claim_equal(claim, rated, each, source);
+        self.is_rate_claimed = true;
+    }
+
+    /// For each observation that was timed, its value and how long it took, in ns.
+    pub fn observed(&self) -> &[(f64, f64)] {
+        &self.observed
     }
 }
 

@@ -255,8 +255,13 @@ impl Bencher<'_> {
             bencher.operations += 1;
             bencher.wait_before_sample();
             bencher.probe_before();
-            let value = observation()?;
+            let mut value = f64::NAN;
+            let took_ns = bencher.clocked(|| {
+                value = observation()?;
+                Ok(())
+            })?;
             bencher.probe_after();
+            bencher.observed.push((value, took_ns));
             Ok((value, None))
         })
     }

@@ -35,6 +35,9 @@ impl Bencher<'_> {
         let case = self.case;
         for (index, groups) in teams.into_iter().enumerate() {
             let is_alone = groups.as_ref().is_ok_and(|groups| groups.len() < 2);
+            if index == 0 {
+                self.tasks = groups.as_ref().ok().map(Vec::len);
+            }
             for role in &case.facts.roles {
                 match *role {
                     Role::TaskKind(kind) if !is_alone => {
