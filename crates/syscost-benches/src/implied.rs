@@ -3,7 +3,7 @@
 //! A benchmark that observes its values also divides by itself: a wrong divisor makes every
 //! value wrong by the same factor, and leaves all counts as they are.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
@@ -34,11 +34,27 @@ impl Shares {
 #[derive(Debug, Default)]
 pub(crate) struct Implied(Vec<f64>);
 
+impl FromIterator<f64> for Implied {
+    fn from_iter<I: IntoIterator<Item = f64>>(shares: I) -> Self {
+        Self(shares.into_iter().collect())
+    }
+}
+
 impl Implied {
     /// Records a value: its operations take `implied_ns` at that rate, and took the time since
     /// `begun`.
     pub(crate) fn note(&mut self, implied_ns: f64, begun: Instant) {
-        self.0.push(implied_ns / begun.elapsed().as_nanos() as f64);
+        self.note_over(implied_ns, begun.elapsed());
+    }
+
+    /// As [`note`](Self::note), of what took this long.
+    pub(crate) fn note_over(&mut self, implied_ns: f64, took: Duration) {
+        self.0.push(implied_ns / took.as_nanos() as f64);
+    }
+
+    /// Whether a value was recorded.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.0.is_empty()
     }
 
     /// Claims that both times agree. The median is used, since preemption between the two clocks

@@ -110,10 +110,7 @@ impl Measured for Row {
             moves += u64::from(!ptr::eq(code, before.replace(code)));
             code.call(1);
             match self.state {
-                State::First => {
-                    code.evict();
-                    return code.unmap();
-                }
+                State::First => return code.unmap(),
                 State::Evicted => code.evict(),
                 State::Warm => {}
             }

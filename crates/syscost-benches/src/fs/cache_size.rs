@@ -98,7 +98,7 @@ impl Measured for Row {
         let space = Space::in_directory(&mut plan, &self.dir)?;
         space.has_storage()?;
         let seed = plan.random().u64(..);
-        let mut file = Grown::new(&space, seed, !plan.is_timed())?;
+        let mut file = Grown::new(&space, seed, plan.compares())?;
         let Found { search, seen, why } = find(&plan, &mut file)?;
         let Some(kept) = search.kept() else {
             return Err(Failure::Unsupported(match (why, search.lost()) {

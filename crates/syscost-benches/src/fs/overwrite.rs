@@ -68,7 +68,7 @@ impl Overwriter {
             next: 0,
             laps: 0,
         };
-        writer.stage_whole();
+        writer.stamp_whole();
         Ok(writer)
     }
 
@@ -91,16 +91,25 @@ impl Overwriter {
         self.laps * self.offsets.len() as u64 + self.next as u64
     }
 
-    /// Stamps the first `bytes` bytes of the next block.
+    /// Stamps the next block: a single stamp makes it different; where contents are compared, each
+    /// of its bytes shows where it belongs.
     #[inline(always)]
-    pub(super) fn stage(&mut self, bytes: usize) {
+    pub(super) fn stage(&mut self, compares: Compares) {
+        self.stamp(match compares.all() {
+            false => stamp::BYTES,
+            true => self.buffer.len(),
+        });
+    }
+
+    #[inline(always)]
+    fn stamp(&mut self, bytes: usize) {
         let seed = seed(self.seed, self.laps + 1);
         stamp::fill(&mut self.buffer[..bytes], self.offsets[self.next], seed);
     }
 
     /// Stamps all of the next block.
-    pub(super) fn stage_whole(&mut self) {
-        self.stage(self.buffer.len());
+    fn stamp_whole(&mut self) {
+        self.stamp(self.buffer.len());
     }
 
     /// Writes the next block, by one call.
@@ -139,7 +148,7 @@ impl Overwriter {
             let mut writer = writer.borrow_mut();
             waits.after(writer.written());
             look(&writer.file);
-            writer.stage_whole();
+            writer.stamp_whole();
             waits.before();
             Ok(())
         };

@@ -90,10 +90,7 @@ impl Measured<Bandwidth> for Row {
             State::Warm => {
                 plan.rate(reader.size());
                 let mut outcome = source.cached(plan, &mut reader)?;
-                let returned = reader.bytes() as f64 / outcome.operations().max(1) as f64;
-                let rated = outcome.rated().unwrap_or_default();
-                let claim = "bytes that a read returned";
-                outcome.claim_equal(claim, rated, returned, "pread64");
+                outcome.claim_moved(reader.bytes(), "pread64");
                 Ok(outcome)
             }
             State::Cold | State::Direct => {

@@ -27,7 +27,7 @@ pub(super) struct Reader<'f> {
     next: usize,
     reads: u64,
     /// Whether content is checked: not in the timed pass.
-    compares: bool,
+    compares: Compares,
 }
 
 impl<'f> Reader<'f> {
@@ -51,7 +51,7 @@ impl<'f> Reader<'f> {
             offsets,
             next: 0,
             reads: 0,
-            compares: !plan.is_timed(),
+            compares: plan.compares(),
         }
     }
 
@@ -81,7 +81,7 @@ impl Transfer for Reader<'_> {
             Ok(count) => return Err(self.cut_short(offset, count)),
             Err(cause) => return Err(refused(self.written, cause)),
         }
-        if self.compares {
+        if self.compares.all() {
             self.written.check(&self.buffer, offset)?;
         }
         Ok(())

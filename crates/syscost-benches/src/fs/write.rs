@@ -28,7 +28,7 @@ use rustix::fs::OFlags;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_sys::files::{self, Alignment, stamp};
+use syscost_sys::files::{self, Alignment};
 
 use super::blocks::{Access, Blocks};
 use super::labels;
@@ -185,14 +185,9 @@ fn buffered<'p>(
     flags: OFlags,
 ) -> Result<Outcome<'p>, Failure> {
     let mut writer = Overwriter::new(&mut plan, space, blocks, flags)?;
-    // A single stamp makes a block different; in the evidence pass, each of its bytes shows where it
-    // belongs.
-    let staged = match plan.is_timed() {
-        true => stamp::BYTES,
-        false => blocks.size.get(),
-    };
+    let compares = plan.compares();
     for _ in 0..writer.blocks() {
-        writer.stage(staged);
+        writer.stage(compares);
         writer.write()?;
     }
     plan.saw(&BEFORE, files::resident_pages(writer.file())?);
@@ -208,7 +203,7 @@ fn buffered<'p>(
     let charged = Charged::begin();
     let before = writer.written();
     let mut outcome = plan.measure(Loop::each(|| {
-        writer.stage(staged);
+        writer.stage(compares);
         writer.write()
     }))?;
     outcome.saw(&AFTER, files::resident_pages(writer.file())?);

@@ -97,6 +97,7 @@ impl Traffic for OneWay {
         let outcome = plan.measure(team)?;
         let (mut outcome, (sender, received)) = outcome.split();
         claim_received(&mut outcome, &sender.sent, &received);
+        outcome.claim_moved(received.bytes, "both ends");
         see_mechanism(&mut outcome, &sender.end);
         if let Some(cpu_ns) = outcome.cpu_ns().filter(|_| outcome.is_timed()) {
             outcome.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
@@ -181,7 +182,7 @@ impl Progress {
 struct Sender<C> {
     end: C,
     message: Message,
-    whole: bool,
+    whole: Compares,
     sent: Moved,
     progress: Shared<Progress>,
     per_iteration: u64,

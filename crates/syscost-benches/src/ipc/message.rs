@@ -2,6 +2,8 @@
 
 use std::ffi::c_long;
 
+use syscost_harness::prelude::Compares;
+
 /// Messages begin at the start of a page, like any other buffer of that size.
 const PAGE: usize = 4096;
 
@@ -66,9 +68,9 @@ impl Message {
 
     /// Makes it the message of this number: its first bytes hold the number, and if it is to be
     /// `whole`, every byte depends on it.
-    pub(crate) fn write(&mut self, number: u64, whole: bool) {
+    pub(crate) fn write(&mut self, number: u64, whole: Compares) {
         let bytes = self.bytes_mut();
-        if whole {
+        if whole.all() {
             let mut words = lanes(number);
             for places in bytes.chunks_mut(LANES * NUMBER) {
                 for (place, word) in places.chunks_mut(NUMBER).zip(&mut words) {
@@ -128,13 +130,15 @@ fn le(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
+
     use super::*;
 
     #[test]
     fn a_message_holds_its_number_at_any_size() {
         for bytes in [1, 7, 8, 9, 64, 5000] {
             let mut message = Message::new(bytes);
-            for whole in [false, true] {
+            for whole in [Pass::Timed, Pass::Evidence].map(Compares::from) {
                 message.write(0x0102_0304_0506_0708, whole);
                 let part = message.part(0x0102_0304_0506_0708);
                 assert_eq!(message.number(), part, "{bytes} bytes");
@@ -147,7 +151,7 @@ mod tests {
     #[test]
     fn no_byte_of_a_whole_message_changes_unseen() {
         let mut message = Message::new(77);
-        message.write(5, true);
+        message.write(5, Pass::Evidence.into());
         let sum = message.sum();
         for at in 0..77 {
             message.bytes_mut()[at] ^= 4;
@@ -155,11 +159,11 @@ mod tests {
             message.bytes_mut()[at] ^= 4;
         }
         assert_eq!(message.sum(), sum);
-        message.write(6, true);
+        message.write(6, Pass::Evidence.into());
         assert_ne!(message.sum(), sum, "the next one differs");
         // Adjacent words, and two words of one lane.
         for other in [1, LANES] {
-            message.write(5, true);
+            message.write(5, Pass::Evidence.into());
             let bytes = message.bytes_mut();
             (0..NUMBER).for_each(|at| bytes.swap(at, other * NUMBER + at));
             assert_ne!(message.sum(), sum, "words 0 and {other} are exchanged");

@@ -108,7 +108,7 @@ struct Caller<C> {
     end: C,
     message: Message,
     answer: Message,
-    whole: bool,
+    whole: Compares,
     sent: Moved,
     returned: Moved,
 }

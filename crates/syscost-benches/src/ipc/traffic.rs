@@ -89,7 +89,7 @@ impl<T: Traffic> Measured<T> for Row {
             between: self.between,
             placement: self.cpus,
             size: self.size.get(),
-            whole: !plan.is_timed(),
+            whole: plan.compares(),
         };
         channel::measure::<T>(self.via, plan, tasks)
     }
@@ -144,7 +144,7 @@ pub(crate) struct Tasks {
     pub(crate) size: usize,
     /// Whether every byte of a message is written and summed up: in the evidence pass, not in the
     /// timed one.
-    pub(crate) whole: bool,
+    pub(crate) whole: Compares,
 }
 
 impl Tasks {
@@ -252,6 +252,8 @@ pub(super) fn is_plain(here: &Here, spins: bool, between: Between, cpus: Placeme
 
 #[cfg(test)]
 pub(super) mod tests {
+    use syscost_harness::bencher::Pass;
+
     use super::*;
 
     /// Runs a test with small messages between processes and between threads, on the available
@@ -263,7 +265,7 @@ pub(super) mod tests {
                 between,
                 placement: Placement::Free,
                 size: 64,
-                whole: true,
+                whole: Pass::Evidence.into(),
             };
             test(tasks, &cpus);
         }

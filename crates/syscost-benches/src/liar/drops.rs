@@ -32,7 +32,7 @@ fn measure(plan: Plan) -> Result<Outcome, Failure> {
         between: Between::Processes,
         placement: Placement::SAME,
         size: 4096,
-        whole: !plan.is_timed(),
+        whole: plan.compares(),
     };
     OneWay::measure::<Drops>(plan, tasks)
 }

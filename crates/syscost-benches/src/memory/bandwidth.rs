@@ -206,7 +206,9 @@ fn together<'p>(mut plan: Plan<'p>, row: &Row, course: Course) -> Result<Outcome
     // Each copy has reported at its end.
     let claim = "operations that the streams did, each proved";
     let operations = outcome.operations();
-    outcome.claim_equal(claim, operations, done.load(Relaxed), "kernel");
+    let done = done.load(Relaxed);
+    outcome.claim_equal(claim, operations, done, "kernel");
+    outcome.claim_moved(done * course.bytes(), "kernel");
     Ok(outcome)
 }
 

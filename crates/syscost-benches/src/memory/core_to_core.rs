@@ -129,7 +129,7 @@ impl Measured for Row {
         let measured = plan.measure(team)?;
         let (mut outcome, (asking, replying)) = measured.split();
         asking.judge(&mut outcome, &replying);
-        outcome.detail_times("one_way_ns", 0.5);
+        outcome.detail_each_turn("one_way_ns");
         Ok(outcome)
     }
 }

@@ -20,7 +20,7 @@ use std::cell::RefCell;
 
 use syscost_harness::prelude::*;
 use syscost_results::stats::order;
-use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
+use syscost_sys::kernel::{Chase, LINE, Order, Route};
 use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
@@ -156,16 +156,7 @@ fn single(b: &Bencher, chase: &mut Chase, first: usize) -> Result<f64, Failure> 
     chase.set_chains(1, first)?;
     let mut times = Vec::with_capacity(TIMES);
     for _ in 0..TIMES {
-        let expected = chase.expected(TURNS);
-        let start = b.clock().start();
-        let sum = chase.run(TURNS);
-        let stop = b.clock().stop();
-        if sum != expected {
-            let reason = format!("a single chain arrived at {sum}, expected {expected}");
-            return Err(Failure::Refuted(reason));
-        }
-        let ns = b.clock().to_ns(stop.ticks.saturating_sub(start));
-        times.push(ns / (TURNS * chase.operations_per_iteration()) as f64);
+        times.push(b.time_of(chase, TURNS)?);
     }
     Ok(order::high_median(&times).expect("there are several"))
 }

@@ -38,7 +38,7 @@ pub(crate) struct Exchange {
     size: usize,
     /// Whether every byte of a message is written and compared: in the evidence pass, not in timed
     /// ones.
-    whole: bool,
+    whole: Compares,
     /// Whether no message may be lost or come twice.
     is_lossless: bool,
     clock: Clock,
@@ -51,7 +51,7 @@ impl Exchange {
     pub(crate) fn new(b: &mut Bencher, size: usize, is_lossless: bool) -> Self {
         Self {
             size,
-            whole: !b.is_timed(),
+            whole: b.compares(),
             is_lossless,
             clock: *b.clock(),
             seed: b.random().u64(..),
@@ -79,7 +79,7 @@ impl Exchange {
 pub(crate) struct Caller<L> {
     pub(crate) link: L,
     interface: InterfaceCounters,
-    whole: bool,
+    whole: Compares,
     is_lossless: bool,
     message: Message,
     answer: Message,
@@ -181,7 +181,7 @@ impl<L: Link> Caller<L> {
     /// Whether the answer is what was sent.
     #[inline(always)]
     fn is_the_message(&self) -> bool {
-        match self.whole {
+        match self.whole.all() {
             true => self.answer.bytes() == self.message.bytes(),
             false => self.answer.number() == self.message.number(),
         }

@@ -127,11 +127,9 @@ fn indirect(mut plan: Plan, seed: u64) -> Result<Outcome, Failure> {
 
 /// The share of branches that are mispredicted, by which the difference is divided; claims that the
 /// outcomes have it.
-fn claimed_share(b: &mut Bencher, share: f64, by_outcomes: f64) -> f64 {
+fn claimed_share(plan: &mut Plan, share: f64, by_outcomes: f64) -> EventShare {
     let claim = "share of the branches that is guessed wrong, by the outcomes";
-    let bound = Bound::Within((1.0 - FAIR) * share, (1.0 + FAIR) * share);
-    b.claim_within(claim, bound, by_outcomes, "kernel's checksum");
-    share
+    plan.event_share(claim, share, FAIR, by_outcomes, "kernel's checksum")
 }
 
 /// Claims that the outcomes of the random kernel have the mean of fair ones; returns that mean.

@@ -123,7 +123,7 @@ pub(super) fn measure<W: Wake>(
     make: impl Fn(Between) -> Result<W, Failure>,
 ) -> Result<Outcome, Failure> {
     let mut outcome = measure_round_trip(plan, tasks, make)?;
-    outcome.detail_times("switch_ns", 0.5);
+    outcome.detail_each_turn("switch_ns");
     Ok(outcome)
 }
 

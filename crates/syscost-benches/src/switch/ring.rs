@@ -37,8 +37,10 @@
 //! lmbench `lat_ctx`; Li, Ding and Shen, "Quantifying the cost of context switch" (2007); the
 //! switch-costs experiment.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -74,6 +76,8 @@ const HOP: [Expect; 4] = [
 static SUBTRACTED: Witness = Witness::of("what is subtracted from a hop", "timed beside it");
 
 static WORKING_SET: Witness = Witness::of("bytes that each task works on", "sum in the token");
+
+static SAME_SET: Witness = Witness::of("bytes that one task works on beside it", "its sum");
 
 const SAME_WORK: &str = "the same work in one task";
 
@@ -135,7 +139,10 @@ impl Measured for Row {
         RowProofs {
             cost: SUBTRACTED.sees(subtracted),
             tasks: Proof::by_tasks(),
-            size: WORKING_SET.sees(self.size.0),
+            size: WORKING_SET.sees(self.size.0).and(match self.size {
+                Bytes(0) => Proof::default(),
+                Bytes(bytes) => SAME_SET.sees(bytes),
+            }),
         }
     }
 
@@ -151,12 +158,13 @@ impl Measured for Row {
         let _no_preemption =
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
         let hop = Together::of(HERE, |cpus| ring(tasks, bytes, cpus)).per_iteration(tasks);
+        let same_set = Rc::new(Cell::new(0));
         let same_work = Baseline {
             name: SAME_WORK,
             detail: "same_work_ns",
             expect: &[],
             per_iteration: 1,
-            make: &|_| alone(bytes),
+            make: &|_| alone(bytes, &same_set),
         };
         let empty_ring = Baseline {
             name: EMPTY_HOP,
@@ -174,6 +182,7 @@ impl Measured for Row {
         let subtracted = outcome.subtracted().join(", ");
         outcome.saw(&SUBTRACTED, subtracted);
         outcome.saw(&WORKING_SET, round.working_set);
+        outcome.saw(&SAME_SET, same_set.get());
         Ok(outcome)
     }
 }
@@ -258,18 +267,40 @@ fn pass_on(inbox: &Inbox, outbox: &Outbox, mut memory: Memory) -> Result<(), Err
     }
 }
 
-/// The work of a hop, over and over in this task.
-fn alone<'t>(bytes: u64) -> Result<Team<'t>, Failure> {
-    let mut memory = Memory::reserve(bytes)?.fill(0);
-    let mut rounds = 0;
-    let visits = move |iterations| {
+/// The work of a hop, over and over in this task. Leaves how many bytes it works on.
+fn alone<'t>(bytes: u64, working_set: &Rc<Cell<u64>>) -> Result<Team<'t>, Failure> {
+    let driver = Alone {
+        memory: Memory::reserve(bytes)?.fill(0),
+        rounds: 0,
+        bytes,
+        working_set: Rc::clone(working_set),
+    };
+    Ok(Team::new(Vec::new(), driver).map(drop))
+}
+
+struct Alone {
+    memory: Memory,
+    rounds: u64,
+    bytes: u64,
+    working_set: Rc<Cell<u64>>,
+}
+
+impl Driver for Alone {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         for _ in 0..iterations {
-            expect_sum(memory.visit(), sum_of_visits(0..1, bytes, rounds))?;
-            rounds += 1;
+            let sum = self.memory.visit();
+            expect_sum(sum, sum_of_visits(0..1, self.bytes, self.rounds))?;
+            self.rounds += 1;
         }
         Ok(())
-    };
-    Ok(Team::new(Vec::new(), visits).map(drop))
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        // It adds one to each word that it reads.
+        let (before, after) = (self.memory.visit(), self.memory.visit());
+        self.working_set.set((after - before) * LINE as u64);
+        Ok(())
+    }
 }
 
 fn expect_sum(sum: u64, expected: u64) -> Result<(), Failure> {
@@ -371,6 +402,16 @@ fn lines(bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_one_task_works_on_beside_it_is_counted() {
+        let working_set = Rc::new(Cell::new(0));
+        let done = alone(16 << 10, &working_set).and_then(|team| team.perform([3]));
+        match done {
+            Ok(()) => assert_eq!(working_set.get(), 16 << 10),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
 
     #[test]
     fn visits_sum_up_to_what_they_must() {

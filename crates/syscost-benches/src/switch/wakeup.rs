@@ -181,6 +181,9 @@ impl Measured for Row {
         let mut tally = Tally::default();
         let mut outcome = tally.measure(plan, || sleeper.wake_up())?;
         tally.report(&mut outcome);
+        if let Some(asked_ns) = sleeper.asked_ns() {
+            tally::claim_beyond(&mut outcome, &tally, asked_ns);
+        }
         match &load {
             Some(load) => load.detail(&mut outcome, &tally)?,
             None => tally.claim_undelayed(&mut outcome),

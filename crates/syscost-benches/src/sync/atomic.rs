@@ -184,8 +184,7 @@ struct Exchange {
 
 impl Adder for Exchange {
     type Error = Infallible;
-
-    /// Those of a stretch.
+    /// Additions of a stretch.
     const OPERATIONS: u64 = 32;
 
     #[inline(always)]

@@ -68,7 +68,7 @@ impl Measured for Row {
             Ok(responder.driven_by(leading))
         };
         let (mut outcome, _) = plan.measure(Together::of(self.cpus, make))?.split();
-        outcome.detail_times("meeting_ns", 0.5);
+        outcome.detail_each_turn("meeting_ns");
         Ok(outcome)
     }
 }

@@ -25,7 +25,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
 use self::locks::{Locks, Via};
-use super::{State, claim, hand_over, incomplete};
+use super::{State, TAKERS, claim, hand_over, incomplete};
 
 pub(super) mod locks;
 
@@ -86,6 +86,10 @@ impl Measured for Row {
             state: Proof::counted(match self.state {
                 State::Free => vec![],
                 State::Contended => vec![switches(2.0)],
+            })
+            .and(match self.state {
+                State::Free => Proof::default(),
+                State::Contended => TAKERS.sees(2_u64),
             }),
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks(),

@@ -26,7 +26,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
 use super::hand_over::{self, Chain, LINKS, Side};
-use super::{Padded, State, incomplete};
+use super::{Padded, State, TAKERS, incomplete};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -71,7 +71,10 @@ impl Measured for Row {
             }
         };
         RowProofs {
-            state: Proof::counted(counted),
+            state: Proof::counted(counted).and(match self.state {
+                State::Free => Proof::default(),
+                State::Contended => TAKERS.sees(2_u64),
+            }),
             cpus: Proof::by_tasks(),
         }
     }

@@ -10,7 +10,7 @@
 //! ## Source
 //! The kernel's own test of futex_waitv makes the same call; it was added in Linux 5.16.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rustix::io::Errno;
 use rustix::thread::ClockId;
@@ -61,27 +61,38 @@ impl Measured for Row {
 
     fn proofs(&self) -> RowProofs<Proof> {
         RowProofs {
-            words: Proof::argument(
+            words: COMPARED.sees(self.words).and(Proof::argument(
                 Sysno::FUTEX_WAITV,
                 WORDS,
                 ArgumentValue::Always(self.words as u64),
-            ),
+            )),
         }
     }
 
-    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let mut words = Vec::new();
         words.resize_with(self.words, Padded::<AtomicU32>::default);
         let mut waits: Vec<Wait> = words.iter().map(|word| unchanged(&word.0)).collect();
         if let Some(last) = waits.last_mut() {
             last.val = 1;
         }
+        plan.saw(&COMPARED, compared(&words, &waits));
         plan.measure(Loop::each(|| match ask(&waits) {
             Err(Errno::AGAIN) => Ok(()),
             Err(error) => Err(Bad::Refused(error)),
             Ok(_) => Err(Bad::Answer),
         }))
     }
+}
+
+static COMPARED: Witness = Witness::of("words up to the first that is not as expected", "memory");
+
+/// How many words the kernel compares before it returns.
+fn compared(words: &[Padded<AtomicU32>], waits: &[Wait]) -> usize {
+    let differs =
+        |(word, wait): (&Padded<AtomicU32>, &Wait)| word.0.load(Relaxed) as u64 != wait.val;
+    let first = words.iter().zip(waits).position(differs);
+    first.map_or(usize::MAX, |before| before + 1)
 }
 
 fn unchanged(word: &AtomicU32) -> Wait {
@@ -94,4 +105,20 @@ fn unchanged(word: &AtomicU32) -> Wait {
 #[inline(always)]
 fn ask(waits: &[Wait]) -> Result<usize, Errno> {
     waitv(waits, WaitvFlags::empty(), None, ClockId::Monotonic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_behind_the_first_that_differs_are_not_compared() {
+        let words: Vec<Padded<AtomicU32>> = (0..4).map(|_| Padded::default()).collect();
+        let with = |other: usize| {
+            let mut waits: Vec<Wait> = words.iter().map(|word| unchanged(&word.0)).collect();
+            waits[other].val = 1;
+            compared(&words, &waits)
+        };
+        assert_eq!([with(3), with(0)], [4, 1]);
+    }
 }

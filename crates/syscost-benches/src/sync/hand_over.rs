@@ -168,7 +168,7 @@ pub(super) fn measure<C: Chain>(
     let make = |cpus: &[u32]| steps(between, cpus, make()?);
     let (mut outcome, takers) = plan.measure(Together::of(placement, make))?.split();
     outcome.saw(&TAKERS, takers);
-    outcome.detail_times("hand_over_ns", 0.5);
+    outcome.detail_each("hand_over_ns", &TAKERS)?;
     Ok(outcome)
 }
 

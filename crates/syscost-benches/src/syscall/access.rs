@@ -52,7 +52,7 @@ impl Measured for Row {
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let own = subject::own_executable()?;
         let (directory, name) = own.place(self.of)?;
-        subject::show_path(&mut plan, (directory, name));
+        subject::show_path(&mut plan, Sysno::FACCESSAT, (directory, name));
         plan.measure(Loop::each(|| {
             accessat(directory, name, Access::EXISTS, AtFlags::empty())
         }))

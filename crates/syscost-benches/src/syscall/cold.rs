@@ -22,6 +22,7 @@ use rustix::io::{read, write};
 use rustix::process::{Pid, WaitOptions, getpid, waitpid};
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
+use syscost_sys::kernel::LINE;
 use syscost_sys::raw::syscall0;
 use syscost_sys::topology::Topology;
 
@@ -44,9 +45,6 @@ static DISPLACED: Witness = Witness::of(
     "second-level caches written through before each call",
     "the lines written",
 );
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
 
 const CHILDREN: &str = "children that reported to their parent";
 
@@ -173,14 +171,6 @@ fn first(plan: Plan) -> Result<Outcome, Failure> {
 /// The time of this process's first getppid in ns, minus the timer's own, and its result.
 #[inline(never)]
 fn timed_first_call(clock: &Clock) -> (f64, isize) {
-    let mut empty = u64::MAX;
-    for _ in 0..8 {
-        let started = clock.start();
-        empty = empty.min(clock.stop().ticks.wrapping_sub(started));
-    }
-    let started = clock.start();
     // SAFETY: the call takes nothing and touches no memory.
-    let answer = unsafe { syscall0(Sysno::GETPPID) };
-    let spent = clock.stop().ticks.wrapping_sub(started);
-    (clock.to_ns(spent) - clock.to_ns(empty), answer)
+    clocked_once(clock, || unsafe { syscall0(Sysno::GETPPID) })
 }

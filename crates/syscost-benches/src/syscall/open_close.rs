@@ -57,7 +57,7 @@ impl Measured for Row {
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let own = subject::own_executable()?;
         let (directory, name) = own.place(self.of)?;
-        subject::show_path(&mut plan, (directory, name));
+        subject::show_path(&mut plan, Sysno::OPENAT, (directory, name));
         plan.measure(Loop::each(|| -> Result<usize, Bad> {
             let fd = openat(
                 directory,

@@ -15,6 +15,7 @@ use rustix::io::read;
 use syscost_harness::prelude::*;
 
 use super::{Bad, must, subject};
+use crate::witness::messages::LENGTH;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "read of 1 byte from /dev/zero",
@@ -25,8 +26,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn measure(plan: Plan) -> Result<Outcome, Failure> {
+fn measure(mut plan: Plan) -> Result<Outcome, Failure> {
     let zero = subject::ZERO.open()?;
+    plan.expect_argument(Sysno::READ, LENGTH, ArgumentValue::Always(1));
     let mut byte = [1];
     plan.measure(Loop::each(|| -> Result<(), Bad> {
         byte[0] = 1;

@@ -30,6 +30,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 static IN_SET: Witness = Witness::of("descriptors in the set", "the set");
 
+const BOUND: Argument = Argument {
+    position: 0,
+    name: "bound of the numbers",
+};
+
 struct Select;
 
 impl Waiting for Select {
@@ -44,7 +49,7 @@ impl Waiting for Select {
         }
     }
 
-    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(row: Row, mut plan: Plan) -> Result<Outcome, Failure> {
         let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let numbers: Vec<i32> = descriptors
             .watched()
@@ -57,6 +62,9 @@ impl Waiting for Select {
             fd_set_insert(&mut wanted, number);
         }
         let mut found = wanted.clone();
+        // The kernel looks at no number beyond it.
+        let highest = FdSetIter::new(&wanted).max().map_or(0, |fd| fd as u64 + 1);
+        plan.expect_argument(Sysno::PSELECT6, BOUND, ArgumentValue::Always(highest));
         let mut outcome = plan.measure(Loop::each(|| -> Result<(), Bad> {
             found.copy_from_slice(&wanted);
             // SAFETY: the set has room for all numbers below `bound`, and its descriptors are open.

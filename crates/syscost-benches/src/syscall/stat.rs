@@ -58,7 +58,7 @@ impl Measured for Row {
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let own = subject::own_executable()?;
         let (directory, name) = own.place(self.of)?;
-        subject::show_path(&mut plan, (directory, name));
+        subject::show_path(&mut plan, Sysno::NEWFSTATAT, (directory, name));
         let kind = match self.of {
             Named::File => FileType::RegularFile,
             Named::Device => FileType::CharacterDevice,

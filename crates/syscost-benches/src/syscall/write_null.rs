@@ -13,6 +13,7 @@ use rustix::io::write;
 use syscost_harness::prelude::*;
 
 use super::{Bad, must, subject};
+use crate::witness::messages::LENGTH;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "write of 1 byte to /dev/null",
@@ -23,8 +24,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn measure(plan: Plan) -> Result<Outcome, Failure> {
+fn measure(mut plan: Plan) -> Result<Outcome, Failure> {
     let null = subject::NULL.open()?;
+    plan.expect_argument(Sysno::WRITE, LENGTH, ArgumentValue::Always(1));
     plan.measure(Loop::each(|| -> Result<(), Bad> {
         must(write(&null, b"x")? == 1)
     }))

@@ -202,11 +202,10 @@ fn forked(
 /// The slope of the cost by size, in ns per page.
 fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
     let (sizes, whole) = sizes_of(pages);
-    let page = pages.bytes();
     let (clock, mut ids) = (*plan.clock(), Ids::default());
     let memory = Memory::fill(whole << 20, pages)?;
     until::detail_size(&mut plan);
-    let mut shortest = sizes.map(|mib| (((mib << 20) / page) as f64, f64::INFINITY));
+    let mut shortest = sizes.map(|_| (f64::NAN, f64::INFINITY));
     let mut upwards = false;
     let mut outcome = plan.measure(Observed::of(|| {
         // Up and down in turn, so that a steady drift cancels.
@@ -219,6 +218,7 @@ fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
                 sizes.len() - 1 - step
             };
             let bytes = sizes[index] << 20;
+            shortest[index].0 = memory.pages(bytes)?;
             memory.advise(bytes, whole << 20, Advice::LinuxDontFork)?;
             let mut times = [0.0; REPEATS];
             for time in &mut times {

@@ -18,17 +18,16 @@
 //! ## Source
 //! The timer costs of the call-and-switch, three-costs, whole-system and clock-read-switch experiments.
 
-mod source;
+pub(super) mod source;
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_sys::arch;
 use syscost_sys::audit::{AuditError, note_syscalls};
 
-pub(super) use source::{Named, Source, clock_gettime};
-pub(crate) use source::{counter_ticks_per_ns, time_of_day};
+pub(crate) use source::counter_ticks_per_ns;
+pub(super) use source::{Named, Source, by_reader};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Clock reading: timer overhead",
@@ -115,14 +114,12 @@ impl Measured for Row {
         {
             plan.expect(calls(call));
         }
-        match clock {
-            Source::Tsc => plan.measure(Loop::infallible(arch::cycle_counter_unfenced)),
-            Source::TscFenced => plan.measure(Loop::infallible(arch::cycle_counter_fenced)),
-            Source::Rdtscp => plan.measure(Loop::infallible(arch::cycle_counter_rdtscp)),
-            Source::Clock(id) => plan.measure(Loop::each(|| source::clock_gettime(id))),
-            Source::TimeOfDay => plan.measure(Loop::each(source::time_of_day)),
-            Source::Seconds => plan.measure(Loop::each(source::seconds)),
-        }
+        by_reader!(
+            clock,
+            read,
+            plan.measure(Loop::infallible(read)),
+            plan.measure(Loop::each(read))
+        )
     }
 }
 

@@ -19,13 +19,15 @@
 
 mod steps;
 
+use std::time::Instant;
+
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::nearest_rank;
-use syscost_sys::arch;
 
 use self::steps::Steps;
-use super::clock_read::{Named, Source, clock_gettime, time_of_day};
+use super::clock_read::{Named, by_reader};
+use crate::implied::{Implied, Shares};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Clock granularity: step between readings",
@@ -43,6 +45,10 @@ const BACKWARDS: Counter = Counter::Reported("readings earlier than their predec
 
 /// Maximum length of an observation, in ns, by the clock observed, if it steps at all.
 const OBSERVED_NS: f64 = 100_000.0;
+
+/// A clock that makes this many steps meanwhile is fine enough for all of them together to be what
+/// passed on another clock.
+const FINE: usize = 50;
 
 #[derive(Params, Clone)]
 struct Row {
@@ -113,23 +119,27 @@ fn steps_of(mut plan: Plan, named: Named) -> Result<Outcome, Failure> {
     let long_enough = (OBSERVED_NS * units_per_ns) as i64;
     let mut steps = Steps::new();
     let (mut all, mut runs, mut readings) = (Vec::new(), Vec::new(), 0);
+    let mut implied = Implied::default();
     let mut outcome = plan.measure(Observed::of(|| {
-        match source {
-            Source::Tsc => steps.take(long_enough, || Ok(arch::cycle_counter_unfenced())),
-            Source::TscFenced => steps.take(long_enough, || Ok(arch::cycle_counter_fenced())),
-            Source::Rdtscp => steps.take(long_enough, || Ok(arch::cycle_counter_rdtscp())),
-            Source::Clock(id) => steps.take(long_enough, || clock_gettime(id)),
-            Source::TimeOfDay => steps.take(long_enough, time_of_day),
-            Source::Seconds => steps.take(long_enough, || source.read()),
-        }
+        let begun = Instant::now();
+        by_reader!(
+            source,
+            read,
+            steps.take(long_enough, || Ok(read())),
+            steps.take(long_enough, read)
+        )
         .map_err(|cause| Failure::of("reading the clock", cause))?;
-        let first = all.len();
+        let (took, first) = (begun.elapsed(), all.len());
         all.extend(
             steps
                 .seen
                 .iter()
                 .map(|(step, _)| *step as f64 / units_per_ns),
         );
+        // A clock of few steps may have made its first one at once.
+        if steps.seen.len() >= FINE {
+            implied.note_over(all[first..].iter().sum(), took);
+        }
         readings += steps
             .seen
             .iter()
@@ -140,6 +150,9 @@ fn steps_of(mut plan: Plan, named: Named) -> Result<Outcome, Failure> {
         Ok(quantile(&mut all[first..].to_vec(), 0.5))
     }))?;
 
+    if implied.has_any() {
+        implied.claim(&mut outcome, Shares::WHOLE);
+    }
     outcome.report(
         "readings earlier than their predecessor",
         all.iter().filter(|ns| **ns < 0.0).count() as f64,

@@ -28,10 +28,10 @@ impl Moved {
     /// Counts a message of which this many bytes were moved, and if it is `whole` adds a checksum
     /// of its content.
     #[inline(always)]
-    pub(crate) fn add(&mut self, moved: usize, message: &Message, whole: bool) {
+    pub(crate) fn add(&mut self, moved: usize, message: &Message, whole: Compares) {
         self.messages += 1;
         self.bytes += moved as u64;
-        if whole {
+        if whole.all() {
             let sum = self.sum.unwrap_or_default();
             self.sum = Some(sum.wrapping_mul(ODD) ^ message.sum());
         }

@@ -32,17 +32,26 @@ impl Bencher<'_> {
         doubt: Option<&str>,
     ) {
         let value = value.into();
-        self.witnessed(witness, |awaited| {
+        let number = match value {
+            Fact::Number(number) => Some(number),
+            Fact::Text(_) => None,
+        };
+        self.witnessed(witness, number, |awaited| {
             awaited.judge(value.clone()).tolerated(|| doubt)
         });
     }
 
     /// Says why a witness could not look here.
     pub fn unseen(&mut self, witness: &'static Witness, reason: impl Display) {
-        self.witnessed(witness, |awaited| awaited.unseen(reason.to_string()));
+        self.witnessed(witness, None, |awaited| awaited.unseen(reason.to_string()));
     }
 
-    fn witnessed(&mut self, witness: &'static Witness, judge: impl Fn(&Awaited) -> Evidence) {
+    fn witnessed(
+        &mut self,
+        witness: &'static Witness,
+        number: Option<f64>,
+        judge: impl Fn(&Awaited) -> Evidence,
+    ) {
         let awaited = self.proofs.iter().flat_map(|proof| &proof.awaited);
         // One look may prove several parameters.
         let mut seen: Vec<Evidence> = Vec::new();
@@ -52,7 +61,7 @@ impl Bencher<'_> {
             }
         }
         self.findings.evidence.append(&mut seen);
-        self.seen.push(witness);
+        self.seen.push((witness, number));
     }
 
     /// Adds what no witness tells.
@@ -63,7 +72,7 @@ impl Bencher<'_> {
         for (proof, (key, value)) in self.given.case.with_parameters(&self.proofs) {
             self.findings.evidence.extend(proof.lacking(key, value));
             let due = |one: &&Awaited| one.witness.looks_in(self.given.pass);
-            let missed = |one: &&Awaited| !self.seen.iter().any(|seen| one.is_of(seen));
+            let missed = |one: &&Awaited| !self.seen.iter().any(|(seen, _)| one.is_of(seen));
             if let Some(missed) = proof.awaited.iter().filter(due).find(missed) {
                 let phrase = missed.witness.sentence();
                 let what = format!("proves {key} by {phrase}, which is not seen");

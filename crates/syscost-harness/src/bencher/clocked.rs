@@ -1,7 +1,9 @@
 //! Timing one call.
 
 use syscost_sys::clock::Clock;
+use syscost_sys::kernel::Work;
 
+use super::Bencher;
 use crate::failure::Failure;
 
 /// Times one call of `body`, in ns, for benchmarks that observe their values themselves.
@@ -20,6 +22,41 @@ pub fn clocked(clock: &Clock, body: impl FnOnce() -> Result<(), Failure>) -> Res
             "the clock ran backwards by {} ticks",
             start - stop.ticks
         ))),
+    }
+}
+
+/// Times one call, in ns, minus the clock's own cost, the least of some readings, for what a process
+/// does only once; with the call's result. It allocates nothing, and makes no system call unless the
+/// clock does.
+#[inline(always)]
+pub fn clocked_once<T>(clock: &Clock, call: impl FnOnce() -> T) -> (f64, T) {
+    let mut empty = u64::MAX;
+    for _ in 0..8 {
+        let start = clock.start();
+        empty = empty.min(clock.stop().ticks.wrapping_sub(start));
+    }
+    let start = clock.start();
+    let result = call();
+    let spent = clock.stop().ticks.wrapping_sub(start);
+    (clock.to_ns(spent) - clock.to_ns(empty), result)
+}
+
+impl Bencher<'_> {
+    /// How long an operation of these instructions takes in one run of this many iterations, in ns.
+    ///
+    /// # Errors
+    /// Their checksum is wrong, or the clock ran backwards.
+    pub fn time_of(&self, work: &impl Work, iterations: u64) -> Result<f64, Failure> {
+        let (expected, mut sum) = (work.expected(iterations), 0);
+        let ns = clocked(self.clock(), || {
+            sum = work.run(iterations);
+            Ok(())
+        })?;
+        if sum != expected {
+            let what = format!("the checksum is {sum:#x}, expected {expected:#x}");
+            return Err(Failure::Refuted(what));
+        }
+        Ok(ns / (iterations * work.operations_per_iteration()) as f64)
     }
 }
 

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use syscost_results::stats::order;
 
 use super::Bencher;
+use crate::failure::Failure;
+use crate::proof::Witness;
 
 /// How what the processes of a row found of a detail becomes the number in the document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +95,24 @@ impl Bencher<'_> {
     /// Adds a detail that is this many times the row's value; for the name see [`Bencher::detail`].
     pub fn detail_times(&mut self, name: &str, factor: f64) {
         self.detail_over(Over::Times, name, factor);
+    }
+
+    /// Adds a detail: the time of each of the things that this witness counted in an operation. The
+    /// divisor is what it saw, and cannot be another one.
+    ///
+    /// # Errors
+    /// It has not been seen.
+    pub fn detail_each(&mut self, name: &str, counted: &'static Witness) -> Result<(), Failure> {
+        let unseen = || {
+            let what = format!("divides by `{}` before it is seen", counted.sentence());
+            Failure::Broken(what)
+        };
+        let mut seen = self.seen.iter().rev();
+        let (_, number) = seen
+            .find(|(witness, _)| std::ptr::eq(*witness, counted))
+            .ok_or_else(unseen)?;
+        self.detail_times(name, 1.0 / number.unwrap_or(f64::NAN));
+        Ok(())
     }
 
     /// Adds a detail per second: `amount` is processed in the time of the row's value, which is in ns.

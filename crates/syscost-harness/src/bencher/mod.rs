@@ -35,15 +35,15 @@ use crate::programs::OwnProgram;
 use crate::proof::{Proof, Witness};
 use crate::targets::Targets;
 
-pub use clocked::clocked;
+pub use clocked::{clocked, clocked_once};
 pub use copies::Copied;
 pub use detail::{Detail, Over};
 pub use laps::Laps;
 pub use min_times::MinTimes;
-pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
+pub use pass::{ClockCost, Compares, Effort, Findings, Pass, Situation};
 pub use plan::{Outcome, Plan, Shape};
 pub use served::Served;
-pub use shapes::{Kernel, Loop, Observed, Published, Single};
+pub use shapes::{EventShare, Kernel, Loop, Observed, Published, Single};
 use singles::Singles;
 pub use team::{
     Baseline, Difference, Driver, OwnShare, Responder, Stop, TaskGroup, Team, Together,
@@ -58,8 +58,8 @@ pub struct Bencher<'a> {
     proofs: Vec<Proof>,
     findings: Findings,
     singles: Singles,
-    /// The witnesses that looked, or said why they could not.
-    seen: Vec<&'static Witness>,
+    /// The witnesses that looked, with the number that each saw, or said why they could not.
+    seen: Vec<(&'static Witness, Option<f64>)>,
 }
 
 impl<'a> Bencher<'a> {
@@ -124,6 +124,11 @@ impl<'a> Bencher<'a> {
         self.given.pass == Pass::Timed
     }
 
+    /// Whether this pass writes and compares contents as a whole.
+    pub fn compares(&self) -> Compares {
+        self.given.pass.into()
+    }
+
     /// Total time that all samples of this case should take, in ns: how long a benchmark should run
     /// that observes its values itself and makes each of them from many.
     pub fn case_ns(&self) -> f64 {
@@ -140,10 +145,5 @@ impl<'a> Bencher<'a> {
     /// The probe by which the run probes cores.
     pub fn core_probe(&self) -> Probe {
         Probe::new(*self.given.clock, self.given.cores.grain)
-    }
-
-    /// Bytes per operation if the result is a rate; `None` if it is a time.
-    pub fn rated(&self) -> Option<f64> {
-        self.findings.bytes
     }
 }

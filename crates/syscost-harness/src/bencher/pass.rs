@@ -22,6 +22,24 @@ pub enum Pass {
     Evidence,
 }
 
+/// Whether contents are written and compared as a whole, which takes longer than the operation: in
+/// the evidence pass alone. Only a pass says so, so nobody does it where it is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compares(bool);
+
+impl From<Pass> for Compares {
+    fn from(pass: Pass) -> Self {
+        Self(pass == Pass::Evidence)
+    }
+}
+
+impl Compares {
+    /// Whether all of the contents are.
+    pub fn all(self) -> bool {
+        self.0
+    }
+}
+
 /// How much a timed pass takes, all times in ns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effort {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
+use syscost_results::Claim;
 use syscost_sys::raw::Sysno;
 
 use super::core_probes::CoreProbes;
@@ -52,6 +53,12 @@ pub(super) struct Done {
     pub(super) timed_switches: Option<f64>,
     /// Whether other tasks ran on the one CPU of a team that was timed.
     pub(super) had_background_tasks: bool,
+    /// How many tasks did the operation, as the kernel says.
+    pub(super) tasks: Option<usize>,
+    /// Whether the bytes that the rate is made of are claimed to be those that were moved.
+    pub(super) is_rate_claimed: bool,
+    /// For each observation, its value and how long it took, in ns.
+    pub(super) observed: Vec<(f64, f64)>,
 }
 
 /// What has been measured, and what the operation itself has seen meanwhile.
@@ -272,6 +279,12 @@ impl<T> Outcome<'_, T> {
         self.done.cpu_ns
     }
 
+    /// Adds a detail: the time of one task's turn, of an operation in which each has one.
+    pub fn detail_each_turn(&mut self, name: &str) {
+        let tasks = self.done.tasks.unwrap_or(0);
+        self.detail_times(name, 1.0 / tasks as f64);
+    }
+
     /// The names of the baselines whose cost was subtracted, in order.
     pub fn subtracted(&self) -> &[&'static str] {
         &self.done.subtracted
@@ -281,6 +294,21 @@ impl<T> Outcome<'_, T> {
     /// evidence pass. For operations that may switch in one process and not in the next.
     pub fn timed_switches(&self) -> Option<f64> {
         self.done.timed_switches
+    }
+
+    /// Claims that this many bytes were moved in all operations, each those that the rate is made
+    /// of. Whoever sets a rate must, but for kernels, which say themselves what they move.
+    pub fn claim_moved(&mut self, bytes: u64, source: &str) {
+        let each = bytes as f64 / self.done.operations.max(1) as f64;
+        let rated = self.findings.bytes.unwrap_or(f64::NAN);
+        let claim = Claim::by_most("bytes moved per operation, of which the rate is made");
+        self.claim_equal(claim, rated, each, source);
+        self.done.is_rate_claimed = true;
+    }
+
+    /// For each observation that was timed, its value and how long it took, in ns.
+    pub fn observed(&self) -> &[(f64, f64)] {
+        &self.done.observed
     }
 }
 
@@ -305,6 +333,10 @@ impl Outcome<'_> {
     /// When the benchmark itself is wrong.
     pub fn finish(mut self) -> Result<Findings, Failure> {
         self.judge_proofs()?;
+        if self.findings.bytes.is_some() && !self.done.is_rate_claimed {
+            let what = "makes a rate of bytes, and does not claim that they were moved";
+            return Err(Failure::Broken(what.into()));
+        }
         let (found, broken) = (&mut self.bencher.findings, Failure::Broken);
         for expect in &self.declared {
             match (expect.counter, expect.bound) {

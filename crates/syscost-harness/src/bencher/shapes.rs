@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::hint::black_box;
 
+use syscost_results::Bound;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::Usage;
 use syscost_sys::kernel::Work;
@@ -126,11 +127,33 @@ impl<B: Body> Shape for Loop<B> {
 /// that it moves.
 pub struct Kernel<'k, W>(&'k W);
 
+/// The share of the operations in which an event happens. It divides the time, so that there is none
+/// that was not claimed ([`Plan::event_share`]).
+#[derive(Debug, Clone, Copy)]
+pub struct EventShare(f64);
+
+impl Plan<'_> {
+    /// The share of operations in which an event happens by `theory`; claims that the outcomes have
+    /// it, give or take this part of it.
+    pub fn event_share(
+        &mut self,
+        claim: &str,
+        theory: f64,
+        within: f64,
+        outcomes: f64,
+        source: &str,
+    ) -> EventShare {
+        let bound = Bound::Within((1.0 - within) * theory, (1.0 + within) * theory);
+        self.claim_within(claim, bound, outcomes, source);
+        EventShare(theory)
+    }
+}
+
 /// How much more a kernel costs than another.
 pub struct KernelDifference<'k, W, V> {
     kernel: &'k W,
     baseline: &'k V,
-    share: f64,
+    share: EventShare,
 }
 
 impl<'k, W: Work> Kernel<'k, W> {
@@ -142,7 +165,7 @@ impl<'k, W: Work> Kernel<'k, W> {
     /// How much more it costs than `baseline`, a kernel of the same instructions with friendlier
     /// data, for each event that happens in a `share` of the operations, e.g. a branch
     /// misprediction. Batches of both alternate.
-    pub fn minus<V: Work>(self, baseline: &'k V, share: f64) -> KernelDifference<'k, W, V> {
+    pub fn minus<V: Work>(self, baseline: &'k V, share: EventShare) -> KernelDifference<'k, W, V> {
         KernelDifference {
             kernel: self.0,
             baseline,
@@ -157,6 +180,7 @@ impl<'k, W: Work> Kernel<'k, W> {
             let what = format!("makes a rate of {rate} bytes of a kernel that moves {moved:?}");
             return Err(Failure::Broken(what));
         }
+        plan.done.is_rate_claimed = true;
         plan.expect(at_least(Counter::CoreCycles, self.0.floor_cycles()));
         Ok(Loop {
             per_iteration: self.0.operations_per_iteration(),
@@ -211,7 +235,7 @@ impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         let per_iteration = self.per_iteration()?;
         let (baseline, body) = (KernelBody::new(self.baseline), KernelBody::new(self.kernel));
-        plan.time_difference(per_iteration, baseline, body, self.share)?;
+        plan.time_difference(per_iteration, baseline, body, self.share.0)?;
         claim_checksum(plan);
         Ok(())
     }

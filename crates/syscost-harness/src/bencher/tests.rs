@@ -147,12 +147,26 @@ fn a_kernel_costs_what_it_takes_more_than_its_baseline() {
     // Kernels run in real time, which the mock clock does not see: the same one twice costs nothing more.
     let clock = Clock::system();
     let case = Case::default();
-    let plan = plan(&case, &[], &clock, Pass::Timed);
-    let outcome = plan.measure(Kernel::of(&kernel).minus(&kernel, 0.5));
+    let mut plan = plan(&case, &[], &clock, Pass::Timed);
+    let share = plan.event_share("share", 0.5, 0.05, 0.5, "kernel");
+    let outcome = plan.measure(Kernel::of(&kernel).minus(&kernel, share));
     let findings = outcome.and_then(Outcome::finish).expect("measured");
     let (net, raw) = (&findings.samples.values, &findings.samples.raw);
     let typical = order::median(net).expect("there are samples");
     assert!(typical.abs() < 0.5 * raw[0], "{net:?} of {raw:?}");
+}
+
+#[test]
+fn a_share_that_the_outcomes_do_not_have_is_refuted() {
+    let verdict = |theory| {
+        let findings = timed(|mut plan| {
+            plan.event_share("share", theory, 0.05, 0.5, "kernel");
+            plan.measure(Loop::infallible(|| mock::advance_ns(70)))
+        });
+        findings.expect("measured").evidence[0].verdict
+    };
+    assert_eq!(verdict(0.51), Verdict::Confirmed);
+    assert_eq!(verdict(1.0), Verdict::Refuted);
 }
 
 #[test]
@@ -362,9 +376,64 @@ fn a_rate_that_would_not_be_one_is_a_defect() {
         rated(alone().minus(&[])),
         rated(alone().own_share()),
         rated(Observed::of(|| Ok(1.0))),
+        rated(Loop::infallible(|| mock::advance_ns(70))),
     ] {
         assert!(matches!(refused, Err(Failure::Broken(_))), "{refused:?}");
     }
+}
+
+#[test]
+fn a_rate_of_other_bytes_than_were_moved_is_refuted() {
+    for (moved, verdict) in [(8, Verdict::Confirmed), (4, Verdict::Refuted)] {
+        let findings = timed(|mut plan| {
+            plan.rate(8);
+            let mut outcome = plan.measure(Loop::infallible(|| mock::advance_ns(70)))?;
+            outcome.claim_moved(outcome.operations() * moved, "both ends");
+            Ok(outcome)
+        });
+        let evidence = findings.expect("measured").evidence;
+        assert_eq!(evidence[0].verdict, verdict, "{evidence:?}");
+    }
+}
+
+#[test]
+fn a_part_of_an_operation_is_one_of_those_that_a_witness_counted() {
+    static ENTRIES: Witness = Witness::of("entries", "kernel");
+    let with = |seen: Option<u64>| {
+        timed(|plan| {
+            let mut outcome = plan.measure(Loop::infallible(|| mock::advance_ns(70)))?;
+            seen.map(|count| outcome.saw(&ENTRIES, count));
+            outcome.detail_each("per_entry_ns", &ENTRIES)?;
+            Ok(outcome)
+        })
+    };
+    let findings = with(Some(10)).expect("measured");
+    let detail = findings.details["per_entry_ns"];
+    assert_eq!((detail.value, detail.over), (0.1, Over::Times));
+    assert!(
+        matches!(with(None), Err(Failure::Broken(_))),
+        "it saw nothing"
+    );
+}
+
+#[test]
+fn an_observation_is_kept_with_the_time_that_it_took() {
+    timed(|plan| {
+        let outcome = plan.measure(Observed::of(|| {
+            mock::advance_ns(500);
+            Ok(3.0)
+        }))?;
+        assert!(outcome.observed().iter().all(|one| *one == (3.0, 500.0)));
+        assert!(!outcome.observed().is_empty());
+        Ok(outcome)
+    })
+    .expect("observed");
+}
+
+#[test]
+fn contents_are_compared_where_nothing_is_timed() {
+    assert!(!Compares::from(Pass::Timed).all());
+    assert!(Compares::from(Pass::Evidence).all());
 }
 
 #[test]

@@ -250,8 +250,13 @@ impl Plan<'_> {
             plan.done.operations += 1;
             plan.wait_before_sample();
             plan.probe_before();
-            let value = observation()?;
+            let mut value = f64::NAN;
+            let took_ns = plan.clocked(|| {
+                value = observation()?;
+                Ok(())
+            })?;
             plan.probe_after();
+            plan.done.observed.push((value, took_ns));
             Ok((value, None))
         })
     }

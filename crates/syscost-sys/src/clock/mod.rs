@@ -161,6 +161,12 @@ impl Clock {
         ticks as f64 / self.ticks_per_ns
     }
 
+    /// The time from one reading to another in ns, negative if the other is earlier.
+    #[inline]
+    pub fn between(&self, from: u64, to: u64) -> f64 {
+        to.wrapping_sub(from).cast_signed() as f64 / self.ticks_per_ns
+    }
+
     /// Reads the time before the measured code: nothing after the read begins before it. In ticks.
     #[inline(always)]
     pub fn start(&self) -> u64 {

@@ -106,8 +106,9 @@ impl Code {
         evict(self.bytes());
     }
 
-    /// Removes the page from the page table; it stays in the page cache.
+    /// Evicts the procedure, and removes its page from the page table; it stays in the page cache.
     pub(super) fn unmap(&self) -> Result<(), Failure> {
+        self.evict();
         // SAFETY: a private file mapping that was never written: its pages come back from the file
         // as they were.
         unsafe { madvise(self.page, PAGES * page_size(), Advice::LinuxDontNeed) }
@@ -142,7 +143,6 @@ mod tests {
         let code = Code::map().expect("this program's own file can be mapped");
         assert_ne!(code.procedure as *const (), complement as *const ());
         assert_eq!(code.call(41), !41);
-        code.evict();
         code.unmap().expect("unmapped");
         assert_eq!(code.call(1), !1);
     }

@@ -73,7 +73,7 @@ pub(super) struct Grown<'s> {
     bytes: u64,
     io: IoReader,
     device: Result<Device, Unsupported>,
-    is_checked: bool,
+    is_checked: Compares,
     deadline: Instant,
     buffer: Vec<u8>,
     /// Rate at which it was written, in bytes per second.
@@ -82,7 +82,7 @@ pub(super) struct Grown<'s> {
 
 impl<'s> Grown<'s> {
     /// An empty file. What is read is compared with what was written if `is_checked`.
-    pub(super) fn new(space: &'s Space, seed: u64, is_checked: bool) -> Result<Self, Failure> {
+    pub(super) fn new(space: &'s Space, seed: u64, is_checked: Compares) -> Result<Self, Failure> {
         let file = space.folder().create(NAME)?;
         Ok(Self {
             // A device whose counters do not change says nothing.
@@ -214,7 +214,7 @@ impl<'s> Grown<'s> {
             self.file
                 .read_exact_at(&mut self.buffer[..part], offset)
                 .map_err(|cause| Failure::of("pread", cause))?;
-            if self.is_checked {
+            if self.is_checked.all() {
                 stamp::check(&self.buffer[..part], offset, self.seed)
                     .map_err(|wrong| Failure::Refuted(wrong.to_string()))?;
             }

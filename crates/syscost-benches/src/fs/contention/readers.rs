@@ -103,7 +103,7 @@ impl Readers {
             counts: std::array::from_fn(|_| ReadCount::default()),
         })?;
         let mut workers = TaskGroup::new(Between::Processes)?;
-        let (clock, is_checked) = (*b.clock(), !b.is_timed());
+        let (clock, is_checked) = (*b.clock(), b.compares());
         for number in 0..count {
             let (file, shared, seed) = (
                 &files[number % files.len()],
@@ -231,12 +231,12 @@ struct Reader {
     file: File,
     buffer: Buffer,
     random: fastrand::Rng,
-    is_checked: bool,
+    is_checked: Compares,
     io: Option<IoReader>,
 }
 
 impl Reader {
-    fn new(written: Stamped, seed: u64, is_checked: bool) -> Result<Self, Failure> {
+    fn new(written: Stamped, seed: u64, is_checked: Compares) -> Result<Self, Failure> {
         let file = written.open_direct()?;
         let memory = files::direct_alignment(&file)?.map_or(BLOCK, |alignment| alignment.memory);
         Ok(Self {
@@ -293,7 +293,7 @@ impl Reader {
             account
                 .latency
                 .record(clock.to_ns(account.ended.saturating_sub(began)));
-            if self.is_checked {
+            if self.is_checked.all() {
                 account.checked += 1;
                 account.wrong += u64::from(self.written.check(&self.buffer, offset).is_err());
             }

@@ -40,6 +40,16 @@ impl Object {
         })
     }
 
+    /// Expects that every such call is given the object's first name.
+    fn expect_named(&self, plan: &mut Plan, call: Sysno) {
+        const NAME: Argument = Argument {
+            position: 1,
+            name: "address of the name",
+        };
+        let address = self.names[0].as_ptr().addr() as u64;
+        plan.expect_argument(call, NAME, ArgumentValue::Always(address));
+    }
+
     fn look_up(&self, name: usize) -> Result<Stat, Errno> {
         statat(&self.directory, &*self.names[name], AtFlags::empty())
     }
@@ -79,10 +89,12 @@ pub(super) fn measure<'p>(
         (Kept::Open, _) => {
             durable::expect_answers(&mut plan, space.filesystem());
             claim_opened(&mut plan, &object)?;
+            object.expect_named(&mut plan, Sysno::OPENAT);
             plan.measure(Loop::each(|| close(object.open()?)))
         }
         (Kept::Stat, _) => {
             durable::expect_answers(&mut plan, space.filesystem());
+            object.expect_named(&mut plan, Sysno::NEWFSTATAT);
             plan.measure(Loop::each(|| object.stat()))
         }
         (Kept::Chmod, _) => {

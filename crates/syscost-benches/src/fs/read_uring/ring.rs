@@ -50,7 +50,7 @@ pub(super) struct Ring<'f> {
     /// Minimum and maximum number in flight when the kernel was asked to wait.
     at_waits: Option<(u64, u64)>,
     /// Whether content is checked: not in the timed pass.
-    compares: bool,
+    compares: Compares,
 }
 
 impl<'f> Ring<'f> {
@@ -82,7 +82,7 @@ impl<'f> Ring<'f> {
             submitted: 0,
             completed: 0,
             at_waits: None,
-            compares: !b.is_timed(),
+            compares: b.compares(),
         })
     }
 
@@ -236,7 +236,7 @@ impl<'f> Ring<'f> {
                 "a read of {wanted} bytes at {offset} gave {result}"
             )));
         }
-        if self.compares {
+        if self.compares.all() {
             let read = &self.memory[part * self.size..][..self.size];
             self.written.check(read, offset)?;
         }

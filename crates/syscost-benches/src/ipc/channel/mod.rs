@@ -177,6 +177,8 @@ type Ends<T> = ((T, T), (T, T));
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
+
     use super::*;
     use syscost_sys::partner::{Between, Partner};
 
@@ -225,7 +227,7 @@ mod tests {
             let (mut message, mut answer) = (Message::new(bytes), Message::new(bytes));
             for number in 1..=50 {
                 own.settle().unwrap();
-                message.write(number, true);
+                message.write(number, Pass::Evidence.into());
                 assert_eq!(own.send(&message).unwrap(), bytes);
                 assert_eq!(own.receive(&mut answer).unwrap(), bytes);
                 assert_eq!(answer.bytes(), message.bytes(), "message {number}");

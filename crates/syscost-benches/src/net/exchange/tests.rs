@@ -85,7 +85,7 @@ use Delivery::{Lossless, Lossy};
 fn caller<const N: usize>(delivery: Delivery, script: [&[Arrival]; N]) -> Caller<Scripted> {
     let exchange = Exchange {
         size: SIZE,
-        whole: true,
+        whole: Pass::Evidence.into(),
         is_lossless: delivery == Lossless,
         clock: Clock::system(),
         seed: 7,
@@ -200,7 +200,7 @@ fn strangers_parts_and_changed_bytes_are_refuted() {
 #[test]
 fn where_times_are_taken_only_the_nonce_is_compared() {
     let mut caller = caller(Lossless, [&[Changed(0)]]);
-    caller.whole = false;
+    caller.whole = Pass::Timed.into();
     assert_eq!(caller.iterate(), Ok(true));
 }
 

@@ -274,6 +274,8 @@ fn checksum(packet: &[u8]) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
+
     use super::*;
 
     #[test]
@@ -316,7 +318,7 @@ mod tests {
             assert_eq!(pinger.answer(&packet[..7]), None);
             // And the checksum that the kernel computes.
             let (mut message, mut answer) = (Message::new(4), Message::new(4));
-            message.write(0x0403_0201, true);
+            message.write(0x0403_0201, Pass::Evidence.into());
             pinger.send(&mut message).unwrap();
             assert_eq!(pinger.receive(&mut answer), Ok(Some(4)));
             assert_eq!((answer.bytes(), pinger.matched), (message.bytes(), 1));

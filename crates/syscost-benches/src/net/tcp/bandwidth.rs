@@ -308,9 +308,9 @@ impl StreamSpec {
 
 /// How much of the content is stamped and checked: all of it where evidence is counted.
 pub(in crate::net) fn content(b: &Bencher) -> Content {
-    match b.is_timed() {
-        true => Content::Sparse,
-        false => Content::Whole,
+    match b.compares().all() {
+        false => Content::Sparse,
+        true => Content::Whole,
     }
 }
 

@@ -85,6 +85,14 @@ impl Sleeper {
     }
 
     /// The waker's statistics, where there is one.
+    /// How long it asks to sleep, in ns, if it decides that itself.
+    pub(super) fn asked_ns(&self) -> Option<f64> {
+        match self {
+            Sleeper::Timer => Some(INTERVAL_NS as f64),
+            Sleeper::Futex(_) => None,
+        }
+    }
+
     pub(super) fn waker(&self) -> Option<&TaskStat> {
         match self {
             Sleeper::Timer => None,
@@ -109,8 +117,7 @@ impl Line {
         let now = clock.stop().ticks;
         let woken = self.woken.load(Ordering::Relaxed);
         // The counters of two CPUs may disagree, which gives a negative difference.
-        let ticks = now.wrapping_sub(woken).cast_signed();
-        Ok(ticks as f64 / clock.ticks_per_ns())
+        Ok(clock.between(woken, now))
     }
 
     /// The waker's work, which ends with its process.

@@ -16,6 +16,9 @@ const PER_SAMPLE: (f64, f64) = (5.0, 5_000.0);
 /// Minimum share of tries that must have slept.
 const MIN_SLEPT: f64 = 0.5;
 
+/// Maximum share of the latencies in the time that they lie in: two clocks agree but for this.
+const MAX_BEYOND: f64 = 1.02;
+
 /// What the wake-ups of one pass showed.
 #[derive(Default)]
 pub(super) struct Tally {
@@ -93,6 +96,18 @@ impl Tally {
         let expected = format!("at least {MIN_SLEPT}");
         let claim = "sleeps per wake-up, each told from those it did not precede";
         b.claim(claim, expected, slept, "getrusage", slept >= MIN_SLEPT);
+    }
+}
+
+/// Claims that the latencies are no longer than the time that passed beyond what each wake-up asked
+/// for. A latency that is timed from the beginning, or is not in ns, is.
+pub(super) fn claim_beyond(b: &mut Outcome, tally: &Tally, asked_ns: f64) {
+    let took_ns: f64 = b.observed().iter().map(|(_, took_ns)| took_ns).sum();
+    let beyond_ns = took_ns - asked_ns * tally.tries() as f64;
+    if took_ns > 0.0 {
+        let claim = "all latencies, of the time that passed beyond what was asked for";
+        let share = tally.latencies.iter().sum::<f64>() / beyond_ns;
+        b.claim_within(claim, Bound::Within(0.0, MAX_BEYOND), share, "run's clock");
     }
 }
 

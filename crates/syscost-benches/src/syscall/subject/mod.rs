@@ -133,8 +133,16 @@ impl Named {
     }
 }
 
-/// Shows what a path leads to.
-pub(super) fn show_path(b: &mut Bencher, (directory, name): (BorrowedFd<'_>, &CStr)) {
+const PATH: Argument = Argument {
+    position: 1,
+    name: "address of the path",
+};
+
+/// Shows what a path leads to, and expects that every call is given this very path.
+pub(super) fn show_path(plan: &mut Plan, call: Sysno, (directory, name): (BorrowedFd<'_>, &CStr)) {
+    let address = name.as_ptr().addr() as u64;
+    plan.expect_argument(call, PATH, ArgumentValue::Always(address));
+    let b: &mut Bencher = plan;
     let of = |directory, name: &CStr| statat(directory, name, AtFlags::empty());
     let is_same = |one: &Stat, path: &CStr| {
         of(CWD, path).is_ok_and(|other| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino))

@@ -46,6 +46,11 @@ impl Memory {
         Ok(Self(Filled::fill(bytes, kind)?))
     }
 
+    /// How many of its pages this many bytes are.
+    pub(super) fn pages(&self, bytes: usize) -> Result<f64, Unsupported> {
+        Ok(bytes as f64 / self.0.pages().bytes()? as f64)
+    }
+
     /// Advises the kernel about a part of the memory; the advice must not discard it.
     pub(super) fn advise(&self, from: usize, to: usize, advice: Advice) -> Result<(), Failure> {
         assert!(from <= to && to <= self.0.bytes());

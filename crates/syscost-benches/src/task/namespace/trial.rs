@@ -139,15 +139,7 @@ impl Trial {
         }
         if error == 0 {
             let before = self.kind.own();
-            let mut empty = u64::MAX;
-            for _ in 0..8 {
-                let start = clock.start();
-                empty = empty.min(clock.stop().ticks.wrapping_sub(start));
-            }
-            let start = clock.start();
-            error = self.call(self.flag);
-            let spent = clock.stop().ticks.wrapping_sub(start);
-            ns = clock.to_ns(spent) - clock.to_ns(empty);
+            (ns, error) = clocked_once(clock, || self.call(self.flag));
             let after = self.kind.own();
             let wanted = self.holder.as_ref().map_or(after, |holder| holder.number);
             has_changed = after != before && after == wanted;

@@ -28,6 +28,42 @@ pub(in crate::timing) enum Source {
     Seconds,
 }
 
+/// Either expression with `$read` as the function that reads this clock: the first one for a
+/// counter, which cannot fail, the second one for any other. Who measures a clock and who looks at it
+/// read it by the same function, since it is written here alone.
+macro_rules! by_reader {
+    ($source:expr, $read:ident, $of_counter:expr, $of_clock:expr) => {{
+        use $crate::timing::clock_read::source;
+        match $source {
+            source::Source::Tsc => {
+                let $read = syscost_sys::arch::cycle_counter_unfenced;
+                $of_counter
+            }
+            source::Source::TscFenced => {
+                let $read = syscost_sys::arch::cycle_counter_fenced;
+                $of_counter
+            }
+            source::Source::Rdtscp => {
+                let $read = syscost_sys::arch::cycle_counter_rdtscp;
+                $of_counter
+            }
+            source::Source::Clock(id) => {
+                let $read = move || source::clock_gettime(id);
+                $of_clock
+            }
+            source::Source::TimeOfDay => {
+                let $read = source::time_of_day;
+                $of_clock
+            }
+            source::Source::Seconds => {
+                let $read = source::seconds;
+                $of_clock
+            }
+        }
+    }};
+}
+pub(in crate::timing) use by_reader;
+
 /// The clock; those of clock_gettime(2) have the names that they have there.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::timing) enum Named {
@@ -210,12 +246,8 @@ impl Source {
     /// One reading, in ticks or ns.
     pub(in crate::timing) fn read(self) -> io::Result<u64> {
         match self {
-            Self::Tsc => Ok(arch::cycle_counter_unfenced()),
-            Self::TscFenced => Ok(arch::cycle_counter_fenced()),
-            Self::Rdtscp => Ok(arch::cycle_counter_rdtscp()),
-            Self::Clock(id) => clock_gettime(id),
-            Self::TimeOfDay => time_of_day(),
             Self::Seconds => Ok(seconds()? * 1_000_000_000),
+            other => by_reader!(other, read, Ok(read()), read()),
         }
     }
 
@@ -250,15 +282,11 @@ impl Source {
 
     /// Shows which clock it is, whichever of them was `asked` of the kernel.
     fn show(self, b: &mut Bencher, asked: Option<u64>) -> Result<(), Failure> {
-        b.saw(
-            &COUNTER,
-            match self {
-                Self::Tsc => arch::reads_by(arch::cycle_counter_unfenced),
-                Self::TscFenced => arch::reads_by(arch::cycle_counter_fenced),
-                Self::Rdtscp => arch::reads_by(arch::cycle_counter_rdtscp),
-                Self::Clock(_) | Self::TimeOfDay | Self::Seconds => "none".to_owned(),
-            },
-        );
+        let by = by_reader!(self, read, arch::reads_by(read), {
+            let _ = read;
+            "none".to_owned()
+        });
+        b.saw(&COUNTER, by);
         let failed = |cause| Failure::of("reading the clock", cause);
         let readings = (0..READINGS).map(|_| self.read());
         let readings: Vec<u64> = readings.collect::<Result<_, _>>().map_err(failed)?;
@@ -368,7 +396,7 @@ pub(crate) fn time_of_day() -> io::Result<u64> {
 
 /// `time` through the C library, in seconds.
 #[inline(always)]
-pub(super) fn seconds() -> io::Result<u64> {
+pub(in crate::timing) fn seconds() -> io::Result<u64> {
     // SAFETY: a null pointer means that only the returned value is wanted.
     let now = unsafe { libc::time(std::ptr::null_mut()) };
     u64::try_from(now).map_err(|_| io::Error::last_os_error())

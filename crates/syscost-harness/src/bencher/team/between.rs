@@ -10,7 +10,7 @@ use syscost_params::Role;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::TaskId;
 
-use crate::bencher::Bencher;
+use crate::bencher::Plan;
 
 const CLAIM: &str = "what its tasks are to each other";
 
@@ -24,7 +24,7 @@ pub(in crate::bencher) fn groups_of(tasks: impl IntoIterator<Item = TaskId>) -> 
     tasks.into_iter().map(TaskId::group).collect()
 }
 
-impl Bencher<'_> {
+impl Plan<'_> {
     /// Claims that the tasks of each of these teams are as many as the row says, and to each other
     /// what it says, if it says anything. The first team is that of the operation. Another one of a
     /// single task is a baseline and claims nothing; a single task is nothing to others.
@@ -35,6 +35,9 @@ impl Bencher<'_> {
         let case = self.given.case;
         for (index, groups) in teams.into_iter().enumerate() {
             let is_alone = groups.as_ref().is_ok_and(|groups| groups.len() < 2);
+            if index == 0 {
+                self.done.tasks = groups.as_ref().ok().map(Vec::len);
+            }
             for role in &case.facts.roles {
                 match *role {
                     Role::TaskKind(kind) if !is_alone => {
@@ -197,10 +200,9 @@ mod tests {
 
     /// The findings of a case whose teams are in these processes.
     fn of_teams<const N: usize>(case: &Case, teams: [Groups; N]) -> Findings {
-        let findings = found(case, |plan| {
-            let mut outcome = plan.measure(Loop::infallible(|| 1))?;
-            outcome.claim_tasks(&teams);
-            Ok(outcome)
+        let findings = found(case, |mut plan| {
+            plan.claim_tasks(&teams);
+            plan.measure(Loop::infallible(|| 1))
         });
         findings.expect("measured")
     }
