@@ -29,11 +29,12 @@
 
 use syscost_harness::prelude::*;
 
-use self::changing::{Adding, Removing};
+use self::changing::Changing;
 use self::op::Made;
 use super::durable::Sync;
+use super::labels;
+use super::pool::{self, Effect};
 use super::space::Space;
-use super::{labels, pool};
 use crate::witness::files::DIRECTORY;
 
 mod changing;
@@ -111,8 +112,14 @@ impl Measured for Row {
         let Self { dir, op, sync } = self;
         let space = &Space::in_directory(&mut plan, &dir)?;
         match op {
-            Op::Make(made) => pool::measure(plan, space, Adding::new(space, made, sync)?, sync),
-            Op::Remove(removed) => pool::measure(plan, space, Removing { removed, sync }, sync),
+            Op::Make(made) => {
+                let adding = Changing::new(space, op, Effect::Adds, made)?;
+                pool::measure(plan, space, adding, sync)
+            }
+            Op::Remove(removed) => {
+                let removing = Changing::new(space, op, Effect::Removes, removed.kind())?;
+                pool::measure(plan, space, removing, sync)
+            }
             Op::Keep(kept) => keeping::measure(plan, space, kept, sync),
         }
     }
@@ -135,7 +142,7 @@ mod tests {
         let Some(space) = on_disk() else {
             return println!("skipped: the build lies in memory");
         };
-        let adding = Adding::new(&space, Made::File, Sync::None).unwrap();
+        let adding = Changing::new(&space, Op::CREATE, Effect::Adds, Made::File).unwrap();
         let directory = crate::fs::entries::open_directory(space.folder()).unwrap();
         let limited = move || -> Result<(), Failure> {
             let next = File::open("/").map_err(|cause| Failure::of("open /", cause))?;
@@ -145,10 +152,8 @@ mod tests {
             };
             drop(next);
             setrlimit(Resource::Nofile, limit).map_err(|cause| Failure::of("setrlimit", cause))?;
-            match adding.perform(&directory, c"one") {
-                Err(bad) => Err(adding.refused(bad)),
-                Ok(()) => Ok(()),
-            }
+            let added = adding.add(&directory, c"one");
+            added.map_err(|bad| adding.refused(bad))
         };
         let cpus = syscost_sys::cpu::allowed().expect("some");
         let partner = Partner::start(Between::Processes, &cpus, limited).unwrap();

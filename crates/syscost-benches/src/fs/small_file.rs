@@ -94,15 +94,15 @@ impl Measured for Row {
             ),
             Op::Unlink => (vec![calls(Sysno::UNLINKAT)], Sysno::UNLINKAT),
         };
-        let argument =
-            |call, position, name, given| Proof::argument(call, Argument { position, name }, given);
         let written = is_written.then(|| {
             let size = ArgumentValue::Always(self.size.0);
-            Proof::counted([calls(Sysno::WRITE)]).and(argument(Sysno::WRITE, 2, "length", size))
+            let length = Proof::argument(Sysno::WRITE, (2, "length"), size);
+            Proof::counted([calls(Sysno::WRITE)]).and(length)
         });
+        let name = Proof::argument(named, (1, "name"), ArgumentValue::Different);
         RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
-            op: Proof::counted(made).and(argument(named, 1, "name", ArgumentValue::Different)),
+            op: Proof::counted(made).and(name),
             size: MOVED.sees(self.size.0).and(written.unwrap_or_default()),
             sync: self.sync.proof(),
         }
@@ -144,22 +144,6 @@ impl Files {
         }
     }
 
-    #[inline(always)]
-    fn create(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
-        let file = openat(directory, name, CREATE, PRIVATE)?;
-        if !self.content.is_empty() {
-            // A full disk, or a limit, may truncate a write.
-            must(write(&file, &self.content)? == self.content.len())?;
-        }
-        self.sync.wait(&file)?;
-        close(file)
-    }
-
-    #[inline(always)]
-    fn unlink(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Errno> {
-        unlinkat(directory, name, AtFlags::empty())
-    }
-
     /// Claims that the files themselves were synced, and not, for example, their directory: none of their
     /// content is left to be written back.
     fn claim_synced(
@@ -177,10 +161,8 @@ impl Files {
             let left = unwritten_pages(&File::from(file));
             unwritten = unwritten.and_then(|sum| Ok(sum + left?));
         }
-        match unwritten {
-            Ok(pages) => b.claim_equal(WHAT, 0, pages, "cachestat"),
-            Err(reason) => b.claim_unobserved(WHAT, 0_u64, "cachestat", reason),
-        }
+        let unwritten = unwritten.map(|pages| pages as f64);
+        b.claim_known(WHAT, Bound::Exactly(0.0), unwritten, "cachestat");
         Ok(())
     }
 
@@ -204,31 +186,24 @@ impl Operation for Files {
         }
     }
 
-    fn expect(&self, plan: &mut Plan, directory: &OwnedFd) {
-        let given = match self.op {
-            // An empty file has no page that could show it.
-            Op::Create => ArgumentValue::Never,
-            Op::Unlink => ArgumentValue::Always,
-        };
-        self.sync.expect_synced(plan, given, directory);
+    #[inline(always)]
+    fn add(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        let file = openat(directory, name, CREATE, PRIVATE)?;
+        if !self.content.is_empty() {
+            // A full disk, or a limit, may truncate a write.
+            must(write(&file, &self.content)? == self.content.len())?;
+        }
+        self.sync.wait(&file)?;
+        close(file)
     }
 
     #[inline(always)]
-    fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
-        match self.op {
-            Op::Create => self.create(directory, name),
-            Op::Unlink => {
-                self.unlink(directory, name)?;
-                Ok(self.sync.wait(directory)?)
-            }
-        }
+    fn remove(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        Ok(unlinkat(directory, name, AtFlags::empty())?)
     }
 
-    fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
-        match self.op {
-            Op::Create => Ok(self.unlink(directory, name)?),
-            Op::Unlink => self.create(directory, name),
-        }
+    fn waits_itself(&self) -> bool {
+        self.op == Op::Create
     }
 
     fn makes_inodes(&self) -> bool {
@@ -296,7 +271,7 @@ mod tests {
             setrlimit(Resource::Fsize, limit).map_err(|cause| Failure::of("setrlimit", cause))?;
             let directory = super::super::entries::open_directory(&folder)?;
             let files = Files::new(7, 10 << 10, Op::Create, Sync::None);
-            let made = files.perform(&directory, c"long");
+            let made = files.add(&directory, c"long");
             match made.map_err(|bad| files.refused(bad)) {
                 Err(Failure::Failed(_)) => Ok(()),
                 other => Err(Failure::Broken(format!("comes to {other:?}"))),

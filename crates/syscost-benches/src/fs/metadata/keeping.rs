@@ -9,10 +9,10 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
 use super::op::{Kept, MODES, OPEN, Op};
-use crate::fs::durable::{self, Sync, claim_delivered, settle};
+use crate::fs::durable::{DELIVERED, Sync, expect_answers, settle};
 use crate::fs::entries::{self, CREATE, PRIVATE, close};
 use crate::fs::space::Space;
-use crate::fs::waits::MAX_SLEEPS;
+use crate::fs::waits::{MAX_SLEEPS, Waits};
 use crate::syscall::{Bad, must};
 
 const STAT: &str = "newfstatat";
@@ -77,12 +77,12 @@ pub(super) fn measure<'p>(
     let object = Object::new(space)?;
     match (kept, sync) {
         (Kept::Open, _) => {
-            durable::expect_answers(&mut plan, space.filesystem());
+            expect_answers(&mut plan, space.filesystem());
             claim_opened(&mut plan, &object)?;
             plan.measure(Loop::each(|| close(object.open()?)))
         }
         (Kept::Stat, _) => {
-            durable::expect_answers(&mut plan, space.filesystem());
+            expect_answers(&mut plan, space.filesystem());
             plan.measure(Loop::each(|| object.stat()))
         }
         (Kept::Chmod, _) => {
@@ -123,12 +123,7 @@ fn rename_and_sync<'p>(
     plan.expect(MAX_SLEEPS);
     Sync::Fsync.expect_synced(&mut plan, ArgumentValue::Always, &object.directory);
     settle(&object.directory)?;
-    let (waits, done) = (durable::watch(space), Cell::new(0_usize));
-    let prepare = || {
-        waits.after(done.get() as u64);
-        waits.before();
-        Ok(())
-    };
+    let (waits, done) = (Waits::begin(space.folder().file()), Cell::new(0_usize));
     let rename = || {
         let renamed = object.rename(done.get());
         renamed.map_err(|cause| Op::Keep(Kept::Rename).refused(cause.into()))?;
@@ -136,9 +131,7 @@ fn rename_and_sync<'p>(
         let synced = Sync::Fsync.wait(&object.directory);
         synced.map_err(|cause| Failure::of("fsync", cause))
     };
-    let mut outcome = plan.measure(Single::of(prepare, rename))?;
-    waits.after(done.get() as u64);
-    claim_delivered(&mut outcome, &waits);
+    let (mut outcome, _) = waits.measure(plan, false, DELIVERED, |_| Ok(()), rename)?;
     // The audited copies of this process made an even number of renames.
     claim_renamed(&mut outcome, object, done.get())?;
     Ok(outcome)

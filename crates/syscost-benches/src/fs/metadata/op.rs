@@ -52,6 +52,16 @@ pub(in crate::fs) enum Removed {
     Directory,
 }
 
+impl Removed {
+    /// What it removes.
+    pub(super) const fn kind(self) -> Made {
+        match self {
+            Removed::File => Made::File,
+            Removed::Directory => Made::Directory,
+        }
+    }
+}
+
 /// What is done with the file that stays.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fs) enum Kept {
@@ -133,15 +143,9 @@ impl Op {
             ],
         };
         let counted = Proof::counted(self.calls().iter().map(|call| calls(*call)));
-        expected
-            .into_iter()
-            .fold(counted, |proof, (position, name, given)| {
-                proof.and(Proof::argument(
-                    self.calls()[0],
-                    Argument { position, name },
-                    given,
-                ))
-            })
+        let argument =
+            |(position, name, given)| Proof::argument(self.calls()[0], (position, name), given);
+        expected.into_iter().map(argument).fold(counted, Proof::and)
     }
 
     /// The failure for one of its errors. Not every file system has links and modes.
