@@ -147,7 +147,7 @@ impl Measured for Row {
                 .map_err(|cause| Failure::of("posix_fadvise", cause))?;
         }
         source.prepare()?;
-        let (storage, before) = (Storage::watch(source.file())?, reader.bytes());
+        let (storage, before) = (Storage::watch(source.file())?, reader.tally().bytes());
         let look = || {
             ahead.note(ahead_now()?);
             Ok(())
@@ -155,7 +155,7 @@ impl Measured for Row {
         let mut outcome = source.laps(plan, &mut reader, Observes::Rate, || Ok(()), look)?;
         ahead.see(&mut outcome, &unadvised);
         if let Some(fetched) = storage.fetched()? {
-            let read = reader.bytes() - before;
+            let read = reader.tally().bytes() - before;
             outcome.detail("fetched_per_byte", fetched as f64 / read as f64);
         }
         Ok(outcome)

@@ -88,9 +88,9 @@ impl Measured<Bandwidth> for Row {
         let mut reader = Reader::of(&mut plan, &source, self.blocks());
         match self.cache {
             State::Warm => {
-                plan.rate(reader.size());
+                plan.rate(reader.tally().size);
                 let mut outcome = source.cached(plan, &mut reader)?;
-                let returned = reader.bytes() as f64 / outcome.operations().max(1) as f64;
+                let returned = reader.tally().bytes() as f64 / outcome.operations().max(1) as f64;
                 let rated = outcome.rated().unwrap_or_default();
                 let claim = "bytes that a read returned";
                 outcome.claim_equal(claim, rated, returned, "pread64");

@@ -180,5 +180,5 @@ fn end(
 ) -> Result<(), Failure> {
     ring.claim(outcome);
     outcome.detail_per_second("reads_per_second", 1.0);
-    source.see(outcome, storage, (ring.blocks(), ring.size()), ring.bytes())
+    source.see(outcome, storage, ring.tally())
 }

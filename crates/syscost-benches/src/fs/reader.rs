@@ -9,7 +9,7 @@ use syscost_sys::files::Buffer;
 
 use super::blocks::{Access, Blocks};
 use super::space::{ALIGNMENT, Stamped};
-use super::transfer::{Source, Transfer};
+use super::transfer::{Source, Tally, Transfer};
 
 /// Bytes per read where a file is only brought into the page cache.
 const THROUGH: usize = 64 << 10;
@@ -82,16 +82,12 @@ impl Transfer for Reader<'_> {
         (0..self.offsets.len()).try_for_each(|_| self.next())
     }
 
-    fn blocks(&self) -> u64 {
-        self.offsets.len() as u64
-    }
-
-    fn size(&self) -> u64 {
-        self.buffer.len() as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        self.reads * self.size()
+    fn tally(&self) -> Tally {
+        Tally {
+            blocks: self.offsets.len() as u64,
+            size: self.buffer.len() as u64,
+            transfers: self.reads,
+        }
     }
 }
 

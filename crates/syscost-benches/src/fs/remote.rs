@@ -26,7 +26,7 @@ use syscost_sys::files::Filesystem;
 use super::blocks::Access;
 use super::durable::Sync;
 use super::metadata::{self, Kept};
-use super::nfs::{self, Step};
+use super::nfs::{self, Call as NfsCall, Step};
 use super::sync::{self, Call};
 use super::transfer::State;
 use super::write::{self, Target};
@@ -93,9 +93,9 @@ impl Op {
         const LARGE: Bytes = Bytes::mib(1);
         let (place, is_it) = if let Some(&nfs::Row { op, size }) = case.row() {
             let is = [
-                (Op::Read4K, Step::Read, Some(SMALL)),
-                (Op::Read1M, Step::Read, Some(LARGE)),
-                (Op::Stat, Step::Getattr, None),
+                (Op::Read4K, Step::Call(NfsCall::Read), Some(SMALL)),
+                (Op::Read1M, Step::Call(NfsCall::Read), Some(LARGE)),
+                (Op::Stat, Step::Call(NfsCall::Getattr), None),
             ];
             (NFS, is.contains(&(self, op, size)))
         } else if let Some(row) = case.row::<read::Row>() {
@@ -329,7 +329,7 @@ mod tests {
         let remote = {
             use nfs::Row;
             rows!(Row {
-                op: [Step::Read],
+                op: [Step::Call(NfsCall::Read)],
                 size: [Some(Bytes::kib(4))]
             })
             .remove(0)

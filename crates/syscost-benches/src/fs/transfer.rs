@@ -50,19 +50,26 @@ pub(super) trait Transfer {
     /// Transfers each block once, the first one first.
     fn lap(&mut self) -> Result<(), Failure>;
 
-    /// How many different blocks there are.
-    fn blocks(&self) -> u64;
-
-    /// Length of a block, in bytes.
-    fn size(&self) -> u64;
-
-    /// Number of bytes transferred so far, in this process.
-    fn bytes(&self) -> u64;
+    /// What it transfers, and how much so far, in this process.
+    fn tally(&self) -> Tally;
 }
 
-/// How many blocks there are, and how long each is.
-fn of(by: &impl Transfer) -> (u64, u64) {
-    (by.blocks(), by.size())
+/// Blocks that are transferred in turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tally {
+    /// How many different ones there are.
+    pub(super) blocks: u64,
+    /// Length of a block, in bytes.
+    pub(super) size: u64,
+    /// Number of transfers so far.
+    pub(super) transfers: u64,
+}
+
+impl Tally {
+    /// Number of bytes transferred so far.
+    pub(super) fn bytes(self) -> u64 {
+        self.transfers * self.size
+    }
 }
 
 /// What a value is, in which laps are observed.
@@ -75,10 +82,9 @@ pub(super) enum Observes {
 }
 
 impl Observes {
-    /// The value of so many bytes, in blocks of this size, that took this long, and the time that
-    /// it implies.
-    fn value(self, bytes: u64, size: u64, ns: f64) -> (f64, f64) {
-        let (bytes, blocks) = (bytes as f64, (bytes / size) as f64);
+    /// The value of so many blocks of this size, that took this long, and the time that it implies.
+    fn value(self, blocks: u64, size: u64, ns: f64) -> (f64, f64) {
+        let (bytes, blocks) = ((blocks * size) as f64, blocks as f64);
         match self {
             Self::Rate => {
                 let rate = bytes * 1e9 / ns;
@@ -256,7 +262,7 @@ impl Source {
     ) -> Result<Outcome<'p>, Failure> {
         let storage = Storage::watch(self.file())?;
         let mut outcome = plan.measure(Loop::each(|| by.next()))?;
-        self.see(&mut outcome, &storage, of(by), by.bytes())?;
+        self.see(&mut outcome, &storage, by.tally())?;
         Ok(outcome)
     }
 
@@ -278,7 +284,7 @@ impl Source {
         let mut outcome = measure_each(plan, prepare, || by.next())?;
         prepare()?;
         by.next()?;
-        self.see(&mut outcome, &storage, of(by), by.bytes())?;
+        self.see(&mut outcome, &storage, by.tally())?;
         Ok(outcome)
     }
 
@@ -292,18 +298,18 @@ impl Source {
         forget: impl Fn() -> Result<(), Failure>,
         mut look: impl FnMut() -> Result<(), Failure>,
     ) -> Result<Outcome<'p>, Failure> {
-        expect_waits(&mut plan, pages(by.blocks() * by.size()));
+        let first = by.tally();
+        expect_waits(&mut plan, pages(first.blocks * first.size));
         let (clock, mut observed, mut implied) = (*plan.clock(), 0, Implied::default());
         let storage = Storage::watch(self.file())?;
-        let first = by.bytes();
         let mut outcome = plan.measure(Observed::of(|| {
             forget()?;
             self.prepare()?;
-            let (begun, before) = (Instant::now(), by.bytes());
+            let (begun, before) = (Instant::now(), by.tally());
             let ns = clocked(&clock, || by.lap())?;
-            let bytes = by.bytes() - before;
-            let (value, implied_ns) = value.value(bytes, by.size(), ns);
-            observed += bytes;
+            let blocks = by.tally().transfers - before.transfers;
+            let (value, implied_ns) = value.value(blocks, before.size, ns);
+            observed += blocks * before.size;
             implied.note(implied_ns, begun);
             look()?;
             Ok(value)
@@ -311,28 +317,28 @@ impl Source {
         implied.claim(&mut outcome, Shares::WHOLE);
         let claim = "bytes that were read, each in one of the values";
         let source = "results of the calls";
-        let read = by.bytes() - first;
-        outcome.claim_equal(claim, read, observed, source);
-        self.see(&mut outcome, &storage, of(by), read)?;
+        let mut read = by.tally();
+        read.transfers -= first.transfers;
+        outcome.claim_equal(claim, read.bytes(), observed, source);
+        self.see(&mut outcome, &storage, read)?;
         Ok(outcome)
     }
 
-    /// Reports where transfers of this many blocks of this size found the file, what they left, and
-    /// what storage delivered for these many bytes. To be called right after a transfer.
+    /// Reports where these transfers found the file, what they left, and what storage delivered for
+    /// them. To be called right after a transfer.
     pub(super) fn see(
         &self,
         b: &mut Bencher,
         storage: &Storage,
-        (blocks, size): (u64, u64),
-        bytes: u64,
+        read: Tally,
     ) -> Result<(), Failure> {
         b.saw(&BEFORE, self.before.get().fact());
         b.saw(&AFTER, self.cache.resident()?.fact());
         see_direct(b, self.file())?;
-        see_blocks(b, blocks, size);
-        storage.see(b, bytes)?;
+        see_blocks(b, read.blocks, read.size);
+        storage.see(b, read.bytes())?;
         if self.state != State::Warm {
-            storage.claim_delivered(b, bytes)?;
+            storage.claim_delivered(b, read.bytes());
         }
         if self.state == State::Direct {
             self.claim_alignment(b);
@@ -342,16 +348,12 @@ impl Source {
 
     /// Claims that the file system has direct I/O of this file, and does not only accept its flag.
     fn claim_alignment(&self, b: &mut Bencher) {
-        let (claim, source) = ("alignment of direct I/O, in bytes", "statx STATX_DIOALIGN");
-        let least = Bound::AtLeast(1.0);
-        match files::direct_alignment(self.file()) {
-            Ok(Some(alignment)) => b.claim_within(claim, least, alignment.offset as f64, source),
-            Ok(None) => {
-                let reason = "the kernel does not say that this file system has direct I/O";
-                b.claim_unobserved(claim, least.fact(), source, reason);
-            }
-            Err(reason) => b.claim_unobserved(claim, least.fact(), source, reason),
-        }
+        let unknown = "the kernel does not say that this file system has direct I/O";
+        let alignment = files::direct_alignment(self.file());
+        let alignment = alignment.and_then(|known| known.ok_or_else(|| Unsupported::new(unknown)));
+        let offset = alignment.map(|alignment| alignment.offset as f64);
+        let claim = "alignment of direct I/O, in bytes";
+        b.claim_known(claim, Bound::AtLeast(1.0), offset, "statx STATX_DIOALIGN");
     }
 }
 

@@ -173,16 +173,9 @@ impl Waits {
         outcome.detail("cpu_ns", cpu_ns.get() as f64 / operations);
         let moved = self.end(&mut outcome, operations);
         let what = Claim::by_most("bytes that the device was given per operation");
-        match &moved {
-            Ok(moved) => claim_moved(
-                &mut outcome,
-                what,
-                (least, most),
-                moved.written,
-                &moved.source,
-            ),
-            Err(reason) => outcome.claim_unobserved(what, least, "/sys/dev/block", reason),
-        }
+        let source = moved.as_ref().map_or("/sys/dev/block", |moved| &moved.source);
+        let written = moved.as_ref().map(|moved| moved.written);
+        claim_moved(&mut outcome, what, (least, most), written.map_err(Clone::clone), source);
         Ok((outcome, moved))
     }
 
@@ -248,15 +241,20 @@ pub(crate) fn claim_moved(
     b: &mut Bencher,
     claim: impl Into<Claim>,
     (least, most): (f64, f64),
-    moved: f64,
+    moved: Result<f64, Unsupported>,
     source: &str,
 ) {
     let bound = match b.is_timed() {
         true => Bound::Within(least, most),
         false => Bound::AtLeast(least),
     };
-    let evidence = Evidence::judged(claim, bound, moved, source);
-    b.add_evidence(evidence.tolerated(|| (moved > most).then_some(OTHERS)));
+    match moved {
+        Err(reason) => b.claim_unobserved(claim, least, source, reason),
+        Ok(moved) => {
+            let evidence = Evidence::judged(claim, bound, moved, source);
+            b.add_evidence(evidence.tolerated(|| (moved > most).then_some(OTHERS)));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -272,7 +270,7 @@ mod tests {
         let verdict = |pass, moved| {
             let findings = testing::findings_by(&Case::default(), pass, &[], |plan| {
                 let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
-                claim_moved(&mut outcome, "moved", (1.0, MAX_MOVED), moved, "device");
+                claim_moved(&mut outcome, "moved", (1.0, MAX_MOVED), Ok(moved), "device");
                 Ok(outcome)
             });
             let evidence = findings.expect("measured").evidence.pop();

@@ -8,32 +8,24 @@ use syscost_sys::files::stamp;
 const NFS: u32 = 100_003;
 
 /// Bytes of the file that is read.
-pub(super) const FILE_BYTES: usize = 1 << 20;
+const FILE_BYTES: usize = 1 << 20;
 
 /// Bytes of the file of which only attributes or the name are requested.
 const PLAIN_BYTES: usize = 4 << 10;
 
 /// A procedure that is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Call {
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::fs) enum Call {
     Null,
     Getattr,
     Lookup,
-    Read {
-        /// Number of bytes requested.
-        bytes: u32,
-    },
+    Read,
 }
 
 impl Call {
     /// Its name in the protocol.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Call::Null => "NULL",
-            Call::Getattr => "GETATTR",
-            Call::Lookup => "LOOKUP",
-            Call::Read { .. } => "READ",
-        }
+    pub(super) fn in_protocol(self) -> String {
+        self.name().to_uppercase()
     }
 
     /// Its number in the protocol.
@@ -42,7 +34,7 @@ impl Call {
             Call::Null => 0,
             Call::Getattr => 1,
             Call::Lookup => 3,
-            Call::Read { .. } => 6,
+            Call::Read => 6,
         };
         Procedure {
             program: NFS,
@@ -55,15 +47,7 @@ impl Call {
         match self {
             Call::Null => None,
             Call::Getattr | Call::Lookup => Some(PLAIN_BYTES),
-            Call::Read { .. } => Some(FILE_BYTES),
-        }
-    }
-
-    /// Bytes of content in an answer.
-    pub(super) const fn content(self) -> u32 {
-        match self {
-            Call::Null | Call::Getattr | Call::Lookup => 0,
-            Call::Read { bytes } => bytes,
+            Call::Read => Some(FILE_BYTES),
         }
     }
 }
@@ -144,17 +128,7 @@ impl Subject {
             let what = format!("a READ of {size} bytes returned {got}");
             return Err(Failure::Refuted(what));
         }
-        let check = |from: usize, to: usize| {
-            stamp::check(&slice.bytes[from..to], (offset + from) as u64, self.seed)
-                .map_err(|wrong| Failure::Refuted(wrong.to_string()))
-        };
-        match self.is_whole {
-            true => check(0, size)?,
-            false => {
-                check(0, stamp::BYTES)?;
-                check(size - stamp::BYTES, size)?;
-            }
-        }
+        super::check(&slice.bytes, offset as u64, self.seed, self.is_whole)?;
         self.checked += 1;
         self.offset = (offset + size) % self.bytes;
         Ok(())

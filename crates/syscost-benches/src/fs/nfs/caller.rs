@@ -34,27 +34,29 @@ const SOURCE: &str = "bytes of the connection";
 /// call, and of a reply the record mark is received first, which holds the length of the rest.
 pub(super) fn proof(call: Call) -> Proof {
     let counted = [together(Sysno::SENDTO, 1.0), together(Sysno::RECVFROM, 2.0)];
-    PROCEDURE.sees(call.name()).and(Proof::counted(counted))
+    PROCEDURE.sees(call.in_protocol()).and(Proof::counted(counted))
 }
 
-/// Measures calls to the server of this export.
+/// Measures calls to the server of this export, of which each READ asks for this many bytes.
 pub(super) fn measure<'p>(
     mut plan: Plan<'p>,
     export: &Export,
     call: Call,
+    bytes: u32,
 ) -> Result<Outcome<'p>, Failure> {
     map_blocks_from(MAX_BLOCK)?;
-    announce(&mut plan, export, call)?;
+    announce(&mut plan, export, call, bytes)?;
     // A lap reads the clock, which is a system call on some machines.
     plan.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
-    let segments = (f64::from(call.content()) / SEGMENT).ceil();
+    let segments = (f64::from(bytes) / SEGMENT).ceil();
     plan.expect(at_most(Counter::Switches, 2.3 + segments));
-    let pages = f64::from(call.content() / 4096);
+    let pages = f64::from(bytes / 4096);
     plan.expect(at_most(Counter::MinorFaults, 0.01 * pages.max(1.0)));
     let (seed, is_whole, clock) = (plan.random().u64(..), !plan.is_timed(), *plan.clock());
     let (mut outcome, caller) = plan
         .measure(Together::of(Placement::SAME, |_| {
-            let caller = Caller::open(export, call, seed, is_whole, Laps::new(clock))?;
+            let laps = Laps::new(clock);
+            let caller = Caller::open(export, (call, bytes), seed, is_whole, laps)?;
             Ok(Team::new(Vec::new(), caller))
         }))?
         .split();
@@ -63,12 +65,12 @@ pub(super) fn measure<'p>(
 }
 
 /// Announces how long a call takes, which depends on the path.
-fn announce(plan: &mut Plan, export: &Export, call: Call) -> Result<(), Failure> {
+fn announce(plan: &mut Plan, export: &Export, call: Call, bytes: u32) -> Result<(), Failure> {
     if plan.is_timed() {
         return Ok(());
     }
     let laps = Laps::new(*plan.clock());
-    let mut caller = Caller::open(export, call, 0, false, laps)?;
+    let mut caller = Caller::open(export, (call, bytes), 0, false, laps)?;
     // During the first call the connection's windows are still small.
     caller.iterate()?;
     let begun = Instant::now();
@@ -82,6 +84,8 @@ fn announce(plan: &mut Plan, export: &Export, call: Call) -> Result<(), Failure>
 /// The measuring side.
 struct Caller {
     call: Call,
+    /// Bytes of content in an answer.
+    bytes: u32,
     client: Client,
     subject: Option<Subject>,
     laps: Laps,
@@ -114,14 +118,14 @@ impl Watched {
 impl Caller {
     fn open(
         export: &Export,
-        call: Call,
+        (call, bytes): (Call, u32),
         seed: u64,
         is_whole: bool,
         laps: Laps,
     ) -> Result<Self, Failure> {
         let mut client = Client::mount(export).map_err(failed)?;
         let most = client.limits().map_err(failed)?.read;
-        if call.content() > most {
+        if bytes > most {
             return Err(Failure::Unsupported(format!(
                 "this server returns at most {most} bytes in a READ"
             )));
@@ -131,6 +135,7 @@ impl Caller {
         let subject = call.file_bytes().map(make).transpose().map_err(failed)?;
         Ok(Self {
             call,
+            bytes,
             before: Watched::now(&client),
             client,
             subject,
@@ -151,8 +156,8 @@ impl Caller {
             (Call::Null, _) => client.null().map_err(failed),
             (Call::Getattr, Some(subject)) => subject.getattr(client),
             (Call::Lookup, Some(subject)) => subject.lookup(client),
-            (Call::Read { bytes }, Some(subject)) => subject.read(client, bytes),
-            (Call::Getattr | Call::Lookup | Call::Read { .. }, None) => {
+            (Call::Read, Some(subject)) => subject.read(client, self.bytes),
+            (Call::Getattr | Call::Lookup | Call::Read, None) => {
                 Err(Failure::Broken("has no file to ask for".into()))
             }
         }
@@ -169,9 +174,9 @@ impl Caller {
             true => since(|traffic| traffic.calls).min(after.traffic.in_a_row),
             false => 0,
         };
-        let of_other = format!("{made} of {iterations} calls of {}", self.call.name());
+        let of_other = format!("{made} of {iterations} calls of {}", self.call.in_protocol());
         match made as f64 == iterations {
-            true => b.saw(&PROCEDURE, self.call.name()),
+            true => b.saw(&PROCEDURE, self.call.in_protocol()),
             false => b.saw(&PROCEDURE, of_other),
         }
         let matched = since(|traffic| traffic.matched) as f64;
@@ -182,12 +187,12 @@ impl Caller {
             since(|traffic| traffic.received),
         );
         self.claim_kernel(b, after, sent, received);
-        let content = f64::from(self.call.content());
+        let content = f64::from(self.bytes);
         if content > 0.0 {
             let bound = Bound::Within(content, content + MAX_HEAD);
             let what = "bytes received per READ, its size and its head";
             b.claim_within(what, bound, received as f64 / iterations, SOURCE);
-            b.saw(&MOVED, u64::from(self.call.content()));
+            b.saw(&MOVED, u64::from(self.bytes));
             let what = match b.is_timed() {
                 true => "READs whose ends are as written",
                 false => "READs whose every byte is as written",
@@ -215,15 +220,12 @@ impl Caller {
             b.claim_unobserved("bytes acknowledged", sent as f64, TCP_INFO, reason);
             return;
         };
-        let acknowledged = after.bytes_acked.saturating_sub(before.bytes_acked);
-        b.claim_equal(
-            "bytes acknowledged",
-            sent as f64,
-            acknowledged as f64,
-            TCP_INFO,
-        );
-        let came = after.bytes_received.saturating_sub(before.bytes_received);
-        b.claim_equal("bytes received", received as f64, came as f64, TCP_INFO);
+        for (what, expected, counted) in [
+            ("bytes acknowledged", sent, after.bytes_acked.saturating_sub(before.bytes_acked)),
+            ("bytes received", received, after.bytes_received.saturating_sub(before.bytes_received)),
+        ] {
+            b.claim_equal(what, expected as f64, counted as f64, TCP_INFO);
+        }
         b.detail("retransmits_count", after.retransmits as f64);
         b.detail("segment_bytes", f64::from(after.mss));
     }
