@@ -122,19 +122,13 @@ fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outc
     let copier = RefCell::new(copier);
     let mut prepare = || {
         let mut copier = copier.borrow_mut();
-        let length = copier.target_length()?;
+        let length = copier.facts()?.len();
         if copies.get() > judged.replace(copies.get()) && length != bytes {
             return Err(Failure::Refuted(format!(
                 "after an operation the target has {length} of {bytes} bytes"
             )));
         }
-        copier.begin_anew()?;
-        match copier.target_length()? {
-            0 => Ok(()),
-            left => Err(Failure::Refuted(format!(
-                "before an operation the target still has {left} bytes"
-            ))),
-        }
+        copier.begin_anew()
     };
     let mut copy = || {
         copies.set(copies.get() + 1);
@@ -145,7 +139,7 @@ fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outc
     prepare()?;
     copy()?;
     let copier = copier.into_inner();
-    outcome.saw(&MOVED, copier.target_length()?);
+    outcome.saw(&MOVED, copier.facts()?.len());
     let dirtied = charged
         .bytes()
         .map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
@@ -233,15 +227,9 @@ fn see_content(
     }
     match Became::of(shared, dirtied) {
         Some(became) => {
+            let is_clear = became != Became::Unclear;
             b.saw(&CONTENT, became.name());
-            b.saw(
-                &WHOLE,
-                if became == Became::Unclear {
-                    "no"
-                } else {
-                    "yes"
-                },
-            );
+            b.saw(&WHOLE, if is_clear { "yes" } else { "no" });
         }
         None => {
             let kind = &space.filesystem().kind;
@@ -330,27 +318,18 @@ impl Copier {
             pipe,
         };
         copier.begin_anew()?;
-        copier
-            .fill()
-            .map_err(|cause| match REFUSALS.contains(&cause) {
-                true => Failure::Unsupported(format!(
-                    "{} refuses {}: {cause}",
-                    space.filesystem().kind,
-                    by.call()
-                )),
-                false => Failure::of(by.call(), cause),
-            })?;
+        let (kind, call) = (&space.filesystem().kind, by.call());
+        let filled = copier.fill();
+        filled.map_err(|cause| match REFUSALS.contains(&cause) {
+            true => Failure::Unsupported(format!("{kind} refuses {call}: {cause}")),
+            false => Failure::of(call, cause),
+        })?;
         Ok(copier)
     }
 
     fn facts(&self) -> Result<Metadata, Failure> {
         let facts = self.target.metadata();
         facts.map_err(|cause| Failure::of("fstat", cause))
-    }
-
-    /// Size of the target, in bytes.
-    fn target_length(&self) -> Result<u64, Failure> {
-        Ok(self.facts()?.len())
     }
 
     /// Empties the target.

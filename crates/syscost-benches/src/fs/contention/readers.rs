@@ -49,6 +49,15 @@ struct SharedState {
     counts: [ReadCount; MAX_PROCESSES],
 }
 
+impl SharedState {
+    fn new() -> Self {
+        Self {
+            barrier: AtomicU32::new(0),
+            counts: std::array::from_fn(|_| ReadCount::default()),
+        }
+    }
+}
+
 /// The number of reads of a process so far; on cache lines of its own.
 #[repr(align(128))]
 #[derive(Default)]
@@ -98,20 +107,13 @@ impl Readers {
         if count == 0 || count > MAX_PROCESSES {
             return Err(Failure::Broken(format!("has {count} processes")));
         }
-        let shared = Shared::new(SharedState {
-            barrier: AtomicU32::new(0),
-            counts: std::array::from_fn(|_| ReadCount::default()),
-        })?;
+        let shared = Shared::new(SharedState::new())?;
         let mut workers = TaskGroup::new(Between::Processes)?;
         let (clock, is_checked) = (*b.clock(), !b.is_timed());
         for number in 0..count {
-            let (file, shared, seed) = (
-                &files[number % files.len()],
-                shared.clone(),
-                b.random().u64(..),
-            );
-            let prepared = file.clone();
-            let prepare = move || Reader::new(prepared, seed, is_checked);
+            let (shared, seed) = (shared.clone(), b.random().u64(..));
+            let file = files[number % files.len()].clone();
+            let prepare = move || Reader::new(file, seed, is_checked);
             let work = move |reader: &mut Reader, stop: &Stop| {
                 wait_at(&shared.barrier, stop)?;
                 reader.read_on(&shared.counts[number], stop, &clock)
@@ -258,10 +260,8 @@ impl Reader {
     ) -> Result<Account, Failure> {
         let blocks = self.written.bytes() / BLOCK as u64;
         let before = self.fetched();
-        let facts = self
-            .file
-            .metadata()
-            .map_err(|cause| Failure::of("fstat", cause))?;
+        let facts = self.file.metadata();
+        let facts = facts.map_err(|cause| Failure::of("fstat", cause))?;
         let mut account = Account {
             process: std::process::id(),
             file: (facts.dev(), facts.ino()),
@@ -290,9 +290,8 @@ impl Reader {
             let is_near = |last: u64| last.abs_diff(offset) <= BLOCK as u64;
             account.near += u64::from(last.replace(offset).is_some_and(is_near));
             count.reads.store(account.reads, Ordering::Relaxed);
-            account
-                .latency
-                .record(clock.to_ns(account.ended.saturating_sub(began)));
+            let ticks = account.ended.saturating_sub(began);
+            account.latency.record(clock.to_ns(ticks));
             if self.is_checked {
                 account.checked += 1;
                 account.wrong += u64::from(self.written.check(&self.buffer, offset).is_err());
@@ -301,10 +300,8 @@ impl Reader {
                 break;
             }
         }
-        account.fetched = self
-            .fetched()
-            .zip(before)
-            .map(|(after, before)| after - before);
+        let fetched = self.fetched().zip(before);
+        account.fetched = fetched.map(|(after, before)| after - before);
         Ok(account)
     }
 
@@ -322,16 +319,12 @@ mod tests {
     /// A separate group of readers that do this instead; `None` where they cannot be started.
     fn readers(work: fn(&Stop) -> Result<Account, Failure>) -> Option<Readers> {
         let cpus = cpu::allowed().ok()?;
-        let shared = SharedState {
-            barrier: AtomicU32::new(0),
-            counts: std::array::from_fn(|_| ReadCount::default()),
-        };
         let mut workers = TaskGroup::new(Between::Processes).ok()?;
         let work = move |(): &mut (), stop: &Stop| work(stop);
         workers.add(&cpus, || Ok::<_, Failure>(()), work).ok()?;
         Some(Readers {
             workers,
-            shared: Shared::new(shared).ok()?,
+            shared: Shared::new(SharedState::new()).ok()?,
             clock: Clock::system(),
             count: 1,
             window: FIRST_WINDOW,
