@@ -196,7 +196,10 @@ fn claim_kept(b: &mut Bencher, space: &Space, reread: &Reread) {
     let bound = Bound::Within(KEPT, 1.0);
     b.claim_within(what, bound, share(reread.resident), "mincore");
     // Without the call nothing is seen; on overlay its pages belong to the file below.
-    let cached = reread.cached.map(share).ok_or("the kernel has no such call");
+    let cached = reread
+        .cached
+        .map(share)
+        .ok_or("the kernel has no such call");
     let is_overlay = space.filesystem().kind == "overlay";
     match (cached, is_overlay) {
         (Ok(cached), true) => {
@@ -231,7 +234,9 @@ fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread:
     let (source, reason) = match (device, reread.delivered) {
         (Ok(source), Some(delivered)) => {
             let evidence = Evidence::judged(what, bound, delivered as f64, &source);
-            let others = reread.is_kept().then_some("others read from the same device");
+            let others = reread
+                .is_kept()
+                .then_some("others read from the same device");
             return b.add_evidence(evidence.tolerated(|| others));
         }
         (Ok(source), None) => (source, "it could not be read".to_owned()),

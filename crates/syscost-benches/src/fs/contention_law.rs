@@ -101,7 +101,9 @@ fn fitted(sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
              points left out of its fit"
         )
     });
-    let most = times.iter().fold(1.0, |most, (processes, _)| processes.max(most));
+    let most = times
+        .iter()
+        .fold(1.0, |most, (processes, _)| processes.max(most));
     let mut details = BTreeMap::from([("held_out_error_percent".to_owned(), 100.0 * error)]);
     for (processes, _) in &times {
         let rate = processes * 1e9 / choice.law.time(*processes);

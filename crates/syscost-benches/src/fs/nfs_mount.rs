@@ -25,9 +25,7 @@ use std::os::unix::fs::FileExt;
 use rustix::fs::{AtFlags, StatxFlags, statx};
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
-use syscost_sys::files::{
-    self, Buffer, Filesystem, NfsMount, OperationCounts, mount_option,
-};
+use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, OperationCounts, mount_option};
 
 use super::nfs::{self, SIZES};
 use super::space::{ALIGNMENT, Space, Stamped, claim_flag};
@@ -281,8 +279,12 @@ impl<'s> Caller<'s> {
         let counted = self.after.since(self.before);
         let made = counted.calls;
         let expected = self.iterations * calls;
-        let asked = format!("{} operations that the server was asked for", self.op.in_protocol());
-        let by_others = (expected as f64..=(1.0 + MAX_OTHERS) * expected as f64).contains(&(made as f64));
+        let asked = format!(
+            "{} operations that the server was asked for",
+            self.op.in_protocol()
+        );
+        let by_others =
+            (expected as f64..=(1.0 + MAX_OTHERS) * expected as f64).contains(&(made as f64));
         let reason = "other programs use the mount as well";
         let holds = Verdict::of(made == expected);
         let evidence = Evidence::new(asked, expected as f64, made as f64, MOUNTSTATS, holds);

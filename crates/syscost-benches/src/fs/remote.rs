@@ -196,7 +196,10 @@ impl Computed for Row {
         };
         Ok(ComputedValue {
             value: far - near,
-            evidence: vec![are_times(far, near), of_directories(remote, local, here)],
+            evidence: vec![
+                are_times(far, near),
+                are_far_and_near(side(remote, here), side(local, here)),
+            ],
             details: details(far, near),
             ..ComputedValue::default()
         })
@@ -221,28 +224,26 @@ impl Row {
 
 /// Both times, and their ratio if there is one.
 fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
-    let ratio = Some(remote / local).filter(|ratio| ratio.is_finite());
-    [
-        ("remote_ns", Some(remote)),
-        ("local_ns", Some(local)),
-        ("ratio", ratio),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-    .collect()
+    let all = [
+        ("remote_ns", remote),
+        ("local_ns", local),
+        ("ratio", remote / local),
+    ];
+    let known = all.into_iter().filter(|(_, value)| value.is_finite());
+    known
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
-/// The file systems on both sides, according to the current mounts.
-fn of_directories(remote: &str, local: &str, here: &Here) -> Evidence {
-    let far = match remote {
-        // It is accessed by its protocol, without a mount.
+/// The file system on the side of this label; that of a server, which is accessed by its protocol.
+fn side(label: &str, here: &Here) -> Option<Filesystem> {
+    match label {
         NFS => here.targets.nfs.as_ref().map(|_| Filesystem {
             kind: NFS.to_owned(),
             ..Filesystem::default()
         }),
         label => filesystem(here, label),
-    };
-    are_far_and_near(far, filesystem(here, local))
+    }
 }
 
 /// Whether the first of two file systems is on another machine and the second is not.

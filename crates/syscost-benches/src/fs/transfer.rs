@@ -148,7 +148,7 @@ thread_local! {
 fn kept(b: &mut Bencher, dir: &str, bytes: u64) -> Result<Rc<Kept>, Failure> {
     let known = ALL.with_borrow(|all| {
         let fits = |(of, kept): &&(String, Rc<Kept>)| of == dir && kept.file.bytes() == bytes;
-        all.iter().find(fits).map(|(_, kept)| Rc::clone(kept))
+        Some(Rc::clone(&all.iter().find(fits)?.1))
     });
     if let Some(known) = known {
         see_directory(b, known.space.folder().file());
@@ -197,14 +197,12 @@ impl Source {
         if state != State::Warm {
             has_storage.clone()?;
         }
-        let direct = match state {
-            State::Warm | State::Cold => None,
-            State::Direct => {
-                let file = kept.file.open_direct()?;
-                allowed_direct(&file, size.0)?;
-                Some(file)
-            }
-        };
+        let direct = (state == State::Direct)
+            .then(|| kept.file.open_direct())
+            .transpose()?;
+        if let Some(file) = &direct {
+            allowed_direct(file, size.0)?;
+        }
         let cache = Cache::of(&kept.space, kept.file.open()?)?;
         if has_storage.is_ok() {
             cache.empty()?;
@@ -395,27 +393,22 @@ pub(super) fn measure_each(
 /// Unsupported where it is not possible.
 pub(super) fn allowed_direct(file: &File, size: u64) -> Result<Option<Alignment>, Failure> {
     let alignment = files::direct_alignment(file).ok().flatten();
-    let refused = match alignment {
-        Some(alignment) => {
-            let least = alignment.offset as u64;
-            let refused = !size.is_multiple_of(least);
-            refused.then(|| format!("direct I/O takes multiples of {least} bytes here"))
-        }
-        None => try_direct(file, size)?,
-    };
-    match refused {
-        Some(reason) => Err(Failure::Unsupported(reason)),
-        None => Ok(alignment),
+    let least = alignment.map(|alignment| alignment.offset as u64);
+    match least {
+        Some(least) if size.is_multiple_of(least) => Ok(alignment),
+        Some(least) => Err(Failure::Unsupported(format!(
+            "direct I/O takes multiples of {least} bytes here"
+        ))),
+        None => try_direct(file, size).map(|()| None),
     }
 }
 
-/// Reads the second block of this size. Returns the error, if it is about the size or the
-/// alignment.
-fn try_direct(file: &File, size: u64) -> Result<Option<String>, Failure> {
+/// Reads the second block of this size.
+fn try_direct(file: &File, size: u64) -> Result<(), Failure> {
     let mut buffer = Buffer::new(size as usize, ALIGNMENT);
     match pread(file, &mut buffer[..], size) {
-        Ok(_) => Ok(None),
-        Err(cause @ Errno::INVAL) => Ok(Some(format!(
+        Ok(_) => Ok(()),
+        Err(cause @ Errno::INVAL) => Err(Failure::Unsupported(format!(
             "direct I/O takes no {size} bytes at multiples of them here: {cause}"
         ))),
         Err(cause) => Err(Failure::of(
@@ -439,17 +432,14 @@ mod tests {
         let Ok(file) = written.open_direct() else {
             return println!("skipped: no direct I/O here");
         };
-        assert_eq!(try_direct(&file, 64 << 10), Ok(None));
+        try_direct(&file, 64 << 10).expect("a multiple of any block");
         allowed_direct(&file, 64 << 10).expect("a multiple of any block");
         // No device has blocks this short; a file system that reads through its cache accepts them.
         if let Ok(Some(_)) = files::direct_alignment(&file) {
-            let tried = try_direct(&file, 100).expect("it is refused for its size");
-            assert!(tried.is_some_and(|reason| reason.contains("100 bytes")));
-            let refused = allowed_direct(&file, 100);
-            assert!(
-                matches!(refused, Err(Failure::Unsupported(_))),
-                "{refused:?}"
-            );
+            for refused in [try_direct(&file, 100), allowed_direct(&file, 100).map(drop)] {
+                let is_unsupported = matches!(refused, Err(Failure::Unsupported(_)));
+                assert!(is_unsupported, "{refused:?}");
+            }
         }
     }
 }

@@ -173,9 +173,17 @@ impl Waits {
         outcome.detail("cpu_ns", cpu_ns.get() as f64 / operations);
         let moved = self.end(&mut outcome, operations);
         let what = Claim::by_most("bytes that the device was given per operation");
-        let source = moved.as_ref().map_or("/sys/dev/block", |moved| &moved.source);
+        let source = moved
+            .as_ref()
+            .map_or("/sys/dev/block", |moved| &moved.source);
         let written = moved.as_ref().map(|moved| moved.written);
-        claim_moved(&mut outcome, what, (least, most), written.map_err(Clone::clone), source);
+        claim_moved(
+            &mut outcome,
+            what,
+            (least, most),
+            written.map_err(Clone::clone),
+            source,
+        );
         Ok((outcome, moved))
     }
 

@@ -254,21 +254,18 @@ fn direct<'p>(
     let (mut outcome, writer, moved) = writer.measure(plan, page, |_| {}, |_| Ok(()))?;
     outcome.saw(&AFTER, files::resident_pages(writer.file())?);
     let what = Claim::by_most("bytes that this thread sent to storage per operation");
-    match charged.bytes() {
-        Ok(0) if moved.is_err() => {
-            let reason = "the kernel may not count what this file system sends";
-            outcome.claim_unverified(what, size, 0_u64, Charged::SOURCE, reason);
-        }
-        Ok(sent) => {
-            let (written, size) = (writer.written() as f64, size as f64);
-            let metadata = (MAX_METADATA_IN_ALL / written).min(0.25 * size);
-            let bound = Bound::Within(size, 1.02 * size + MAX_METADATA + metadata);
-            outcome.claim_within(what, bound, sent as f64 / written, Charged::SOURCE);
-        }
-        Err(reason) => outcome.claim_unobserved(what, size, Charged::SOURCE, reason),
-    }
+    let written = writer.written() as f64;
+    let metadata = (MAX_METADATA_IN_ALL / written).min(0.25 * size as f64);
+    let bound = Bound::Within(size as f64, 1.02 * size as f64 + MAX_METADATA + metadata);
+    let sent = charged.bytes().and_then(|sent| match sent {
+        0 if moved.is_err() => Err(Unsupported::new(
+            "the kernel may not count what this file system sends",
+        )),
+        sent => Ok(sent as f64 / written),
+    });
+    outcome.claim_known(what, bound, sent, Charged::SOURCE);
     let dirtied = dirtied.and_then(|before| Ok(dirtied_pages()? - before));
-    let pages = writer.written() as f64 * (size as f64 / page).max(1.0);
+    let pages = written * (size as f64 / page).max(1.0);
     let share = dirtied.map(|dirtied| dirtied as f64 / pages);
     outcome.add_evidence(not_buffered(alignment, share));
     writer.claim_content(&mut outcome, space)?;
@@ -301,10 +298,8 @@ fn dirtied_pages() -> Result<u64, Unsupported> {
     const PATH: &str = "/proc/vmstat";
     let text = fs::read_to_string(PATH)
         .map_err(|cause| Unsupported::new(format!("reading {PATH}: {cause}")))?;
-    let mut counts = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("nr_dirtied "));
-    let count = counts.next().and_then(|count| count.parse().ok());
+    let mut lines = text.lines();
+    let count = lines.find_map(|line| line.strip_prefix("nr_dirtied ")?.parse().ok());
     count.ok_or_else(|| Unsupported::new(format!("{PATH} has no nr_dirtied")))
 }
 

@@ -61,7 +61,10 @@ fn processes_that_do_not_read_throughout_are_refuted() {
         let accounts = [throughout, account(other, 2100)];
         assert!((windows().overlap(&accounts) - overlap).abs() < 1e-9);
         let is_refuted = overlap < MIN_OVERLAP;
-        assert_eq!(refuted(&windows(), &accounts).len(), usize::from(is_refuted));
+        assert_eq!(
+            refuted(&windows(), &accounts).len(),
+            usize::from(is_refuted)
+        );
     }
     let found = refuted(&windows(), &[early, account(1500, 2100)]);
     assert_eq!(found, ["share of the windows in which all processes read"]);

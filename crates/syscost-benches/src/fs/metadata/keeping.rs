@@ -168,18 +168,14 @@ fn claim_renamed(b: &mut Bencher, object: &Object, done: usize) -> Result<(), Fa
         let is_there = new.is_ok_and(|stat| stat.st_ino == object.inode);
         let is_gone = old.is_err_and(|cause| cause == Errno::NOENT);
         let parity = ["even", "odd"][number % 2];
-        b.claim(
-            format!("names of the file after an {parity} number of renames"),
-            "the new one alone",
-            match (is_there, is_gone) {
-                (true, true) => "the new one alone",
-                (true, false) => "both",
-                (false, true) => "neither",
-                (false, false) => "the old one alone",
-            },
-            STAT,
-            is_there && is_gone,
-        );
+        let found = match (is_there, is_gone) {
+            (true, true) => "the new one alone",
+            (true, false) => "both",
+            (false, true) => "neither",
+            (false, false) => "the old one alone",
+        };
+        let what = format!("names of the file after an {parity} number of renames");
+        b.claim_equal(what, "the new one alone", found, STAT);
     }
     Ok(())
 }

@@ -34,7 +34,9 @@ const SOURCE: &str = "bytes of the connection";
 /// call, and of a reply the record mark is received first, which holds the length of the rest.
 pub(super) fn proof(call: Call) -> Proof {
     let counted = [together(Sysno::SENDTO, 1.0), together(Sysno::RECVFROM, 2.0)];
-    PROCEDURE.sees(call.in_protocol()).and(Proof::counted(counted))
+    PROCEDURE
+        .sees(call.in_protocol())
+        .and(Proof::counted(counted))
 }
 
 /// Measures calls to the server of this export, of which each READ asks for this many bytes.
@@ -174,7 +176,10 @@ impl Caller {
             true => since(|traffic| traffic.calls).min(after.traffic.in_a_row),
             false => 0,
         };
-        let of_other = format!("{made} of {iterations} calls of {}", self.call.in_protocol());
+        let of_other = format!(
+            "{made} of {iterations} calls of {}",
+            self.call.in_protocol()
+        );
         match made as f64 == iterations {
             true => b.saw(&PROCEDURE, self.call.in_protocol()),
             false => b.saw(&PROCEDURE, of_other),
@@ -221,8 +226,16 @@ impl Caller {
             return;
         };
         for (what, expected, counted) in [
-            ("bytes acknowledged", sent, after.bytes_acked.saturating_sub(before.bytes_acked)),
-            ("bytes received", received, after.bytes_received.saturating_sub(before.bytes_received)),
+            (
+                "bytes acknowledged",
+                sent,
+                after.bytes_acked.saturating_sub(before.bytes_acked),
+            ),
+            (
+                "bytes received",
+                received,
+                after.bytes_received.saturating_sub(before.bytes_received),
+            ),
         ] {
             b.claim_equal(what, expected as f64, counted as f64, TCP_INFO);
         }

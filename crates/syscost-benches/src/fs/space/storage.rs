@@ -83,7 +83,9 @@ impl Storage {
     }
 
     fn begin(file: &File, io: Result<IoReader, Unsupported>) -> Result<Self, Failure> {
-        let io = io.ok().map(|io| io.read().map(|counted| (io, counted.read_bytes)));
+        let io = io
+            .ok()
+            .map(|io| io.read().map(|counted| (io, counted.read_bytes)));
         let device = Device::of(file).ok();
         Ok(Self {
             io: io.transpose()?,
