@@ -152,7 +152,7 @@ fn find(b: &Bencher, file: &mut Grown<'_>) -> Result<Found, Failure> {
         }
     };
     let begun = Instant::now();
-    file.until(begun + short);
+    file.deadline = begun + short;
     let (mut search, mut seen, mut why) = (Search::new(expected), Vec::new(), None);
     while let Some(bytes) = search.next() {
         match file.reread(bytes) {
@@ -170,9 +170,9 @@ fn find(b: &Bencher, file: &mut Grown<'_>) -> Result<Found, Failure> {
                 break;
             }
         }
-        let all_s = PASSES * expected as f64 / file.write_rate();
+        let all_s = PASSES * expected as f64 / file.write_rate;
         if seen.len() == 1 && all_s < long.as_secs_f64() {
-            file.until(begun + long);
+            file.deadline = begun + long;
         }
     }
     Ok(Found { search, seen, why })

@@ -150,9 +150,9 @@ impl Measured for Row {
         let before = moved();
         let mut implied = Implied::default();
         let window = || {
-            let (begun, before) = (Instant::now(), readers.counted().all_reads());
+            let (begun, before) = (Instant::now(), readers.windows.all_reads());
             let rate = readers.window()?;
-            let reads = readers.counted().all_reads() - before;
+            let reads = readers.windows.all_reads() - before;
             // In a window without reads, which a claim below catches, there are no latencies.
             if reads > 0 {
                 implied.note(reads as f64 * 1e9 / rate, begun);
@@ -165,7 +165,7 @@ impl Measured for Row {
         };
         let delivered = before.and_then(|before| Ok(moved()? - before));
         implied.claim(&mut outcome, Shares::WHOLE);
-        let windows = readers.counted();
+        let windows = readers.windows.clone();
         let accounts = readers.dismiss()?;
         if windows.all_reads() == 0 {
             return Err(Failure::Failed("no read ended in any window".into()));

@@ -23,7 +23,7 @@
 //! `cp --reflink=never` and `xfs_io -c reflink`; fio has no such job.
 
 use std::cell::{Cell, RefCell};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 
@@ -34,7 +34,7 @@ use syscost_harness::prelude::*;
 use syscost_results::Fact;
 use syscost_sys::files;
 
-use super::labels;
+use super::{facts, labels};
 use super::space::{Cache, Space, Stamped};
 use super::transfer::PAGES;
 use super::waits::{Charged, MAX_SLEEPS};
@@ -122,7 +122,7 @@ fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outc
     let copier = RefCell::new(copier);
     let mut prepare = || {
         let mut copier = copier.borrow_mut();
-        let length = copier.facts()?.len();
+        let length = facts(&copier.target)?.len();
         if copies.get() > judged.replace(copies.get()) && length != bytes {
             return Err(Failure::Refuted(format!(
                 "after an operation the target has {length} of {bytes} bytes"
@@ -139,7 +139,7 @@ fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outc
     prepare()?;
     copy()?;
     let copier = copier.into_inner();
-    outcome.saw(&MOVED, copier.facts()?.len());
+    outcome.saw(&MOVED, facts(&copier.target)?.len());
     let dirtied = charged
         .bytes()
         .map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
@@ -217,7 +217,7 @@ fn see_content(
     let shared = extents.map(|found| found.shared as f64 / bytes).ok();
     // In memory nothing is written back, but a copy has pages of its own.
     let dirtied = match space.filesystem().is_in_memory() {
-        true => Some(512.0 * copier.facts()?.blocks() as f64 / bytes),
+        true => Some(512.0 * facts(&copier.target)?.blocks() as f64 / bytes),
         false => dirtied.ok(),
     };
     for (name, share) in [("shared_percent", shared), ("dirtied_percent", dirtied)] {
@@ -325,11 +325,6 @@ impl Copier {
             false => Failure::of(call, cause),
         })?;
         Ok(copier)
-    }
-
-    fn facts(&self) -> Result<Metadata, Failure> {
-        let facts = self.target.metadata();
-        facts.map_err(|cause| Failure::of("fstat", cause))
     }
 
     /// Empties the target.

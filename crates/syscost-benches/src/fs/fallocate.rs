@@ -23,7 +23,7 @@ use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
-use super::labels;
+use super::{facts, labels};
 use super::space::Space;
 use super::waits::MAX_SLEEPS;
 use crate::witness::files::{DIRECTORY, MOVED};
@@ -147,8 +147,7 @@ impl Op {
 
 /// A file's length and the size of its blocks, in bytes.
 fn look(file: &File) -> Result<(u64, u64), Failure> {
-    let facts = file.metadata();
-    let facts = facts.map_err(|cause| Failure::of("fstat", cause))?;
+    let facts = facts(file)?;
     Ok((facts.len(), 512 * facts.blocks()))
 }
 

@@ -173,12 +173,7 @@ const MAX_OTHERS: f64 = 0.05;
 /// Claims what is mounted, from where and how, according to both of the kernel's lists.
 fn claim_mount(b: &mut Bencher, filesystem: &Filesystem, mount: &NfsMount) {
     let what = format!("server of the mount ({})", mount.server());
-    b.claim_equal(
-        &what,
-        filesystem.source.clone(),
-        mount.source.clone(),
-        MOUNTSTATS,
-    );
+    b.claim_equal(&what, &*filesystem.source, &*mount.source, MOUNTSTATS);
     let of = |options: &str| {
         let known = AGREED.iter().filter_map(|key| {
             let value = mount_option(options, key)?;
@@ -253,12 +248,10 @@ impl<'s> Caller<'s> {
                 let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
                 let facts = statx(&self.file, c"", flags, StatxFlags::BASIC_STATS)
                     .map_err(|errno| Failure::of("statx", errno))?;
-                match facts.stx_size == FILE_BYTES {
-                    true => Ok(()),
-                    false => Err(Failure::Refuted(format!(
-                        "statx reports {} bytes, not {FILE_BYTES}",
-                        facts.stx_size
-                    ))),
+                if facts.stx_size != FILE_BYTES {
+                    let found = facts.stx_size;
+                    let what = format!("statx reports {found} bytes, not {FILE_BYTES}");
+                    return Err(Failure::Refuted(what));
                 }
             }
             Op::Read => {
@@ -269,9 +262,9 @@ impl<'s> Caller<'s> {
                 nfs::check(&self.buffer, offset, self.seed, self.is_whole)?;
                 self.checked += 1;
                 self.offset = (offset + bytes as u64) % FILE_BYTES;
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// Claims that the server received as many requests as operations were made.

@@ -238,19 +238,6 @@ mod tests {
     use crate::fs::space::tests::on_disk;
 
     #[test]
-    fn every_entry_is_seen_once_by_as_many_reads_as_fill_the_buffer() {
-        let Some(space) = on_disk() else {
-            return println!("skipped: the build lies in memory");
-        };
-        let filled = Filled::new(&space, 3_000, Each::None).unwrap();
-        let seen = filled.look().unwrap();
-        assert_eq!((seen.once, seen.unknown + seen.files), (3_000, 3_000));
-        assert!(seen.reads > 2, "{seen:?}");
-        let mut buffer = entries::buffer();
-        filled.read(&mut buffer, must_be_file).unwrap();
-    }
-
-    #[test]
     fn an_entry_too_few_is_noticed() {
         let Some(space) = on_disk() else {
             return println!("skipped: the build lies in memory");

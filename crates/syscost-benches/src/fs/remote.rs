@@ -280,23 +280,23 @@ mod tests {
     use super::*;
 
     fn case(remote: &str, op: Op) -> Case<Row> {
-        let mut rows = rows!(Row {
+        let rows = rows!(Row {
             dir: [remote.to_owned()],
             local: [Some("ssd".to_owned())],
             op: [Some(op)]
         });
-        rows.remove(0)
+        rows[0].clone()
     }
 
     fn read(dir: &str, cache: State) -> Case {
         use read::Row;
-        let mut rows = rows!(Row {
+        let rows = rows!(Row {
             dir: [dir.to_owned()],
             access: [Access::Random],
             cache: [cache],
             size: [Bytes::kib(4)]
         });
-        rows.remove(0).erased()
+        rows[0].clone().erased()
     }
 
     fn source<'c>(id: &'static str, case: &'c Case, median: f64) -> Source<'c> {
@@ -327,15 +327,12 @@ mod tests {
 
     #[test]
     fn the_server_without_a_mount_is_compared_with_the_page_cache() {
-        let remote = {
-            use nfs::Row;
-            rows!(Row {
-                op: [Step::Call(NfsCall::Read)],
-                size: [Some(Bytes::kib(4))]
-            })
-            .remove(0)
-            .erased()
-        };
+        use nfs::Row as Server;
+        let remote = rows!(Server {
+            op: [Step::Call(NfsCall::Read)],
+            size: [Some(Bytes::kib(4))]
+        });
+        let remote = remote[0].clone().erased();
         let warm = read("ssd", State::Warm);
         let rows = [source(OF_SERVER, &remote, 90e3), source(READ, &warm, 400.0)];
         let value = computed(&case(NFS, Op::Read4K), &rows).unwrap();
@@ -364,17 +361,13 @@ mod tests {
 
     #[test]
     fn only_rows_of_the_operation_take_part_each_in_its_directory() {
-        let metadata = {
-            use metadata::Row;
-            rows!(Row {
-                dir: ["ssd".to_owned()],
-                op: [metadata::Op::CREATE],
-                sync: Sync::ALL
-            })
-            .into_iter()
-            .map(Case::erased)
-            .collect::<Vec<_>>()
-        };
+        use metadata::Row as Named;
+        let rows = rows!(Named {
+            dir: ["ssd".to_owned()],
+            op: [metadata::Op::CREATE],
+            sync: Sync::ALL
+        });
+        let metadata: Vec<Case> = rows.into_iter().map(Case::erased).collect();
         let ssd = Some("ssd");
         assert_eq!(Op::Create.place(&metadata[0]), ssd);
         assert_eq!(Op::Create.place(&metadata[1]), None, "fsync");
@@ -392,24 +385,17 @@ mod tests {
             label: "here".to_owned(),
             path: "/proc".into(),
         }];
-        let names = Row::rows(&here)
-            .iter()
-            .map(|case| case.suffix())
-            .collect::<Vec<_>>();
-        let expected = ["read_4K", "read_1M", "stat"];
-        assert_eq!(
-            names,
-            expected.map(|op| format!("{{dir=nfs,local=here,op={op}}}"))
-        );
+        let rows = Row::rows(&here);
+        let names: Vec<String> = rows.iter().map(Case::suffix).collect();
+        let named = |op| format!("{{dir=nfs,local=here,op={op}}}");
+        assert_eq!(names, ["read_4K", "read_1M", "stat"].map(named));
     }
 
     #[test]
     fn where_nothing_is_remote_the_row_says_what_is_missing() {
         let nothing = Row::rows(&Here::plain()).remove(0);
         let reason = nothing.row.sides().map(drop).unwrap_err().to_string();
-        assert!(
-            reason.contains("--nfs") && reason.contains("--dir"),
-            "{reason}"
-        );
+        let says = ["--nfs", "--dir"].map(|option| reason.contains(option));
+        assert_eq!(says, [true; 2], "{reason}");
     }
 }

@@ -21,7 +21,7 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, Mode, OFlags, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::{Errno, read, write};
 use syscost_harness::prelude::*;
 use syscost_sys::files::stamp;
@@ -144,37 +144,15 @@ impl Files {
         }
     }
 
-    /// Claims that the files themselves were synced, and not, for example, their directory: none of their
-    /// content is left to be written back.
-    fn claim_synced(
-        &self,
-        b: &mut Bencher,
-        directory: &OwnedFd,
-        names: &[CString],
-    ) -> Result<(), Failure> {
-        const WHAT: &str = "pages of these files that are not written back";
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let mut unwritten = Ok::<u64, Unsupported>(0);
-        for name in names {
-            let file = openat(directory, name, flags, Mode::empty());
-            let file = file.map_err(|cause| Failure::of("open a file", cause))?;
-            let left = unwritten_pages(&File::from(file));
-            unwritten = unwritten.and_then(|sum| Ok(sum + left?));
-        }
-        let unwritten = unwritten.map(|pages| pages as f64);
-        b.claim_known(WHAT, Bound::Exactly(0.0), unwritten, "cachestat");
-        Ok(())
-    }
-
-    /// The size of a file, and whether its content is right.
-    fn look(&self, directory: &OwnedFd, name: &CStr) -> Result<(u64, bool), Errno> {
+    /// The file, its size, and whether its content is right.
+    fn look(&self, directory: &OwnedFd, name: &CStr) -> Result<(File, u64, bool), Errno> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = openat(directory, name, flags, Mode::empty())?;
-        let size = statat(directory, name, AtFlags::empty())?.st_size as u64;
+        let size = fstat(&file)?.st_size as u64;
         let mut content = vec![0; size as usize];
         let is_right = read(&file, &mut content)? == content.len()
             && stamp::check(&content, 0, self.seed).is_ok();
-        Ok((size, is_right))
+        Ok((file.into(), size, is_right))
     }
 }
 
@@ -224,21 +202,26 @@ impl Operation for Files {
         directory: &OwnedFd,
         names: &[CString],
     ) -> Result<(), Failure> {
-        let failed = |cause| Failure::of("read a file", cause);
-        let mut right = 0;
-        let mut sizes = Vec::new();
+        let (mut right, mut sizes) = (0, Vec::new());
+        // What was synced is the files themselves and not, for example, their directory, if none of
+        // their content is left to be written back.
+        let mut unwritten = Ok::<u64, Unsupported>(0);
         for name in names {
-            let (size, is_right) = self.look(directory, name).map_err(failed)?;
-            sizes.push(size);
+            let seen = self.look(directory, name);
+            let (file, size, is_right) = seen.map_err(|cause| Failure::of("read a file", cause))?;
             right += usize::from(is_right);
+            sizes.push(size);
+            unwritten = unwritten.and_then(|sum| Ok(sum + unwritten_pages(&file)?));
         }
         let what = "files of these that have their content";
         b.claim_equal(what, names.len(), right, "read");
         see_alike(b, &MOVED, sizes);
-        match (self.op, self.sync) {
-            (Op::Create, Sync::Fsync) => self.claim_synced(b, directory, names),
-            (Op::Create, Sync::None) | (Op::Unlink, _) => Ok(()),
+        if (self.op, self.sync) == (Op::Create, Sync::Fsync) {
+            let what = "pages of these files that are not written back";
+            let unwritten = unwritten.map(|pages| pages as f64);
+            b.claim_known(what, Bound::Exactly(0.0), unwritten, "cachestat");
         }
+        Ok(())
     }
 
     fn refused(&self, bad: Bad) -> Failure {

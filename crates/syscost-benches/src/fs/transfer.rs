@@ -298,7 +298,7 @@ impl Source {
     ) -> Result<Outcome<'p>, Failure> {
         let first = by.tally();
         expect_waits(&mut plan, pages(first.blocks * first.size));
-        let (clock, mut observed, mut implied) = (*plan.clock(), 0, Implied::default());
+        let (clock, mut implied) = (*plan.clock(), Implied::default());
         let storage = Storage::watch(self.file())?;
         let mut outcome = plan.measure(Observed::of(|| {
             forget()?;
@@ -307,17 +307,13 @@ impl Source {
             let ns = clocked(&clock, || by.lap())?;
             let blocks = by.tally().transfers - before.transfers;
             let (value, implied_ns) = value.value(blocks, before.size, ns);
-            observed += blocks * before.size;
             implied.note(implied_ns, begun);
             look()?;
             Ok(value)
         }))?;
         implied.claim(&mut outcome, Shares::WHOLE);
-        let claim = "bytes that were read, each in one of the values";
-        let source = "results of the calls";
         let mut read = by.tally();
         read.transfers -= first.transfers;
-        outcome.claim_equal(claim, read.bytes(), observed, source);
         self.see(&mut outcome, &storage, read)?;
         Ok(outcome)
     }

@@ -74,10 +74,11 @@ pub(super) struct Grown<'s> {
     io: IoReader,
     device: Result<Device, Unsupported>,
     is_checked: bool,
-    deadline: Instant,
+    /// The time until which it may grow and be read.
+    pub(super) deadline: Instant,
     buffer: Vec<u8>,
-    /// Rate at which it was written, in bytes per second.
-    write_rate: f64,
+    /// Rate at which it was written and written back, in bytes per second.
+    pub(super) write_rate: f64,
 }
 
 impl<'s> Grown<'s> {
@@ -100,16 +101,6 @@ impl<'s> Grown<'s> {
             buffer: vec![0; PART],
             write_rate: 0.0,
         })
-    }
-
-    /// Sets the time until which the file may grow and be read.
-    pub(super) fn until(&mut self, deadline: Instant) {
-        self.deadline = deadline;
-    }
-
-    /// Rate at which it was written and written back, in bytes per second.
-    pub(super) fn write_rate(&self) -> f64 {
-        self.write_rate
     }
 
     /// The source of the device's counters, including its name.

@@ -16,6 +16,7 @@ use syscost_sys::process::pause;
 
 use super::Windows;
 use super::latency::Latency;
+use crate::fs::facts;
 use crate::fs::space::Stamped;
 
 /// Bytes per read.
@@ -97,7 +98,8 @@ pub(super) struct Readers {
     clock: Clock,
     count: usize,
     window: Duration,
-    windows: Windows,
+    /// The counts of all windows so far.
+    pub(super) windows: Windows,
 }
 
 impl Readers {
@@ -200,11 +202,6 @@ impl Readers {
         Ok(all as f64 * 1e9 / self.clock.to_ns(ended - began))
     }
 
-    /// The counts of all windows so far.
-    pub(super) fn counted(&self) -> Windows {
-        self.windows.clone()
-    }
-
     /// The failure that a process reports itself, or else this one.
     pub(super) fn explain(self, failure: Failure) -> Failure {
         self.dismiss().err().unwrap_or(failure)
@@ -260,8 +257,7 @@ impl Reader {
     ) -> Result<Account, Failure> {
         let blocks = self.written.bytes() / BLOCK as u64;
         let before = self.fetched();
-        let facts = self.file.metadata();
-        let facts = facts.map_err(|cause| Failure::of("fstat", cause))?;
+        let facts = facts(&self.file)?;
         let mut account = Account {
             process: std::process::id(),
             file: (facts.dev(), facts.ino()),

@@ -225,20 +225,10 @@ impl Caller {
             b.claim_unobserved("bytes acknowledged", sent as f64, TCP_INFO, reason);
             return;
         };
-        for (what, expected, counted) in [
-            (
-                "bytes acknowledged",
-                sent,
-                after.bytes_acked.saturating_sub(before.bytes_acked),
-            ),
-            (
-                "bytes received",
-                received,
-                after.bytes_received.saturating_sub(before.bytes_received),
-            ),
-        ] {
-            b.claim_equal(what, expected as f64, counted as f64, TCP_INFO);
-        }
+        let risen = |of: fn(&TcpSide) -> u64| of(after).saturating_sub(of(before)) as f64;
+        let (acknowledged, came) = (risen(|side| side.bytes_acked), risen(|side| side.bytes_received));
+        b.claim_equal("bytes acknowledged", sent as f64, acknowledged, TCP_INFO);
+        b.claim_equal("bytes received", received as f64, came, TCP_INFO);
         b.detail("retransmits_count", after.retransmits as f64);
         b.detail("segment_bytes", f64::from(after.mss));
     }
