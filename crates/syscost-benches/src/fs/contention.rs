@@ -20,7 +20,6 @@
 //! ## Source
 //! fio with `--numjobs`; Jain, Chiu, Hawe, A Quantitative Measure of Fairness (1984).
 
-mod latency;
 mod readers;
 
 use std::collections::BTreeSet;
@@ -31,8 +30,7 @@ use syscost_harness::prelude::*;
 use syscost_results::Evidence;
 use syscost_sys::files::{self, Device};
 
-use self::latency::Latency;
-use self::readers::{Account, BLOCK, Readers};
+use self::readers::{Account, BLOCK, Latency, Readers};
 use super::labels;
 use super::space::{Space, Stamped, all_fetched, detail_guest, see_fetched};
 use crate::implied::{Implied, Shares};

@@ -34,10 +34,10 @@ use syscost_harness::prelude::*;
 use syscost_results::Fact;
 use syscost_sys::files;
 
-use super::{facts, labels};
 use super::space::{Cache, Space, Stamped};
 use super::transfer::PAGES;
 use super::waits::{Charged, MAX_SLEEPS};
+use super::{facts, labels};
 use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -23,9 +23,9 @@ use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
-use super::{facts, labels};
 use super::space::Space;
 use super::waits::MAX_SLEEPS;
+use super::{facts, labels};
 use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -25,21 +25,22 @@
 //! ## Source
 //! nfsometer; nfsping; lmbench `lat_rpc`.
 
-mod call;
 mod caller;
 mod connect;
-mod echo;
 
 use std::borrow::Cow;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use syscost_harness::prelude::*;
 use syscost_net::nfs::Export;
 use syscost_sys::files::stamp;
 
+use crate::net::exchange::{Exchange, LOST_AFTER};
+use crate::net::far_end::Family;
+use crate::net::icmp::ping::{self, HEAD, Pinger};
 use crate::witness::files::MOVED;
 
-pub(super) use call::Call;
+pub(super) use caller::Call;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NFS server round trip",
@@ -58,6 +59,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// Bytes of a READ, up to the maximum that servers usually return.
 pub(super) const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
+
+/// Content of an echo, in bytes.
+const ECHO_BYTES: usize = 64;
 
 /// What is asked of the server, one step up the ladder from the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +130,7 @@ impl Measured for Row {
     fn support(&self, here: &Here) -> Result<(), Unsupported> {
         let server = server(here.targets.nfs()?)?;
         match self.op {
-            Step::Icmp => echo::support(server.ip()),
+            Step::Icmp => ping::support(Family::of_address(server.ip())),
             Step::Connect | Step::Call(_) => Ok(()),
         }
     }
@@ -148,7 +152,7 @@ impl Measured for Row {
         let export = plan.targets().nfs()?;
         let server = server(export)?;
         match self.op {
-            Step::Icmp => echo::measure(plan, server.ip()),
+            Step::Icmp => measure_echo(plan, server.ip()),
             Step::Connect => connect::measure(plan, server),
             Step::Call(call) => {
                 let bytes = self.size.map_or(0, Bytes::get);
@@ -165,4 +169,28 @@ fn server(export: &Export) -> Result<SocketAddr, Unsupported> {
         Unsupported::new(format!("{export} was not looked up: it has no address"))
     })?;
     Ok(server)
+}
+
+/// Measures an ICMP echo that the server's kernel answers.
+fn measure_echo(mut plan: Plan, server: IpAddr) -> Result<Outcome, Failure> {
+    // A lap reads the clock, which is a system call on some machines.
+    plan.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
+    // None where the reply comes from this kernel, two where packets of other programs wake a raw socket.
+    plan.expect(at_most(Counter::Switches, 2.3));
+    let bytes = ArgumentValue::Always((HEAD + ECHO_BYTES) as u64);
+    plan.expect_argument(Sysno::SENDTO, (2, "length"), bytes);
+    let exchange = Exchange::new(&mut plan, ECHO_BYTES, false);
+    let (mut outcome, pinger) = plan
+        .measure(Together::of(Placement::SAME, |_| {
+            let (pinger, way) = Pinger::open(server, ECHO_BYTES, Some(LOST_AFTER))?;
+            Ok(Team::new(Vec::new(), exchange.over(pinger, way)))
+        }))?
+        .split();
+    pinger.claim_deliveries(&mut outcome);
+    pinger.claim_interface(&mut outcome);
+    pinger.link.claim_address(&mut outcome, server);
+    pinger
+        .link
+        .claim(&mut outcome, pinger.tally.answered, false);
+    Ok(outcome)
 }
