@@ -16,6 +16,12 @@ pub struct Argument {
     pub name: &'static str,
 }
 
+impl From<(usize, &'static str)> for Argument {
+    fn from((position, name): (usize, &'static str)) -> Self {
+        Self { position, name }
+    }
+}
+
 /// Where a call was made: the address of the instruction after it.
 pub const CALLED_FROM: Argument = Argument {
     position: audit::CALLED_FROM,

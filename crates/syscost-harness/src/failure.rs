@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use syscost_net::{ClientError, ServiceError};
 use syscost_results::compare::CORE_SHARED;
+use syscost_sys::files::stamp::Wrong;
 use syscost_sys::partner::PartnerError;
 use syscost_sys::{SystemError, Unsupported};
 
@@ -59,6 +60,12 @@ impl From<ServiceError> for Failure {
 impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
         Failure::Failed(error.to_string())
+    }
+}
+
+impl From<Wrong> for Failure {
+    fn from(wrong: Wrong) -> Self {
+        Failure::Refuted(wrong.to_string())
     }
 }
 

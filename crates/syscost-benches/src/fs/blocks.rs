@@ -62,23 +62,15 @@ impl Blocks {
             },
             Access::Random => ArgumentValue::Apart(2 * self.size.0),
         };
-        let offset = Argument {
-            position: 3,
-            name: "offset",
-        };
-        Proof::argument(call, offset, given)
+        Proof::argument(call, (3, "offset"), given)
     }
 
     /// Proof of their size by the length of such calls, by what these moved, and by how many blocks
     /// there are.
     pub(super) fn sized(self, call: Sysno) -> Proof {
-        let length = Argument {
-            position: 2,
-            name: "length",
-        };
-        let given = ArgumentValue::Always(self.size.0);
+        let length = ArgumentValue::Always(self.size.0);
         let moved = MOVED.sees(self.size.0).and(self.whole());
-        moved.and(Proof::argument(call, length, given))
+        moved.and(Proof::argument(call, (2, "length"), length))
     }
 
     /// Proof that they are the whole file, and not a part of it, which would stay in the core's

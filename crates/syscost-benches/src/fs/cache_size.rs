@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_harness::targets::THOROUGH_SEARCH;
-use syscost_results::Verdict;
+use syscost_results::Evidence;
 use syscost_results::curve::reread_detail;
 use syscost_sys::memory;
 
@@ -101,13 +101,10 @@ impl Measured for Row {
         let mut file = Grown::new(&space, seed, plan.compares())?;
         let Found { search, seen, why } = find(&plan, &mut file)?;
         let Some(kept) = search.kept() else {
-            return Err(Failure::Unsupported(match (why, search.lost()) {
-                (Some(why), _) => format!("no file was re-read: {why}"),
-                (None, lost) => format!(
-                    "not even a file of {} MiB stays in the page cache",
-                    lost.unwrap_or_default() >> 20
-                ),
-            }));
+            let least = search.lost().unwrap_or_default() >> 20;
+            let is_lost = || format!("not even a file of {least} MiB stays in the page cache");
+            let reason = why.map(|why| format!("no file was re-read: {why}"));
+            return Err(Failure::Unsupported(reason.unwrap_or_else(is_lost)));
         };
         let value = match search.lost() {
             Some(lost) => {
@@ -155,7 +152,7 @@ fn find(b: &Bencher, file: &mut Grown<'_>) -> Result<Found, Failure> {
         }
     };
     let begun = Instant::now();
-    file.until(begun + short);
+    file.deadline = begun + short;
     let (mut search, mut seen, mut why) = (Search::new(expected), Vec::new(), None);
     while let Some(bytes) = search.next() {
         match file.reread(bytes) {
@@ -173,9 +170,9 @@ fn find(b: &Bencher, file: &mut Grown<'_>) -> Result<Found, Failure> {
                 break;
             }
         }
-        let all_s = PASSES * expected as f64 / file.write_rate();
+        let all_s = PASSES * expected as f64 / file.write_rate;
         if seen.len() == 1 && all_s < long.as_secs_f64() {
-            file.until(begun + long);
+            file.deadline = begun + long;
         }
     }
     Ok(Found { search, seen, why })
@@ -198,17 +195,18 @@ fn claim_kept(b: &mut Bencher, space: &Space, reread: &Reread) {
     let share = |found: u64| found as f64 / pages(reread) as f64;
     let bound = Bound::Within(KEPT, 1.0);
     b.claim_within(what, bound, share(reread.resident), "mincore");
-    match reread.cached {
-        // Its pages belong to the file below.
-        Some(cached) if space.filesystem().kind == "overlay" => {
+    // Without the call nothing is seen; on overlay its pages belong to the file below.
+    let cached = reread
+        .cached
+        .map(share)
+        .ok_or("the kernel has no such call");
+    let is_overlay = space.filesystem().kind == "overlay";
+    match (cached, is_overlay) {
+        (Ok(cached), true) => {
             let reason = "overlay counts them for the file below";
-            b.claim_unverified(what, bound.fact(), share(cached), "cachestat", reason);
+            b.claim_unverified(what, bound.fact(), cached, "cachestat", reason);
         }
-        Some(cached) => b.claim_within(what, bound, share(cached), "cachestat"),
-        None => {
-            let reason = "the kernel has no such call";
-            b.claim_unobserved(what, bound.fact(), "cachestat", reason);
-        }
+        (cached, _) => b.claim_known(what, bound, cached, "cachestat"),
     }
 }
 
@@ -223,25 +221,23 @@ fn claim_lost(b: &mut Bencher, reread: &Reread) {
 
 /// Claims that the device delivered what was fetched. Other programs may read as well.
 fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread: &Reread) {
-    let what = match reread.is_kept() {
-        true => "bytes that the device delivered while the largest size kept was re-read",
-        false => "bytes that the device delivered while the smallest size not kept was re-read",
-    };
-    let bound = match reread.is_kept() {
-        true => Bound::AtMost((1.0 - KEPT) * reread.bytes as f64),
-        false => Bound::AtLeast(KEPT * reread.fetched as f64),
+    let (what, bound) = match reread.is_kept() {
+        true => (
+            "bytes that the device delivered while the largest size kept was re-read",
+            Bound::AtMost((1.0 - KEPT) * reread.bytes as f64),
+        ),
+        false => (
+            "bytes that the device delivered while the smallest size not kept was re-read",
+            Bound::AtLeast(KEPT * reread.fetched as f64),
+        ),
     };
     let (source, reason) = match (device, reread.delivered) {
         (Ok(source), Some(delivered)) => {
-            let delivered = delivered as f64;
-            let verdict = match (bound.holds(delivered), reread.is_kept()) {
-                (true, _) => Verdict::Confirmed,
-                (false, true) => Verdict::Unverified,
-                (false, false) => Verdict::Refuted,
-            };
-            let reason = "others read from the same device";
-            let reason = (verdict == Verdict::Unverified).then_some(reason);
-            return b.claim_verdict(what, bound.fact(), delivered, &source, verdict, reason);
+            let evidence = Evidence::judged(what, bound, delivered as f64, &source);
+            let others = reread
+                .is_kept()
+                .then_some("others read from the same device");
+            return b.add_evidence(evidence.tolerated(|| others));
         }
         (Ok(source), None) => (source, "it could not be read".to_owned()),
         (Err(reason), _) => ("/sys/dev/block".to_owned(), reason.to_string()),

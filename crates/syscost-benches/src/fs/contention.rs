@@ -20,7 +20,6 @@
 //! ## Source
 //! fio with `--numjobs`; Jain, Chiu, Hawe, A Quantitative Measure of Fairness (1984).
 
-mod latency;
 mod readers;
 
 use std::collections::BTreeSet;
@@ -28,10 +27,10 @@ use std::time::Instant;
 
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
+use syscost_results::Evidence;
 use syscost_sys::files::{self, Device};
 
-use self::latency::Latency;
-use self::readers::{Account, BLOCK, Readers};
+use self::readers::{Account, BLOCK, Latency, Readers};
 use super::labels;
 use super::space::{Space, Stamped, all_fetched, detail_guest, see_fetched};
 use crate::implied::{Implied, Shares};
@@ -145,13 +144,13 @@ impl Measured for Row {
         cached.iter().try_for_each(files::drop_cache)?;
         let device = Device::of(&cached[0]);
         let mut readers = Readers::start(&mut plan, self.processes, &files)?;
-        let moved = || device.as_ref().map_err(Clone::clone)?.moved();
+        let moved = || Ok::<_, Unsupported>(device.as_ref().map_err(Clone::clone)?.moved()?.read);
         let before = moved();
         let mut implied = Implied::default();
         let window = || {
-            let (begun, before) = (Instant::now(), readers.counted().all_reads());
+            let (begun, before) = (Instant::now(), readers.windows.all_reads());
             let rate = readers.window()?;
-            let reads = readers.counted().all_reads() - before;
+            let reads = readers.windows.all_reads() - before;
             // In a window without reads, which a claim below catches, there are no latencies.
             if reads > 0 {
                 implied.note(reads as f64 * 1e9 / rate, begun);
@@ -162,21 +161,22 @@ impl Measured for Row {
             Ok(outcome) => outcome,
             Err(failure) => return Err(readers.explain(failure)),
         };
-        let delivered = before.and_then(|before| Ok(moved()?.read - before.read));
+        let delivered = before.and_then(|before| Ok(moved()? - before));
         implied.claim(&mut outcome, Shares::WHOLE);
-        let windows = readers.counted();
+        let windows = readers.windows.clone();
         let accounts = readers.dismiss()?;
         if windows.all_reads() == 0 {
             return Err(Failure::Failed("no read ended in any window".into()));
         }
         claim_window(&mut outcome, &windows, &accounts);
         see_label(&mut outcome, &accounts);
-        claim_direct(&mut outcome, &accounts, device.is_ok());
+        claim_reads(&mut outcome, &accounts, device.is_ok());
         let left = cached.iter().map(files::resident_pages);
         let left: u64 = left.sum::<Result<_, _>>()?;
         let what = "pages of the files in the page cache afterwards";
         outcome.claim_equal(what, 0, left, "mincore");
-        claim_delivered(&mut outcome, device, delivered, &windows);
+        let source = device.map_or("/sys/dev/block".to_owned(), |device| device.source());
+        claim_delivered(&mut outcome, &source, delivered, &windows);
         describe(&mut outcome, &windows, &accounts);
         detail_guest(&mut outcome);
         Ok(outcome)
@@ -186,7 +186,7 @@ impl Measured for Row {
 /// Claims that the device delivered what was read in the windows.
 fn claim_delivered(
     b: &mut Bencher,
-    device: Result<Device, Unsupported>,
+    source: &str,
     delivered: Result<u64, Unsupported>,
     windows: &Windows,
 ) {
@@ -194,13 +194,8 @@ fn claim_delivered(
     let read = (windows.all_reads() * BLOCK as u64) as f64;
     let in_flight = (windows.reads.len() * BLOCK) as f64 / read.max(1.0);
     let least = Bound::AtLeast((MIN_DELIVERED - in_flight).max(MIN_DELIVERED_OF_FEW));
-    match delivered {
-        Ok(delivered) => {
-            let source = device.map(|device| device.source()).unwrap_or_default();
-            b.claim_within(claim, least, delivered as f64 / read.max(1.0), &source);
-        }
-        Err(reason) => b.claim_unobserved(claim, least.fact(), "/sys/dev/block", reason),
-    }
+    let share = delivered.map(|delivered| delivered as f64 / read.max(1.0));
+    b.claim_known(claim, least, share, source);
 }
 
 /// Reads of each process in all windows, and the beginning of the first and the end of the last one,
@@ -220,14 +215,10 @@ impl Windows {
     /// The share of the windows' time in which all of these processes were reading, according to
     /// their own time stamps.
     fn overlap(&self, accounts: &[Account]) -> f64 {
-        let began = accounts
-            .iter()
-            .map(|account| account.began)
-            .fold(self.began, u64::max);
-        let ended = accounts
-            .iter()
-            .map(|account| account.ended)
-            .fold(self.ended, u64::min);
+        let own = accounts.iter();
+        let (began, ended) = own.fold((self.began, self.ended), |(began, ended), account| {
+            (began.max(account.began), ended.min(account.ended))
+        });
         let length = self.ended.saturating_sub(self.began).max(1);
         ended.saturating_sub(began) as f64 / length as f64
     }
@@ -242,12 +233,8 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
         windows.overlap(accounts),
         "clock of each process",
     );
-    let is_counted = |(counted, account): (&u64, &Account)| *counted <= account.reads;
-    let counted = windows
-        .reads
-        .iter()
-        .zip(accounts)
-        .filter(|pair| is_counted(*pair));
+    let pairs = windows.reads.iter().zip(accounts);
+    let counted = pairs.filter(|(counted, account)| **counted <= account.reads);
     b.claim_equal(
         "processes with no more reads in the windows than in all",
         accounts.len(),
@@ -256,16 +243,8 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     );
     let idle = windows.reads.iter().filter(|reads| **reads == 0).count();
     let what = "processes without a read in the windows";
-    match idle {
-        0 => b.claim_equal(what, 0_u64, 0, "each process"),
-        idle => b.claim_unverified(
-            what,
-            0_u64,
-            idle,
-            "each process",
-            "the device kept them waiting",
-        ),
-    }
+    let evidence = Evidence::judged(what, Bound::Exactly(0.0), idle as f64, "each process");
+    b.add_evidence(evidence.tolerated(|| Some("the device kept them waiting")));
 }
 
 /// How many processes read, and how many files.
@@ -288,23 +267,21 @@ fn see_label(b: &mut Bencher, accounts: &[Account]) {
 }
 
 /// Claims that every read bypassed the page cache, and was at a random place.
-fn claim_direct(b: &mut Bencher, accounts: &[Account], is_on_device: bool) {
+fn claim_reads(b: &mut Bencher, accounts: &[Account], is_on_device: bool) {
+    let sum = |of: fn(&Account) -> u64| accounts.iter().map(of).sum::<u64>();
     let direct = accounts.iter().filter(|account| account.is_direct).count();
     let what = "processes whose file the kernel has open with O_DIRECT";
     b.claim_equal(what, accounts.len(), direct, "fcntl F_GETFL");
-    let reads: u64 = accounts.iter().map(|account| account.reads).sum();
+    let reads = sum(|account| account.reads);
     let fetched: Option<u64> = accounts.iter().map(|account| account.fetched).sum();
     see_fetched(b, fetched, reads * BLOCK as u64, is_on_device);
-    let (checked, wrong): (u64, u64) = accounts.iter().fold((0, 0), |sum, account| {
-        (sum.0 + account.checked, sum.1 + account.wrong)
-    });
-    let near: u64 = accounts.iter().map(|account| account.near).sum();
     let what = "share of reads at the last one's place or next to it";
-    let share = near as f64 / reads.max(1) as f64;
+    let share = sum(|account| account.near) as f64 / reads.max(1) as f64;
     b.claim_within(what, Bound::AtMost(MAX_NEAR), share, "each process");
+    let checked = sum(|account| account.checked);
     if checked > 0 {
         let what = format!("reads of other content than was written, of {checked}");
-        b.claim_equal(&what, 0, wrong, "position stamps");
+        b.claim_equal(&what, 0, sum(|account| account.wrong), "position stamps");
     }
 }
 

@@ -23,7 +23,7 @@
 //! `cp --reflink=never` and `xfs_io -c reflink`; fio has no such job.
 
 use std::cell::{Cell, RefCell};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 
@@ -34,10 +34,10 @@ use syscost_harness::prelude::*;
 use syscost_results::Fact;
 use syscost_sys::files;
 
-use super::labels;
 use super::space::{Cache, Space, Stamped};
 use super::transfer::PAGES;
 use super::waits::{Charged, MAX_SLEEPS};
+use super::{facts, labels};
 use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -122,19 +122,13 @@ fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outc
     let copier = RefCell::new(copier);
     let mut prepare = || {
         let mut copier = copier.borrow_mut();
-        let length = copier.target_length()?;
+        let length = facts(&copier.target)?.len();
         if copies.get() > judged.replace(copies.get()) && length != bytes {
             return Err(Failure::Refuted(format!(
                 "after an operation the target has {length} of {bytes} bytes"
             )));
         }
-        copier.begin_anew()?;
-        match copier.target_length()? {
-            0 => Ok(()),
-            left => Err(Failure::Refuted(format!(
-                "before an operation the target still has {left} bytes"
-            ))),
-        }
+        copier.begin_anew()
     };
     let mut copy = || {
         copies.set(copies.get() + 1);
@@ -145,7 +139,7 @@ fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outc
     prepare()?;
     copy()?;
     let copier = copier.into_inner();
-    outcome.saw(&MOVED, copier.target_length()?);
+    outcome.saw(&MOVED, facts(&copier.target)?.len());
     let dirtied = charged
         .bytes()
         .map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
@@ -223,7 +217,7 @@ fn see_content(
     let shared = extents.map(|found| found.shared as f64 / bytes).ok();
     // In memory nothing is written back, but a copy has pages of its own.
     let dirtied = match space.filesystem().is_in_memory() {
-        true => Some(512.0 * copier.facts()?.blocks() as f64 / bytes),
+        true => Some(512.0 * facts(&copier.target)?.blocks() as f64 / bytes),
         false => dirtied.ok(),
     };
     for (name, share) in [("shared_percent", shared), ("dirtied_percent", dirtied)] {
@@ -233,15 +227,9 @@ fn see_content(
     }
     match Became::of(shared, dirtied) {
         Some(became) => {
+            let is_clear = became != Became::Unclear;
             b.saw(&CONTENT, became.name());
-            b.saw(
-                &WHOLE,
-                if became == Became::Unclear {
-                    "no"
-                } else {
-                    "yes"
-                },
-            );
+            b.saw(&WHOLE, if is_clear { "yes" } else { "no" });
         }
         None => {
             let kind = &space.filesystem().kind;
@@ -330,27 +318,13 @@ impl Copier {
             pipe,
         };
         copier.begin_anew()?;
-        copier
-            .fill()
-            .map_err(|cause| match REFUSALS.contains(&cause) {
-                true => Failure::Unsupported(format!(
-                    "{} refuses {}: {cause}",
-                    space.filesystem().kind,
-                    by.call()
-                )),
-                false => Failure::of(by.call(), cause),
-            })?;
+        let (kind, call) = (&space.filesystem().kind, by.call());
+        let filled = copier.fill();
+        filled.map_err(|cause| match REFUSALS.contains(&cause) {
+            true => Failure::Unsupported(format!("{kind} refuses {call}: {cause}")),
+            false => Failure::of(call, cause),
+        })?;
         Ok(copier)
-    }
-
-    fn facts(&self) -> Result<Metadata, Failure> {
-        let facts = self.target.metadata();
-        facts.map_err(|cause| Failure::of("fstat", cause))
-    }
-
-    /// Size of the target, in bytes.
-    fn target_length(&self) -> Result<u64, Failure> {
-        Ok(self.facts()?.len())
     }
 
     /// Empties the target.

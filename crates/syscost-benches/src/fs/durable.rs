@@ -7,8 +7,7 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_sys::files::Filesystem;
 
-use super::space::Space;
-use super::waits::{MAX_JOURNAL, MAX_SLEEPS, Waits, claim_written, has_device};
+use super::waits::{MAX_JOURNAL, MAX_SLEEPS, has_device};
 
 /// What follows each operation.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +53,9 @@ impl Sync {
         given: fn(u64) -> ArgumentValue,
         file: &OwnedFd,
     ) {
-        const DESCRIPTOR: Argument = Argument {
-            position: 0,
-            name: "descriptor",
-        };
         if self.is_of_the_device() {
-            plan.expect_argument(Sysno::FSYNC, DESCRIPTOR, given(file.as_raw_fd() as u64));
+            let given = given(file.as_raw_fd() as u64);
+            plan.expect_argument(Sysno::FSYNC, (0, "descriptor"), given);
         }
     }
 }
@@ -71,18 +67,9 @@ pub(super) fn expect_answers(plan: &mut Plan, filesystem: &Filesystem) {
     }
 }
 
-/// Claims that the device received something for each operation, and not much from other programs;
-/// that fsync was called, and on what, is shown by the audit.
-pub(super) fn claim_delivered(b: &mut Bencher, waits: &Waits) {
-    const MIN_BYTES: u64 = 512;
-    let delivered = waits.end(b);
-    claim_written(b, MIN_BYTES, MAX_JOURNAL, &delivered);
-}
-
-/// Starts watching the device of a space.
-pub(super) fn watch(space: &Space) -> Waits {
-    Waits::begin(space.folder().file())
-}
+/// The bytes that the device receives for each operation, at least and at most, where other
+/// programs write little: that fsync was called, and on what, is shown by the audit.
+pub(super) const DELIVERED: (f64, f64) = (512.0, MAX_JOURNAL);
 
 /// Syncs a directory, so that its preparation is not part of the measurement. Not every
 /// file system can do that.

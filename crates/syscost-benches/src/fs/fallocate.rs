@@ -23,9 +23,9 @@ use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
-use super::labels;
 use super::space::Space;
 use super::waits::MAX_SLEEPS;
+use super::{facts, labels};
 use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -78,8 +78,7 @@ impl Measured for Row {
             Op::Truncate => (Sysno::FTRUNCATE, None, Some((1, 0))),
         };
         let argument = |position, name, value| {
-            let argument = Argument { position, name };
-            Proof::argument(call, argument, ArgumentValue::Always(value))
+            Proof::argument(call, (position, name), ArgumentValue::Always(value))
         };
         let mode = mode.map(|mode| argument(1, "mode", mode));
         let length = length.map(|(position, length)| argument(position, "length", length));
@@ -105,13 +104,6 @@ enum Op {
     Allocate,
     PunchHole,
     Truncate,
-}
-
-/// A file's length and the size of its blocks, in bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Facts {
-    length: u64,
-    blocks: u64,
 }
 
 impl Op {
@@ -153,15 +145,10 @@ impl Op {
     }
 }
 
-impl Facts {
-    fn of(file: &File) -> Result<Self, Failure> {
-        let facts = file.metadata();
-        let facts = facts.map_err(|cause| Failure::of("fstat", cause))?;
-        Ok(Self {
-            length: facts.len(),
-            blocks: 512 * facts.blocks(),
-        })
-    }
+/// A file's length and the size of its blocks, in bytes.
+fn look(file: &File) -> Result<(u64, u64), Failure> {
+    let facts = facts(file)?;
+    Ok((facts.len(), 512 * facts.blocks()))
 }
 
 fn measure<'p>(
@@ -181,26 +168,25 @@ fn measure<'p>(
         cause => Failure::of(op.name(), cause),
     };
     op.undo(&file, bytes).map_err(refused)?;
-    let undone = Facts::of(&file)?;
+    let undone = look(&file)?;
     op.perform(&file, bytes).map_err(refused)?;
-    let longest = undone.length.max(Facts::of(&file)?.length);
+    let longest = undone.0.max(look(&file)?.0);
     let failed = |cause| Failure::of(op.name(), cause);
     // The preparation of the next operation judges the one before.
-    let before = Cell::new(None::<Facts>);
+    let (before, is_done) = (Cell::new(undone), Cell::new(false));
     let gained = Cell::new(0.0);
-    let is_done = Cell::new(false);
     let mut prepare = || {
-        let after = Facts::of(&file)?;
-        if let (Some(before), true) = (before.get(), is_done.replace(false)) {
-            gained.set(gained.get() + after.blocks as f64 - before.blocks as f64);
-            if after.length != op.length(bytes) {
-                let (length, wanted) = (after.length, op.length(bytes));
+        let (length, blocks) = look(&file)?;
+        if is_done.replace(false) {
+            gained.set(gained.get() + blocks as f64 - before.get().1 as f64);
+            let wanted = op.length(bytes);
+            if length != wanted {
                 let what = format!("the file has {length} bytes after it, not {wanted}");
                 return Err(Failure::Refuted(what));
             }
         }
         op.undo(&file, bytes).map_err(failed)?;
-        before.set(Some(Facts::of(&file)?));
+        before.set(look(&file)?);
         Ok(())
     };
     let operate = || {
@@ -233,16 +219,15 @@ mod tests {
                 return println!("skipped: no disk");
             };
             let expect = [MAX_SLEEPS, op.gained(BYTES)];
-            match refuted(&expect, |plan| {
+            let found = refuted(&expect, |plan| {
                 measure(plan, &space, op, BYTES, |file| lie(op, file))
-            }) {
-                Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
-                found => {
-                    let found = found.expect("it can be done");
-                    let of_blocks = found.iter().any(|claim| claim.starts_with(GAINED));
-                    assert!(of_blocks, "{found:?}");
-                }
+            });
+            if let Err(Failure::Unsupported(reason)) = found {
+                return println!("skipped: {reason}");
             }
+            let found = found.expect("it can be done");
+            let of_blocks = found.iter().any(|claim| claim.starts_with(GAINED));
+            assert!(of_blocks, "{found:?}");
         }
     }
 }

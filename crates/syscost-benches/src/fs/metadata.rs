@@ -27,20 +27,26 @@
 //! ## Source
 //! lmbench `lat_fs`, whose files are created and removed, divided into its calls; libMicro.
 
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, Stat, chmodat, fstat, linkat, mkdirat, openat, readlinkat,
+    renameat, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
-use self::changing::{Adding, Removing};
-use self::op::Made;
-use super::durable::Sync;
+use super::durable::{DELIVERED, Sync, expect_answers, settle};
+use super::entries::{self, CREATE, PRIVATE, close, create};
+use super::labels;
+use super::pool::{self, Effect, Operation};
 use super::space::Space;
-use super::{labels, pool};
+use super::waits::{MAX_SLEEPS, Waits};
+use crate::syscall::{Bad, must};
 use crate::witness::files::DIRECTORY;
-
-mod changing;
-mod keeping;
-mod op;
-
-pub(super) use op::{Kept, Op};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File metadata: create, open, stat, rename, link, unlink",
@@ -111,51 +117,491 @@ impl Measured for Row {
         let Self { dir, op, sync } = self;
         let space = &Space::in_directory(&mut plan, &dir)?;
         match op {
-            Op::Make(made) => pool::measure(plan, space, Adding::new(space, made, sync)?, sync),
-            Op::Remove(removed) => pool::measure(plan, space, Removing { removed, sync }, sync),
-            Op::Keep(kept) => keeping::measure(plan, space, kept, sync),
+            Op::Make(made) => {
+                let adding = Changing::new(space, op, Effect::Adds, made)?;
+                pool::measure(plan, space, adding, sync)
+            }
+            Op::Remove(removed) => {
+                let removing = Changing::new(space, op, Effect::Removes, removed.kind())?;
+                pool::measure(plan, space, removing, sync)
+            }
+            Op::Keep(kept) => measure_kept(plan, space, kept, sync),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::fs::File;
-    use std::os::fd::AsRawFd;
+const STAT: &str = "newfstatat";
 
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    use syscost_sys::partner::{Between, Partner};
+/// How an existing file is opened.
+const OPEN: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
 
-    use super::*;
-    use crate::fs::pool::Operation;
-    use crate::fs::space::tests::on_disk;
+/// The modes that chmod sets alternately: owner only, or readable by the group as well.
+const MODES: [Mode; 2] = [PRIVATE, PRIVATE.union(Mode::RGRP)];
 
-    #[test]
-    fn a_process_without_a_free_descriptor_says_so() {
-        let Some(space) = on_disk() else {
-            return println!("skipped: the build lies in memory");
+const _: () = assert!(
+    MODES[0].bits() != MODES[1].bits(),
+    "chmod is to change something"
+);
+
+/// An operation on a name, by what it does to the directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Op {
+    /// Adds an entry.
+    Make(Made),
+    /// Removes an entry.
+    Remove(Removed),
+    /// Leaves the only file, perhaps under another name.
+    Keep(Kept),
+}
+
+/// What an operation makes.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Made {
+    #[value("create")]
+    File,
+    Link,
+    Symlink,
+    #[value("mkdir")]
+    Directory,
+}
+
+/// What an operation removes.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Removed {
+    #[value("unlink")]
+    File,
+    #[value("rmdir")]
+    Directory,
+}
+
+impl Removed {
+    /// What it removes.
+    const fn kind(self) -> Made {
+        match self {
+            Removed::File => Made::File,
+            Removed::Directory => Made::Directory,
+        }
+    }
+}
+
+/// What is done with the file that stays.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    Open,
+    Stat,
+    Chmod,
+    Rename,
+}
+
+impl Op {
+    const ALL: [Op; 10] = [
+        Op::Make(Made::File),
+        Op::Keep(Kept::Open),
+        Op::Keep(Kept::Stat),
+        Op::Keep(Kept::Chmod),
+        Op::Keep(Kept::Rename),
+        Op::Make(Made::Link),
+        Op::Make(Made::Symlink),
+        Op::Remove(Removed::File),
+        Op::Make(Made::Directory),
+        Op::Remove(Removed::Directory),
+    ];
+
+    /// The operation that people look at first.
+    pub(super) const CREATE: Op = Op::Make(Made::File);
+
+    const fn name(self) -> &'static str {
+        match self {
+            Op::Make(made) => made.name(),
+            Op::Remove(removed) => removed.name(),
+            Op::Keep(kept) => kept.name(),
+        }
+    }
+
+    /// What may follow it: there is something to sync if it changes its directory.
+    const fn syncs(self) -> &'static [Sync] {
+        match self {
+            Op::Make(_) | Op::Remove(_) | Op::Keep(Kept::Rename) => &Sync::ALL,
+            Op::Keep(Kept::Open | Kept::Stat | Kept::Chmod) => &[Sync::None],
+        }
+    }
+
+    /// Its system calls, each made once.
+    const fn calls(self) -> &'static [Sysno] {
+        match self {
+            Op::Make(Made::File) | Op::Keep(Kept::Open) => &[Sysno::OPENAT, Sysno::CLOSE],
+            Op::Make(Made::Link) => &[Sysno::LINKAT],
+            Op::Make(Made::Symlink) => &[Sysno::SYMLINKAT],
+            Op::Make(Made::Directory) => &[Sysno::MKDIRAT],
+            Op::Remove(_) => &[Sysno::UNLINKAT],
+            Op::Keep(Kept::Stat) => &[Sysno::NEWFSTATAT],
+            Op::Keep(Kept::Chmod) => &[Sysno::FCHMODAT],
+            Op::Keep(Kept::Rename) => &[Sysno::RENAMEAT],
+        }
+    }
+
+    /// Proof by its calls, and by the arguments of the first one that make it this operation.
+    fn proof(self) -> Proof {
+        let is = |position, name, value| (position, name, ArgumentValue::Always(value));
+        let is_new = |position| (position, "name", ArgumentValue::Different);
+        let [private, shared] = MODES.map(|mode| u64::from(mode.bits()));
+        let expected = match self {
+            Op::Make(Made::File) => vec![is_new(1), is(2, "flags", opened(CREATE))],
+            Op::Make(Made::Link) => vec![is_new(3), is(4, "flags", 0)],
+            Op::Make(Made::Symlink) => vec![is_new(2)],
+            Op::Make(Made::Directory) => vec![is_new(1)],
+            Op::Remove(Removed::File) => vec![is_new(1), is(2, "flags", 0)],
+            Op::Remove(Removed::Directory) => {
+                let flag = AtFlags::REMOVEDIR.bits().into();
+                vec![is_new(1), is(2, "flags", flag)]
+            }
+            Op::Keep(Kept::Open) => vec![is(2, "flags", opened(OPEN))],
+            Op::Keep(Kept::Stat) => vec![is(3, "flags", 0)],
+            Op::Keep(Kept::Chmod) => vec![(2, "mode", ArgumentValue::InTurn(private, shared))],
+            // The new name in one call is the old one in the next.
+            Op::Keep(Kept::Rename) => vec![
+                (1, "old name", ArgumentValue::Apart(1)),
+                (3, "new name", ArgumentValue::Apart(1)),
+            ],
         };
-        let adding = Adding::new(&space, Made::File, Sync::None).unwrap();
-        let directory = crate::fs::entries::open_directory(space.folder()).unwrap();
-        let limited = move || -> Result<(), Failure> {
-            let next = File::open("/").map_err(|cause| Failure::of("open /", cause))?;
-            let limit = Rlimit {
-                current: Some(next.as_raw_fd() as u64),
-                ..getrlimit(Resource::Nofile)
-            };
-            drop(next);
-            setrlimit(Resource::Nofile, limit).map_err(|cause| Failure::of("setrlimit", cause))?;
-            match adding.perform(&directory, c"one") {
-                Err(bad) => Err(adding.refused(bad)),
-                Ok(()) => Ok(()),
+        let counted = Proof::counted(self.calls().iter().map(|call| calls(*call)));
+        let argument =
+            |(position, name, given)| Proof::argument(self.calls()[0], (position, name), given);
+        expected.into_iter().map(argument).fold(counted, Proof::and)
+    }
+
+    /// The failure for one of its errors. Not every file system has links and modes.
+    fn refused(self, bad: Bad) -> Failure {
+        let missing = match self {
+            Op::Make(Made::Link) => "hard links",
+            Op::Make(Made::Symlink) => "symbolic links",
+            Op::Keep(Kept::Chmod) => "modes of files",
+            Op::Make(Made::File | Made::Directory)
+            | Op::Remove(_)
+            | Op::Keep(Kept::Open | Kept::Stat | Kept::Rename) => {
+                return Failure::of(self.name(), bad);
             }
         };
-        let cpus = syscost_sys::cpu::allowed().expect("some");
-        let partner = Partner::start(Between::Processes, &cpus, limited).unwrap();
-        let error = partner.join().unwrap_err().to_string();
-        assert!(
-            error.contains("create: ") && error.contains("open files"),
-            "{error}"
-        );
+        match bad {
+            Bad::Refused(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => {
+                Failure::Unsupported(format!("this file system has no {missing}: {bad}"))
+            }
+            Bad::Refused(_) | Bad::Answer => Failure::of(self.name(), bad),
+        }
+    }
+}
+
+impl Value for Op {
+    const MEANING: &'static str = "The operation on a name, by what it does to the directory.";
+
+    fn text(&self) -> Cow<'static, str> {
+        Cow::Borrowed(self.name())
+    }
+}
+
+/// Flags of openat as the kernel receives them.
+fn opened(flags: OFlags) -> u64 {
+    (flags | OFlags::LARGEFILE).bits().into()
+}
+
+/// The target of links.
+const TARGET: &CStr = c"target";
+
+/// Adds the entry of a name, or removes it.
+struct Changing {
+    op: Op,
+    effect: Effect,
+    made: Made,
+    /// The directory that holds the target of links.
+    parent: OwnedFd,
+}
+
+impl Changing {
+    /// What this operation does: entries of this kind are added, or removed.
+    fn new(space: &Space, op: Op, effect: Effect, made: Made) -> Result<Self, Failure> {
+        let parent = entries::open_directory(space.folder())?;
+        create(&parent, TARGET).map_err(|bad| Failure::of("create", bad))?;
+        Ok(Self {
+            op,
+            effect,
+            made,
+            parent,
+        })
+    }
+
+    /// Whether an entry is what the operation should have made.
+    fn is_right(&self, directory: &OwnedFd, name: &CStr, target: &Stat) -> Result<bool, Errno> {
+        let entry = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let kind = FileType::from_raw_mode(entry.st_mode);
+        Ok(match self.made {
+            Made::File => kind == FileType::RegularFile && entry.st_size == 0,
+            Made::Link => kind == FileType::RegularFile && entry.st_ino == target.st_ino,
+            Made::Symlink => {
+                kind == FileType::Symlink && *readlinkat(directory, name, Vec::new())? == *TARGET
+            }
+            Made::Directory => kind == FileType::Directory,
+        })
+    }
+}
+
+impl Operation for Changing {
+    fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    #[inline(always)]
+    fn add(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        match self.made {
+            Made::File => create(directory, name)?,
+            Made::Link => linkat(&self.parent, TARGET, directory, name, AtFlags::empty())?,
+            Made::Symlink => symlinkat(TARGET, directory, name)?,
+            Made::Directory => mkdirat(directory, name, Mode::RWXU)?,
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn remove(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        let flags = match self.made {
+            Made::Directory => AtFlags::REMOVEDIR,
+            Made::File | Made::Link | Made::Symlink => AtFlags::empty(),
+        };
+        Ok(unlinkat(directory, name, flags)?)
+    }
+
+    fn makes_inodes(&self) -> bool {
+        self.effect == Effect::Adds && self.made != Made::Link
+    }
+
+    fn refused(&self, bad: Bad) -> Failure {
+        self.op.refused(bad)
+    }
+
+    fn claim(
+        &self,
+        b: &mut Bencher,
+        directory: &OwnedFd,
+        names: &[CString],
+    ) -> Result<(), Failure> {
+        if self.effect == Effect::Removes {
+            return Ok(());
+        }
+        let failed = |cause| Failure::of("stat of an entry", cause);
+        let target = statat(&self.parent, TARGET, AtFlags::empty()).map_err(failed)?;
+        let mut right = 0;
+        for name in names {
+            let is_right = self.is_right(directory, name, &target).map_err(failed)?;
+            right += usize::from(is_right);
+        }
+        let what = match self.made {
+            Made::File => "of these that are empty files",
+            Made::Link => "of these that are the target itself",
+            Made::Symlink => "of these that are links to the target",
+            Made::Directory => "of these that are directories",
+        };
+        b.claim_equal(what, names.len(), right, STAT);
+        if self.made == Made::Link {
+            let (expected, found) = (1 + names.len(), target.st_nlink as usize);
+            b.claim_equal("names of the target", expected, found, STAT);
+        }
+        Ok(())
+    }
+}
+
+/// A file in a directory of its own.
+struct Object {
+    directory: OwnedFd,
+    /// Its name, and the other one that renames use.
+    names: [CString; 2],
+    inode: u64,
+}
+
+impl Object {
+    fn new(space: &Space) -> Result<Self, Failure> {
+        let parent = entries::open_directory(space.folder())?;
+        let directory = entries::make_directory(&parent, c"object")?;
+        let names = [0, 1].map(entries::name);
+        let inode = openat(&directory, &*names[0], CREATE, PRIVATE)
+            .and_then(|file| Ok(fstat(file)?.st_ino))
+            .map_err(|cause| Failure::of("create", cause))?;
+        Ok(Self {
+            directory,
+            names,
+            inode,
+        })
+    }
+
+    /// Expects that every such call is given the object's first name.
+    fn expect_named(&self, plan: &mut Plan, call: Sysno) {
+        const NAME: Argument = Argument {
+            position: 1,
+            name: "address of the name",
+        };
+        let address = self.names[0].as_ptr().addr() as u64;
+        plan.expect_argument(call, NAME, ArgumentValue::Always(address));
+    }
+
+    fn look_up(&self, name: usize) -> Result<Stat, Errno> {
+        statat(&self.directory, &*self.names[name], AtFlags::empty())
+    }
+
+    #[inline(always)]
+    fn open(&self) -> Result<OwnedFd, Errno> {
+        openat(&self.directory, &*self.names[0], OPEN, Mode::empty())
+    }
+
+    #[inline(always)]
+    fn stat(&self) -> Result<(), Bad> {
+        must(self.look_up(0)?.st_ino == self.inode)
+    }
+
+    #[inline(always)]
+    fn chmod(&self, number: usize) -> Result<(), Errno> {
+        let mode = MODES[number % 2];
+        chmodat(&self.directory, &*self.names[0], mode, AtFlags::empty())
+    }
+
+    /// Renames it to the other name and, with the next number, back.
+    #[inline(always)]
+    fn rename(&self, number: usize) -> Result<(), Errno> {
+        let (old, new) = (&*self.names[number % 2], &*self.names[1 - number % 2]);
+        renameat(&self.directory, old, &self.directory, new)
+    }
+}
+
+fn measure_kept<'p>(
+    mut plan: Plan<'p>,
+    space: &Space,
+    kept: Kept,
+    sync: Sync,
+) -> Result<Outcome<'p>, Failure> {
+    let object = Object::new(space)?;
+    match (kept, sync) {
+        (Kept::Open, _) => {
+            expect_answers(&mut plan, space.filesystem());
+            claim_opened(&mut plan, &object)?;
+            object.expect_named(&mut plan, Sysno::OPENAT);
+            plan.measure(Loop::each(|| close(object.open()?)))
+        }
+        (Kept::Stat, _) => {
+            expect_answers(&mut plan, space.filesystem());
+            object.expect_named(&mut plan, Sysno::NEWFSTATAT);
+            plan.measure(Loop::each(|| object.stat()))
+        }
+        (Kept::Chmod, _) => {
+            let mut outcome = in_turn(plan, kept, |number| object.chmod(number))?;
+            claim_modes(&mut outcome, &object)?;
+            Ok(outcome)
+        }
+        (Kept::Rename, Sync::None) => {
+            let mut outcome = in_turn(plan, kept, |number| object.rename(number))?;
+            claim_renamed(&mut outcome, &object, 0)?;
+            Ok(outcome)
+        }
+        (Kept::Rename, Sync::Fsync) => rename_and_sync(plan, space, &object),
+    }
+}
+
+/// Batches of an even number of operations, so that each batch begins where the last one did.
+#[inline(always)]
+fn in_turn(
+    mut plan: Plan,
+    kept: Kept,
+    op: impl Fn(usize) -> Result<(), Errno>,
+) -> Result<Outcome, Failure> {
+    plan.expect(MAX_SLEEPS);
+    plan.measure(Loop::batches(2, |iterations| {
+        for number in 0..2 * iterations as usize {
+            op(number).map_err(|cause| Op::Keep(kept).refused(cause.into()))?;
+        }
+        Ok(())
+    }))
+}
+
+fn rename_and_sync<'p>(
+    mut plan: Plan<'p>,
+    space: &Space,
+    object: &Object,
+) -> Result<Outcome<'p>, Failure> {
+    plan.expect(MAX_SLEEPS);
+    Sync::Fsync.expect_synced(&mut plan, ArgumentValue::Always, &object.directory);
+    settle(&object.directory)?;
+    let (waits, done) = (Waits::begin(space.folder().file()), Cell::new(0_usize));
+    let rename = || {
+        let renamed = object.rename(done.get());
+        renamed.map_err(|cause| Op::Keep(Kept::Rename).refused(cause.into()))?;
+        done.set(done.get() + 1);
+        let synced = Sync::Fsync.wait(&object.directory);
+        synced.map_err(|cause| Failure::of("fsync", cause))
+    };
+    let (mut outcome, _) = waits.measure(plan, false, DELIVERED, |_| Ok(()), rename)?;
+    // The audited copies of this process made an even number of renames.
+    claim_renamed(&mut outcome, object, done.get())?;
+    Ok(outcome)
+}
+
+fn claim_opened(b: &mut Bencher, object: &Object) -> Result<(), Failure> {
+    let opened = object.open().and_then(fstat);
+    let opened = opened.map_err(|cause| Failure::of("open", cause))?;
+    let what = "inode of the file that is opened";
+    b.claim_equal(what, object.inode, opened.st_ino, "fstat");
+    Ok(())
+}
+
+fn claim_modes(b: &mut Bencher, object: &Object) -> Result<(), Failure> {
+    for (number, mode) in MODES.into_iter().enumerate() {
+        let set = object.chmod(number).and_then(|()| object.look_up(0));
+        let set = set.map_err(|cause| Failure::of("chmod", cause))?;
+        let seen = Mode::from_raw_mode(set.st_mode);
+        let name = |mode: Mode| format!("{:04o}", mode.bits());
+        let what = "mode that a call sets";
+        b.claim_equal(what, name(mode), name(seen), STAT);
+    }
+    Ok(())
+}
+
+/// Claims that the file has the name that `done` renames give it, and after one more the other name.
+fn claim_renamed(b: &mut Bencher, object: &Object, done: usize) -> Result<(), Failure> {
+    for number in [done, done + 1] {
+        if number > done {
+            let renamed = object.rename(done);
+            renamed.map_err(|cause| Failure::of("rename", cause))?;
+        }
+        let [new, old] = [number % 2, 1 - number % 2].map(|name| object.look_up(name));
+        let is_there = new.is_ok_and(|stat| stat.st_ino == object.inode);
+        let is_gone = old.is_err_and(|cause| cause == Errno::NOENT);
+        let parity = ["even", "odd"][number % 2];
+        let found = match (is_there, is_gone) {
+            (true, true) => "the new one alone",
+            (true, false) => "both",
+            (false, true) => "neither",
+            (false, false) => "the old one alone",
+        };
+        let what = format!("names of the file after an {parity} number of renames");
+        b.claim_equal(what, "the new one alone", found, STAT);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_system_lacks_is_unsupported_and_what_it_refuses_is_not() {
+        let refused = |op: Op, errno| op.refused(Bad::Refused(errno));
+        let none = refused(Op::Make(Made::Link), Errno::PERM);
+        assert!(matches!(none, Failure::Unsupported(_)), "{none:?}");
+        for errno in [
+            Errno::NOSPC,
+            Errno::DQUOT,
+            Errno::ROFS,
+            Errno::MFILE,
+            Errno::IO,
+        ] {
+            let failure = refused(Op::CREATE, errno);
+            assert!(matches!(failure, Failure::Failed(_)), "{failure:?}");
+            assert!(failure.to_string().starts_with("create: "), "{failure}");
+        }
     }
 }

@@ -32,6 +32,8 @@ mod transfer;
 mod waits;
 mod write;
 
+use std::fs::{File, Metadata};
+
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Filesystem};
 
@@ -65,6 +67,11 @@ pub(super) const GROUP: Group = group! {
 fn labels(here: &Here) -> impl Iterator<Item = String> + Clone {
     let directories = here.targets.directories.iter();
     directories.map(|directory| directory.label.clone())
+}
+
+/// What fstat says of a file.
+fn facts(file: &File) -> Result<Metadata, Failure> {
+    file.metadata().map_err(|cause| Failure::of("fstat", cause))
 }
 
 /// The file system of the directory of this label; `None` if it cannot be looked up.

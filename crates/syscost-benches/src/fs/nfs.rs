@@ -25,18 +25,22 @@
 //! ## Source
 //! nfsometer; nfsping; lmbench `lat_rpc`.
 
-mod call;
 mod caller;
 mod connect;
-mod echo;
 
-use std::net::SocketAddr;
+use std::borrow::Cow;
+use std::net::{IpAddr, SocketAddr};
 
 use syscost_harness::prelude::*;
 use syscost_net::nfs::Export;
+use syscost_sys::files::stamp;
 
-use self::call::Call;
+use crate::net::exchange::{Exchange, LOST_AFTER};
+use crate::net::far_end::Family;
+use crate::net::icmp::ping::{self, HEAD, Pinger};
 use crate::witness::files::MOVED;
+
+pub(super) use caller::Call;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NFS server round trip",
@@ -56,15 +60,48 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Bytes of a READ, up to the maximum that servers usually return.
 pub(super) const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
 
-/// The operation, one step up the ladder from the one before.
-#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+/// Content of an echo, in bytes.
+const ECHO_BYTES: usize = 64;
+
+/// What is asked of the server, one step up the ladder from the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Icmp,
     Connect,
-    Null,
-    Getattr,
-    Lookup,
-    Read,
+    Call(Call),
+}
+
+impl Step {
+    const ALL: [Step; 6] = [
+        Step::Icmp,
+        Step::Connect,
+        Step::Call(Call::Null),
+        Step::Call(Call::Getattr),
+        Step::Call(Call::Lookup),
+        Step::Call(Call::Read),
+    ];
+}
+
+impl Value for Step {
+    const MEANING: &'static str = "The operation, one step up the ladder from the one before.";
+
+    fn text(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Step::Icmp => "icmp",
+            Step::Connect => "connect",
+            Step::Call(call) => call.name(),
+        })
+    }
+}
+
+/// Compares what was read from `offset` with what was written there: all of it, or only its ends.
+pub(super) fn check(bytes: &[u8], offset: u64, seed: u64, is_whole: bool) -> Result<(), Failure> {
+    if is_whole {
+        return Ok(stamp::check(bytes, offset, seed)?);
+    }
+    let last = bytes.len() - stamp::BYTES;
+    stamp::check(&bytes[..stamp::BYTES], offset, seed)?;
+    Ok(stamp::check(&bytes[last..], offset + last as u64, seed)?)
 }
 
 #[derive(Params, Clone)]
@@ -79,8 +116,10 @@ impl Measured for Row {
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
         let sizes = |op| match op {
-            Step::Read => SIZES.map(Some).to_vec(),
-            Step::Icmp | Step::Connect | Step::Null | Step::Getattr | Step::Lookup => vec![None],
+            Step::Call(Call::Read) => SIZES.map(Some).to_vec(),
+            Step::Icmp | Step::Connect | Step::Call(Call::Null | Call::Getattr | Call::Lookup) => {
+                vec![None]
+            }
         };
         rows!(Row {
             op: Step::ALL,
@@ -91,8 +130,8 @@ impl Measured for Row {
     fn support(&self, here: &Here) -> Result<(), Unsupported> {
         let server = server(here.targets.nfs()?)?;
         match self.op {
-            Step::Icmp => echo::support(server.ip()),
-            Step::Connect | Step::Null | Step::Getattr | Step::Lookup | Step::Read => Ok(()),
+            Step::Icmp => ping::support(Family::of_address(server.ip())),
+            Step::Connect | Step::Call(_) => Ok(()),
         }
     }
 
@@ -100,10 +139,7 @@ impl Measured for Row {
         let op = match self.op {
             Step::Icmp => Proof::counted([calls(Sysno::SENDTO), calls(Sysno::RECVFROM)]),
             Step::Connect => Proof::counted([calls(Sysno::SOCKET), calls(Sysno::CONNECT)]),
-            Step::Null => caller::proof(Call::Null),
-            Step::Getattr => caller::proof(Call::Getattr),
-            Step::Lookup => caller::proof(Call::Lookup),
-            Step::Read => caller::proof(Call::Read { bytes: 0 }),
+            Step::Call(call) => caller::proof(call),
         };
         let size = self.size.map(|size| MOVED.sees(size.0));
         RowProofs {
@@ -115,18 +151,14 @@ impl Measured for Row {
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let export = plan.targets().nfs()?;
         let server = server(export)?;
-        let call = match (self.op, self.size) {
-            (Step::Icmp, _) => return echo::measure(plan, server.ip()),
-            (Step::Connect, _) => return connect::measure(plan, server),
-            (Step::Null, _) => Call::Null,
-            (Step::Getattr, _) => Call::Getattr,
-            (Step::Lookup, _) => Call::Lookup,
-            (Step::Read, Some(Bytes(bytes))) => Call::Read {
-                bytes: bytes as u32,
-            },
-            (Step::Read, None) => return Err(Failure::Broken("lacks a size".to_owned())),
-        };
-        caller::measure(plan, export, call)
+        match self.op {
+            Step::Icmp => measure_echo(plan, server.ip()),
+            Step::Connect => connect::measure(plan, server),
+            Step::Call(call) => {
+                let bytes = self.size.map_or(0, Bytes::get);
+                caller::measure(plan, export, call, bytes as u32)
+            }
+        }
     }
 }
 
@@ -137,4 +169,28 @@ fn server(export: &Export) -> Result<SocketAddr, Unsupported> {
         Unsupported::new(format!("{export} was not looked up: it has no address"))
     })?;
     Ok(server)
+}
+
+/// Measures an ICMP echo that the server's kernel answers.
+fn measure_echo(mut plan: Plan, server: IpAddr) -> Result<Outcome, Failure> {
+    // A lap reads the clock, which is a system call on some machines.
+    plan.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
+    // None where the reply comes from this kernel, two where packets of other programs wake a raw socket.
+    plan.expect(at_most(Counter::Switches, 2.3));
+    let bytes = ArgumentValue::Always((HEAD + ECHO_BYTES) as u64);
+    plan.expect_argument(Sysno::SENDTO, (2, "length"), bytes);
+    let exchange = Exchange::new(&mut plan, ECHO_BYTES, false);
+    let (mut outcome, pinger) = plan
+        .measure(Together::of(Placement::SAME, |_| {
+            let (pinger, way) = Pinger::open(server, ECHO_BYTES, Some(LOST_AFTER))?;
+            Ok(Team::new(Vec::new(), exchange.over(pinger, way)))
+        }))?
+        .split();
+    pinger.claim_deliveries(&mut outcome);
+    pinger.claim_interface(&mut outcome);
+    pinger.link.claim_address(&mut outcome, server);
+    pinger
+        .link
+        .claim(&mut outcome, pinger.tally.answered, false);
+    Ok(outcome)
 }

@@ -24,11 +24,10 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{AtFlags, StatxFlags, statx};
 use syscost_harness::prelude::*;
-use syscost_sys::files::{
-    self, Buffer, Filesystem, NfsMount, OperationCounts, mount_option, stamp,
-};
+use syscost_results::{Evidence, Verdict};
+use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, OperationCounts, mount_option};
 
-use super::nfs::SIZES;
+use super::nfs::{self, SIZES};
 use super::space::{ALIGNMENT, Space, Stamped, claim_flag};
 use super::{filesystem, labels};
 use crate::witness::files::{DIRECTORY, MOVED};
@@ -98,14 +97,9 @@ impl Measured for Row {
 
     fn proofs(&self) -> RowProofs<Proof> {
         let length = |size: Bytes| {
-            let length = Argument {
-                position: 2,
-                name: "length",
-            };
             let given = ArgumentValue::Always(size.0);
-            MOVED
-                .sees(size.0)
-                .and(Proof::argument(Sysno::PREAD64, length, given))
+            let length = Proof::argument(Sysno::PREAD64, (2, "length"), given);
+            MOVED.sees(size.0).and(length)
         };
         RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
@@ -136,7 +130,7 @@ impl Measured for Row {
         let (mut outcome, caller) = plan
             .measure(Together::of(Placement::SAME, |_| {
                 let laps = Laps::new(clock);
-                let caller = Caller::open((op, bytes), &space, &written, is_whole, laps)?;
+                let caller = Caller::open((op, bytes), &space, (&written, seed), is_whole, laps)?;
                 Ok(Team::new(Vec::new(), caller))
             }))?
             .split();
@@ -179,12 +173,7 @@ const MAX_OTHERS: f64 = 0.05;
 /// Claims what is mounted, from where and how, according to both of the kernel's lists.
 fn claim_mount(b: &mut Bencher, filesystem: &Filesystem, mount: &NfsMount) {
     let what = format!("server of the mount ({})", mount.server());
-    b.claim_equal(
-        &what,
-        filesystem.source.clone(),
-        mount.source.clone(),
-        MOUNTSTATS,
-    );
+    b.claim_equal(&what, &*filesystem.source, &*mount.source, MOUNTSTATS);
     let of = |options: &str| {
         let known = AGREED.iter().filter_map(|key| {
             let value = mount_option(options, key)?;
@@ -201,7 +190,7 @@ fn claim_mount(b: &mut Bencher, filesystem: &Filesystem, mount: &NfsMount) {
 struct Caller<'s> {
     op: Op,
     file: File,
-    written: &'s Stamped,
+    seed: u64,
     buffer: Buffer,
     is_whole: bool,
     offset: u64,
@@ -220,7 +209,7 @@ impl<'s> Caller<'s> {
     fn open(
         (op, bytes): (Op, usize),
         space: &'s Space,
-        written: &'s Stamped,
+        (written, seed): (&Stamped, u64),
         is_whole: bool,
         laps: Laps,
     ) -> Result<Self, Failure> {
@@ -229,7 +218,7 @@ impl<'s> Caller<'s> {
             op,
             // NFS does not report an alignment (statx), and requires none.
             file: written.open_direct()?,
-            written,
+            seed,
             buffer: Buffer::new(bytes, ALIGNMENT),
             is_whole,
             offset: 0,
@@ -259,12 +248,10 @@ impl<'s> Caller<'s> {
                 let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
                 let facts = statx(&self.file, c"", flags, StatxFlags::BASIC_STATS)
                     .map_err(|errno| Failure::of("statx", errno))?;
-                match facts.stx_size == FILE_BYTES {
-                    true => Ok(()),
-                    false => Err(Failure::Refuted(format!(
-                        "statx reports {} bytes, not {FILE_BYTES}",
-                        facts.stx_size
-                    ))),
+                if facts.stx_size != FILE_BYTES {
+                    let found = facts.stx_size;
+                    let what = format!("statx reports {found} bytes, not {FILE_BYTES}");
+                    return Err(Failure::Refuted(what));
                 }
             }
             Op::Read => {
@@ -272,19 +259,12 @@ impl<'s> Caller<'s> {
                 self.file
                     .read_exact_at(&mut self.buffer, offset)
                     .map_err(|cause| Failure::of("pread", cause))?;
-                let ends = match self.is_whole {
-                    true => bytes,
-                    false => stamp::BYTES,
-                };
-                self.written.check(&self.buffer[..ends], offset)?;
-                let last = bytes - ends;
-                self.written
-                    .check(&self.buffer[last..], offset + last as u64)?;
+                nfs::check(&self.buffer, offset, self.seed, self.is_whole)?;
                 self.checked += 1;
                 self.offset = (offset + bytes as u64) % FILE_BYTES;
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// Claims that the server received as many requests as operations were made.
@@ -292,21 +272,16 @@ impl<'s> Caller<'s> {
         let counted = self.after.since(self.before);
         let made = counted.calls;
         let expected = self.iterations * calls;
-        let what = format!(
+        let asked = format!(
             "{} operations that the server was asked for",
             self.op.in_protocol()
         );
-        let others = (1.0 + MAX_OTHERS) * expected as f64;
-        match made > expected && made as f64 <= others {
-            true => b.claim_unverified(
-                &what,
-                expected as f64,
-                made as f64,
-                MOUNTSTATS,
-                "other programs use the mount as well",
-            ),
-            false => b.claim_equal(&what, expected as f64, made as f64, MOUNTSTATS),
-        }
+        let by_others =
+            (expected as f64..=(1.0 + MAX_OTHERS) * expected as f64).contains(&(made as f64));
+        let reason = "other programs use the mount as well";
+        let holds = Verdict::of(made == expected);
+        let evidence = Evidence::new(asked, expected as f64, made as f64, MOUNTSTATS, holds);
+        b.add_evidence(evidence.tolerated(|| by_others.then_some(reason)));
         if self.op == Op::Read {
             let received = counted.received_bytes;
             let least = (self.iterations * self.buffer.len() as u64) as f64;

@@ -13,16 +13,12 @@ use syscost_sys::files::{Buffer, stamp};
 
 use super::blocks::{Blocks, see_blocks};
 use super::space::{ALIGNMENT, Space, Stamped};
-use super::transfer::measure_each;
-use super::waits::{MAX_MOVED, PerOperation, Waits, claim_written};
+use super::waits::{MAX_MOVED, PerOperation, Waits};
 use crate::witness::files::see_direct;
 
 /// Upper bound for the operations of an audited child. What it writes is in the file, but its count is
 /// lost with it.
 const MAX_AUDITED: usize = 128;
-
-/// What a device did for each operation, where that is known.
-pub(super) type Moved = Result<PerOperation, Unsupported>;
 
 /// Overwrites a file's blocks, each time with other content.
 pub(super) struct Overwriter {
@@ -53,12 +49,8 @@ impl Overwriter {
         let folder = space.folder();
         let file = folder.open_to_write(stamped.name(), flags.bits() as i32)?;
         see_direct(plan, &file)?;
-        let descriptor = Argument {
-            position: 0,
-            name: "descriptor",
-        };
         let own = ArgumentValue::Always(file.as_raw_fd() as u64);
-        plan.expect_argument(Sysno::PWRITE64, descriptor, own);
+        plan.expect_argument(Sysno::PWRITE64, (0, "descriptor"), own);
         let mut writer = Self {
             file,
             buffer: Buffer::new(blocks.size.get(), ALIGNMENT),
@@ -140,16 +132,13 @@ impl Overwriter {
         more: f64,
         mut look: impl FnMut(&File),
         finish: impl Fn(&File) -> Result<(), Failure>,
-    ) -> Result<(Outcome<'_>, Self, Waits, Moved), Failure> {
-        let waits = Waits::begin(&self.file);
-        let size = self.buffer.len() as u64;
+    ) -> Result<(Outcome<'_>, Self, Result<PerOperation, Unsupported>), Failure> {
+        let (waits, size) = (Waits::begin(&self.file), self.buffer.len() as f64);
         let writer = RefCell::new(self);
-        let mut prepare = || {
+        let prepare = |_: &Waits| {
             let mut writer = writer.borrow_mut();
-            waits.after(writer.written());
             look(&writer.file);
             writer.stamp_whole();
-            waits.before();
             Ok(())
         };
         let write = || {
@@ -157,11 +146,9 @@ impl Overwriter {
             writer.write()?;
             finish(&writer.file)
         };
-        let mut outcome = measure_each(plan, &mut prepare, write)?;
-        prepare()?;
-        let moved = waits.end(&mut outcome);
-        claim_written(&mut outcome, size, MAX_MOVED * size as f64 + more, &moved);
-        Ok((outcome, writer.into_inner(), waits, moved))
+        let bytes = (size, MAX_MOVED * size + more);
+        let (outcome, moved) = waits.measure(plan, true, bytes, prepare, write)?;
+        Ok((outcome, writer.into_inner(), moved))
     }
 
     /// Reports which blocks were written, and claims, in the evidence pass, that each holds what

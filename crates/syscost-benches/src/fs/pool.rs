@@ -13,11 +13,11 @@ use rustix::fs::{Mode, openat};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
-use super::durable::{self, Sync, claim_delivered, settle};
+use super::durable::{DELIVERED, Sync, settle};
 use super::entries;
 use super::inodes::{self, Aside};
 use super::space::Space;
-use super::waits::MAX_SLEEPS;
+use super::waits::{MAX_SLEEPS, Waits};
 use crate::syscall::Bad;
 
 /// Maximum number of operations per batch.
@@ -49,17 +49,18 @@ pub(super) trait Operation {
     /// What it does to the directory.
     fn effect(&self) -> Effect;
 
-    /// Expects the arguments of its calls that make it this operation.
-    fn expect(&self, _plan: &mut Plan, _directory: &OwnedFd) {}
+    /// Adds the entry of this name: the operation, or what undoes it, untimed.
+    fn add(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad>;
 
-    /// The operation itself.
-    fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad>;
-
-    /// Undoes it, untimed: removes what it added, or restores what it removed.
-    fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad>;
+    /// Removes it: the same.
+    fn remove(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad>;
 
     /// Whether it makes an inode, which is then not removed while more are measured, but set aside.
-    fn makes_inodes(&self) -> bool {
+    fn makes_inodes(&self) -> bool;
+
+    /// Whether it waits for the device itself, if that is waited for; otherwise it is followed by
+    /// an fsync of the directory.
+    fn waits_itself(&self) -> bool {
         false
     }
 
@@ -87,6 +88,8 @@ pub(super) trait Operation {
 /// A directory, and names for the operations.
 pub(super) struct Pool<O> {
     operation: O,
+    /// What follows each operation.
+    sync: Sync,
     directory: OwnedFd,
     /// Where inodes that were made stay until the end, if there is room for them.
     aside: Option<Aside>,
@@ -107,7 +110,12 @@ struct Found {
 
 impl<O: Operation> Pool<O> {
     /// A pool of `count` names in a new directory of this space, with its entries ready.
-    pub(super) fn new(space: &Space, operation: O, count: usize) -> Result<Self, Failure> {
+    pub(super) fn new(
+        space: &Space,
+        operation: O,
+        sync: Sync,
+        count: usize,
+    ) -> Result<Self, Failure> {
         let parent = entries::open_directory(space.folder())?;
         let aside = match operation.makes_inodes() {
             true => Aside::within(&parent)?,
@@ -115,6 +123,7 @@ impl<O: Operation> Pool<O> {
         };
         let pool = Self {
             operation,
+            sync,
             directory: inodes::make_first(space, &parent)?,
             aside,
             names: (0..count).map(entries::name).collect(),
@@ -194,9 +203,10 @@ impl<O: Operation> Pool<O> {
         let is_there_before = self.is_there_before();
         for (name, is_there) in self.names.iter().zip(&self.found.borrow().is_there) {
             if *is_there != is_there_before {
-                let taken_back = match &self.aside {
-                    Some(aside) => self.set_aside(aside, name),
-                    None => self.operation.take_back(&self.directory, name),
+                let taken_back = match (&self.aside, self.operation.effect()) {
+                    (Some(aside), _) => self.set_aside(aside, name),
+                    (None, Effect::Adds) => self.operation.remove(&self.directory, name),
+                    (None, Effect::Removes) => self.operation.add(&self.directory, name),
                 };
                 taken_back.map_err(|bad| Failure::of("prepare an operation", bad))?;
             }
@@ -218,11 +228,23 @@ impl<O: Operation> Pool<O> {
     fn perform(&self, count: usize) -> Result<(), Failure> {
         let first = self.done.get();
         for name in &self.names[first..first + count] {
-            let performed = self.operation.perform(&self.directory, name);
+            let performed = self.perform_on(name);
             performed.map_err(|bad| self.operation.refused(bad))?;
         }
         self.done.set(first + count);
         Ok(())
+    }
+
+    #[inline(always)]
+    fn perform_on(&self, name: &CStr) -> Result<(), Bad> {
+        match self.operation.effect() {
+            Effect::Adds => self.operation.add(&self.directory, name)?,
+            Effect::Removes => self.operation.remove(&self.directory, name)?,
+        }
+        match self.operation.waits_itself() {
+            true => Ok(()),
+            false => Ok(self.sync.wait(&self.directory)?),
+        }
     }
 }
 
@@ -240,8 +262,13 @@ pub(super) fn measure<'p, O: Operation>(
         Sync::Fsync if plan.is_timed() => SINGLES_TIMED,
         Sync::Fsync => SINGLES_COUNTED,
     };
-    let pool = Pool::new(space, operation, count)?;
-    pool.operation.expect(&mut plan, &pool.directory);
+    let pool = Pool::new(space, operation, sync, count)?;
+    let synced = match pool.operation.waits_itself() {
+        // What it makes may be empty, and have no page that could show whether it was synced.
+        true => ArgumentValue::Never,
+        false => ArgumentValue::Always,
+    };
+    sync.expect_synced(&mut plan, synced, &pool.directory);
     let mut outcome = match sync {
         Sync::None => {
             plan.expect(SEARCHED);
@@ -250,26 +277,16 @@ pub(super) fn measure<'p, O: Operation>(
         }
         Sync::Fsync => {
             settle(pool.directory())?;
-            let (waits, made) = (durable::watch(space), Cell::new(0));
-            let prepare = || {
-                waits.after(made.get());
-                if pool.done.get() == count {
-                    waits.leave_out(|| {
-                        pool.renew()?;
-                        settle(pool.directory())
-                    })?;
-                }
-                waits.before();
-                Ok(())
+            let waits = Waits::begin(space.folder().file());
+            let prepare = |waits: &Waits| match pool.done.get() == count {
+                true => waits.leave_out(|| {
+                    pool.renew()?;
+                    settle(pool.directory())
+                }),
+                false => Ok(()),
             };
-            let operate = || {
-                made.set(made.get() + 1);
-                pool.perform(1)
-            };
-            let mut outcome = plan.measure(Single::of(prepare, operate))?;
-            waits.after(made.get());
-            claim_delivered(&mut outcome, &waits);
-            outcome
+            let operate = || pool.perform(1);
+            waits.measure(plan, false, DELIVERED, prepare, operate)?.0
         }
     };
     claim_left(&mut outcome, &pool)?;

@@ -126,16 +126,17 @@ impl Measured for Row {
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let source = Source::open(&mut plan, &self.dir, FILE, State::Cold, self.size)?;
         let mut reader = Reader::of(&mut plan, &source, self.blocks());
+        // Pages beyond the last one read.
         let ahead_now = || -> Result<u64, Failure> {
             let cached = source.cache().resident()?.pages();
             Ok(cached.saturating_sub(pages(PART)))
         };
         // Without advice, for comparison.
-        let (mut unadvised, mut ahead) = (Ahead::default(), Ahead::default());
+        let (mut unadvised, mut ahead) = (Vec::new(), Vec::new());
         for _ in 0..UNADVISED {
             source.prepare()?;
             reader.lap()?;
-            unadvised.note(ahead_now()?);
+            unadvised.push(ahead_now()?);
         }
         let advice = match self.advice {
             Advised::None => None,
@@ -147,15 +148,19 @@ impl Measured for Row {
                 .map_err(|cause| Failure::of("posix_fadvise", cause))?;
         }
         source.prepare()?;
-        let (storage, before) = (Storage::watch(source.file())?, reader.bytes());
+        let (storage, first) = (Storage::watch(source.file())?, reader.tally().bytes());
         let look = || {
-            ahead.note(ahead_now()?);
+            ahead.push(ahead_now()?);
             Ok(())
         };
         let mut outcome = source.laps(plan, &mut reader, Observes::Rate, || Ok(()), look)?;
-        ahead.see(&mut outcome, &unadvised);
+        let (before, mean) = (mean(&unadvised), mean(&ahead));
+        outcome.detail("ahead_bytes", page_size() as f64 * mean);
+        outcome.saw(&MAX_READ_AHEAD, ahead.iter().max().copied().unwrap_or(0));
+        let (share, doubt) = compared(mean, before);
+        outcome.saw_unless(&AS_FAR_AHEAD, share, doubt);
         if let Some(fetched) = storage.fetched()? {
-            let read = reader.bytes() - before;
+            let read = reader.tally().bytes() - first;
             outcome.detail("fetched_per_byte", fetched as f64 / read as f64);
         }
         Ok(outcome)
@@ -172,32 +177,8 @@ impl Row {
     }
 }
 
-/// How many pages beyond the last one read were in the cache, each time.
-#[derive(Default)]
-struct Ahead {
-    sum: u64,
-    times: u64,
-    max: u64,
-}
-
-impl Ahead {
-    fn note(&mut self, pages: u64) {
-        self.max = self.max.max(pages);
-        self.sum += pages;
-        self.times += 1;
-    }
-
-    fn mean(&self) -> f64 {
-        self.sum as f64 / self.times.max(1) as f64
-    }
-
-    /// Reports the effect of the advice, compared with readahead without any.
-    fn see(&self, b: &mut Bencher, unadvised: &Self) {
-        b.detail("ahead_bytes", page_size() as f64 * self.mean());
-        b.saw(&MAX_READ_AHEAD, self.max);
-        let (share, doubt) = compared(self.mean(), unadvised.mean());
-        b.saw_unless(&AS_FAR_AHEAD, share, doubt);
-    }
+fn mean(pages: &[u64]) -> f64 {
+    pages.iter().sum::<u64>() as f64 / pages.len().max(1) as f64
 }
 
 /// How far readahead went, as a share of how far it had gone before any advice, and what else than
@@ -223,12 +204,5 @@ mod tests {
         assert_eq!(compared(0.0, 32.0), (0.0, None), "MADV_RANDOM");
         assert_eq!(compared(64.0, 32.0).0, 2.0);
         assert!(compared(64.0, 32.0).1.is_some() && compared(0.0, 0.0).1.is_some());
-    }
-
-    #[test]
-    fn the_mean_and_the_maximum_of_what_was_ahead() {
-        let mut ahead = Ahead::default();
-        [0, 4, 8].into_iter().for_each(|pages| ahead.note(pages));
-        assert_eq!((ahead.mean(), ahead.max), (4.0, 8));
     }
 }

@@ -88,9 +88,9 @@ impl Measured<Bandwidth> for Row {
         let mut reader = Reader::of(&mut plan, &source, self.blocks());
         match self.cache {
             State::Warm => {
-                plan.rate(reader.size());
+                plan.rate(reader.tally().size);
                 let mut outcome = source.cached(plan, &mut reader)?;
-                outcome.claim_moved(reader.bytes(), "pread64");
+                outcome.claim_moved(reader.tally().bytes(), "pread64");
                 Ok(outcome)
             }
             State::Cold | State::Direct => {

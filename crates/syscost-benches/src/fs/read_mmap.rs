@@ -32,7 +32,7 @@ use super::labels;
 use super::read::FILE;
 use super::reader::read_through;
 use super::space::{Stamped, Storage};
-use super::transfer::{Observes, Source, State, Transfer};
+use super::transfer::{Observes, Source, State, Tally, Transfer};
 use crate::memory::space::file::Mapped;
 use crate::witness::files::DIRECTORY;
 
@@ -185,16 +185,8 @@ impl<'m> Pages<'m> {
 
     /// Reads each page of a mapping once.
     fn read_all(&self, mapped: &Mapped) -> Result<(), Failure> {
-        let read = self.order.iter().try_fold(0, |read, number| {
-            self.read(mapped, *number).map(|()| read + 1)
-        })?;
-        match read == self.order.len() {
-            true => Ok(()),
-            false => Err(Failure::Refuted(format!(
-                "{read} of {} pages were read",
-                self.order.len()
-            ))),
-        }
+        let mut order = self.order.iter();
+        order.try_for_each(|number| self.read(mapped, *number))
     }
 }
 
@@ -223,20 +215,16 @@ impl Transfer for Pages<'_> {
 
     fn lap(&mut self) -> Result<(), Failure> {
         self.read_all(self.mapped)?;
-        self.reads += self.blocks();
+        self.reads += self.order.len() as u64;
         Ok(())
     }
 
-    fn blocks(&self) -> u64 {
-        self.order.len() as u64
-    }
-
-    fn size(&self) -> u64 {
-        page_size() as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        self.reads * self.size()
+    fn tally(&self) -> Tally {
+        Tally {
+            blocks: self.order.len() as u64,
+            size: page_size() as u64,
+            transfers: self.reads,
+        }
     }
 }
 
@@ -252,9 +240,10 @@ fn warm<'p>(mut plan: Plan<'p>, source: &Source, pages: &Pages) -> Result<Outcom
     pages.read_all(&mappings[0])?;
     let faults = (Usage::thread()? - before).minor_faults.max(1);
     let (claim, mapped) = ("pages mapped once they are read", mappings[0].mapped()?);
-    let least = Bound::AtLeast(pages.blocks() as f64);
+    let mut read = pages.tally();
+    let least = Bound::AtLeast(read.blocks as f64);
     plan.claim_within(claim, least, mapped as f64, "pagemap");
-    let per_page = faults as f64 / pages.blocks() as f64;
+    let per_page = faults as f64 / read.blocks as f64;
     plan.expect(within(
         Counter::MinorFaults,
         per_page / 1.1 - FAULTS,
@@ -262,14 +251,14 @@ fn warm<'p>(mut plan: Plan<'p>, source: &Source, pages: &Pages) -> Result<Outcom
     ));
     plan.detail("pages_per_fault", 1.0 / per_page);
     let storage = Storage::watch(source.file())?;
-    let batches = Loop::batches(pages.blocks(), |iterations| {
+    let batches = Loop::batches(read.blocks, |iterations| {
         mappings[..iterations as usize]
             .iter()
             .try_for_each(|mapped| pages.read_all(mapped))
     });
     let mut outcome = plan.measure(batches.prepared(MAPPINGS, |_| unmap()))?;
-    let read = outcome.operations() * pages.size();
-    source.see(&mut outcome, &storage, (pages.blocks(), pages.size()), read)?;
+    read.transfers = outcome.operations();
+    source.see(&mut outcome, &storage, read)?;
     Ok(outcome)
 }
 
@@ -278,7 +267,7 @@ fn cold_in_order<'p>(
     source: &Source,
     mut pages: Pages,
 ) -> Result<Outcome<'p>, Failure> {
-    let (mapped, blocks) = (pages.mapped, pages.blocks() as f64);
+    let (mapped, blocks) = (pages.mapped, pages.order.len() as f64);
     let forget = || mapped.unmap_pages();
     let (before, times) = (Usage::thread()?.major_faults, Cell::new(0.0_f64));
     let look = || {

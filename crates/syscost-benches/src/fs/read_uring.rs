@@ -110,11 +110,16 @@ impl Measured for Row {
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let source = Source::open(&mut plan, &self.dir, FILE, self.cache, self.size)?;
-        let ring = Ring::of(&mut plan, &source, self.depth, self.blocks())?;
-        match self.cache {
-            State::Warm => warm(plan, &source, ring),
-            State::Cold | State::Direct => direct(plan, &source, ring),
-        }
+        let mut ring = Ring::of(&mut plan, &source, self.depth, self.blocks())?;
+        let storage = Storage::watch_process(source.file())?;
+        let mut outcome = match self.cache {
+            State::Warm => warm(plan, &mut ring)?,
+            State::Cold | State::Direct => direct(plan, &storage, &mut ring)?,
+        };
+        ring.claim(&mut outcome);
+        outcome.detail_per_second("reads_per_second", 1.0);
+        source.see(&mut outcome, &storage, ring.tally())?;
+        Ok(outcome)
     }
 }
 
@@ -128,33 +133,26 @@ impl Row {
     }
 }
 
-fn warm<'p>(
-    mut plan: Plan<'p>,
-    source: &Source,
-    mut ring: Ring<'_>,
-) -> Result<Outcome<'p>, Failure> {
+fn warm<'p>(mut plan: Plan<'p>, ring: &mut Ring<'_>) -> Result<Outcome<'p>, Failure> {
     // Some file systems let a kernel thread read, which is waited for.
     plan.expect(at_most(Counter::VoluntarySwitches, 1.0));
-    let storage = Storage::watch_process(source.file())?;
     let mut outcome = plan.measure(Loop::batches(ring.depth(), |iterations| {
         (0..iterations).try_for_each(|_| ring.read_together())
     }))?;
     // The divisor of the time.
     let operations = outcome.operations();
     outcome.claim_equal("reads that completed", operations, ring.completed(), RING);
-    end(&mut outcome, source, &storage, &ring)?;
     Ok(outcome)
 }
 
 fn direct<'p>(
     mut plan: Plan<'p>,
-    source: &Source,
-    mut ring: Ring<'_>,
+    storage: &Storage,
+    ring: &mut Ring<'_>,
 ) -> Result<Outcome<'p>, Failure> {
     let reads = MIN_READS.max(ROUNDS * ring.depth());
     expect_waits(&mut plan, reads + 3 * ring.depth());
     let clock = *plan.clock();
-    let storage = Storage::watch_process(source.file())?;
     let (mut busy, mut implied) = (Duration::ZERO, Implied::default());
     let mut outcome = plan.measure(Observed::of(|| {
         let (begun, before) = (Instant::now(), ring.completed());
@@ -168,17 +166,5 @@ fn direct<'p>(
     if let Some(in_hand) = storage.mean_in_hand(busy)? {
         outcome.detail("device_in_flight", in_hand);
     }
-    end(&mut outcome, source, &storage, &ring)?;
     Ok(outcome)
-}
-
-fn end(
-    outcome: &mut Outcome,
-    source: &Source,
-    storage: &Storage,
-    ring: &Ring<'_>,
-) -> Result<(), Failure> {
-    ring.claim(outcome);
-    outcome.detail_per_second("reads_per_second", 1.0);
-    source.see(outcome, storage, (ring.blocks(), ring.size()), ring.bytes())
 }

@@ -9,7 +9,7 @@ use syscost_sys::files::Buffer;
 
 use super::blocks::{Access, Blocks};
 use super::space::{ALIGNMENT, Stamped};
-use super::transfer::{Source, Transfer};
+use super::transfer::{Source, Tally, Transfer};
 
 /// Bytes per read where a file is only brought into the page cache.
 const THROUGH: usize = 64 << 10;
@@ -33,16 +33,12 @@ pub(super) struct Reader<'f> {
 impl<'f> Reader<'f> {
     /// A reader of these blocks; claims that it reads that file.
     pub(super) fn of(plan: &mut Plan, source: &'f Source, blocks: Blocks) -> Self {
-        let descriptor = Argument {
-            position: 0,
-            name: "descriptor",
-        };
         let own = ArgumentValue::Always(source.file().as_raw_fd() as u64);
-        plan.expect_argument(Sysno::PREAD64, descriptor, own);
+        plan.expect_argument(Sysno::PREAD64, (0, "descriptor"), own);
         let offsets = blocks.offsets(plan.random());
         let buffer = Buffer::new(blocks.size.get(), ALIGNMENT);
         if blocks.access == Access::Random && offsets.len() > AUDITED {
-            plan.expect_argument(Sysno::PREAD64, PLACE, ArgumentValue::Different);
+            plan.expect_argument(Sysno::PREAD64, (3, "block"), ArgumentValue::Different);
         }
         Self {
             written: source.written(),
@@ -61,12 +57,6 @@ impl<'f> Reader<'f> {
         Failure::Failed(format!("pread of {wanted} bytes at {offset} gave {count}"))
     }
 }
-
-/// The offset of pread64, as what tells one block from the others.
-const PLACE: Argument = Argument {
-    position: 3,
-    name: "block",
-};
 
 impl Transfer for Reader<'_> {
     #[inline(always)]
@@ -92,16 +82,12 @@ impl Transfer for Reader<'_> {
         (0..self.offsets.len()).try_for_each(|_| self.next())
     }
 
-    fn blocks(&self) -> u64 {
-        self.offsets.len() as u64
-    }
-
-    fn size(&self) -> u64 {
-        self.buffer.len() as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        self.reads * self.size()
+    fn tally(&self) -> Tally {
+        Tally {
+            blocks: self.offsets.len() as u64,
+            size: self.buffer.len() as u64,
+            transfers: self.reads,
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use syscost_sys::files::Filesystem;
 use super::blocks::Access;
 use super::durable::Sync;
 use super::metadata::{self, Kept};
-use super::nfs::{self, Step};
+use super::nfs::{self, Call as NfsCall, Step};
 use super::sync::{self, Call};
 use super::transfer::State;
 use super::write::{self, Target};
@@ -93,9 +93,9 @@ impl Op {
         const LARGE: Bytes = Bytes::mib(1);
         let (place, is_it) = if let Some(&nfs::Row { op, size }) = case.row() {
             let is = [
-                (Op::Read4K, Step::Read, Some(SMALL)),
-                (Op::Read1M, Step::Read, Some(LARGE)),
-                (Op::Stat, Step::Getattr, None),
+                (Op::Read4K, Step::Call(NfsCall::Read), Some(SMALL)),
+                (Op::Read1M, Step::Call(NfsCall::Read), Some(LARGE)),
+                (Op::Stat, Step::Call(NfsCall::Getattr), None),
             ];
             (NFS, is.contains(&(self, op, size)))
         } else if let Some(row) = case.row::<read::Row>() {
@@ -196,7 +196,10 @@ impl Computed for Row {
         };
         Ok(ComputedValue {
             value: far - near,
-            evidence: vec![are_times(far, near), of_directories(remote, local, here)],
+            evidence: vec![
+                are_times(far, near),
+                are_far_and_near(side(remote, here), side(local, here)),
+            ],
             details: details(far, near),
             ..ComputedValue::default()
         })
@@ -221,28 +224,26 @@ impl Row {
 
 /// Both times, and their ratio if there is one.
 fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
-    let ratio = Some(remote / local).filter(|ratio| ratio.is_finite());
-    [
-        ("remote_ns", Some(remote)),
-        ("local_ns", Some(local)),
-        ("ratio", ratio),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-    .collect()
+    let all = [
+        ("remote_ns", remote),
+        ("local_ns", local),
+        ("ratio", remote / local),
+    ];
+    let known = all.into_iter().filter(|(_, value)| value.is_finite());
+    known
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
-/// The file systems on both sides, according to the current mounts.
-fn of_directories(remote: &str, local: &str, here: &Here) -> Evidence {
-    let far = match remote {
-        // It is accessed by its protocol, without a mount.
+/// The file system on the side of this label; that of a server, which is accessed by its protocol.
+fn side(label: &str, here: &Here) -> Option<Filesystem> {
+    match label {
         NFS => here.targets.nfs.as_ref().map(|_| Filesystem {
             kind: NFS.to_owned(),
             ..Filesystem::default()
         }),
         label => filesystem(here, label),
-    };
-    are_far_and_near(far, filesystem(here, local))
+    }
 }
 
 /// Whether the first of two file systems is on another machine and the second is not.
@@ -279,23 +280,23 @@ mod tests {
     use super::*;
 
     fn case(remote: &str, op: Op) -> Case<Row> {
-        let mut rows = rows!(Row {
+        let rows = rows!(Row {
             dir: [remote.to_owned()],
             local: [Some("ssd".to_owned())],
             op: [Some(op)]
         });
-        rows.remove(0)
+        rows[0].clone()
     }
 
     fn read(dir: &str, cache: State) -> Case {
         use read::Row;
-        let mut rows = rows!(Row {
+        let rows = rows!(Row {
             dir: [dir.to_owned()],
             access: [Access::Random],
             cache: [cache],
             size: [Bytes::kib(4)]
         });
-        rows.remove(0).erased()
+        rows[0].clone().erased()
     }
 
     fn source<'c>(id: &'static str, case: &'c Case, median: f64) -> Source<'c> {
@@ -326,15 +327,12 @@ mod tests {
 
     #[test]
     fn the_server_without_a_mount_is_compared_with_the_page_cache() {
-        let remote = {
-            use nfs::Row;
-            rows!(Row {
-                op: [Step::Read],
-                size: [Some(Bytes::kib(4))]
-            })
-            .remove(0)
-            .erased()
-        };
+        use nfs::Row as Server;
+        let remote = rows!(Server {
+            op: [Step::Call(NfsCall::Read)],
+            size: [Some(Bytes::kib(4))]
+        });
+        let remote = remote[0].clone().erased();
         let warm = read("ssd", State::Warm);
         let rows = [source(OF_SERVER, &remote, 90e3), source(READ, &warm, 400.0)];
         let value = computed(&case(NFS, Op::Read4K), &rows).unwrap();
@@ -363,17 +361,13 @@ mod tests {
 
     #[test]
     fn only_rows_of_the_operation_take_part_each_in_its_directory() {
-        let metadata = {
-            use metadata::Row;
-            rows!(Row {
-                dir: ["ssd".to_owned()],
-                op: [metadata::Op::CREATE],
-                sync: Sync::ALL
-            })
-            .into_iter()
-            .map(Case::erased)
-            .collect::<Vec<_>>()
-        };
+        use metadata::Row as Named;
+        let rows = rows!(Named {
+            dir: ["ssd".to_owned()],
+            op: [metadata::Op::CREATE],
+            sync: Sync::ALL
+        });
+        let metadata: Vec<Case> = rows.into_iter().map(Case::erased).collect();
         let ssd = Some("ssd");
         assert_eq!(Op::Create.place(&metadata[0]), ssd);
         assert_eq!(Op::Create.place(&metadata[1]), None, "fsync");
@@ -391,24 +385,17 @@ mod tests {
             label: "here".to_owned(),
             path: "/proc".into(),
         }];
-        let names = Row::rows(&here)
-            .iter()
-            .map(|case| case.suffix())
-            .collect::<Vec<_>>();
-        let expected = ["read_4K", "read_1M", "stat"];
-        assert_eq!(
-            names,
-            expected.map(|op| format!("{{dir=nfs,local=here,op={op}}}"))
-        );
+        let rows = Row::rows(&here);
+        let names: Vec<String> = rows.iter().map(Case::suffix).collect();
+        let named = |op| format!("{{dir=nfs,local=here,op={op}}}");
+        assert_eq!(names, ["read_4K", "read_1M", "stat"].map(named));
     }
 
     #[test]
     fn where_nothing_is_remote_the_row_says_what_is_missing() {
         let nothing = Row::rows(&Here::plain()).remove(0);
         let reason = nothing.row.sides().map(drop).unwrap_err().to_string();
-        assert!(
-            reason.contains("--nfs") && reason.contains("--dir"),
-            "{reason}"
-        );
+        let says = ["--nfs", "--dir"].map(|option| reason.contains(option));
+        assert_eq!(says, [true; 2], "{reason}");
     }
 }

@@ -21,7 +21,7 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, Mode, OFlags, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::{Errno, read, write};
 use syscost_harness::prelude::*;
 use syscost_sys::files::stamp;
@@ -94,15 +94,15 @@ impl Measured for Row {
             ),
             Op::Unlink => (vec![calls(Sysno::UNLINKAT)], Sysno::UNLINKAT),
         };
-        let argument =
-            |call, position, name, given| Proof::argument(call, Argument { position, name }, given);
         let written = is_written.then(|| {
             let size = ArgumentValue::Always(self.size.0);
-            Proof::counted([calls(Sysno::WRITE)]).and(argument(Sysno::WRITE, 2, "length", size))
+            let length = Proof::argument(Sysno::WRITE, (2, "length"), size);
+            Proof::counted([calls(Sysno::WRITE)]).and(length)
         });
+        let name = Proof::argument(named, (1, "name"), ArgumentValue::Different);
         RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
-            op: Proof::counted(made).and(argument(named, 1, "name", ArgumentValue::Different)),
+            op: Proof::counted(made).and(name),
             size: MOVED.sees(self.size.0).and(written.unwrap_or_default()),
             sync: self.sync.proof(),
         }
@@ -144,55 +144,15 @@ impl Files {
         }
     }
 
-    #[inline(always)]
-    fn create(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
-        let file = openat(directory, name, CREATE, PRIVATE)?;
-        if !self.content.is_empty() {
-            // A full disk, or a limit, may truncate a write.
-            must(write(&file, &self.content)? == self.content.len())?;
-        }
-        self.sync.wait(&file)?;
-        close(file)
-    }
-
-    #[inline(always)]
-    fn unlink(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Errno> {
-        unlinkat(directory, name, AtFlags::empty())
-    }
-
-    /// Claims that the files themselves were synced, and not, for example, their directory: none of their
-    /// content is left to be written back.
-    fn claim_synced(
-        &self,
-        b: &mut Bencher,
-        directory: &OwnedFd,
-        names: &[CString],
-    ) -> Result<(), Failure> {
-        const WHAT: &str = "pages of these files that are not written back";
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let mut unwritten = Ok::<u64, Unsupported>(0);
-        for name in names {
-            let file = openat(directory, name, flags, Mode::empty());
-            let file = file.map_err(|cause| Failure::of("open a file", cause))?;
-            let left = unwritten_pages(&File::from(file));
-            unwritten = unwritten.and_then(|sum| Ok(sum + left?));
-        }
-        match unwritten {
-            Ok(pages) => b.claim_equal(WHAT, 0, pages, "cachestat"),
-            Err(reason) => b.claim_unobserved(WHAT, 0_u64, "cachestat", reason),
-        }
-        Ok(())
-    }
-
-    /// The size of a file, and whether its content is right.
-    fn look(&self, directory: &OwnedFd, name: &CStr) -> Result<(u64, bool), Errno> {
+    /// The file, its size, and whether its content is right.
+    fn look(&self, directory: &OwnedFd, name: &CStr) -> Result<(File, u64, bool), Errno> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = openat(directory, name, flags, Mode::empty())?;
-        let size = statat(directory, name, AtFlags::empty())?.st_size as u64;
+        let size = fstat(&file)?.st_size as u64;
         let mut content = vec![0; size as usize];
         let is_right = read(&file, &mut content)? == content.len()
             && stamp::check(&content, 0, self.seed).is_ok();
-        Ok((size, is_right))
+        Ok((file.into(), size, is_right))
     }
 }
 
@@ -204,31 +164,24 @@ impl Operation for Files {
         }
     }
 
-    fn expect(&self, plan: &mut Plan, directory: &OwnedFd) {
-        let given = match self.op {
-            // An empty file has no page that could show it.
-            Op::Create => ArgumentValue::Never,
-            Op::Unlink => ArgumentValue::Always,
-        };
-        self.sync.expect_synced(plan, given, directory);
+    #[inline(always)]
+    fn add(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        let file = openat(directory, name, CREATE, PRIVATE)?;
+        if !self.content.is_empty() {
+            // A full disk, or a limit, may truncate a write.
+            must(write(&file, &self.content)? == self.content.len())?;
+        }
+        self.sync.wait(&file)?;
+        close(file)
     }
 
     #[inline(always)]
-    fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
-        match self.op {
-            Op::Create => self.create(directory, name),
-            Op::Unlink => {
-                self.unlink(directory, name)?;
-                Ok(self.sync.wait(directory)?)
-            }
-        }
+    fn remove(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        Ok(unlinkat(directory, name, AtFlags::empty())?)
     }
 
-    fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
-        match self.op {
-            Op::Create => Ok(self.unlink(directory, name)?),
-            Op::Unlink => self.create(directory, name),
-        }
+    fn waits_itself(&self) -> bool {
+        self.op == Op::Create
     }
 
     fn makes_inodes(&self) -> bool {
@@ -249,21 +202,26 @@ impl Operation for Files {
         directory: &OwnedFd,
         names: &[CString],
     ) -> Result<(), Failure> {
-        let failed = |cause| Failure::of("read a file", cause);
-        let mut right = 0;
-        let mut sizes = Vec::new();
+        let (mut right, mut sizes) = (0, Vec::new());
+        // What was synced is the files themselves and not, for example, their directory, if none of
+        // their content is left to be written back.
+        let mut unwritten = Ok::<u64, Unsupported>(0);
         for name in names {
-            let (size, is_right) = self.look(directory, name).map_err(failed)?;
-            sizes.push(size);
+            let seen = self.look(directory, name);
+            let (file, size, is_right) = seen.map_err(|cause| Failure::of("read a file", cause))?;
             right += usize::from(is_right);
+            sizes.push(size);
+            unwritten = unwritten.and_then(|sum| Ok(sum + unwritten_pages(&file)?));
         }
         let what = "files of these that have their content";
         b.claim_equal(what, names.len(), right, "read");
         see_alike(b, &MOVED, sizes);
-        match (self.op, self.sync) {
-            (Op::Create, Sync::Fsync) => self.claim_synced(b, directory, names),
-            (Op::Create, Sync::None) | (Op::Unlink, _) => Ok(()),
+        if (self.op, self.sync) == (Op::Create, Sync::Fsync) {
+            let what = "pages of these files that are not written back";
+            let unwritten = unwritten.map(|pages| pages as f64);
+            b.claim_known(what, Bound::Exactly(0.0), unwritten, "cachestat");
         }
+        Ok(())
     }
 
     fn refused(&self, bad: Bad) -> Failure {
@@ -296,7 +254,7 @@ mod tests {
             setrlimit(Resource::Fsize, limit).map_err(|cause| Failure::of("setrlimit", cause))?;
             let directory = super::super::entries::open_directory(&folder)?;
             let files = Files::new(7, 10 << 10, Op::Create, Sync::None);
-            let made = files.perform(&directory, c"long");
+            let made = files.add(&directory, c"long");
             match made.map_err(|bad| files.refused(bad)) {
                 Err(Failure::Failed(_)) => Ok(()),
                 other => Err(Failure::Broken(format!("comes to {other:?}"))),

@@ -160,7 +160,7 @@ impl Stamped {
 
     /// Compares what was read from `offset` with what was written there.
     pub(super) fn check(&self, bytes: &[u8], offset: u64) -> Result<(), Failure> {
-        stamp::check(bytes, offset, self.seed).map_err(|wrong| Failure::Refuted(wrong.to_string()))
+        Ok(stamp::check(bytes, offset, self.seed)?)
     }
 }
 

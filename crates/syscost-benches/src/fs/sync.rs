@@ -28,6 +28,7 @@ use std::fs::File;
 
 use rustix::fs::{OFlags, fcntl_getfl, fdatasync, fsync};
 use syscost_harness::prelude::*;
+use syscost_results::Evidence;
 
 use super::blocks::{Access, Blocks};
 use super::labels;
@@ -202,18 +203,16 @@ fn measure<'p>(
         let left = unwritten_pages(file);
         unwritten = unwritten.clone().and_then(|most| Ok(left?.max(most)));
     };
-    let (mut outcome, writer, waits, moved) = writer.measure(plan, MAX_JOURNAL, look, finish)?;
+    let (mut outcome, writer, moved) = writer.measure(plan, MAX_JOURNAL, look, finish)?;
     let what = "pages of the file that are not written back after an operation, at most";
-    match unwritten {
-        Ok(left) => outcome.claim_equal(what, 0, left, "cachestat"),
-        Err(reason) => outcome.claim_unobserved(what, 0_u64, "cachestat", reason),
-    }
+    let unwritten = unwritten.map(|left| left as f64);
+    outcome.claim_known(what, Bound::Exactly(0.0), unwritten, "cachestat");
     if let Ok(moved) = &moved {
         if let Some(flushes) = moved.flushes {
             outcome.detail("flushes_per_operation", flushes);
         }
-        if waits.has_volatile_cache() == Some(true) {
-            claim_flushed(&mut outcome, &space.filesystem().options, moved);
+        if moved.has_volatile_cache == Some(true) {
+            outcome.add_evidence(flushed(&space.filesystem().options, moved));
         }
     }
     writer.claim_content(&mut outcome, space)?;
@@ -222,23 +221,18 @@ fn measure<'p>(
 
 /// A device with a cache of its own receives a request to flush it after each write. Other programs
 /// may send such requests, too, but each operation waits for a request that began after it did.
-fn claim_flushed(b: &mut Bencher, options: &str, moved: &PerOperation) {
+fn flushed(options: &str, moved: &PerOperation) -> Evidence {
     let what = Claim::by_most("requests to flush the device's own cache per operation");
-    let expected = Bound::AtLeast(1.0);
-    let asks_for_none = ["nobarrier", "barrier=0"];
+    let (expected, source) = (Bound::AtLeast(1.0), &moved.source);
     let Some(flushes) = moved.flushes else {
         let reason = "the kernel has counted none of this device so far, or never does";
-        return b.claim_unobserved(what, expected.fact(), &moved.source, reason);
+        return Evidence::unobserved(what, expected.fact(), source).because(reason);
     };
     let mut options = options.split(',');
-    match options.find(|option| asks_for_none.contains(option)) {
-        Some(option) => {
-            let reason =
-                format!("it is mounted with {option}: the device's cache is never flushed");
-            b.claim_unverified(what, expected.fact(), flushes, &moved.source, &reason);
-        }
-        None => b.claim_within(what, expected, flushes, &moved.source),
-    }
+    let for_none = options.find(|option| ["nobarrier", "barrier=0"].contains(option));
+    let reason = for_none
+        .map(|option| format!("it is mounted with {option}: the device's cache is never flushed"));
+    Evidence::judged(what, expected, flushes, source).unless(reason)
 }
 
 fn name(flags: OFlags) -> &'static str {
@@ -253,12 +247,10 @@ fn name(flags: OFlags) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
     use syscost_results::Verdict;
 
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
-    use crate::testing::{claims, findings_by};
 
     #[test]
     fn a_write_that_nothing_makes_safe_is_found_out() {
@@ -270,18 +262,8 @@ mod tests {
             measure(plan, &space, Call::Fsync, Bytes::kib(4), |_| Ok(()))
         });
         let found = found.expect("it can be written");
-        let mut claims = found.iter();
-        assert!(
-            claims.any(|claim| claim.contains("not written back")),
-            "{found:?}"
-        );
-    }
-
-    #[test]
-    fn the_flags_of_a_call_open_the_file_as_it_says() {
-        for call in Call::ALL {
-            assert_eq!(name(call.flags()), call.opened(), "{call:?}");
-        }
+        let is_missed = |claim: &String| claim.contains("not written back");
+        assert!(found.iter().any(is_missed), "{found:?}");
     }
 
     #[test]
@@ -295,17 +277,11 @@ mod tests {
             let moved = PerOperation {
                 written: 4096.0,
                 flushes,
+                has_volatile_cache: Some(true),
                 source: String::new(),
             };
-            let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
-                let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
-                claim_flushed(&mut outcome, options, &moved);
-                Ok(outcome)
-            });
-            let found = found.expect("it works");
-            let judged = claims(&found, verdict);
-            assert_eq!(judged.len(), 1, "{flushes:?} {options}");
-            assert!(judged[0].contains("flush"), "{judged:?}");
+            let judged = flushed(options, &moved).verdict;
+            assert_eq!(judged, verdict, "{flushes:?} {options}");
         }
     }
 }

@@ -50,19 +50,26 @@ pub(super) trait Transfer {
     /// Transfers each block once, the first one first.
     fn lap(&mut self) -> Result<(), Failure>;
 
-    /// How many different blocks there are.
-    fn blocks(&self) -> u64;
-
-    /// Length of a block, in bytes.
-    fn size(&self) -> u64;
-
-    /// Number of bytes transferred so far, in this process.
-    fn bytes(&self) -> u64;
+    /// What it transfers, and how much so far, in this process.
+    fn tally(&self) -> Tally;
 }
 
-/// How many blocks there are, and how long each is.
-fn of(by: &impl Transfer) -> (u64, u64) {
-    (by.blocks(), by.size())
+/// Blocks that are transferred in turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tally {
+    /// How many different ones there are.
+    pub(super) blocks: u64,
+    /// Length of a block, in bytes.
+    pub(super) size: u64,
+    /// Number of transfers so far.
+    pub(super) transfers: u64,
+}
+
+impl Tally {
+    /// Number of bytes transferred so far.
+    pub(super) fn bytes(self) -> u64 {
+        self.transfers * self.size
+    }
 }
 
 /// What a value is, in which laps are observed.
@@ -75,10 +82,9 @@ pub(super) enum Observes {
 }
 
 impl Observes {
-    /// The value of so many bytes, in blocks of this size, that took this long, and the time that
-    /// it implies.
-    fn value(self, bytes: u64, size: u64, ns: f64) -> (f64, f64) {
-        let (bytes, blocks) = (bytes as f64, (bytes / size) as f64);
+    /// The value of so many blocks of this size, that took this long, and the time that it implies.
+    fn value(self, blocks: u64, size: u64, ns: f64) -> (f64, f64) {
+        let (bytes, blocks) = ((blocks * size) as f64, blocks as f64);
         match self {
             Self::Rate => {
                 let rate = bytes * 1e9 / ns;
@@ -142,7 +148,7 @@ thread_local! {
 fn kept(b: &mut Bencher, dir: &str, bytes: u64) -> Result<Rc<Kept>, Failure> {
     let known = ALL.with_borrow(|all| {
         let fits = |(of, kept): &&(String, Rc<Kept>)| of == dir && kept.file.bytes() == bytes;
-        all.iter().find(fits).map(|(_, kept)| Rc::clone(kept))
+        Some(Rc::clone(&all.iter().find(fits)?.1))
     });
     if let Some(known) = known {
         see_directory(b, known.space.folder().file());
@@ -191,14 +197,12 @@ impl Source {
         if state != State::Warm {
             has_storage.clone()?;
         }
-        let direct = match state {
-            State::Warm | State::Cold => None,
-            State::Direct => {
-                let file = kept.file.open_direct()?;
-                allowed_direct(&file, size.0)?;
-                Some(file)
-            }
-        };
+        let direct = (state == State::Direct)
+            .then(|| kept.file.open_direct())
+            .transpose()?;
+        if let Some(file) = &direct {
+            allowed_direct(file, size.0)?;
+        }
         let cache = Cache::of(&kept.space, kept.file.open()?)?;
         if has_storage.is_ok() {
             cache.empty()?;
@@ -256,7 +260,7 @@ impl Source {
     ) -> Result<Outcome<'p>, Failure> {
         let storage = Storage::watch(self.file())?;
         let mut outcome = plan.measure(Loop::each(|| by.next()))?;
-        self.see(&mut outcome, &storage, of(by), by.bytes())?;
+        self.see(&mut outcome, &storage, by.tally())?;
         Ok(outcome)
     }
 
@@ -278,7 +282,7 @@ impl Source {
         let mut outcome = measure_each(plan, prepare, || by.next())?;
         prepare()?;
         by.next()?;
-        self.see(&mut outcome, &storage, of(by), by.bytes())?;
+        self.see(&mut outcome, &storage, by.tally())?;
         Ok(outcome)
     }
 
@@ -292,47 +296,43 @@ impl Source {
         forget: impl Fn() -> Result<(), Failure>,
         mut look: impl FnMut() -> Result<(), Failure>,
     ) -> Result<Outcome<'p>, Failure> {
-        expect_waits(&mut plan, pages(by.blocks() * by.size()));
-        let (clock, mut observed, mut implied) = (*plan.clock(), 0, Implied::default());
+        let first = by.tally();
+        expect_waits(&mut plan, pages(first.blocks * first.size));
+        let (clock, mut implied) = (*plan.clock(), Implied::default());
         let storage = Storage::watch(self.file())?;
-        let first = by.bytes();
         let mut outcome = plan.measure(Observed::of(|| {
             forget()?;
             self.prepare()?;
-            let (begun, before) = (Instant::now(), by.bytes());
+            let (begun, before) = (Instant::now(), by.tally());
             let ns = clocked(&clock, || by.lap())?;
-            let bytes = by.bytes() - before;
-            let (value, implied_ns) = value.value(bytes, by.size(), ns);
-            observed += bytes;
+            let blocks = by.tally().transfers - before.transfers;
+            let (value, implied_ns) = value.value(blocks, before.size, ns);
             implied.note(implied_ns, begun);
             look()?;
             Ok(value)
         }))?;
         implied.claim(&mut outcome, Shares::WHOLE);
-        let claim = "bytes that were read, each in one of the values";
-        let source = "results of the calls";
-        let read = by.bytes() - first;
-        outcome.claim_equal(claim, read, observed, source);
-        self.see(&mut outcome, &storage, of(by), read)?;
+        let mut read = by.tally();
+        read.transfers -= first.transfers;
+        self.see(&mut outcome, &storage, read)?;
         Ok(outcome)
     }
 
-    /// Reports where transfers of this many blocks of this size found the file, what they left, and
-    /// what storage delivered for these many bytes. To be called right after a transfer.
+    /// Reports where these transfers found the file, what they left, and what storage delivered for
+    /// them. To be called right after a transfer.
     pub(super) fn see(
         &self,
         b: &mut Bencher,
         storage: &Storage,
-        (blocks, size): (u64, u64),
-        bytes: u64,
+        read: Tally,
     ) -> Result<(), Failure> {
         b.saw(&BEFORE, self.before.get().fact());
         b.saw(&AFTER, self.cache.resident()?.fact());
         see_direct(b, self.file())?;
-        see_blocks(b, blocks, size);
-        storage.see(b, bytes)?;
+        see_blocks(b, read.blocks, read.size);
+        storage.see(b, read.bytes())?;
         if self.state != State::Warm {
-            storage.claim_delivered(b, bytes)?;
+            storage.claim_delivered(b, read.bytes());
         }
         if self.state == State::Direct {
             self.claim_alignment(b);
@@ -342,16 +342,12 @@ impl Source {
 
     /// Claims that the file system has direct I/O of this file, and does not only accept its flag.
     fn claim_alignment(&self, b: &mut Bencher) {
-        let (claim, source) = ("alignment of direct I/O, in bytes", "statx STATX_DIOALIGN");
-        let least = Bound::AtLeast(1.0);
-        match files::direct_alignment(self.file()) {
-            Ok(Some(alignment)) => b.claim_within(claim, least, alignment.offset as f64, source),
-            Ok(None) => {
-                let reason = "the kernel does not say that this file system has direct I/O";
-                b.claim_unobserved(claim, least.fact(), source, reason);
-            }
-            Err(reason) => b.claim_unobserved(claim, least.fact(), source, reason),
-        }
+        let unknown = "the kernel does not say that this file system has direct I/O";
+        let alignment = files::direct_alignment(self.file());
+        let alignment = alignment.and_then(|known| known.ok_or_else(|| Unsupported::new(unknown)));
+        let offset = alignment.map(|alignment| alignment.offset as f64);
+        let claim = "alignment of direct I/O, in bytes";
+        b.claim_known(claim, Bound::AtLeast(1.0), offset, "statx STATX_DIOALIGN");
     }
 }
 
@@ -393,27 +389,22 @@ pub(super) fn measure_each(
 /// Unsupported where it is not possible.
 pub(super) fn allowed_direct(file: &File, size: u64) -> Result<Option<Alignment>, Failure> {
     let alignment = files::direct_alignment(file).ok().flatten();
-    let refused = match alignment {
-        Some(alignment) => {
-            let least = alignment.offset as u64;
-            let refused = !size.is_multiple_of(least);
-            refused.then(|| format!("direct I/O takes multiples of {least} bytes here"))
-        }
-        None => try_direct(file, size)?,
-    };
-    match refused {
-        Some(reason) => Err(Failure::Unsupported(reason)),
-        None => Ok(alignment),
+    let least = alignment.map(|alignment| alignment.offset as u64);
+    match least {
+        Some(least) if size.is_multiple_of(least) => Ok(alignment),
+        Some(least) => Err(Failure::Unsupported(format!(
+            "direct I/O takes multiples of {least} bytes here"
+        ))),
+        None => try_direct(file, size).map(|()| None),
     }
 }
 
-/// Reads the second block of this size. Returns the error, if it is about the size or the
-/// alignment.
-fn try_direct(file: &File, size: u64) -> Result<Option<String>, Failure> {
+/// Reads the second block of this size.
+fn try_direct(file: &File, size: u64) -> Result<(), Failure> {
     let mut buffer = Buffer::new(size as usize, ALIGNMENT);
     match pread(file, &mut buffer[..], size) {
-        Ok(_) => Ok(None),
-        Err(cause @ Errno::INVAL) => Ok(Some(format!(
+        Ok(_) => Ok(()),
+        Err(cause @ Errno::INVAL) => Err(Failure::Unsupported(format!(
             "direct I/O takes no {size} bytes at multiples of them here: {cause}"
         ))),
         Err(cause) => Err(Failure::of(
@@ -437,17 +428,14 @@ mod tests {
         let Ok(file) = written.open_direct() else {
             return println!("skipped: no direct I/O here");
         };
-        assert_eq!(try_direct(&file, 64 << 10), Ok(None));
+        try_direct(&file, 64 << 10).expect("a multiple of any block");
         allowed_direct(&file, 64 << 10).expect("a multiple of any block");
         // No device has blocks this short; a file system that reads through its cache accepts them.
         if let Ok(Some(_)) = files::direct_alignment(&file) {
-            let tried = try_direct(&file, 100).expect("it is refused for its size");
-            assert!(tried.is_some_and(|reason| reason.contains("100 bytes")));
-            let refused = allowed_direct(&file, 100);
-            assert!(
-                matches!(refused, Err(Failure::Unsupported(_))),
-                "{refused:?}"
-            );
+            for refused in [try_direct(&file, 100), allowed_direct(&file, 100).map(drop)] {
+                let is_unsupported = matches!(refused, Err(Failure::Unsupported(_)));
+                assert!(is_unsupported, "{refused:?}");
+            }
         }
     }
 }

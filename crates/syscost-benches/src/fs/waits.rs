@@ -3,14 +3,15 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use syscost_harness::prelude::*;
 use syscost_results::Evidence;
 use syscost_sys::counters::{IoReader, SchedStat, own_run_ns};
-use syscost_sys::files::{self, Device, Moved};
+use syscost_sys::files::{self, Device};
 
 use super::filesystem;
+use super::transfer::measure_each;
 
 /// Maximum number of sleeps: the journal, the block and the device's cache may each be waited for,
 /// and in addition the file system's threads.
@@ -42,73 +43,44 @@ pub(super) fn unwritten_pages(file: &File) -> Result<u64, Unsupported> {
 /// `cpu_ns`, `run_delay_ns`, `device_busy_percent` and `device_written_bytes`.
 ///
 /// `cpu_ns` is an upper bound for an operation's CPU time: the sampling itself works a little between an
-/// operation and [`Waits::after`], which comes with the preparation of the next.
+/// operation and the preparation of the next.
 pub(super) struct Waits {
+    /// A device whose counts cannot be read is none.
     device: Result<Device, Unsupported>,
     schedule: Option<SchedStat>,
-    begun: Seen,
+    since: Instant,
+    begun: Counts,
     /// What passed during work that belongs to no operation.
-    left_out: Cell<Passed>,
-    /// CPU time of this thread before the next operation, in ns.
-    mark_ns: Cell<u64>,
-    /// CPU time that operations took, in ns.
-    cpu_ns: Cell<u64>,
-    operations: Cell<u64>,
+    left_out: Cell<Counts>,
 }
 
-/// The counts at one moment.
-struct Seen {
-    at: Instant,
-    run_delay_ns: Option<u64>,
-    moved: Result<Moved, Unsupported>,
-}
-
-/// What passed between two moments, of which the kernel may count only a part.
+/// The counts at one moment, or what passed between two; 0 where the kernel does not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Passed {
-    time: Duration,
+struct Counts {
+    time_ns: u64,
     run_delay_ns: u64,
     written: u64,
     flushes: u64,
     busy_ms: u64,
 }
 
-impl Passed {
-    fn between(before: &Seen, after: &Seen) -> Self {
-        let (run_before, run_after) = (before.run_delay_ns, after.run_delay_ns);
-        let moved = |count: fn(&Moved) -> u64| match (&before.moved, &after.moved) {
-            (Ok(before), Ok(after)) => count(after).saturating_sub(count(before)),
-            (_, _) => 0,
-        };
+impl Counts {
+    fn with(self, other: Self, count: fn(u64, u64) -> u64) -> Self {
         Self {
-            time: after.at - before.at,
-            run_delay_ns: run_after
-                .unwrap_or(0)
-                .saturating_sub(run_before.unwrap_or(0)),
-            written: moved(|moved| moved.written),
-            flushes: moved(|moved| moved.flushes.unwrap_or(0)),
-            busy_ms: moved(|moved| moved.busy_ms),
+            time_ns: count(self.time_ns, other.time_ns),
+            run_delay_ns: count(self.run_delay_ns, other.run_delay_ns),
+            written: count(self.written, other.written),
+            flushes: count(self.flushes, other.flushes),
+            busy_ms: count(self.busy_ms, other.busy_ms),
         }
     }
 
     fn plus(self, other: Self) -> Self {
-        Self {
-            time: self.time + other.time,
-            run_delay_ns: self.run_delay_ns + other.run_delay_ns,
-            written: self.written + other.written,
-            flushes: self.flushes + other.flushes,
-            busy_ms: self.busy_ms + other.busy_ms,
-        }
+        self.with(other, u64::wrapping_add)
     }
 
-    fn without(self, other: Self) -> Self {
-        Self {
-            time: self.time.saturating_sub(other.time),
-            run_delay_ns: self.run_delay_ns.saturating_sub(other.run_delay_ns),
-            written: self.written.saturating_sub(other.written),
-            flushes: self.flushes.saturating_sub(other.flushes),
-            busy_ms: self.busy_ms.saturating_sub(other.busy_ms),
-        }
+    fn minus(self, other: Self) -> Self {
+        self.with(other, u64::saturating_sub)
     }
 }
 
@@ -118,27 +90,38 @@ pub(super) struct PerOperation {
     pub(super) written: f64,
     /// Requests to flush its own cache; `None` where they are not counted.
     pub(super) flushes: Option<f64>,
+    /// Whether it keeps written data in a cache of its own; `None` where the kernel does not say.
+    pub(super) has_volatile_cache: Option<bool>,
     pub(super) source: String,
 }
 
 impl Waits {
     /// Starts watching this thread and the device of a file.
     pub(super) fn begin(file: &File) -> Self {
-        let (device, schedule) = (Device::of(file), SchedStat::open().ok());
-        Self {
-            begun: seen(&device, schedule.as_ref()),
-            device,
-            schedule,
+        let mut waits = Self {
+            device: Device::of(file).and_then(|device| device.moved().map(|_| device)),
+            schedule: SchedStat::open().ok(),
+            since: Instant::now(),
+            begun: Counts::default(),
             left_out: Cell::default(),
-            mark_ns: Cell::new(0),
-            cpu_ns: Cell::new(0),
-            operations: Cell::new(0),
-        }
+        };
+        waits.begun = waits.now();
+        waits
     }
 
-    /// Marks the beginning of the next operation.
-    pub(super) fn before(&self) {
-        self.mark_ns.set(own_run_ns());
+    fn now(&self) -> Counts {
+        let schedule = self.schedule.as_ref();
+        let run_delay_ns = schedule.and_then(|schedule| Some(schedule.read().ok()?.run_delay_ns));
+        let device = self.device.as_ref().ok();
+        let moved = device.and_then(|device| device.moved().ok());
+        let moved = moved.unwrap_or_default();
+        Counts {
+            time_ns: self.since.elapsed().as_nanos() as u64,
+            run_delay_ns: run_delay_ns.unwrap_or(0),
+            written: moved.written,
+            flushes: moved.flushes.unwrap_or(0),
+            busy_ms: moved.busy_ms,
+        }
     }
 
     /// Does work that belongs to no operation, and excludes what passes meanwhile.
@@ -146,67 +129,82 @@ impl Waits {
         &self,
         work: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let before = seen(&self.device, self.schedule.as_ref());
+        let before = self.now();
         work()?;
-        let after = seen(&self.device, self.schedule.as_ref());
-        let passed = Passed::between(&before, &after);
+        let passed = self.now().minus(before);
         self.left_out.set(self.left_out.get().plus(passed));
         Ok(())
     }
 
-    /// Records that this many operations have been made so far. If it is one more than before, the
-    /// time since the mark was spent on that one, and on looking at the core and the kernel after
-    /// it was timed.
-    pub(super) fn after(&self, operations: u64) {
-        let used_ns = own_run_ns().saturating_sub(self.mark_ns.get());
-        if operations > self.operations.replace(operations) {
-            self.cpu_ns.set(self.cpu_ns.get() + used_ns);
-        }
+    /// Measures operations of which the device receives from `least` to `most` bytes each, one by
+    /// one, and claims that. `prepare` is called before each of them, untimed, and after the last.
+    /// With `has_tail` further ones are timed for the row's histogram.
+    pub(super) fn measure<'p>(
+        self,
+        plan: Plan<'p>,
+        has_tail: bool,
+        (least, most): (f64, f64),
+        mut prepare: impl FnMut(&Self) -> Result<(), Failure>,
+        mut operate: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<(Outcome<'p>, Result<PerOperation, Unsupported>), Failure> {
+        // CPU time of this thread before the next operation, and what operations took, in ns.
+        let (mark_ns, cpu_ns) = (Cell::new(0), Cell::new(0));
+        let (made, known) = (Cell::new(0_u64), Cell::new(0));
+        let mut prepare = || {
+            let used_ns = own_run_ns().saturating_sub(mark_ns.get());
+            if made.get() > known.replace(made.get()) {
+                cpu_ns.set(cpu_ns.get() + used_ns);
+            }
+            prepare(&self)?;
+            mark_ns.set(own_run_ns());
+            Ok(())
+        };
+        let operate = || {
+            operate()?;
+            made.set(made.get() + 1);
+            Ok(())
+        };
+        let mut outcome = match has_tail {
+            true => measure_each(plan, &mut prepare, operate)?,
+            false => plan.measure(Single::of(&mut prepare, operate))?,
+        };
+        prepare()?;
+        let operations = made.get().max(1) as f64;
+        outcome.detail("cpu_ns", cpu_ns.get() as f64 / operations);
+        let moved = self.end(&mut outcome, operations);
+        let what = Claim::by_most("bytes that the device was given per operation");
+        let source = moved
+            .as_ref()
+            .map_or("/sys/dev/block", |moved| &moved.source);
+        let written = moved.as_ref().map(|moved| moved.written);
+        claim_moved(
+            &mut outcome,
+            what,
+            (least, most),
+            written.map_err(Clone::clone),
+            source,
+        );
+        Ok((outcome, moved))
     }
 
-    /// Gives the row its details, and returns what the device did meanwhile.
-    pub(super) fn end(&self, b: &mut Bencher) -> Result<PerOperation, Unsupported> {
-        let operations = self.operations.get().max(1) as f64;
-        b.detail("cpu_ns", self.cpu_ns.get() as f64 / operations);
-        let now = seen(&self.device, self.schedule.as_ref());
-        let passed = Passed::between(&self.begun, &now).without(self.left_out.get());
-        if self.begun.run_delay_ns.and(now.run_delay_ns).is_some() {
+    /// Gives the row its details, and returns what the device did for each of these operations.
+    fn end(&self, b: &mut Bencher, operations: f64) -> Result<PerOperation, Unsupported> {
+        let passed = self.now().minus(self.begun).minus(self.left_out.get());
+        if self.schedule.is_some() {
             b.detail("run_delay_ns", passed.run_delay_ns as f64 / operations);
         }
         let device = self.device.as_ref().map_err(Clone::clone)?;
-        for seen in [&self.begun, &now] {
-            seen.moved.as_ref().map_err(Clone::clone)?;
-        }
-        let busy = Duration::from_millis(passed.busy_ms);
-        let share = busy.as_secs_f64() / passed.time.as_secs_f64();
-        let counted = now.moved.as_ref().ok().and_then(|moved| moved.flushes);
         let per_operation = PerOperation {
             written: passed.written as f64 / operations,
-            flushes: counted.map(|_| passed.flushes as f64 / operations),
+            flushes: (device.moved()?.flushes).map(|_| passed.flushes as f64 / operations),
+            has_volatile_cache: device.has_volatile_cache(),
             source: device.source(),
         };
         // The kernel counts in ticks of its clock.
-        b.detail("device_busy_percent", 100.0 * share.min(1.0));
+        let busy = 1e6 * passed.busy_ms as f64 / passed.time_ns as f64;
+        b.detail("device_busy_percent", 100.0 * busy.min(1.0));
         b.detail("device_written_bytes", per_operation.written);
         Ok(per_operation)
-    }
-
-    /// Whether the device keeps written data in a cache of its own; `None` where the kernel
-    /// does not say.
-    pub(super) fn has_volatile_cache(&self) -> Option<bool> {
-        let device = self.device.as_ref().ok()?;
-        device.has_volatile_cache()
-    }
-}
-
-fn seen(device: &Result<Device, Unsupported>, schedule: Option<&SchedStat>) -> Seen {
-    Seen {
-        at: Instant::now(),
-        run_delay_ns: schedule.and_then(|schedule| Some(schedule.read().ok()?.run_delay_ns)),
-        moved: device
-            .as_ref()
-            .map_err(Clone::clone)
-            .and_then(Device::moved),
     }
 }
 
@@ -251,28 +249,19 @@ pub(crate) fn claim_moved(
     b: &mut Bencher,
     claim: impl Into<Claim>,
     (least, most): (f64, f64),
-    moved: f64,
+    moved: Result<f64, Unsupported>,
     source: &str,
 ) {
     let bound = match b.is_timed() {
         true => Bound::Within(least, most),
         false => Bound::AtLeast(least),
     };
-    let evidence = Evidence::judged(claim, bound, moved, source);
-    b.add_evidence(evidence.tolerated(|| (moved > most).then_some(OTHERS)));
-}
-
-/// Claims that the device received at least this many bytes per operation, and at most `most`.
-pub(super) fn claim_written(
-    b: &mut Bencher,
-    bytes: u64,
-    most: f64,
-    moved: &Result<PerOperation, Unsupported>,
-) {
-    let what = Claim::by_most("bytes that the device was given per operation");
     match moved {
-        Ok(moved) => claim_moved(b, what, (bytes as f64, most), moved.written, &moved.source),
-        Err(reason) => b.claim_unobserved(what, bytes, "/sys/dev/block", reason),
+        Err(reason) => b.claim_unobserved(claim, least, source, reason),
+        Ok(moved) => {
+            let evidence = Evidence::judged(claim, bound, moved, source);
+            b.add_evidence(evidence.tolerated(|| (moved > most).then_some(OTHERS)));
+        }
     }
 }
 
@@ -289,7 +278,7 @@ mod tests {
         let verdict = |pass, moved| {
             let findings = testing::findings_by(&Case::default(), pass, &[], |plan| {
                 let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
-                claim_moved(&mut outcome, "moved", (1.0, MAX_MOVED), moved, "device");
+                claim_moved(&mut outcome, "moved", (1.0, MAX_MOVED), Ok(moved), "device");
                 Ok(outcome)
             });
             let evidence = findings.expect("measured").evidence.pop();
@@ -305,58 +294,18 @@ mod tests {
         assert_eq!(verdict(Pass::Evidence, 2.2), (Verdict::Confirmed, None));
     }
 
-    fn at(begun: Instant, ms: u64, count: u64) -> Seen {
-        Seen {
-            at: begun + Duration::from_millis(ms),
-            run_delay_ns: Some(10 * count),
-            moved: Ok(Moved {
-                written: 512 * count,
-                flushes: Some(count),
-                busy_ms: ms / 2,
-                ..Moved::default()
-            }),
-        }
-    }
-
     #[test]
     fn what_is_left_out_is_no_operations() {
-        let begun = Instant::now();
-        let seen = [
-            at(begun, 0, 5),
-            at(begun, 10, 8),
-            at(begun, 50, 100),
-            at(begun, 60, 101),
-        ];
-        let all = Passed::between(&seen[0], &seen[3]);
-        let renewed = Passed::between(&seen[1], &seen[2]);
-        let rest = Passed {
-            time: Duration::from_millis(20),
-            run_delay_ns: 40,
-            written: 512 * 4,
-            flushes: 4,
-            busy_ms: 10,
+        let at = |ms: u64, count: u64| Counts {
+            time_ns: 1_000_000 * ms,
+            run_delay_ns: 10 * count,
+            written: 512 * count,
+            flushes: count,
+            busy_ms: ms / 2,
         };
-        assert_eq!(all.without(renewed), rest);
-        assert_eq!(rest.plus(renewed), all);
-    }
-
-    #[test]
-    fn where_there_is_no_device_only_time_passes() {
-        let begun = Instant::now();
-        let nothing = |ms| Seen {
-            at: begun + Duration::from_millis(ms),
-            run_delay_ns: None,
-            moved: Err(Unsupported::new("in memory")),
-        };
-        let passed = Passed::between(&nothing(0), &nothing(3));
-        let time = Duration::from_millis(3);
-        assert_eq!(
-            passed,
-            Passed {
-                time,
-                ..Passed::default()
-            }
-        );
+        let (begun, ended) = (at(0, 5), at(60, 101));
+        let renewed = at(50, 100).minus(at(10, 8));
+        assert_eq!(ended.minus(begun).minus(renewed), at(20, 4));
     }
 
     #[test]
@@ -365,12 +314,12 @@ mod tests {
             return println!("skipped: no root folder");
         };
         let waits = Waits::begin(&file);
-        let slept = Duration::from_millis(5);
+        let slept = std::time::Duration::from_millis(5);
         let work = || {
             std::thread::sleep(slept);
             Ok(())
         };
         waits.leave_out(work).expect("nothing fails");
-        assert!(waits.left_out.get().time >= slept);
+        assert!(waits.left_out.get().time_ns >= slept.as_nanos() as u64);
     }
 }

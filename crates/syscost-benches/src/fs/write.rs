@@ -27,7 +27,7 @@ use std::fs;
 use rustix::fs::OFlags;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
+use syscost_results::{Evidence, Verdict};
 use syscost_sys::files::{self, Alignment};
 
 use super::blocks::{Access, Blocks};
@@ -195,10 +195,8 @@ fn buffered<'p>(
     if has_device {
         let what = "pages of the file that are dirty before the operations";
         let all = Bound::AtLeast(writer.pages() as f64);
-        match unwritten_pages(writer.file()) {
-            Ok(dirty) => plan.claim_within(what, all, dirty as f64, "cachestat"),
-            Err(reason) => plan.claim_unobserved(what, all.fact(), "cachestat", reason),
-        }
+        let dirty = unwritten_pages(writer.file()).map(|pages| pages as f64);
+        plan.claim_known(what, all, dirty, "cachestat");
     }
     let charged = Charged::begin();
     let before = writer.written();
@@ -221,17 +219,13 @@ fn buffered<'p>(
 /// Claims that few pages became dirty: a write to a clean page makes it dirty, and that is counted.
 /// Pages are clean where each write goes to the device as well.
 fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
-    let expected = Bound::AtMost(MAX_DIRTIED).fact();
+    let most = Bound::AtMost(MAX_DIRTIED);
     match share {
-        Err(reason) => b.claim_unobserved(DIRTIED, expected, Charged::SOURCE, reason),
+        Err(reason) => b.claim_unobserved(DIRTIED, most.fact(), Charged::SOURCE, reason),
         Ok(share) => {
-            let verdict = match share {
-                ..=MAX_DIRTIED => Verdict::Confirmed,
-                ..=MAX_WRITTEN_BACK => Verdict::Unverified,
-                _ => Verdict::Refuted,
-            };
-            let reason = (verdict == Verdict::Unverified).then_some(WRITTEN_BACK);
-            b.claim_verdict(DIRTIED, expected, share, Charged::SOURCE, verdict, reason);
+            let evidence = Evidence::judged(DIRTIED, most, share, Charged::SOURCE);
+            let may_be = share <= MAX_WRITTEN_BACK;
+            b.add_evidence(evidence.tolerated(|| may_be.then_some(WRITTEN_BACK)));
         }
     }
 }
@@ -252,26 +246,23 @@ fn direct<'p>(
     let charged = Charged::begin();
     let dirtied = dirtied_pages();
     let page = page_size() as f64;
-    let (mut outcome, writer, _, moved) = writer.measure(plan, page, |_| {}, |_| Ok(()))?;
+    let (mut outcome, writer, moved) = writer.measure(plan, page, |_| {}, |_| Ok(()))?;
     outcome.saw(&AFTER, files::resident_pages(writer.file())?);
     let what = Claim::by_most("bytes that this thread sent to storage per operation");
-    match charged.bytes() {
-        Ok(0) if moved.is_err() => {
-            let reason = "the kernel may not count what this file system sends";
-            outcome.claim_unverified(what, size, 0_u64, Charged::SOURCE, reason);
-        }
-        Ok(sent) => {
-            let (written, size) = (writer.written() as f64, size as f64);
-            let metadata = (MAX_METADATA_IN_ALL / written).min(0.25 * size);
-            let bound = Bound::Within(size, 1.02 * size + MAX_METADATA + metadata);
-            outcome.claim_within(what, bound, sent as f64 / written, Charged::SOURCE);
-        }
-        Err(reason) => outcome.claim_unobserved(what, size, Charged::SOURCE, reason),
-    }
+    let written = writer.written() as f64;
+    let metadata = (MAX_METADATA_IN_ALL / written).min(0.25 * size as f64);
+    let bound = Bound::Within(size as f64, 1.02 * size as f64 + MAX_METADATA + metadata);
+    let sent = charged.bytes().and_then(|sent| match sent {
+        0 if moved.is_err() => Err(Unsupported::new(
+            "the kernel may not count what this file system sends",
+        )),
+        sent => Ok(sent as f64 / written),
+    });
+    outcome.claim_known(what, bound, sent, Charged::SOURCE);
     let dirtied = dirtied.and_then(|before| Ok(dirtied_pages()? - before));
-    let pages = writer.written() as f64 * (size as f64 / page).max(1.0);
+    let pages = written * (size as f64 / page).max(1.0);
     let share = dirtied.map(|dirtied| dirtied as f64 / pages);
-    claim_not_buffered(&mut outcome, alignment, share);
+    outcome.add_evidence(not_buffered(alignment, share));
     writer.claim_content(&mut outcome, space)?;
     Ok(outcome)
 }
@@ -280,26 +271,20 @@ fn direct<'p>(
 /// again, so that the cache shows nothing. But pages became dirty, and the kernel does not report
 /// direct I/O for such a file. Other programs dirty pages as well, so both must
 /// contradict the claim.
-fn claim_not_buffered(
-    b: &mut Bencher,
-    alignment: Option<Alignment>,
-    dirtied: Result<f64, Unsupported>,
-) {
+fn not_buffered(alignment: Option<Alignment>, dirtied: Result<f64, Unsupported>) -> Evidence {
     const WHAT: &str = "direct I/O of the file";
     const SOURCE: &str = "statx STATX_DIOALIGN, nr_dirtied of /proc/vmstat";
     match (alignment, dirtied) {
         (Some(alignment), _) => {
             let seen = format!("in multiples of {} bytes", alignment.offset);
-            b.claim(WHAT, "yes", seen, SOURCE, true);
+            Evidence::new(WHAT, "yes", seen, SOURCE, Verdict::Confirmed)
         }
         (None, Ok(share)) if share >= MIN_BUFFERED => {
             let seen = "no: the pages of what was written became dirty";
-            b.claim(WHAT, "yes", seen, SOURCE, false);
+            Evidence::new(WHAT, "yes", seen, SOURCE, Verdict::Refuted)
         }
-        (None, _) => {
-            let reason = "the kernel does not say whether this file system has direct I/O";
-            b.claim_unobserved(WHAT, "yes", SOURCE, reason);
-        }
+        (None, _) => Evidence::unobserved(WHAT, "yes", SOURCE)
+            .because("the kernel does not say whether this file system has direct I/O"),
     }
 }
 
@@ -308,20 +293,15 @@ fn dirtied_pages() -> Result<u64, Unsupported> {
     const PATH: &str = "/proc/vmstat";
     let text = fs::read_to_string(PATH)
         .map_err(|cause| Unsupported::new(format!("reading {PATH}: {cause}")))?;
-    let mut counts = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("nr_dirtied "));
-    let count = counts.next().and_then(|count| count.parse().ok());
+    let mut lines = text.lines();
+    let count = lines.find_map(|line| line.strip_prefix("nr_dirtied ")?.parse().ok());
     count.ok_or_else(|| Unsupported::new(format!("{PATH} has no nr_dirtied")))
 }
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
-    use crate::testing::findings_by;
 
     #[test]
     fn writes_that_go_to_the_device_are_no_buffered_ones() {
@@ -347,20 +327,14 @@ mod tests {
 
     #[test]
     fn what_is_written_through_the_page_cache_and_taken_out_again_is_found_out() {
-        let verdicts = |alignment, dirtied| {
-            let found = findings_by(&Case::default(), Pass::Evidence, &[], |mut plan| {
-                claim_not_buffered(&mut plan, alignment, Ok(dirtied));
-                plan.measure(Observed::of(|| Ok(1.0)))
-            });
-            found.expect("nothing fails").evidence[0].verdict
-        };
+        let verdict = |alignment, dirtied| not_buffered(alignment, Ok(dirtied)).verdict;
         let alignment = Alignment {
             memory: 512,
             offset: 512,
         };
-        assert_eq!(verdicts(Some(alignment), 1.0), Verdict::Confirmed);
-        assert_eq!(verdicts(None, 0.1), Verdict::Unverified);
-        assert_eq!(verdicts(None, 1.0), Verdict::Refuted);
+        assert_eq!(verdict(Some(alignment), 1.0), Verdict::Confirmed);
+        assert_eq!(verdict(None, 0.1), Verdict::Unverified);
+        assert_eq!(verdict(None, 1.0), Verdict::Refuted);
     }
 
     #[test]

@@ -158,7 +158,7 @@ fn to_the_device<'p>(
             &mut outcome,
             what,
             (page, page + MAX_JOURNAL),
-            per_call,
+            Ok(per_call),
             &device.source(),
         );
         let each = dirtied.get() as f64 / outcome.operations() as f64;

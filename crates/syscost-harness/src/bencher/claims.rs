@@ -118,6 +118,21 @@ impl Bencher<'_> {
         self.add_evidence(Evidence::judged(claim, bound, observed, source));
     }
 
+    /// As [`Bencher::claim_within`], of a number that may not be known here: then the error says
+    /// why.
+    pub fn claim_known(
+        &mut self,
+        claim: impl Into<Claim>,
+        bound: Bound,
+        observed: Result<f64, impl Display>,
+        source: &str,
+    ) {
+        match observed {
+            Ok(observed) => self.claim_within(claim, bound, observed, source),
+            Err(reason) => self.claim_unobserved(claim, bound.fact(), source, reason),
+        }
+    }
+
     /// As [`Bencher::claim`] with a choice of verdict. What a busy machine may have caused, as
     /// anything that is judged from times, is `Unverified`, with the reason; it refutes only where
     /// it is grossly wrong.

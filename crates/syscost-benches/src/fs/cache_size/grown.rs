@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::{Io, IoReader};
+use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, Device, stamp};
 
 use crate::fs::space::Space;
@@ -74,10 +74,11 @@ pub(super) struct Grown<'s> {
     io: IoReader,
     device: Result<Device, Unsupported>,
     is_checked: Compares,
-    deadline: Instant,
+    /// The time until which it may grow and be read.
+    pub(super) deadline: Instant,
     buffer: Vec<u8>,
-    /// Rate at which it was written, in bytes per second.
-    write_rate: f64,
+    /// Rate at which it was written and written back, in bytes per second.
+    pub(super) write_rate: f64,
 }
 
 impl<'s> Grown<'s> {
@@ -102,22 +103,10 @@ impl<'s> Grown<'s> {
         })
     }
 
-    /// Sets the time until which the file may grow and be read.
-    pub(super) fn until(&mut self, deadline: Instant) {
-        self.deadline = deadline;
-    }
-
-    /// Rate at which it was written and written back, in bytes per second.
-    pub(super) fn write_rate(&self) -> f64 {
-        self.write_rate
-    }
-
     /// The source of the device's counters, including its name.
     pub(super) fn device(&self) -> Result<String, Unsupported> {
-        self.device
-            .as_ref()
-            .map(Device::source)
-            .map_err(Clone::clone)
+        let device = self.device.as_ref();
+        device.map(Device::source).map_err(Clone::clone)
     }
 
     /// Makes the file this long and reads it again after the cache has seen all of it. If it
@@ -130,28 +119,28 @@ impl<'s> Grown<'s> {
             self.cut(bytes)?;
             self.read()?;
         }
-        let mut reread = self.read_again()?;
+        let first = self.read_again()?;
         for _ in 1..MAX_READINGS {
-            if reread.is_kept() {
+            if first.is_kept() {
                 break;
             }
             match self.read_again() {
-                Ok(again) if again.is_kept() => reread = again,
+                Ok(again) if again.is_kept() => return Ok(again),
                 Ok(_) => {}
                 Err(Halt::Time) => break,
                 Err(halt) => return Err(halt),
             }
         }
-        Ok(reread)
+        Ok(first)
     }
 
     /// Reads the file from its beginning to its end, and determines the cost.
     fn read_again(&mut self) -> Result<Reread, Halt> {
-        let (before, delivered) = (self.counted()?, self.delivered());
+        let (before, delivered) = (self.io.read().map_err(Failure::from)?, self.delivered());
         let begun = Instant::now();
         let read = self.read()?;
         let passed = begun.elapsed().as_secs_f64();
-        let counted = self.counted()? - before;
+        let counted = self.io.read().map_err(Failure::from)? - before;
         let delivered = self.delivered().zip(delivered);
         let reread = Reread {
             bytes: self.bytes,
@@ -215,16 +204,10 @@ impl<'s> Grown<'s> {
                 .read_exact_at(&mut self.buffer[..part], offset)
                 .map_err(|cause| Failure::of("pread", cause))?;
             if self.is_checked.all() {
-                stamp::check(&self.buffer[..part], offset, self.seed)
-                    .map_err(|wrong| Failure::Refuted(wrong.to_string()))?;
+                stamp::check(&self.buffer[..part], offset, self.seed)?;
             }
         }
         Ok(self.bytes)
-    }
-
-    /// What this task has read so far.
-    fn counted(&self) -> Result<Io, Failure> {
-        Ok(self.io.read()?)
     }
 
     /// Bytes that the device has delivered so far.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags, Timespec};
 use syscost_harness::prelude::*;
+use syscost_results::stats::order;
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, Buffer};
@@ -15,7 +16,7 @@ use syscost_sys::partner::{Between, Shared};
 use syscost_sys::process::pause;
 
 use super::Windows;
-use super::latency::Latency;
+use crate::fs::facts;
 use crate::fs::space::Stamped;
 
 /// Bytes per read.
@@ -47,6 +48,15 @@ struct SharedState {
     /// 0 until all processes may begin.
     barrier: AtomicU32,
     counts: [ReadCount; MAX_PROCESSES],
+}
+
+impl SharedState {
+    fn new() -> Self {
+        Self {
+            barrier: AtomicU32::new(0),
+            counts: std::array::from_fn(|_| ReadCount::default()),
+        }
+    }
 }
 
 /// The number of reads of a process so far; on cache lines of its own.
@@ -88,7 +98,8 @@ pub(super) struct Readers {
     clock: Clock,
     count: usize,
     window: Duration,
-    windows: Windows,
+    /// The counts of all windows so far.
+    pub(super) windows: Windows,
 }
 
 impl Readers {
@@ -98,20 +109,13 @@ impl Readers {
         if count == 0 || count > MAX_PROCESSES {
             return Err(Failure::Broken(format!("has {count} processes")));
         }
-        let shared = Shared::new(SharedState {
-            barrier: AtomicU32::new(0),
-            counts: std::array::from_fn(|_| ReadCount::default()),
-        })?;
+        let shared = Shared::new(SharedState::new())?;
         let mut workers = TaskGroup::new(Between::Processes)?;
         let (clock, is_checked) = (*b.clock(), b.compares());
         for number in 0..count {
-            let (file, shared, seed) = (
-                &files[number % files.len()],
-                shared.clone(),
-                b.random().u64(..),
-            );
-            let prepared = file.clone();
-            let prepare = move || Reader::new(prepared, seed, is_checked);
+            let (shared, seed) = (shared.clone(), b.random().u64(..));
+            let file = files[number % files.len()].clone();
+            let prepare = move || Reader::new(file, seed, is_checked);
             let work = move |reader: &mut Reader, stop: &Stop| {
                 wait_at(&shared.barrier, stop)?;
                 reader.read_on(&shared.counts[number], stop, &clock)
@@ -198,11 +202,6 @@ impl Readers {
         Ok(all as f64 * 1e9 / self.clock.to_ns(ended - began))
     }
 
-    /// The counts of all windows so far.
-    pub(super) fn counted(&self) -> Windows {
-        self.windows.clone()
-    }
-
     /// The failure that a process reports itself, or else this one.
     pub(super) fn explain(self, failure: Failure) -> Failure {
         self.dismiss().err().unwrap_or(failure)
@@ -258,10 +257,7 @@ impl Reader {
     ) -> Result<Account, Failure> {
         let blocks = self.written.bytes() / BLOCK as u64;
         let before = self.fetched();
-        let facts = self
-            .file
-            .metadata()
-            .map_err(|cause| Failure::of("fstat", cause))?;
+        let facts = facts(&self.file)?;
         let mut account = Account {
             process: std::process::id(),
             file: (facts.dev(), facts.ino()),
@@ -290,9 +286,8 @@ impl Reader {
             let is_near = |last: u64| last.abs_diff(offset) <= BLOCK as u64;
             account.near += u64::from(last.replace(offset).is_some_and(is_near));
             count.reads.store(account.reads, Ordering::Relaxed);
-            account
-                .latency
-                .record(clock.to_ns(account.ended.saturating_sub(began)));
+            let ticks = account.ended.saturating_sub(began);
+            account.latency.record(clock.to_ns(ticks));
             if self.is_checked.all() {
                 account.checked += 1;
                 account.wrong += u64::from(self.written.check(&self.buffer, offset).is_err());
@@ -301,15 +296,55 @@ impl Reader {
                 break;
             }
         }
-        account.fetched = self
-            .fetched()
-            .zip(before)
-            .map(|(after, before)| after - before);
+        let fetched = self.fetched().zip(before);
+        account.fetched = fetched.map(|(after, before)| after - before);
         Ok(account)
     }
 
     fn fetched(&self) -> Option<u64> {
         Some(self.io.as_ref()?.read().ok()?.read_bytes)
+    }
+}
+
+/// Bins per power of two, so that a bin is at most a fifth wide.
+const BINS: usize = 4;
+
+/// Number of powers of two, in ns: up to 2^40, twenty minutes.
+const POWERS: usize = 40;
+
+/// A histogram of times with four bins per power of two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Latency([u32; BINS * POWERS]);
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self([0; BINS * POWERS])
+    }
+}
+
+impl Latency {
+    /// Adds a read that took this long.
+    pub(super) fn record(&mut self, ns: f64) {
+        let bin = (BINS as f64 * ns.max(1.0).log2()) as usize;
+        let bin = &mut self.0[bin.min(BINS * POWERS - 1)];
+        *bin = bin.saturating_add(1);
+    }
+
+    /// Adds the times of another histogram.
+    pub(super) fn add(&mut self, other: &Latency) {
+        for (bin, more) in self.0.iter_mut().zip(other.0) {
+            *bin = bin.saturating_add(more);
+        }
+    }
+
+    /// The time that this share of the reads did not exceed, in ns: the middle of its bin.
+    pub(super) fn quantile(&self, share: f64) -> Option<f64> {
+        let middle = |bin: usize| 2_f64.powf((bin as f64 + 0.5) / BINS as f64);
+        let counts = self.0.iter().enumerate();
+        let bins: Vec<(f64, u64)> = counts
+            .map(|(bin, count)| (middle(bin), u64::from(*count)))
+            .collect();
+        order::nearest_rank_of_bins(&bins, share)
     }
 }
 
@@ -322,16 +357,12 @@ mod tests {
     /// A separate group of readers that do this instead; `None` where they cannot be started.
     fn readers(work: fn(&Stop) -> Result<Account, Failure>) -> Option<Readers> {
         let cpus = cpu::allowed().ok()?;
-        let shared = SharedState {
-            barrier: AtomicU32::new(0),
-            counts: std::array::from_fn(|_| ReadCount::default()),
-        };
         let mut workers = TaskGroup::new(Between::Processes).ok()?;
         let work = move |(): &mut (), stop: &Stop| work(stop);
         workers.add(&cpus, || Ok::<_, Failure>(()), work).ok()?;
         Some(Readers {
             workers,
-            shared: Shared::new(shared).ok()?,
+            shared: Shared::new(SharedState::new()).ok()?,
             clock: Clock::system(),
             count: 1,
             window: FIRST_WINDOW,
@@ -370,5 +401,23 @@ mod tests {
             words.contains("signal 9") || words.contains("137"),
             "{words}"
         );
+    }
+
+    #[test]
+    fn quantiles_are_near_the_times() {
+        let mut latency = Latency::default();
+        assert_eq!(latency.quantile(0.5), None);
+        for number in 1..=1000 {
+            latency.record(1000.0 * f64::from(number));
+        }
+        for (share, ns) in [(0.5, 5e5), (0.99, 9.9e5)] {
+            let found = latency.quantile(share).unwrap();
+            assert!((found / ns - 1.0).abs() < 0.1, "{found} for {ns}");
+        }
+        let mut twice = latency;
+        twice.add(&latency);
+        assert_eq!(twice.quantile(0.5), latency.quantile(0.5));
+        latency.record(0.0);
+        latency.record(f64::MAX);
     }
 }

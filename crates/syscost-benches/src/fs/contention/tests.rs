@@ -45,7 +45,7 @@ fn windows() -> Windows {
 fn refuted(windows: &Windows, accounts: &[Account]) -> Vec<String> {
     let found = judged(|b| {
         claim_window(b, windows, accounts);
-        claim_direct(b, accounts, true);
+        claim_reads(b, accounts, true);
         describe(b, windows, accounts);
     });
     claims(&found, Verdict::Refuted)
@@ -55,47 +55,33 @@ fn refuted(windows: &Windows, accounts: &[Account]) -> Vec<String> {
 }
 
 #[test]
-fn processes_that_read_throughout_are_believed() {
-    let none: [String; 0] = [];
-    assert_eq!(
-        refuted(&windows(), &[account(900, 2100), account(1000, 2000)]),
-        none
-    );
-}
-
-#[test]
-fn processes_that_never_overlap_are_refuted() {
-    let one_after_the_other = [account(900, 1500), account(1500, 2100)];
-    assert_eq!(windows().overlap(&one_after_the_other), 0.0);
-    let found = refuted(&windows(), &one_after_the_other);
+fn processes_that_do_not_read_throughout_are_refuted() {
+    let (early, throughout) = (account(900, 1500), account(900, 2100));
+    for (other, overlap) in [(1000, 1.0), (1200, 0.8), (2000, 0.0)] {
+        let accounts = [throughout, account(other, 2100)];
+        assert!((windows().overlap(&accounts) - overlap).abs() < 1e-9);
+        let is_refuted = overlap < MIN_OVERLAP;
+        assert_eq!(
+            refuted(&windows(), &accounts).len(),
+            usize::from(is_refuted)
+        );
+    }
+    let found = refuted(&windows(), &[early, account(1500, 2100)]);
     assert_eq!(found, ["share of the windows in which all processes read"]);
-    let late = [account(900, 2100), account(1200, 2100)];
-    assert!((windows().overlap(&late) - 0.8).abs() < 1e-9);
-    assert_eq!(refuted(&windows(), &late).len(), 1);
 }
 
 #[test]
 fn reads_that_are_cached_buffered_wrong_or_made_up_are_refuted() {
     let good = account(900, 2100);
-    for (bad, what) in [
-        (
-            Account {
-                is_direct: false,
-                ..good
-            },
-            "O_DIRECT",
-        ),
-        (Account { wrong: 1, ..good }, "other content"),
-        (Account { near: 9, ..good }, "next to it"),
-        (
-            Account {
-                reads: 4,
-                fetched: Some(4 * BLOCK as u64),
-                ..good
-            },
-            "no more reads",
-        ),
-    ] {
+    let lies: [(fn(&mut Account), &str); 4] = [
+        (|account| account.is_direct = false, "O_DIRECT"),
+        (|account| account.wrong = 1, "other content"),
+        (|account| account.near = 9, "next to it"),
+        (|account| account.reads = 4, "no more reads"),
+    ];
+    for (lie, what) in lies {
+        let mut bad = good;
+        lie(&mut bad);
         let found = refuted(&windows(), &[good, bad]);
         assert!(
             found.len() == 1 && found[0].contains(what),

@@ -4,11 +4,11 @@
 use std::time::Instant;
 
 use syscost_harness::prelude::*;
-use syscost_net::nfs::{Client, Export, FILE, Traffic};
+use syscost_net::nfs::{Client, Export, FILE, Folder, NfsError, Procedure, Traffic};
 use syscost_net::service::TcpSide;
+use syscost_sys::files::stamp;
 use syscost_sys::memory::map_blocks_from;
 
-use super::call::{Call, Subject, failed};
 use crate::net::interface::InterfaceCounters;
 use crate::witness::files::MOVED;
 
@@ -34,27 +34,31 @@ const SOURCE: &str = "bytes of the connection";
 /// call, and of a reply the record mark is received first, which holds the length of the rest.
 pub(super) fn proof(call: Call) -> Proof {
     let counted = [together(Sysno::SENDTO, 1.0), together(Sysno::RECVFROM, 2.0)];
-    PROCEDURE.sees(call.name()).and(Proof::counted(counted))
+    PROCEDURE
+        .sees(call.in_protocol())
+        .and(Proof::counted(counted))
 }
 
-/// Measures calls to the server of this export.
+/// Measures calls to the server of this export, of which each READ asks for this many bytes.
 pub(super) fn measure<'p>(
     mut plan: Plan<'p>,
     export: &Export,
     call: Call,
+    bytes: u32,
 ) -> Result<Outcome<'p>, Failure> {
     map_blocks_from(MAX_BLOCK)?;
-    announce(&mut plan, export, call)?;
+    announce(&mut plan, export, call, bytes)?;
     // A lap reads the clock, which is a system call on some machines.
     plan.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
-    let segments = (f64::from(call.content()) / SEGMENT).ceil();
+    let segments = (f64::from(bytes) / SEGMENT).ceil();
     plan.expect(at_most(Counter::Switches, 2.3 + segments));
-    let pages = f64::from(call.content() / 4096);
+    let pages = f64::from(bytes / 4096);
     plan.expect(at_most(Counter::MinorFaults, 0.01 * pages.max(1.0)));
     let (seed, is_whole, clock) = (plan.random().u64(..), !plan.is_timed(), *plan.clock());
     let (mut outcome, caller) = plan
         .measure(Together::of(Placement::SAME, |_| {
-            let caller = Caller::open(export, call, seed, is_whole, Laps::new(clock))?;
+            let laps = Laps::new(clock);
+            let caller = Caller::open(export, (call, bytes), seed, is_whole, laps)?;
             Ok(Team::new(Vec::new(), caller))
         }))?
         .split();
@@ -63,12 +67,12 @@ pub(super) fn measure<'p>(
 }
 
 /// Announces how long a call takes, which depends on the path.
-fn announce(plan: &mut Plan, export: &Export, call: Call) -> Result<(), Failure> {
+fn announce(plan: &mut Plan, export: &Export, call: Call, bytes: u32) -> Result<(), Failure> {
     if plan.is_timed() {
         return Ok(());
     }
     let laps = Laps::new(*plan.clock());
-    let mut caller = Caller::open(export, call, 0, false, laps)?;
+    let mut caller = Caller::open(export, (call, bytes), 0, false, laps)?;
     // During the first call the connection's windows are still small.
     caller.iterate()?;
     let begun = Instant::now();
@@ -82,6 +86,8 @@ fn announce(plan: &mut Plan, export: &Export, call: Call) -> Result<(), Failure>
 /// The measuring side.
 struct Caller {
     call: Call,
+    /// Bytes of content in an answer.
+    bytes: u32,
     client: Client,
     subject: Option<Subject>,
     laps: Laps,
@@ -114,14 +120,14 @@ impl Watched {
 impl Caller {
     fn open(
         export: &Export,
-        call: Call,
+        (call, bytes): (Call, u32),
         seed: u64,
         is_whole: bool,
         laps: Laps,
     ) -> Result<Self, Failure> {
         let mut client = Client::mount(export).map_err(failed)?;
         let most = client.limits().map_err(failed)?.read;
-        if call.content() > most {
+        if bytes > most {
             return Err(Failure::Unsupported(format!(
                 "this server returns at most {most} bytes in a READ"
             )));
@@ -131,6 +137,7 @@ impl Caller {
         let subject = call.file_bytes().map(make).transpose().map_err(failed)?;
         Ok(Self {
             call,
+            bytes,
             before: Watched::now(&client),
             client,
             subject,
@@ -151,8 +158,8 @@ impl Caller {
             (Call::Null, _) => client.null().map_err(failed),
             (Call::Getattr, Some(subject)) => subject.getattr(client),
             (Call::Lookup, Some(subject)) => subject.lookup(client),
-            (Call::Read { bytes }, Some(subject)) => subject.read(client, bytes),
-            (Call::Getattr | Call::Lookup | Call::Read { .. }, None) => {
+            (Call::Read, Some(subject)) => subject.read(client, self.bytes),
+            (Call::Getattr | Call::Lookup | Call::Read, None) => {
                 Err(Failure::Broken("has no file to ask for".into()))
             }
         }
@@ -169,9 +176,12 @@ impl Caller {
             true => since(|traffic| traffic.calls).min(after.traffic.in_a_row),
             false => 0,
         };
-        let of_other = format!("{made} of {iterations} calls of {}", self.call.name());
+        let of_other = format!(
+            "{made} of {iterations} calls of {}",
+            self.call.in_protocol()
+        );
         match made as f64 == iterations {
-            true => b.saw(&PROCEDURE, self.call.name()),
+            true => b.saw(&PROCEDURE, self.call.in_protocol()),
             false => b.saw(&PROCEDURE, of_other),
         }
         let matched = since(|traffic| traffic.matched) as f64;
@@ -182,12 +192,12 @@ impl Caller {
             since(|traffic| traffic.received),
         );
         self.claim_kernel(b, after, sent, received);
-        let content = f64::from(self.call.content());
+        let content = f64::from(self.bytes);
         if content > 0.0 {
             let bound = Bound::Within(content, content + MAX_HEAD);
             let what = "bytes received per READ, its size and its head";
             b.claim_within(what, bound, received as f64 / iterations, SOURCE);
-            b.saw(&MOVED, u64::from(self.call.content()));
+            b.saw(&MOVED, u64::from(self.bytes));
             let what = match b.is_timed() {
                 true => "READs whose ends are as written",
                 false => "READs whose every byte is as written",
@@ -215,15 +225,13 @@ impl Caller {
             b.claim_unobserved("bytes acknowledged", sent as f64, TCP_INFO, reason);
             return;
         };
-        let acknowledged = after.bytes_acked.saturating_sub(before.bytes_acked);
-        b.claim_equal(
-            "bytes acknowledged",
-            sent as f64,
-            acknowledged as f64,
-            TCP_INFO,
+        let risen = |of: fn(&TcpSide) -> u64| of(after).saturating_sub(of(before)) as f64;
+        let (acknowledged, came) = (
+            risen(|side| side.bytes_acked),
+            risen(|side| side.bytes_received),
         );
-        let came = after.bytes_received.saturating_sub(before.bytes_received);
-        b.claim_equal("bytes received", received as f64, came as f64, TCP_INFO);
+        b.claim_equal("bytes acknowledged", sent as f64, acknowledged, TCP_INFO);
+        b.claim_equal("bytes received", received as f64, came, TCP_INFO);
         b.detail("retransmits_count", after.retransmits as f64);
         b.detail("segment_bytes", f64::from(after.mss));
     }
@@ -263,4 +271,145 @@ impl Drop for Caller {
             let _ = subject.folder.remove(&mut self.client);
         }
     }
+}
+
+/// The program of NFS (RFC 1813).
+const NFS: u32 = 100_003;
+
+/// Bytes of the file that is read.
+const FILE_BYTES: usize = 1 << 20;
+
+/// Bytes of the file of which only attributes or the name are requested.
+const PLAIN_BYTES: usize = 4 << 10;
+
+/// A procedure that is called.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::fs) enum Call {
+    Null,
+    Getattr,
+    Lookup,
+    Read,
+}
+
+impl Call {
+    /// Its name in the protocol.
+    fn in_protocol(self) -> String {
+        self.name().to_uppercase()
+    }
+
+    /// Its number in the protocol.
+    const fn procedure(self) -> Procedure {
+        let number = match self {
+            Call::Null => 0,
+            Call::Getattr => 1,
+            Call::Lookup => 3,
+            Call::Read => 6,
+        };
+        Procedure {
+            program: NFS,
+            number,
+        }
+    }
+
+    /// Size of the file that it needs, in bytes; `None` if it needs none.
+    const fn file_bytes(self) -> Option<usize> {
+        match self {
+            Call::Null => None,
+            Call::Getattr | Call::Lookup => Some(PLAIN_BYTES),
+            Call::Read => Some(FILE_BYTES),
+        }
+    }
+}
+
+/// A stamped file on the server.
+#[derive(Debug)]
+struct Subject {
+    folder: Folder,
+    bytes: usize,
+    seed: u64,
+    /// Its file id on the server.
+    id: u64,
+    /// Where the next READ begins.
+    offset: usize,
+    /// READs whose content was compared.
+    checked: u64,
+    /// Whether all content is compared, or only its ends.
+    is_whole: bool,
+}
+
+impl Subject {
+    /// Creates a file of this many bytes.
+    fn make(
+        client: &mut Client,
+        bytes: usize,
+        seed: u64,
+        is_whole: bool,
+    ) -> Result<Self, NfsError> {
+        let mut content = vec![0; bytes];
+        stamp::fill(&mut content, 0, seed);
+        let folder = Folder::make(client, &content)?;
+        let id = client.getattr(folder.file())?.id;
+        Ok(Self {
+            folder,
+            bytes,
+            seed,
+            id,
+            offset: 0,
+            checked: 0,
+            is_whole,
+        })
+    }
+
+    /// Requests its attributes.
+    #[inline]
+    fn getattr(&self, client: &mut Client) -> Result<(), Failure> {
+        let is = client.getattr(self.folder.file()).map_err(failed)?;
+        match is.id == self.id && is.bytes == self.bytes as u64 {
+            true => Ok(()),
+            false => Err(Failure::Refuted(format!(
+                "GETATTR reports file {} with {} bytes, not file {} with {}",
+                is.id, is.bytes, self.id, self.bytes
+            ))),
+        }
+    }
+
+    /// Looks its name up.
+    #[inline]
+    fn lookup(&self, client: &mut Client) -> Result<(), Failure> {
+        let found = client.lookup(self.folder.handle(), FILE).map_err(failed)?;
+        match found == *self.folder.file() {
+            true => Ok(()),
+            false => Err(Failure::Refuted(
+                "LOOKUP found another file than the one that was made".into(),
+            )),
+        }
+    }
+
+    /// Reads its next block.
+    #[inline]
+    fn read(&mut self, client: &mut Client, bytes: u32) -> Result<(), Failure> {
+        let (offset, size) = (self.offset, bytes as usize);
+        let slice = client
+            .read(self.folder.file(), offset as u64, bytes)
+            .map_err(failed)?;
+        if slice.bytes.len() != size {
+            let got = slice.bytes.len();
+            let what = format!("a READ of {size} bytes returned {got}");
+            return Err(Failure::Refuted(what));
+        }
+        super::check(&slice.bytes, offset as u64, self.seed, self.is_whole)?;
+        self.checked += 1;
+        self.offset = (offset + size) % self.bytes;
+        Ok(())
+    }
+
+    /// The names in its folder, as the server lists them.
+    fn names(&self, client: &mut Client) -> Result<Vec<String>, NfsError> {
+        client.names(self.folder.handle())
+    }
+}
+
+/// The failure of a row: a server that refuses, or is gone, costs one row.
+fn failed(error: NfsError) -> Failure {
+    Failure::Failed(error.to_string())
 }

@@ -2,13 +2,14 @@
 
 use std::fs::File;
 
-use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_results::Fact;
 use syscost_sys::files;
 
 use super::{Space, Stamped};
+use crate::fs::facts;
 use crate::fs::reader::read_through;
+use crate::fs::transfer::pages;
 
 /// Maximum number of readings of a file until all of it is in the page cache: a kernel that gives memory back
 /// to its host may have taken some.
@@ -60,13 +61,10 @@ impl Resident {
 impl Cache {
     /// The cache of a file in this space.
     pub(in crate::fs) fn of(space: &Space, file: File) -> Result<Self, Failure> {
-        let length = file
-            .metadata()
-            .map_err(|cause| Failure::of("fstat", cause))?
-            .len();
+        let length = facts(&file)?.len();
         Ok(Self {
             file,
-            pages: length.div_ceil(page_size() as u64),
+            pages: pages(length),
             is_overlay: space.filesystem().kind == "overlay",
         })
     }

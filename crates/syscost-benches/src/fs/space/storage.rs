@@ -66,16 +66,34 @@ pub(in crate::fs) fn see_fetched(
 
 /// Counts from its creation on.
 pub(in crate::fs) struct Storage {
-    io: Result<IoReader, Unsupported>,
+    io: Option<(IoReader, u64)>,
     /// The file system's device, if it has one, and its counts at the beginning.
     device: Option<(Device, Result<Moved, Unsupported>)>,
-    fetched: u64,
 }
 
 impl Storage {
     /// Counts what the calling thread reads of this file from now on.
     pub(in crate::fs) fn watch(file: &File) -> Result<Self, Failure> {
         Self::begin(file, IoReader::of_thread())
+    }
+
+    /// Counts what all threads of this process do, including those that the kernel adds to it for io_uring.
+    pub(in crate::fs) fn watch_process(file: &File) -> Result<Self, Failure> {
+        Self::begin(file, IoReader::open())
+    }
+
+    fn begin(file: &File, io: Result<IoReader, Unsupported>) -> Result<Self, Failure> {
+        let io = io
+            .ok()
+            .map(|io| io.read().map(|counted| (io, counted.read_bytes)));
+        let device = Device::of(file).ok();
+        Ok(Self {
+            io: io.transpose()?,
+            device: device.map(|device| {
+                let moved = device.moved();
+                (device, moved)
+            }),
+        })
     }
 
     /// Average number of reads in flight at the device, over the time `passed`; `None`
@@ -88,33 +106,12 @@ impl Storage {
         Ok(Some(in_hand_ms as f64 / (1e3 * passed.as_secs_f64())))
     }
 
-    /// Counts what all threads of this process do, including those that the kernel adds to it for io_uring.
-    pub(in crate::fs) fn watch_process(file: &File) -> Result<Self, Failure> {
-        Self::begin(file, IoReader::open())
-    }
-
-    fn begin(file: &File, io: Result<IoReader, Unsupported>) -> Result<Self, Failure> {
-        let device = Device::of(file).ok().map(|device| {
-            let moved = device.moved();
-            (device, moved)
-        });
-        let fetched = match &io {
-            Ok(io) => io.read()?.read_bytes,
-            Err(_) => 0,
-        };
-        Ok(Self {
-            io,
-            device,
-            fetched,
-        })
-    }
-
     /// Bytes fetched from storage since its creation; `None` where the kernel does not count them.
     pub(in crate::fs) fn fetched(&self) -> Result<Option<u64>, Failure> {
-        match &self.io {
-            Ok(io) => Ok(Some(io.read()?.read_bytes - self.fetched)),
-            Err(_) => Ok(None),
-        }
+        let Some((io, before)) = &self.io else {
+            return Ok(None);
+        };
+        Ok(Some(io.read()?.read_bytes - before))
     }
 
     /// Reports how much was fetched for this many bytes.
@@ -124,19 +121,13 @@ impl Storage {
     }
 
     /// Claims that the device delivered these many bytes, and not many more.
-    pub(in crate::fs) fn claim_delivered(&self, b: &mut Bencher, read: u64) -> Result<(), Failure> {
+    pub(in crate::fs) fn claim_delivered(&self, b: &mut Bencher, read: u64) {
         detail_guest(b);
-        let Some((device, before)) = &self.device else {
-            return Ok(());
-        };
-        let counted = before.clone();
-        match counted.and_then(|before| Ok(device.moved()?.read - before.read)) {
-            Ok(delivered) => {
-                let per_byte = delivered as f64 / read.max(1) as f64;
-                claim_moved(b, DELIVERED, (1.0, MAX_MOVED), per_byte, &device.source());
-            }
-            Err(reason) => b.claim_unobserved(DELIVERED, 1.0, &device.source(), reason),
+        if let Some((device, before)) = &self.device {
+            let before = before.clone();
+            let delivered = before.and_then(|before| Ok(device.moved()?.read - before.read));
+            let per_byte = delivered.map(|delivered| delivered as f64 / read.max(1) as f64);
+            claim_moved(b, DELIVERED, (1.0, MAX_MOVED), per_byte, &device.source());
         }
-        Ok(())
     }
 }

@@ -195,7 +195,7 @@ pub(super) fn cold(mut plan: Plan) -> Result<Outcome, Failure> {
         &mut outcome,
         what,
         (page, MAX_MOVED * page),
-        delivered,
+        Ok(delivered),
         &device.source(),
     );
     Ok(outcome)
