@@ -89,7 +89,7 @@ fn streams_to_a_sink_add_up() {
     assert!(account.cpu_ns > 0 && account.elapsed_ns > 0, "{account:?}");
     assert!(before.bytes <= bytes && before.at_ns > 0);
     if let Some(tcp) = account.tcp {
-        assert_eq!(tcp.congestion, "reno");
+        assert_eq!(&*tcp.congestion, "reno");
     }
 }
 
