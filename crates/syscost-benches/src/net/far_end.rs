@@ -457,25 +457,3 @@ pub(crate) fn listen(
         .map_err(|error| Failure::of("ask for a socket's address", error))?;
     Ok((listener, address))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_partner_accounts_for_what_it_did() {
-        let cpus = syscost_sys::cpu::allowed().unwrap();
-        let serve = |messages: &mut u64, stop: &Stop| {
-            while !stop.is_set() {
-                std::thread::yield_now();
-            }
-            Ok(Account {
-                messages: *messages,
-                ..Account::default()
-            })
-        };
-        let far = FarEnd::partner(&cpus, 5, serve, |_| {}).unwrap();
-        let (_, account) = far.driven_by(|_| Ok(())).perform([1]).unwrap();
-        assert_eq!(account.messages, 5);
-    }
-}

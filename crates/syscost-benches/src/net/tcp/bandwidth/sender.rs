@@ -95,17 +95,11 @@ pub(super) struct Sender {
     socket: TcpStream,
     size: usize,
     content: Content,
-    source: Source,
+    /// What the kernel refers to; without it, it copies a buffer.
+    memory: Option<Memory>,
 }
 
-/// The memory that a sender sends from.
-enum Source {
-    /// A separate buffer, which the kernel copies.
-    Buffer,
-    /// Memory that the kernel refers to.
-    Memory(Memory),
-}
-
+/// Memory that a sender sends from without copying it.
 struct Memory {
     method: Method,
     file: FileMemory,
@@ -131,9 +125,9 @@ impl Sender {
         if method == Method::ZeroCopy {
             zero_copy::allow(&socket).map_err(Unsupported::from)?;
         }
-        let source = match method {
-            Method::Write => Source::Buffer,
-            Method::ZeroCopy | Method::SendFile | Method::Splice => Source::Memory(Memory {
+        let memory = match method {
+            Method::Write => None,
+            Method::ZeroCopy | Method::SendFile | Method::Splice => Some(Memory {
                 method,
                 file: FileMemory::new(MEMORY)?,
                 pipe: io::pipe().map_err(|cause| Failure::of("make a pipe", cause))?,
@@ -145,23 +139,19 @@ impl Sender {
             socket,
             size,
             content,
-            source,
+            memory,
         })
     }
 
     /// Sends until `is_over`, and then ends the stream.
     pub(super) fn send(&mut self, is_over: IsOver<'_>) -> Result<Tally, ServiceError> {
         let (socket, size, content) = (&self.socket, self.size, self.content);
-        let tally = match &mut self.source {
-            Source::Buffer => stream::source(socket, &mut vec![0; size], content, is_over)?.into(),
-            Source::Memory(memory) => memory.send(socket, size, content, is_over)?,
+        let tally = match &mut self.memory {
+            None => stream::source(socket, &mut vec![0; size], content, is_over)?.into(),
+            Some(memory) => memory.send(socket, size, content, is_over)?,
         };
         let ended = socket.shutdown(Shutdown::Write);
-        ended.map_err(|cause| ServiceError {
-            operation: "shutdown",
-            messages: tally.messages,
-            cause,
-        })?;
+        ended.map_err(failed("shutdown", tally.messages))?;
         Ok(tally)
     }
 }
@@ -205,13 +195,7 @@ impl Memory {
             let part = &mut self.file.contents()[at..at + size];
             let checksum = content.stamp(account.bytes, part);
             let messages = account.messages;
-            let failed = |operation| {
-                move |cause| ServiceError {
-                    operation,
-                    messages,
-                    cause,
-                }
-            };
+            let failed = |operation| failed(operation, messages);
             match self.method {
                 Method::Write => unreachable!("sends from a buffer"),
                 Method::ZeroCopy => {
@@ -239,13 +223,8 @@ impl Memory {
                 break;
             }
         }
-        let failed = |cause| ServiceError {
-            operation: "recvmsg",
-            messages: account.messages,
-            cause,
-        };
         // How long that takes depends on when the receiver gets its CPU.
-        uncounted(|| notices.await_all(socket)).map_err(failed)?;
+        uncounted(|| notices.await_all(socket)).map_err(failed("recvmsg", account.messages))?;
         Ok(Tally::of(account, notices))
     }
 
@@ -302,6 +281,14 @@ impl Memory {
             waiting -= moved;
             Ok(moved)
         })
+    }
+}
+
+fn failed(operation: &'static str, messages: u64) -> impl Fn(io::Error) -> ServiceError {
+    move |cause| ServiceError {
+        operation,
+        messages,
+        cause,
     }
 }
 
@@ -398,28 +385,5 @@ mod tests {
             Box::new(|| 0),
         );
         assert!(matches!(sender.err(), Some(Failure::Broken(_))));
-    }
-
-    #[test]
-    fn another_machine_may_keep_this_one_waiting() {
-        for method in Method::ALL {
-            let calls = method.calls(true, false);
-            let sleeps: Vec<_> = calls.iter().filter(|one| one.counter == SLEEPS).collect();
-            assert_eq!(sleeps, [&at_least(SLEEPS, 0.0)], "{method:?}");
-            let looks = calls.iter().find(|one| one.counter == LOOKS).copied();
-            let expected = (method == Method::ZeroCopy).then(|| at_least(LOOKS, MIN_LOOKS));
-            assert_eq!(looks, expected, "{method:?}");
-            let is_bound = |one: &&Expect| one.counter == Counter::OtherSyscalls;
-            let others =
-                |sends, receives| method.calls(sends, receives).iter().find(is_bound).copied();
-            assert_eq!(
-                others(true, true),
-                Some(at_most(Counter::OtherSyscalls, 0.05))
-            );
-            assert_eq!(
-                others(false, true),
-                Some(at_most(Counter::OtherSyscalls, 0.5))
-            );
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use syscost_harness::prelude::*;
 use syscost_net::service::{Account, ServiceError, TcpSide, stream};
 use syscost_net::socket::{self, Tcp};
-use syscost_net::{Content, Service};
+use syscost_net::{Content, Service, wire};
 use syscost_sys::partner::Shared;
 use syscost_sys::process::pause;
 use syscost_sys::tcp::TcpInfo;
@@ -85,21 +85,15 @@ impl StreamSpec {
 
     /// The service that a far end elsewhere provides.
     fn service(&self) -> Service {
-        let (size, streams) = (self.size as u32, self.places.len() as u32);
-        let (content, tcp) = (self.content, self.tcp.clone());
+        let all = wire::Streams {
+            size: self.size as u32,
+            streams: self.places.len() as u32,
+            content: self.content,
+            tcp: self.tcp.clone(),
+        };
         match self.direction {
-            Direction::Send => Service::StreamSink {
-                size,
-                streams,
-                content,
-                tcp,
-            },
-            Direction::Receive => Service::StreamSource {
-                size,
-                streams,
-                content,
-                tcp,
-            },
+            Direction::Send => Service::StreamSink(all),
+            Direction::Receive => Service::StreamSource(all),
         }
     }
 
