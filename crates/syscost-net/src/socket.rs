@@ -274,7 +274,7 @@ mod tests {
                     println!("skipped: the kernel has no TCP_INFO");
                     continue;
                 };
-                assert_eq!((side.congestion.as_str(), side.nodelay), ("reno", 1));
+                assert_eq!((&*side.congestion, side.nodelay), ("reno", 1));
                 assert!(
                     (32 << 10..=64 << 10).contains(&side.send_buffer),
                     "{side:?}"

@@ -12,7 +12,7 @@ use common::{PATIENCE, Running, echo, line, read_all, within_patience};
 use syscost_net::service::stream;
 use syscost_net::socket::Tcp;
 use syscost_net::token::Nonce;
-use syscost_net::wire::{self, HELLO_BYTES, Hello, MAX_LINE};
+use syscost_net::wire::{self, HELLO_BYTES, Hello, MAX_LINE, Streams};
 use syscost_net::{ClientError, Content, Limits, Service, Session, Token, Wait};
 
 /// Limits that are reached within the duration of a test.
@@ -171,12 +171,12 @@ fn a_client_that_never_reads_ends_with_its_service_s_time() {
     };
     let server = Running::new(limits);
     let mut session = server.session();
-    let service = Service::StreamSource {
+    let service = Service::StreamSource(Streams {
         size: 64 << 10,
         streams: 1,
         content: Content::Sparse,
         tcp: Tcp::default(),
-    };
+    });
     let _unread = session
         .open(&service)
         .unwrap()
@@ -249,12 +249,12 @@ fn bytes_and_time_are_bounded() {
     };
     let server = Running::new(limits);
     let mut session = server.session();
-    let service = Service::StreamSink {
+    let service = Service::StreamSink(Streams {
         size: 1024,
         streams: 1,
         content: Content::Sparse,
         tcp: Tcp::default(),
-    };
+    });
     let stream = session
         .open(&service)
         .unwrap()

@@ -12,7 +12,7 @@ use std::time::Duration;
 use common::{PATIENCE, Running, echo, ping};
 use syscost_net::service::{datagram, stream};
 use syscost_net::socket::Tcp;
-use syscost_net::wire::Close;
+use syscost_net::wire::{Close, Streams};
 use syscost_net::{ClientError, Content, Judge, Limits, Service, Session, Wait};
 
 #[test]
@@ -66,12 +66,12 @@ fn streams_to_a_sink_add_up() {
         congestion: Some("reno".to_owned()),
         ..Tcp::default()
     };
-    let service = Service::StreamSink {
+    let service = Service::StreamSink(Streams {
         size: 16 << 10,
         streams: 3,
         content: Content::Whole,
         tcp: tcp.clone(),
-    };
+    });
     let opened = session.open(&service).unwrap();
     let streams: Vec<TcpStream> = (0..3).map(|_| opened.stream(&tcp).unwrap()).collect();
     let before = session.reading().unwrap();
@@ -89,7 +89,7 @@ fn streams_to_a_sink_add_up() {
     assert!(account.cpu_ns > 0 && account.elapsed_ns > 0, "{account:?}");
     assert!(before.bytes <= bytes && before.at_ns > 0);
     if let Some(tcp) = account.tcp {
-        assert_eq!(tcp.congestion, "reno");
+        assert_eq!(&*tcp.congestion, "reno");
     }
 }
 
@@ -97,12 +97,12 @@ fn streams_to_a_sink_add_up() {
 fn a_source_sends_all_it_accounts_for() {
     let server = Running::new(Limits::default());
     let mut session = server.session();
-    let service = Service::StreamSource {
+    let service = Service::StreamSource(Streams {
         size: 32 << 10,
         streams: 1,
         content: Content::Whole,
         tcp: Tcp::default(),
-    };
+    });
     let opened = session.open(&service).unwrap();
     let stream = opened.stream(&Tcp::default()).unwrap();
     let receiving = thread::spawn(move || {

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use syscost_net::socket::Tcp;
+use syscost_net::wire::Streams;
 use syscost_net::{Content, Service, Session};
 
 use links::pair::{
@@ -271,12 +272,12 @@ fn a_client_that_never_reads_gets_a_window_and_blocks_no_others() {
         return;
     };
     let address = pair.address();
-    let source = Service::StreamSource {
+    let source = Service::StreamSource(Streams {
         size: SIZE,
         streams: STREAMS,
         content: Content::Sparse,
         tcp: Tcp::default(),
-    };
+    });
     let near = pair.link.end(Side::Near);
     let (session, unread) = near.within(|| {
         let token = TOKEN.parse().expect("a token");

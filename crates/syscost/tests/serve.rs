@@ -19,6 +19,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use server::{PATIENCE, Server, said};
 use syscost_net::socket::Tcp;
+use syscost_net::wire::Streams;
 use syscost_net::{ClientError, Content, Service, Session, Token, Wait};
 
 const ROW: &str = "syscall.null{call=getppid}";
@@ -257,12 +258,12 @@ fn nothing_that_others_do_ends_the_server_or_makes_it_grow() {
 
     // All the memory that a session may request, by a client that never reads and by one that
     // leaves.
-    let source = Service::StreamSource {
+    let source = Service::StreamSource(Streams {
         size: 1 << 20,
         streams: 8,
         content: Content::Sparse,
         tcp: Tcp::default(),
-    };
+    });
     let mut unread = server.session();
     let opened = unread.open(&source).expect("a service");
     let streams: Vec<TcpStream> = (0..8)

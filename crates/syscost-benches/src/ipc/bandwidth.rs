@@ -27,10 +27,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Shared;
 
 use super::channel::gate::Gate;
-use super::channel::{self, Channel, Mechanism, Rows};
-use super::message::Message;
-use super::traffic::{Row, Tasks, Traffic, claim_received, see_mechanism};
-use crate::syscall::{Bad, must};
+use super::channel::{self, Channel, Ends, Mechanism, Open, Rows};
+use super::traffic::{Row, Side, Tasks, Traffic};
 use crate::witness::messages::Moved;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -82,8 +80,12 @@ impl Traffic for OneWay {
         &of.bandwidths
     }
 
-    fn measure<C: Channel>(mut plan: Plan<'_>, tasks: Tasks) -> Result<Outcome<'_>, Failure> {
-        channel::allowed::<C>(tasks.size)?;
+    fn measure<C: Channel>(
+        mut plan: Plan<'_>,
+        tasks: Tasks,
+        open: Open<C>,
+    ) -> Result<Outcome<'_>, Failure> {
+        channel::allowed(open, tasks.size)?;
         let bytes = tasks.size as u64;
         plan.rate(bytes);
         let most = if plan.is_timed() {
@@ -92,13 +94,12 @@ impl Traffic for OneWay {
             MAX_COUNTED
         };
         let per_iteration = (TURN_BYTES / bytes).clamp(1, most);
-        let make = |cpus: &[u32]| one_way::<C>(tasks, per_iteration, cpus);
+        let make = |cpus: &[u32]| one_way(tasks, per_iteration, open(tasks.size)?, cpus);
         let team = Together::of(tasks.placement, make).per_iteration(per_iteration);
         let outcome = plan.measure(team)?;
         let (mut outcome, (sender, received)) = outcome.split();
-        claim_received(&mut outcome, &sender.sent, &received);
+        sender.side.claim(&mut outcome, &received);
         outcome.claim_moved(received.bytes, "both ends");
-        see_mechanism(&mut outcome, &sender.end);
         if let Some(cpu_ns) = outcome.cpu_ns().filter(|_| outcome.is_timed()) {
             outcome.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
         }
@@ -110,9 +111,9 @@ impl Traffic for OneWay {
 fn one_way<'t, C: Channel>(
     tasks: Tasks,
     per_iteration: u64,
+    ends: Ends<C>,
     cpus: &[u32],
 ) -> Result<Team<'t, (Sender<C>, Moved)>, Failure> {
-    let (mut end, theirs) = C::open(tasks.size)?;
     let progress = Shared::new(Progress::default())?;
     let taken = progress.clone();
     let serve = move |end: &mut C, stop: &Stop| {
@@ -122,16 +123,11 @@ fn one_way<'t, C: Channel>(
         });
         all.inspect_err(|_| taken.arrived.close())
     };
-    let responder = tasks.partner(cpus, theirs, serve)?;
-    end.meet(responder.task());
-    Ok(responder.driven_by(Sender {
-        message: Message::new(tasks.size),
-        end,
-        whole: tasks.whole,
-        sent: Moved::default(),
+    tasks.team(cpus, ends, serve, |side| Sender {
+        side,
         progress,
         per_iteration,
-    }))
+    })
 }
 
 /// What the partner has taken, in memory that both tasks share.
@@ -180,10 +176,7 @@ impl Progress {
 
 /// The measuring side.
 struct Sender<C> {
-    end: C,
-    message: Message,
-    whole: Compares,
-    sent: Moved,
+    side: Side<C>,
     progress: Shared<Progress>,
     per_iteration: u64,
 }
@@ -192,11 +185,11 @@ impl<C: Channel> Driver for Sender<C> {
     /// Sends all messages of these iterations and waits until the partner has them.
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let messages = iterations * self.per_iteration;
-        let goal = self.sent.messages + messages;
+        let goal = self.side.sent.messages + messages;
         self.progress.goal.store(goal, Relaxed);
         for _ in 0..messages {
-            if let Err(bad) = self.send_one() {
-                let number = self.sent.messages + 1;
+            if let Err(bad) = self.side.send_next() {
+                let number = self.side.sent.messages + 1;
                 return Err(Failure::of(&format!("send message {number}"), bad));
             }
         }
@@ -204,65 +197,45 @@ impl<C: Channel> Driver for Sender<C> {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        let last = self.end.send(&self.message);
-        last.map(drop)
-            .map_err(|bad| Failure::of("send the last message", bad))
-    }
-}
-
-impl<C: Channel> Sender<C> {
-    #[inline(always)]
-    fn send_one(&mut self) -> Result<(), Bad> {
-        self.end.settle()?;
-        self.message.write(self.sent.messages + 1, self.whole);
-        let went = self.end.send(&self.message)?;
-        self.sent.add(went, &self.message, self.whole);
-        must(went == self.message.bytes().len())
+        self.side.send_last()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ipc::channel::broken::{Broken, DOUBLES, DROPS, FLIPS, HALVES, SENDS_HALF, SOUND};
-    use crate::ipc::traffic::tests::each;
+    use crate::ipc::channel::broken::{Broken, How};
+    use syscost_sys::partner::Between;
 
     /// Sends two hundred messages; returns the failure, or whether both sides counted the same.
-    fn transfer<C: Channel>(tasks: Tasks, cpus: &[u32]) -> Result<bool, Failure> {
-        let (sender, received) = one_way::<C>(tasks, 1, cpus)?.perform([150, 50])?;
-        assert_eq!(sender.sent.messages, 200);
-        Ok(sender.sent == received)
+    fn transfer(how: How, between: Between) -> Result<bool, Failure> {
+        let (tasks, cpus) = (Tasks::small(between, 64), syscost_sys::cpu::allowed()?);
+        let team = one_way(tasks, 1, Broken::open(how, 64)?, &cpus)?;
+        let (sender, received) = team.perform([150, 50])?;
+        assert_eq!(sender.side.sent.messages, 200);
+        Ok(sender.side.sent == received)
     }
 
     #[test]
-    fn a_sound_way_has_equal_bytes_and_sums_on_both_sides() {
-        each(|tasks, cpus| {
-            assert_eq!(transfer::<Broken<SOUND>>(tasks, cpus), Ok(true));
-        });
-    }
-
-    #[test]
-    fn a_flipped_bit_is_in_the_checksum() {
-        each(|tasks, cpus| {
-            assert_eq!(transfer::<Broken<FLIPS>>(tasks, cpus), Ok(false));
-        });
+    fn both_sides_count_the_same_unless_a_bit_is_flipped() {
+        for between in Between::ALL {
+            assert_eq!(transfer(How::Sound, between), Ok(true));
+            assert_eq!(transfer(How::Flips, between), Ok(false));
+        }
     }
 
     #[test]
     fn what_is_lost_doubled_or_cut_fails() {
-        each(|tasks, cpus| {
-            for lie in [
-                transfer::<Broken<DROPS>>(tasks, cpus),
-                transfer::<Broken<DOUBLES>>(tasks, cpus),
-                transfer::<Broken<HALVES>>(tasks, cpus),
-            ] {
+        for between in Between::ALL {
+            for how in [How::Drops, How::Doubles, How::Halves] {
+                let lie = transfer(how, between);
                 let Err(Failure::Failed(reason)) = lie else {
-                    panic!("{lie:?}");
+                    panic!("{how:?}: {lie:?}");
                 };
                 assert!(reason.contains("lost, sent twice or damaged"), "{reason}");
             }
-            let cut = transfer::<Broken<SENDS_HALF>>(tasks, cpus);
+            let cut = transfer(How::SendsHalf, between);
             assert!(matches!(cut, Err(Failure::Failed(_))), "{cut:?}");
-        });
+        }
     }
 }

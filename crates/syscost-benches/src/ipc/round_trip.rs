@@ -24,9 +24,9 @@
 
 use syscost_harness::prelude::*;
 
-use super::channel::{self, Channel, Mechanism, Rows};
+use super::channel::{self, Channel, Ends, Mechanism, Open, Rows};
 use super::message::Message;
-use super::traffic::{Row, Tasks, Traffic, claim_received, see_mechanism};
+use super::traffic::{Row, Side, Tasks, Traffic};
 use crate::syscall::{Bad, must};
 use crate::witness::messages::{Moved, Strays, claim_same};
 
@@ -63,21 +63,19 @@ impl Traffic for RoundTrips {
         &of.round_trips
     }
 
-    fn measure<C: Channel>(plan: Plan<'_>, tasks: Tasks) -> Result<Outcome<'_>, Failure> {
-        channel::allowed::<C>(tasks.size)?;
-        let make = |cpus: &[u32]| round_trips::<C>(tasks, cpus);
+    fn measure<C: Channel>(
+        plan: Plan<'_>,
+        tasks: Tasks,
+        open: Open<C>,
+    ) -> Result<Outcome<'_>, Failure> {
+        channel::allowed(open, tasks.size)?;
+        let make = |cpus: &[u32]| round_trips(tasks, open(tasks.size)?, cpus);
         let outcome = plan.measure(Together::of(tasks.placement, make))?;
         let (mut outcome, (caller, received)) = outcome.split();
-        claim_received(&mut outcome, &caller.sent, &received);
-        let (sent, returned) = (&caller.sent, &caller.returned);
-        claim_same(
-            &mut outcome,
-            "that came back",
-            sent,
-            returned,
-            Strays::default(),
-        );
-        see_mechanism(&mut outcome, &caller.end);
+        let (side, returned) = (&caller.side, &caller.returned);
+        side.claim(&mut outcome, &received);
+        let none = Strays::default();
+        claim_same(&mut outcome, "that came back", &side.sent, returned, none);
         Ok(outcome)
     }
 }
@@ -85,31 +83,23 @@ impl Traffic for RoundTrips {
 /// Both sides, with the partner at work.
 fn round_trips<'t, C: Channel>(
     tasks: Tasks,
+    ends: Ends<C>,
     cpus: &[u32],
 ) -> Result<Team<'t, (Caller<C>, Moved)>, Failure> {
-    let (mut end, theirs) = C::open(tasks.size)?;
     let serve = move |end: &mut C, stop: &Stop| {
         tasks.take_all(end, stop, |end, message, _| end.send(message).map(drop))
     };
-    let responder = tasks.partner(cpus, theirs, serve)?;
-    end.meet(responder.task());
-    Ok(responder.driven_by(Caller {
-        message: Message::new(tasks.size),
+    tasks.team(cpus, ends, serve, |side| Caller {
         answer: Message::new(tasks.size),
-        end,
-        whole: tasks.whole,
-        sent: Moved::default(),
         returned: Moved::default(),
-    }))
+        side,
+    })
 }
 
 /// The measuring side.
 struct Caller<C> {
-    end: C,
-    message: Message,
+    side: Side<C>,
     answer: Message,
-    whole: Compares,
-    sent: Moved,
     returned: Moved,
 }
 
@@ -117,7 +107,7 @@ impl<C: Channel> Driver for Caller<C> {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         for _ in 0..iterations {
             if let Err(bad) = self.iterate() {
-                let number = self.sent.messages;
+                let number = self.side.sent.messages;
                 return Err(Failure::of(&format!("exchange message {number}"), bad));
             }
         }
@@ -125,56 +115,52 @@ impl<C: Channel> Driver for Caller<C> {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        let last = self.end.send(&self.message);
-        last.map(drop)
-            .map_err(|bad| Failure::of("send the last message", bad))
+        self.side.send_last()
     }
 }
 
 impl<C: Channel> Caller<C> {
     #[inline(always)]
     fn iterate(&mut self) -> Result<(), Bad> {
-        let number = self.sent.messages + 1;
-        self.end.settle()?;
-        self.message.write(number, self.whole);
-        let went = self.end.send(&self.message)?;
-        self.sent.add(went, &self.message, self.whole);
-        // The partner would wait for the rest of a truncated message.
-        must(went == self.message.bytes().len())?;
-        let came = self.end.receive(&mut self.answer)?;
-        self.returned.add(came, &self.answer, self.whole);
-        must(came == went && self.answer.number() == self.message.number())
+        let went = self.side.send_next()?;
+        let came = self.side.end.receive(&mut self.answer)?;
+        self.returned.add(came, &self.answer, self.side.whole);
+        must(came == went && self.answer.number() == self.side.message.number())
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::ipc::channel::broken::{Broken, DOUBLES, FLIPS, SENDS_HALF, SOUND};
-    use crate::ipc::traffic::tests::each;
+    use crate::ipc::channel::broken::{Broken, How};
+    use syscost_sys::partner::Between;
 
     /// Two hundred round trips; returns the failure, or whether all three counts agree.
-    fn exchange<C: Channel>(tasks: Tasks, cpus: &[u32]) -> Result<bool, Failure> {
-        let (caller, received) = round_trips::<C>(tasks, cpus)?.perform([200])?;
-        assert_eq!(caller.sent.messages, 200);
-        Ok(caller.sent == received && caller.sent == caller.returned)
+    pub(in crate::ipc) fn exchange<C: Channel>(
+        tasks: Tasks,
+        ends: Ends<C>,
+        cpus: &[u32],
+    ) -> Result<bool, Failure> {
+        let (caller, received) = round_trips(tasks, ends, cpus)?.perform([200])?;
+        let sent = caller.side.sent;
+        assert_eq!(sent.messages, 200);
+        Ok(sent == received && sent == caller.returned)
     }
 
     #[test]
-    fn what_comes_back_is_what_was_sent() {
-        each(|tasks, cpus| {
-            assert_eq!(exchange::<Broken<SOUND>>(tasks, cpus), Ok(true));
-            assert_eq!(exchange::<Broken<FLIPS>>(tasks, cpus), Ok(false));
-        });
-    }
-
-    #[test]
-    fn what_is_doubled_or_cut_fails() {
-        each(|tasks, cpus| {
-            let twice = exchange::<Broken<DOUBLES>>(tasks, cpus);
-            assert!(matches!(twice, Err(Failure::Failed(_))), "{twice:?}");
-            let cut = exchange::<Broken<SENDS_HALF>>(tasks, cpus);
-            assert!(matches!(cut, Err(Failure::Failed(_))), "{cut:?}");
-        });
+    fn what_comes_back_is_what_was_sent_and_what_is_doubled_or_cut_fails() {
+        let cpus = syscost_sys::cpu::allowed().unwrap();
+        for between in Between::ALL {
+            let over = |how| {
+                let ends = Broken::open(how, 64)?;
+                exchange(Tasks::small(between, 64), ends, &cpus)
+            };
+            assert_eq!(over(How::Sound), Ok(true));
+            assert_eq!(over(How::Flips), Ok(false));
+            for how in [How::Doubles, How::SendsHalf] {
+                let lie = over(how);
+                assert!(matches!(lie, Err(Failure::Failed(_))), "{how:?}: {lie:?}");
+            }
+        }
     }
 }

@@ -4,9 +4,9 @@
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
-use super::channel::{self, Channel, Mechanism, Operation, Rows, Via};
+use super::channel::{self, Channel, Ends, Mechanism, Open, Operation, Rows, Via};
 use super::message::Message;
-use crate::syscall::Bad;
+use crate::syscall::{Bad, must};
 use crate::witness::descriptors;
 use crate::witness::messages::{self, Moved};
 
@@ -32,7 +32,11 @@ pub(crate) trait Traffic: 'static {
     fn rows(of: &'static Mechanism) -> &'static Rows;
 
     /// Measures it over such a channel.
-    fn measure<C: Channel>(plan: Plan<'_>, tasks: Tasks) -> Result<Outcome<'_>, Failure>;
+    fn measure<C: Channel>(
+        plan: Plan<'_>,
+        tasks: Tasks,
+        open: Open<C>,
+    ) -> Result<Outcome<'_>, Failure>;
 }
 
 impl<T: Traffic> Measured<T> for Row {
@@ -127,12 +131,6 @@ fn waits(sleeps: bool) -> &'static str {
     if sleeps { "sleeping" } else { "spinning" }
 }
 
-/// Reports what an end of a channel shows of its mechanism.
-pub(super) fn see_mechanism<C: Channel>(b: &mut Bencher, end: &C) {
-    descriptors::see(b, end.descriptors());
-    b.saw(&WAITS, waits(C::SLEEPS));
-}
-
 /// The two tasks and their messages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tasks {
@@ -148,18 +146,27 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Starts the partner, which serves its end until the measurement is over.
-    pub(super) fn partner<C: Channel>(
+    /// The team of the partner, which serves its end until the measurement is over, and what
+    /// `driver` makes of this task's side.
+    pub(super) fn team<'t, C: Channel, D: Driver + 't>(
         &self,
         cpus: &[u32],
-        mut end: C,
+        (mut own, mut theirs): Ends<C>,
         serve: impl FnOnce(&mut C, &Stop) -> Result<Moved, Failure> + Send + 'static,
-    ) -> Result<Responder<Moved>, Failure> {
+        driver: impl FnOnce(Side<C>) -> D,
+    ) -> Result<Team<'t, (D, Moved)>, Failure> {
         let prepare = move || {
-            end.begin();
-            Ok(end)
+            theirs.begin();
+            Ok(theirs)
         };
-        Responder::start(self.between, cpus, prepare, serve, C::wake_waiters)
+        let responder = Responder::start(self.between, cpus, prepare, serve, C::wake_waiters)?;
+        own.meet(responder.task());
+        Ok(responder.driven_by(driver(Side {
+            end: own,
+            message: Message::new(self.size),
+            whole: self.whole,
+            sent: Moved::default(),
+        })))
     }
 
     /// The partner's side: takes messages until it is stopped, and does something `then`. One that
@@ -202,19 +209,46 @@ fn stray(due: u64, came: usize, message: &Message) -> Failure {
     })
 }
 
-/// Claims that what was sent came to the partner, and as much of it as the operations say.
-pub(super) fn claim_received(b: &mut Outcome, sent: &Moved, received: &Moved) {
-    messages::claim_same(
-        b,
-        "that came to the partner",
-        sent,
-        received,
-        <_>::default(),
-    );
-    messages::see_size(b, received);
-    let each = received.messages as f64 / b.operations().max(1) as f64;
-    let claim = Claim::by_most("messages that came to the partner per operation");
-    b.claim_equal(claim, 1.0, each, "both ends");
+/// The measuring task's side.
+pub(super) struct Side<C> {
+    pub(super) end: C,
+    pub(super) message: Message,
+    pub(super) whole: Compares,
+    pub(super) sent: Moved,
+}
+
+impl<C: Channel> Side<C> {
+    /// Sends the next message, and returns how many bytes it has.
+    #[inline(always)]
+    pub(super) fn send_next(&mut self) -> Result<usize, Bad> {
+        self.end.settle()?;
+        self.message.write(self.sent.messages + 1, self.whole);
+        let went = self.end.send(&self.message)?;
+        self.sent.add(went, &self.message, self.whole);
+        // The partner would wait for the rest of a truncated message.
+        must(went == self.message.bytes().len())?;
+        Ok(went)
+    }
+
+    /// Wakes the partner with a message that does not count.
+    pub(super) fn send_last(&mut self) -> Result<(), Failure> {
+        let last = self.end.send(&self.message);
+        last.map(drop)
+            .map_err(|bad| Failure::of("send the last message", bad))
+    }
+
+    /// Claims that what was sent came to the partner, and as much of it as the operations say, and
+    /// reports what this end shows of its mechanism.
+    pub(super) fn claim(&self, b: &mut Outcome, received: &Moved) {
+        let what = "that came to the partner";
+        messages::claim_same(b, what, &self.sent, received, <_>::default());
+        messages::see_size(b, received);
+        let each = received.messages as f64 / b.operations().max(1) as f64;
+        let claim = Claim::by_most("messages that came to the partner per operation");
+        b.claim_equal(claim, 1.0, each, "both ends");
+        descriptors::see(b, self.end.descriptors());
+        b.saw(&WAITS, waits(C::SLEEPS));
+    }
 }
 
 /// The placements of the partner in most rows: the same CPU, and the nearest other one if there is
@@ -251,23 +285,14 @@ pub(super) fn is_plain(here: &Here, spins: bool, between: Between, cpus: Placeme
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use syscost_harness::bencher::Pass;
-
-    use super::*;
-
-    /// Runs a test with small messages between processes and between threads, on the available
-    /// CPUs.
-    pub(in crate::ipc) fn each(test: impl Fn(Tasks, &[u32])) {
-        let cpus = syscost_sys::cpu::allowed().unwrap();
-        for between in Between::ALL {
-            let tasks = Tasks {
-                between,
-                placement: Placement::Free,
-                size: 64,
-                whole: Pass::Evidence.into(),
-            };
-            test(tasks, &cpus);
+impl Tasks {
+    /// Two that are anywhere, with messages of this size.
+    pub(super) fn small(between: Between, size: usize) -> Self {
+        Self {
+            between,
+            placement: Placement::Free,
+            size,
+            whole: syscost_harness::bencher::Pass::Evidence.into(),
         }
     }
 }

@@ -20,13 +20,13 @@ use std::time::SystemTime;
 
 use rustix::io::{Errno, read, retry_on_intr};
 use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
-    getsockname, listen, socket_with,
+    SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, getsockname, listen,
 };
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 use syscost_sys::scratch;
 
+use super::channel::streams::unix_socket;
 use super::traffic::{is_plain, sleeps};
 use crate::syscall::{Bad, must};
 
@@ -154,7 +154,7 @@ fn connections<'t>(
         None => SocketAddrUnix::new_abstract_name(abstract_name().as_bytes()),
     };
     let address = address.map_err(|error| Failure::of("name a socket", error))?;
-    let listener = new_socket().map_err(failed)?;
+    let listener = new_socket().map_err(|error| failed(error.into()))?;
     bind(&listener, &address).map_err(|error| failed(error.into()))?;
     listen(&listener, 1).map_err(|error| failed(error.into()))?;
     let bound = name_of(&listener).map_err(|error| failed(error.into()))?;
@@ -216,9 +216,8 @@ fn connect_once(address: &SocketAddrUnix) -> Result<(), Bad> {
     must(retry_on_intr(|| read(&socket, &mut nothing))? == 0)
 }
 
-fn new_socket() -> Result<OwnedFd, Bad> {
-    let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
-    Ok(socket_with(family, kind, SocketFlags::CLOEXEC, None)?)
+fn new_socket() -> Result<OwnedFd, Errno> {
+    unix_socket(SocketType::STREAM)
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
 use crate::ipc::bandwidth::OneWay;
-use crate::ipc::channel::pipe::Pipe;
-use crate::ipc::channel::{ByStream, Channel};
+use crate::ipc::channel::streams::{Streams, pipes};
+use crate::ipc::channel::{Channel, Ends};
 use crate::ipc::message::Message;
 use crate::ipc::traffic::{Tasks, Traffic};
 use crate::syscall::Bad;
@@ -34,21 +34,21 @@ fn measure(plan: Plan) -> Result<Outcome, Failure> {
         size: 4096,
         whole: plan.compares(),
     };
-    OneWay::measure::<Drops>(plan, tasks)
+    OneWay::measure(plan, tasks, open)
 }
 
 struct Drops {
-    pipe: ByStream<Pipe>,
+    pipe: Streams,
     sent: u64,
 }
 
-impl Channel for Drops {
-    fn open(bytes: usize) -> Result<(Self, Self), Failure> {
-        let (own, partner) = ByStream::open(bytes)?;
-        let end = |pipe| Self { pipe, sent: 0 };
-        Ok((end(own), end(partner)))
-    }
+fn open(bytes: usize) -> Result<Ends<Drops>, Failure> {
+    let (own, partner) = pipes(bytes)?;
+    let end = |pipe| Drops { pipe, sent: 0 };
+    Ok((end(own), end(partner)))
+}
 
+impl Channel for Drops {
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {
         self.sent += 1;
         match self.sent.is_multiple_of(100) {

@@ -291,7 +291,7 @@ pub(crate) fn usable(address: IpAddr) -> Result<(), Unsupported> {
 /// The far end, which serves and is ended by the near end.
 pub(crate) enum FarEnd {
     /// A process of this machine.
-    Partner(Responder<Parcel>),
+    Partner(Responder<Account>),
     /// A session with `syscost serve`, which has a service open.
     Peer(Box<Session>),
 }
@@ -306,7 +306,6 @@ impl FarEnd {
         serve: impl FnOnce(&mut N, &Stop) -> Result<Account, Failure> + Send + 'static,
         wake_waiters: fn(&mut N),
     ) -> Result<Self, Failure> {
-        let serve = move |given: &mut N, stop: &Stop| Parcel::of(&serve(given, stop)?);
         let prepare = move || Ok(given);
         let responder = Responder::start(Between::Processes, cpus, prepare, serve, wake_waiters)?;
         Ok(Self::Partner(responder))
@@ -314,8 +313,7 @@ impl FarEnd {
 
     /// A dedicated session in which this service is open.
     pub(crate) fn peer(given: &PeerAccess, service: &Service) -> Result<(Self, Opened), Failure> {
-        let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
-        let opened = session.open(service)?;
+        let (session, opened) = session_with(given, service)?;
         Ok((Self::Peer(Box::new(session)), opened))
     }
 
@@ -337,9 +335,16 @@ impl FarEnd {
     /// [`Driver::end`] has to end the service: it closes the connection, or makes a last one.
     pub(crate) fn driven_by<'t, L: Driver + 't>(self, near: L) -> Team<'t, (L, FarAccount)> {
         match self {
-            Self::Partner(responder) => responder
-                .driven_by(near)
-                .then(|(near, parcel)| Ok((near, FarAccount::of_partner(parcel.open()?)))),
+            Self::Partner(responder) => responder.driven_by(near).map(|(near, account)| {
+                let is_partner = true;
+                (
+                    near,
+                    FarAccount {
+                        account,
+                        is_partner,
+                    },
+                )
+            }),
             Self::Peer(session) => {
                 let near = Facing {
                     near,
@@ -348,33 +353,37 @@ impl FarEnd {
                     cpu: None,
                     account: Account::default(),
                 };
-                Team::new(Vec::new(), near).map(|facing| {
-                    let account = FarAccount {
-                        account: facing.account,
-                        is_partner: false,
-                    };
-                    (facing.near, account)
+                Team::new(Vec::new(), near).map(|Facing { near, account, .. }| {
+                    let is_partner = false;
+                    (
+                        near,
+                        FarAccount {
+                            account,
+                            is_partner,
+                        },
+                    )
                 })
             }
         }
     }
 }
 
+/// A session with a server in which this service is open.
+pub(crate) fn session_with(
+    given: &PeerAccess,
+    service: &Service,
+) -> Result<(Session, Opened), Failure> {
+    let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
+    let opened = session.open(service)?;
+    Ok((session, opened))
+}
+
 /// The account of a far end.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct FarAccount {
     account: Account,
     /// Whether it is that of a task that this program started.
     pub(crate) is_partner: bool,
-}
-
-impl FarAccount {
-    fn of_partner(account: Account) -> Self {
-        Self {
-            account,
-            is_partner: true,
-        }
-    }
 }
 
 impl Deref for FarAccount {
@@ -436,40 +445,6 @@ impl<L: Driver> Driver for Facing<L> {
     }
 }
 
-/// Maximum size of an account handed over by a partner, in bytes.
-const MAX_PARCEL: usize = 4000;
-
-/// An account in memory, without pointers, so that it means the same in every process.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Parcel {
-    length: usize,
-    bytes: [u8; MAX_PARCEL],
-}
-
-impl Parcel {
-    fn of(account: &Account) -> Result<Self, Failure> {
-        let text = serde_json::to_vec(account)
-            .map_err(|error| Failure::of("hand over an account", error))?;
-        let mut bytes = [0; MAX_PARCEL];
-        let Some(room) = bytes.get_mut(..text.len()) else {
-            return Err(Failure::Broken(format!(
-                "accounts for its far end in {} bytes",
-                text.len()
-            )));
-        };
-        room.copy_from_slice(&text);
-        Ok(Self {
-            length: text.len(),
-            bytes,
-        })
-    }
-
-    fn open(&self) -> Result<Account, Failure> {
-        let text = &self.bytes[..self.length];
-        serde_json::from_slice(text).map_err(|error| Failure::of("take over an account", error))
-    }
-}
-
 /// A listening socket of this machine, on a port of the kernel's choice, and its address.
 pub(crate) fn listen(
     address: IpAddr,
@@ -481,50 +456,4 @@ pub(crate) fn listen(
         .local_addr()
         .map_err(|error| Failure::of("ask for a socket's address", error))?;
     Ok((listener, address))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use syscost_net::service::TcpSide;
-
-    #[test]
-    fn an_account_is_handed_over_whole() {
-        let account = Account {
-            messages: u64::MAX,
-            checksum: 7,
-            tcp: Some(TcpSide {
-                congestion: "cubic".to_owned(),
-                ..TcpSide::default()
-            }),
-            ..Account::default()
-        };
-        assert_eq!(Parcel::of(&account).unwrap().open(), Ok(account.clone()));
-        let endless = TcpSide {
-            congestion: "x".repeat(MAX_PARCEL),
-            ..TcpSide::default()
-        };
-        let too_long = Account {
-            tcp: Some(endless),
-            ..account
-        };
-        assert!(matches!(Parcel::of(&too_long), Err(Failure::Broken(_))));
-    }
-
-    #[test]
-    fn a_partner_accounts_for_what_it_did() {
-        let cpus = syscost_sys::cpu::allowed().unwrap();
-        let serve = |messages: &mut u64, stop: &Stop| {
-            while !stop.is_set() {
-                std::thread::yield_now();
-            }
-            Ok(Account {
-                messages: *messages,
-                ..Account::default()
-            })
-        };
-        let far = FarEnd::partner(&cpus, 5, serve, |_| {}).unwrap();
-        let (_, account) = far.driven_by(|_| Ok(())).perform([1]).unwrap();
-        assert_eq!(account.messages, 5);
-    }
 }

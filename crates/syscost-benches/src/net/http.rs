@@ -33,7 +33,7 @@ use super::far_end::{
 };
 use super::interface::InterfaceCounters;
 use super::tcp::bandwidth::content;
-use super::tcp::connect::new_socket;
+use super::tcp::connect::{new_socket, next_byte};
 use crate::ipc::traffic::sleeps;
 use crate::witness::messages::{self, Moved, Strays};
 use crate::witness::sockets;
@@ -281,9 +281,8 @@ impl Client {
 
     /// Waits until the far end has closed its connection.
     fn end_of(&mut self, socket: &OwnedFd) -> Result<(), Failure> {
-        let mut byte = [0_u8];
-        match retry_on_intr(|| recv(socket, &mut byte, RecvFlags::empty())) {
-            Ok((_, 0)) => Ok(()),
+        match next_byte(socket) {
+            Ok(0) => Ok(()),
             Ok(_) => Err(self.wrong("more bytes came after its body")),
             Err(errno) => Err(self.failed(errno)),
         }

@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 use rustix::net::{getpeername, getsockname};
 use syscost_harness::prelude::*;
+use syscost_net::Session;
 use syscost_results::Verdict;
 use syscost_sys::network::{self, Carried, Offloads, Queue};
 
@@ -68,6 +69,13 @@ impl InterfaceCounters {
         let failed = |errno: Errno| Failure::of("read a socket's addresses", errno);
         let (own, far) = addresses().map_err(failed)?;
         Ok(Self::begin(own.ip(), far.ip()))
+    }
+
+    /// Begins now, for what goes to the far end of a session.
+    pub(crate) fn of_session(session: &Session) -> Result<Self, Failure> {
+        let own = session.local();
+        let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
+        Ok(Self::begin(own.ip(), session.peer().ip()))
     }
 
     /// Begins now, for the addresses of a connected socket.

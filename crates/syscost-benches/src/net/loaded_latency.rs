@@ -130,7 +130,7 @@ impl Networked for Row {
         let mut streams = (load > 0).then(start).transpose()?;
         let mut echo = start_echo()?;
         if let Some(streams) = &mut streams {
-            bandwidth::warm_up(streams, plan.case_ns(), &spec)?;
+            streams.warm_up(plan.case_ns(), &spec)?;
         }
         let clock = *plan.clock();
         let (mut laps, mut fewest) = (Vec::new(), load);

@@ -15,7 +15,6 @@ pub(crate) mod tcp;
 mod transfer;
 mod udp;
 pub(crate) mod waiting;
-mod windows;
 pub(crate) mod workers;
 
 use syscost_harness::prelude::*;

@@ -1,12 +1,12 @@
 //! Shared: tasks that send or receive until they are stopped, and what each has moved so far.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
 pub(crate) use syscost_net::service::IsOver;
-use syscost_net::service::{Account, Order, ServiceError};
+use syscost_net::service::{Account, ServiceError};
 use syscost_sys::counters::{TaskId, TaskStat};
 use syscost_sys::partner::{Between, Shared};
 
@@ -23,47 +23,43 @@ pub(super) enum Until {
     OtherEnd,
 }
 
-/// The final account of a worker.
+/// Zero-copy sends, how many of them the kernel has completed, and how many it copied after all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    /// Calls that moved bytes, or datagrams.
-    pub(super) messages: u64,
-    pub(super) bytes: u64,
-    /// Sum of the stamps in its content.
-    pub(super) checksum: u64,
-    /// Bytes that differ from the expected content.
-    pub(super) wrong: u64,
-    /// Time from its first message to the end, in ns, and the part of it in which a paced sender
-    /// was too late to send what was due.
-    pub(super) elapsed_ns: u64,
-    pub(super) forfeited_ns: u64,
-    /// The order of numbered datagrams, if it received any.
-    pub(super) order: Option<Order>,
-    /// Zero-copy sends, how many of them the kernel has completed, and how many it copied after
-    /// all.
+pub(super) struct ZeroCopies {
     pub(super) sends: u64,
     pub(super) completed: u64,
     pub(super) copied: u64,
 }
 
+/// The final account of a worker.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    account: Account,
+    pub(super) zero_copies: ZeroCopies,
+}
+
 impl From<Account> for Tally {
     fn from(account: Account) -> Self {
-        Self {
-            messages: account.messages,
-            bytes: account.bytes,
-            checksum: account.checksum,
-            wrong: account.wrong,
-            elapsed_ns: account.elapsed_ns,
-            forfeited_ns: account.forfeited_ns,
-            order: account.order,
-            sends: 0,
-            completed: 0,
-            copied: 0,
-        }
+        Self::of(account, ZeroCopies::default())
+    }
+}
+
+impl Deref for Tally {
+    type Target = Account;
+
+    fn deref(&self) -> &Account {
+        &self.account
     }
 }
 
 impl Tally {
+    pub(super) fn of(account: Account, zero_copies: ZeroCopies) -> Self {
+        Self {
+            account,
+            zero_copies,
+        }
+    }
+
     /// What was moved.
     pub(super) fn moved(&self) -> Moved {
         Moved {
@@ -75,17 +71,12 @@ impl Tally {
 
     /// The sum of all these; the order of datagrams is that of the only receiver.
     pub(super) fn sum(all: &[Tally]) -> Tally {
-        all.iter().fold(Tally::default(), |sum, one| Tally {
-            messages: sum.messages + one.messages,
-            bytes: sum.bytes + one.bytes,
-            checksum: sum.checksum.wrapping_add(one.checksum),
-            wrong: sum.wrong + one.wrong,
-            elapsed_ns: sum.elapsed_ns.max(one.elapsed_ns),
-            forfeited_ns: sum.forfeited_ns.max(one.forfeited_ns),
-            order: sum.order.or(one.order),
-            sends: sum.sends + one.sends,
-            completed: sum.completed + one.completed,
-            copied: sum.copied + one.copied,
+        all.iter().fold(Tally::default(), |mut sum, one| {
+            sum.account.add(one.account);
+            sum.zero_copies.sends += one.zero_copies.sends;
+            sum.zero_copies.completed += one.zero_copies.completed;
+            sum.zero_copies.copied += one.zero_copies.copied;
+            sum
         })
     }
 }

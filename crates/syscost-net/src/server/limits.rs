@@ -78,21 +78,10 @@ impl Limits {
                 self.message(*size, 1)?;
                 options(tcp)
             }
-            Service::StreamSink {
-                size,
-                streams,
-                content: _,
-                tcp,
-            }
-            | Service::StreamSource {
-                size,
-                streams,
-                content: _,
-                tcp,
-            } => {
-                within("streams", *streams, 1, self.streams)?;
-                self.message(*size, *streams)?;
-                options(tcp)
+            Service::StreamSink(all) | Service::StreamSource(all) => {
+                within("streams", all.streams, 1, self.streams)?;
+                self.message(all.size, all.streams)?;
+                options(&all.tcp)
             }
             Service::DatagramEcho { size, wait: _ } => within("size", *size, 1, MAX_DATAGRAM),
             Service::DatagramSink { size, content: _ } => numbered(*size),
@@ -150,6 +139,7 @@ mod tests {
     use super::*;
     use crate::content::Content;
     use crate::service::Wait;
+    use crate::wire::Streams;
 
     #[test]
     fn what_is_too_much_is_refused_in_a_sentence() {
@@ -159,11 +149,13 @@ mod tests {
             wait: Wait::Block,
             tcp,
         };
-        let sink = |size, streams| Service::StreamSink {
-            size,
-            streams,
-            content: Content::Whole,
-            tcp: Tcp::default(),
+        let sink = |size, streams| {
+            Service::StreamSink(Streams {
+                size,
+                streams,
+                content: Content::Whole,
+                tcp: Tcp::default(),
+            })
         };
         let datagrams = |size| Service::DatagramSink {
             size,

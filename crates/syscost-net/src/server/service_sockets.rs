@@ -54,22 +54,18 @@ impl ServiceSockets {
                     stream::echo(socket, message, wait, is_over)
                 })
             }
-            Service::StreamSink {
-                size,
-                streams,
-                content,
-                tcp,
-            } => self.streams(streams, size, &tcp, move |socket, buffer, is_over| {
-                stream::sink(socket, buffer, content, is_over)
-            }),
-            Service::StreamSource {
-                size,
-                streams,
-                content,
-                tcp,
-            } => self.streams(streams, size, &tcp, move |socket, buffer, is_over| {
-                stream::source(socket, buffer, content, is_over)
-            }),
+            Service::StreamSink(all) => {
+                let serve = move |socket: &OwnedFd, buffer: &mut [u8], is_over: IsOver<'_>| {
+                    stream::sink(socket, buffer, all.content, is_over)
+                };
+                self.streams(all.streams, all.size, &all.tcp, serve)
+            }
+            Service::StreamSource(all) => {
+                let serve = move |socket: &OwnedFd, buffer: &mut [u8], is_over: IsOver<'_>| {
+                    stream::source(socket, buffer, all.content, is_over)
+                };
+                self.streams(all.streams, all.size, &all.tcp, serve)
+            }
             Service::DatagramEcho { size, wait } => self
                 .datagrams(size, move |socket, buffer, is_over| {
                     datagram::echo(socket, buffer, wait, is_over)

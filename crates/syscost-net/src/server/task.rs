@@ -146,9 +146,9 @@ impl<'scope> Task<'scope> {
             | Service::Accept { .. }
             | Service::Http { .. } => {}
             // Bytes may arrive after the request to finish.
-            Service::StreamSink { .. } => self.wait_while_moving(),
+            Service::StreamSink(_) => self.wait_while_moving(),
             // The last buffer is sent completely, then the end of the stream.
-            Service::StreamSource { .. } => {
+            Service::StreamSource(_) => {
                 self.work.is_over.store(true, Relaxed);
                 self.wait_while_moving();
             }

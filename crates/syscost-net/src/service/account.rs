@@ -1,5 +1,7 @@
 //! The account of what a service has done.
 
+use std::fmt;
+use std::ops::Deref;
 use std::os::fd::AsFd;
 
 use rustix::net::sockopt;
@@ -7,8 +9,9 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use syscost_sys::tcp::{TcpInfo, congestion};
 
-/// What a service has done, counted by itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a service has done, counted by itself. Without pointers, so that it means the same in every
+/// process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
     /// Echo: messages answered. Stream sink and source: calls that moved bytes. Datagram sink and
@@ -53,7 +56,7 @@ impl Account {
         self.forfeited_ns = self.forfeited_ns.max(other.forfeited_ns);
         self.connections += other.connections;
         self.order = self.order.or(other.order);
-        self.tcp = match (self.tcp.take(), other.tcp) {
+        self.tcp = match (self.tcp, other.tcp) {
             (Some(one), Some(another)) => Some(one.and(another)),
             (one, another) => one.or(another),
         };
@@ -85,11 +88,11 @@ impl Order {
 
 /// One end of TCP connections, as its kernel reports it; with several connections, their sums or
 /// minima.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpSide {
-    /// Congestion control; if connections differ, all names, separated by commas.
-    pub congestion: String,
+    /// Congestion control; if connections differ, all names.
+    pub congestion: Congestion,
     /// Number of connections with TCP_NODELAY.
     pub nodelay: u32,
     /// Maximum size of sent segments (MSS), in bytes; the smallest of all connections.
@@ -119,7 +122,7 @@ impl TcpSide {
         let socket = socket.as_fd();
         let info = TcpInfo::of(socket).ok()?;
         Some(TcpSide {
-            congestion: congestion(socket).ok()?,
+            congestion: Congestion::of(&congestion(socket).ok()?)?,
             nodelay: sockopt::tcp_nodelay(socket).ok()?.into(),
             mss: info.send_mss,
             retransmits: info.retransmits.into(),
@@ -139,11 +142,12 @@ impl TcpSide {
         let is_known = self
             .congestion
             .split(',')
-            .any(|name| name == other.congestion);
-        let congestion = match is_known {
-            true => self.congestion,
-            false => format!("{},{}", self.congestion, other.congestion),
+            .any(|name| *name == *other.congestion);
+        let names = match is_known {
+            true => Some(self.congestion),
+            false => Congestion::of(&format!("{},{}", self.congestion, other.congestion)),
         };
+        let congestion = names.or(Congestion::of("several")).unwrap_or_default();
         TcpSide {
             congestion,
             nodelay: self.nodelay + other.nodelay,
@@ -158,6 +162,60 @@ impl TcpSide {
             send_buffer: self.send_buffer.min(other.send_buffer),
             receive_buffer: self.receive_buffer.min(other.receive_buffer),
         }
+    }
+}
+
+/// Names of congestion controls, separated by commas.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Congestion([u8; Self::BYTES]);
+
+impl Congestion {
+    /// Room for two names of the longest kind, padded with zeros.
+    const BYTES: usize = 32;
+
+    /// These names; `None` if they are too many.
+    fn of(names: &str) -> Option<Self> {
+        let mut bytes = [0; Self::BYTES];
+        bytes
+            .get_mut(..names.len())?
+            .copy_from_slice(names.as_bytes());
+        Some(Self(bytes))
+    }
+}
+
+impl Deref for Congestion {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        let end = self.0.iter().position(|byte| *byte == 0);
+        str::from_utf8(&self.0[..end.unwrap_or(Self::BYTES)]).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Congestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl fmt::Debug for Congestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl TryFrom<String> for Congestion {
+    type Error = &'static str;
+
+    fn try_from(names: String) -> Result<Self, Self::Error> {
+        Self::of(&names).ok_or("no congestion control has so long a name")
+    }
+}
+
+impl From<Congestion> for String {
+    fn from(names: Congestion) -> Self {
+        (*names).to_owned()
     }
 }
 
@@ -242,7 +300,7 @@ mod tests {
     #[test]
     fn accounts_add_up_and_differences_show() {
         let side = |congestion: &str, mss| TcpSide {
-            congestion: congestion.to_owned(),
+            congestion: Congestion::of(congestion).expect("a short name"),
             nodelay: 1,
             mss,
             retransmits: 2,
@@ -262,7 +320,10 @@ mod tests {
         assert_eq!((sum.messages, sum.elapsed_ns), (9, 9000));
         assert_eq!(sum.checksum, u64::MAX - 2, "it wraps");
         let tcp = sum.tcp.expect("all have it");
-        assert_eq!(tcp.congestion, "cubic,reno");
+        assert_eq!(&*tcp.congestion, "cubic,reno");
+        let many = side("a-name-of-15-ch", 1).and(side("b-name-of-15-ch", 1));
+        assert_eq!(many.congestion.len(), Congestion::BYTES - 1);
+        assert_eq!(&*many.and(tcp).congestion, "several");
         assert_eq!((tcp.nodelay, tcp.mss, tcp.retransmits), (3, 536, 6));
     }
 }

@@ -21,7 +21,7 @@ mod pace;
 mod transfer;
 
 pub(crate) use account::monotonic_ns;
-pub use account::{Account, Order, Reading, TcpSide, listen_overflows};
+pub use account::{Account, Congestion, Order, Reading, TcpSide, listen_overflows};
 pub use order::Ledger;
 
 use std::io;

@@ -199,27 +199,9 @@ pub enum Service {
         tcp: Tcp,
     },
     /// [`service::stream::sink`](crate::service::stream::sink) on each of some TCP connections.
-    StreamSink {
-        /// Size of its buffer, in bytes.
-        size: u32,
-        /// Connections that will come.
-        streams: u32,
-        /// How much of the content is checked.
-        content: Content,
-        /// Options of its sockets.
-        tcp: Tcp,
-    },
+    StreamSink(Streams),
     /// [`service::stream::source`](crate::service::stream::source) on each of some TCP connections.
-    StreamSource {
-        /// Size of its buffer, in bytes.
-        size: u32,
-        /// Connections that will come.
-        streams: u32,
-        /// How much of the content is stamped.
-        content: Content,
-        /// Options of its sockets.
-        tcp: Tcp,
-    },
+    StreamSource(Streams),
     /// [`service::datagram::echo`](crate::service::datagram::echo) on a UDP socket.
     DatagramEcho {
         /// Size of a datagram, in bytes.
@@ -260,13 +242,27 @@ impl Service {
             Service::StreamEcho { wait, .. } | Service::DatagramEcho { wait, .. } => {
                 *wait == Wait::Spin
             }
-            Service::StreamSink { .. }
-            | Service::StreamSource { .. }
+            Service::StreamSink(_)
+            | Service::StreamSource(_)
             | Service::DatagramSink { .. }
             | Service::Accept { .. }
             | Service::Http { .. } => false,
         }
     }
+}
+
+/// TCP connections that carry bytes in one direction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Streams {
+    /// Size of the buffer of each, in bytes.
+    pub size: u32,
+    /// Connections that will come.
+    pub streams: u32,
+    /// How much of the content is stamped and checked.
+    pub content: Content,
+    /// Options of their sockets.
+    pub tcp: Tcp,
 }
 
 /// How an accepted connection is closed.

@@ -11,7 +11,7 @@ pub use line::{Split, WireError, decode, encode, split};
 pub(crate) use line::{escaped, printable};
 pub use message::{
     Answer, Challenge, Close, Cookie, Core, Finish, HELLO_BYTES, Hello, Nothing, Opening, Refused,
-    Reply, Request, Service, Spoken, Welcome,
+    Reply, Request, Service, Spoken, Streams, Welcome,
 };
 
 /// Version of the protocol; raised when two versions would misunderstand each other.

@@ -33,12 +33,12 @@ fn requests_and_replies_are_read_as_they_were_written() {
         receive_buffer: Some(4096),
     };
     for request in [
-        Request::Open(Service::StreamSource {
+        Request::Open(Service::StreamSource(Streams {
             size: 1,
             streams: 2,
             content: Content::Sparse,
             tcp,
-        }),
+        })),
         Request::Open(Service::DatagramEcho {
             size: 9,
             wait: Wait::Spin,

@@ -2,57 +2,59 @@
 
 use syscost_harness::prelude::*;
 
-use super::pipe::Pipe;
-use super::{ByStream, Channel};
+use super::streams::{Streams, pipes};
+use super::{Channel, Ends};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
-pub(crate) const SOUND: u8 = 0;
-pub(crate) const DROPS: u8 = 1;
-pub(crate) const DOUBLES: u8 = 2;
-pub(crate) const HALVES: u8 = 3;
-pub(crate) const SENDS_HALF: u8 = 4;
-pub(crate) const FLIPS: u8 = 5;
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum How {
+    Sound,
+    Drops,
+    Doubles,
+    Halves,
+    SendsHalf,
+    Flips,
+}
 
-pub(crate) struct Broken<const HOW: u8> {
-    pipe: ByStream<Pipe>,
+pub(crate) struct Broken {
+    how: How,
+    pipe: Streams,
     sent: u64,
 }
 
-impl<const HOW: u8> Channel for Broken<HOW> {
-    fn open(bytes: usize) -> Result<(Self, Self), Failure> {
-        let (own, partner) = ByStream::open(bytes)?;
-        let end = |pipe| Self { pipe, sent: 0 };
+impl Broken {
+    pub(crate) fn open(how: How, bytes: usize) -> Result<Ends<Self>, Failure> {
+        let (own, partner) = pipes(bytes)?;
+        let end = |pipe| Self { how, pipe, sent: 0 };
         Ok((end(own), end(partner)))
     }
+}
 
+impl Channel for Broken {
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {
         self.sent += 1;
-        let whole = message.bytes().len();
+        let bytes = message.bytes();
         if self.sent != 50 {
             return self.pipe.send(message);
         }
-        let mut other = Message::new(whole);
-        other.bytes_mut().copy_from_slice(message.bytes());
-        match HOW {
-            DROPS => Ok(whole),
-            DOUBLES => {
+        let mut other = Message::new(match self.how {
+            How::Halves | How::SendsHalf => bytes.len() / 2,
+            How::Sound | How::Drops | How::Doubles | How::Flips => bytes.len(),
+        });
+        let part = &bytes[..other.bytes().len()];
+        other.bytes_mut().copy_from_slice(part);
+        match self.how {
+            How::Sound => {}
+            How::Drops => return Ok(bytes.len()),
+            How::Doubles => {
                 self.pipe.send(message)?;
-                self.pipe.send(message)
             }
-            HALVES | SENDS_HALF => {
-                let mut half = Message::new(whole / 2);
-                half.bytes_mut()
-                    .copy_from_slice(&message.bytes()[..whole / 2]);
-                let went = self.pipe.send(&half)?;
-                Ok(if HOW == HALVES { whole } else { went })
-            }
-            FLIPS => {
-                other.bytes_mut()[40] ^= 1;
-                self.pipe.send(&other)
-            }
-            _ => self.pipe.send(message),
+            How::Flips => other.bytes_mut()[40] ^= 1,
+            How::SendsHalf => return self.pipe.send(&other),
+            How::Halves => return self.pipe.send(&other).map(|_| bytes.len()),
         }
+        self.pipe.send(&other)
     }
 
     fn receive(&mut self, message: &mut Message) -> Result<usize, Bad> {

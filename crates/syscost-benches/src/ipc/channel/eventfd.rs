@@ -6,8 +6,8 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{read, retry_on_intr, write};
 use syscost_harness::prelude::*;
 
-use super::Channel;
 use super::mechanism::Mechanism;
+use super::{Channel, Ends, crossed, twice};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
@@ -23,27 +23,15 @@ pub(super) struct EventFd {
     to: OwnedFd,
 }
 
-impl Channel for EventFd {
-    fn open(_: usize) -> Result<(Self, Self), Failure> {
-        let make = || {
-            eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| Failure::of("make an eventfd", error))
-        };
-        let again = |fd: &OwnedFd| {
-            let copy = fd.try_clone();
-            copy.map_err(|error| Failure::of("duplicate an eventfd", error))
-        };
-        let (to_partner, to_own) = (make()?, make()?);
-        let partner = Self {
-            from: again(&to_partner)?,
-            to: again(&to_own)?,
-        };
-        let own = Self {
-            from: to_own,
-            to: to_partner,
-        };
-        Ok((own, partner))
-    }
+pub(super) fn open(_: usize) -> Result<Ends<EventFd>, Failure> {
+    let make = || {
+        let made = eventfd(0, EventfdFlags::CLOEXEC);
+        twice(made.map_err(|error| Failure::of("make an eventfd", error))?)
+    };
+    crossed(make, |from, to| EventFd { from, to })
+}
 
+impl Channel for EventFd {
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         vec![self.from.as_fd(), self.to.as_fd()]
     }

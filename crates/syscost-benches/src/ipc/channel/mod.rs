@@ -2,37 +2,35 @@
 
 #[cfg(test)]
 pub(super) mod broken;
-mod by_packet;
-mod by_stream;
 mod eventfd;
-mod fifo;
 pub(crate) mod gate;
 mod mechanism;
-pub(crate) mod pipe;
+mod packets;
 mod posix_queue;
 mod process_vm_readv;
 mod ring;
 mod signal;
-mod socketpair;
+pub(crate) mod streams;
 mod sysv_queue;
-mod unix_datagram;
-mod unix_seqpacket;
-mod unix_stream;
 
 use std::fs;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskId;
 
-pub(crate) use by_packet::ByPacket;
-pub(crate) use by_stream::ByStream;
 pub(super) use mechanism::Operation;
 pub(crate) use mechanism::{Mechanism, Rows};
 
 use super::message::Message;
 use super::traffic::{Tasks, Traffic};
 use crate::syscall::Bad;
+
+/// The measuring task's end of a channel and the partner's.
+pub(crate) type Ends<T> = (T, T);
+
+/// Opens both ends of a new channel for messages of this many bytes.
+pub(crate) type Open<C> = fn(usize) -> Result<Ends<C>, Failure>;
 
 /// One task's end of a channel.
 ///
@@ -46,9 +44,6 @@ pub(crate) trait Channel: Sized + Send + 'static {
     fn probe() -> Result<(), Failure> {
         Ok(())
     }
-
-    /// Both ends of a new channel for messages of this many bytes: the measuring task's and the partner's.
-    fn open(bytes: usize) -> Result<(Self, Self), Failure>;
 
     /// The descriptors that this end's messages go through, if any: read and write calls do not
     /// show what they read and write.
@@ -81,7 +76,7 @@ pub(crate) trait Channel: Sized + Send + 'static {
 
 /// Declares the mechanisms.
 macro_rules! mechanisms {
-    ($($(#[$name:meta])? $via:ident: $channel:ty, $mechanism:expr;)*) => {
+    ($($(#[$name:meta])? $via:ident: $open:expr, $mechanism:expr;)*) => {
         /// The mechanism that carries the messages.
         #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Via {
@@ -104,41 +99,41 @@ macro_rules! mechanisms {
             tasks: Tasks,
         ) -> Result<Outcome<'a>, Failure> {
             match via {
-                $(Via::$via => T::measure::<$channel>(plan, tasks),)*
+                $(Via::$via => T::measure(plan, tasks, $open),)*
             }
         }
 
-        /// Does something with the channel of each.
+        /// Does something with each.
         #[cfg(test)]
         macro_rules! with_each {
-            ($do:ident) => { $($do::<$channel>(Via::$via);)* };
+            ($do:ident) => { $($do(Via::$via, $open);)* };
         }
     };
 }
 
-// In the report's order. Adding one takes its file, `mod` above and a line here.
+// In the report's order. Adding one takes its functions and a line here.
 mechanisms! {
-    Pipe: ByStream<pipe::Pipe>, pipe::MECHANISM;
-    UnixStream: ByStream<unix_stream::UnixStream>, unix_stream::MECHANISM;
-    SharedFutex: ring::Ring<ring::Sleep>, ring::SLEEPING;
-    ProcessVmReadv: process_vm_readv::VmRead, process_vm_readv::MECHANISM;
-    SharedSpin: ring::Ring<ring::Spin>, ring::POLLING;
-    Fifo: ByStream<fifo::Fifo>, fifo::MECHANISM;
+    Pipe: streams::pipes, streams::PIPE;
+    UnixStream: streams::sockets, streams::UNIX;
+    SharedFutex: ring::open::<ring::Sleep>, ring::SLEEPING;
+    ProcessVmReadv: process_vm_readv::open, process_vm_readv::MECHANISM;
+    SharedSpin: ring::open::<ring::Spin>, ring::POLLING;
+    Fifo: streams::fifos, streams::FIFO;
     #[value("socketpair")]
-    SocketPair: ByStream<socketpair::SocketPair>, socketpair::MECHANISM;
-    UnixDatagram: ByPacket<unix_datagram::UnixDatagram>, unix_datagram::MECHANISM;
-    UnixSeqpacket: ByPacket<unix_seqpacket::UnixSeqpacket>, unix_seqpacket::MECHANISM;
-    PosixQueue: posix_queue::PosixQueue, posix_queue::MECHANISM;
-    SysvQueue: sysv_queue::SysvQueue, sysv_queue::MECHANISM;
+    SocketPair: streams::pair, streams::SOCKETPAIR;
+    UnixDatagram: packets::datagrams, packets::DATAGRAMS;
+    UnixSeqpacket: packets::seqpackets, packets::SEQPACKETS;
+    PosixQueue: posix_queue::open, posix_queue::MECHANISM;
+    SysvQueue: sysv_queue::open, sysv_queue::MECHANISM;
     #[value("eventfd")]
-    EventFd: eventfd::EventFd, eventfd::MECHANISM;
-    Signal: signal::Signals, signal::MECHANISM;
+    EventFd: eventfd::open, eventfd::MECHANISM;
+    Signal: signal::open, signal::MECHANISM;
 }
 
 /// Tries the mechanism once, so that restrictions of this machine are reported before anything depends on it.
-pub(super) fn allowed<C: Channel>(bytes: usize) -> Result<(), Failure> {
+pub(super) fn allowed<C: Channel>(open: Open<C>, bytes: usize) -> Result<(), Failure> {
     C::probe()?;
-    C::open(bytes).map(drop)
+    open(bytes).map(drop)
 }
 
 impl Via {
@@ -165,25 +160,32 @@ fn number_in(path: &str) -> Result<u64, Unsupported> {
     number.map_err(|_| Unsupported::new(format!("{path} holds no number")))
 }
 
-/// Two of a kind, one for each direction: the ends are (what it reads from, what it writes to).
-fn crossed<T>(mut make: impl FnMut() -> Result<(T, T), Failure>) -> Result<Ends<T>, Failure> {
+/// Both ends of a channel of two of a kind, one for each direction: `make` returns what is read and
+/// what is written, of which `end` makes an end.
+fn crossed<T, C>(
+    make: impl Fn() -> Result<(T, T), Failure>,
+    end: impl Fn(T, T) -> C,
+) -> Result<Ends<C>, Failure> {
     let (at_partner, from_own) = make()?;
     let (at_own, from_partner) = make()?;
-    Ok(((at_own, from_own), (at_partner, from_partner)))
+    Ok((end(at_own, from_own), end(at_partner, from_partner)))
 }
 
-/// What the measuring task reads from and writes to, and the same for the partner.
-type Ends<T> = ((T, T), (T, T));
+/// One that is both read and written.
+fn twice(one: OwnedFd) -> Result<(OwnedFd, OwnedFd), Failure> {
+    let again = one.as_fd().try_clone_to_owned();
+    let again = again.map_err(|error| Failure::of("duplicate a descriptor", error))?;
+    Ok((again, one))
+}
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::bencher::Pass;
-
     use super::*;
-    use syscost_sys::partner::{Between, Partner};
+    use crate::ipc::round_trip::tests::exchange;
+    use syscost_sys::partner::Between;
 
-    /// Transfers fifty messages of each of its sizes there and back.
-    fn carries<C: Channel>(via: Via) {
+    /// Transfers messages of each of its sizes there and back.
+    fn carries<C: Channel>(via: Via, open: Open<C>) {
         // They would go to any thread of the program that runs the tests.
         if via == Via::Signal {
             return;
@@ -203,36 +205,16 @@ mod tests {
         let mut sizes = [&sizes.concat()[..], odd].concat();
         sizes.retain(|size| via.carries(*size).is_ok());
         assert!(!sizes.is_empty(), "{via:?} has no rows");
-        for bytes in sizes.into_iter().map(|size| size.0 as usize) {
-            match allowed::<C>(bytes) {
-                Ok(()) => {}
-                Err(Failure::Unsupported(why)) => {
-                    println!("skipped: {why}");
-                    continue;
+        for size in sizes.into_iter().map(Bytes::get) {
+            match allowed(open, size) {
+                Ok(()) => {
+                    let tasks = Tasks::small(Between::Processes, size);
+                    let ends = open(size).unwrap();
+                    assert_eq!(exchange(tasks, ends, &cpus), Ok(true), "{via:?}");
                 }
+                Err(Failure::Unsupported(why)) => println!("skipped: {why}"),
                 Err(failure) => panic!("{failure}"),
             }
-            let (mut own, mut theirs) = C::open(bytes).unwrap();
-            let partner = Partner::start(Between::Processes, &cpus, move || -> Result<(), Bad> {
-                theirs.begin();
-                let mut message = Message::new(bytes);
-                for _ in 0..50 {
-                    theirs.receive(&mut message)?;
-                    theirs.send(&message)?;
-                }
-                theirs.settle()
-            });
-            let partner = partner.unwrap();
-            own.meet(partner.task());
-            let (mut message, mut answer) = (Message::new(bytes), Message::new(bytes));
-            for number in 1..=50 {
-                own.settle().unwrap();
-                message.write(number, Pass::Evidence.into());
-                assert_eq!(own.send(&message).unwrap(), bytes);
-                assert_eq!(own.receive(&mut answer).unwrap(), bytes);
-                assert_eq!(answer.bytes(), message.bytes(), "message {number}");
-            }
-            partner.join().unwrap();
         }
     }
 

@@ -8,7 +8,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::scratch;
 
 use super::mechanism::Mechanism;
-use super::{Channel, crossed, number_in};
+use super::{Channel, Ends, crossed, number_in, twice};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
@@ -32,21 +32,15 @@ pub(super) struct PosixQueue {
     to: OwnedFd,
 }
 
-impl Channel for PosixQueue {
-    fn open(bytes: usize) -> Result<(Self, Self), Failure> {
-        let depth = number_in(MAX_MESSAGES)?.min(DEPTH);
-        let (own, partner) = crossed(|| {
-            let queue = queue(depth, bytes)?;
-            let again = queue.try_clone();
-            Ok((
-                again.map_err(|error| Failure::of("duplicate a queue's descriptor", error))?,
-                queue,
-            ))
-        })?;
-        let end = |(from, to)| Self { from, to };
-        Ok((end(own), end(partner)))
-    }
+pub(super) fn open(bytes: usize) -> Result<Ends<PosixQueue>, Failure> {
+    let depth = number_in(MAX_MESSAGES)?.min(DEPTH);
+    crossed(
+        || twice(queue(depth, bytes)?),
+        |from, to| PosixQueue { from, to },
+    )
+}
 
+impl Channel for PosixQueue {
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {
         send(&self.to, message.bytes())
     }

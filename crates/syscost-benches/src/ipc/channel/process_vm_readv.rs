@@ -12,7 +12,7 @@ use syscost_sys::raw::syscall6;
 
 use super::gate::{self, Gate};
 use super::mechanism::{ALL, Mechanism, Rows, SOME};
-use super::{Channel, crossed};
+use super::{Channel, Ends, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::{Bad, checked, must};
 
@@ -55,6 +55,23 @@ pub(super) struct VmRead {
 /// The word that the probe looks for.
 const WORD: [u8; 8] = *b"in sight";
 
+pub(super) fn open(_: usize) -> Result<Ends<VmRead>, Failure> {
+    let desk = || {
+        let desk = Shared::new(Desk::default());
+        let desk = desk.map_err(|error| Failure::of("share memory", error))?;
+        Ok((desk.clone(), desk))
+    };
+    let open = Arc::new(OpenToChildren::new());
+    crossed(desk, |from, to| VmRead {
+        from,
+        to,
+        other: std::process::id(),
+        put: 0,
+        taken: 0,
+        _open: Arc::clone(&open),
+    })
+}
+
 impl Channel for VmRead {
     /// Tries to read this process's memory from a child.
     fn probe() -> Result<(), Failure> {
@@ -73,24 +90,6 @@ impl Channel for VmRead {
             })
         };
         TaskGroup::new(Between::Processes)?.add(&cpus, read, |(), _| Ok(()))
-    }
-
-    fn open(_: usize) -> Result<(Self, Self), Failure> {
-        let (own, partner) = crossed(|| {
-            let desk = Shared::new(Desk::default());
-            let desk = desk.map_err(|error| Failure::of("share memory", error))?;
-            Ok((desk.clone(), desk))
-        })?;
-        let open = Arc::new(OpenToChildren::new());
-        let end = |(from, to)| Self {
-            from,
-            to,
-            other: std::process::id(),
-            put: 0,
-            taken: 0,
-            _open: Arc::clone(&open),
-        };
-        Ok((end(own), end(partner)))
     }
 
     fn meet(&mut self, partner: TaskId) {

@@ -10,7 +10,7 @@ use syscost_sys::partner::Shared;
 
 use super::gate::{self, Gate};
 use super::mechanism::{ALL, LINE, Mechanism, Rows};
-use super::{Channel, crossed};
+use super::{Channel, Ends, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
@@ -128,30 +128,29 @@ pub(super) struct Ring<W> {
     wait: PhantomData<W>,
 }
 
+pub(super) fn open<W>(_: usize) -> Result<Ends<Ring<W>>, Failure> {
+    let lane = || {
+        let lane = Shared::new(Lane {
+            put: Gate::default(),
+            taken: Gate::default(),
+            bytes: Bytes(UnsafeCell::new([0; ROOM])),
+        });
+        let lane = lane.map_err(|error| Failure::of("make a ring", error))?;
+        Ok((lane.clone(), lane))
+    };
+    crossed(lane, |from, to| Ring {
+        from,
+        to,
+        put: 0,
+        taken: 0,
+        put_by_other: 0,
+        taken_by_other: 0,
+        wait: PhantomData,
+    })
+}
+
 impl<W: Wait> Channel for Ring<W> {
     const SLEEPS: bool = W::SLEEPS;
-
-    fn open(_: usize) -> Result<(Self, Self), Failure> {
-        let (own, partner) = crossed(|| {
-            let lane = Shared::new(Lane {
-                put: Gate::default(),
-                taken: Gate::default(),
-                bytes: Bytes(UnsafeCell::new([0; ROOM])),
-            });
-            let lane = lane.map_err(|error| Failure::of("make a ring", error))?;
-            Ok((lane.clone(), lane))
-        })?;
-        let end = |(from, to)| Self {
-            from,
-            to,
-            put: 0,
-            taken: 0,
-            put_by_other: 0,
-            taken_by_other: 0,
-            wait: PhantomData,
-        };
-        Ok((end(own), end(partner)))
-    }
 
     fn begin(&mut self) {
         for lane in [&self.from, &self.to] {

@@ -10,8 +10,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskId;
 use syscost_sys::raw::{syscall3, syscall4};
 
-use super::Channel;
 use super::mechanism::Mechanism;
+use super::{Channel, Ends};
 use crate::ipc::message::Message;
 use crate::signal::own::{Blocked, SET_BYTES, set_of};
 use crate::syscall::{Bad, checked};
@@ -56,27 +56,27 @@ impl Info {
     }
 }
 
-impl Channel for Signals {
-    fn open(_: usize) -> Result<(Self, Self), Failure> {
-        if size_of::<usize>() != 8 {
-            let why = "a signal carries 8 bytes on 64-bit systems only";
-            return Err(Failure::Unsupported(why.into()));
-        }
-        // One of the queued signals, which the C library and debuggers do not use.
-        let signal = libc::SIGRTMIN() + 1;
-        let held = Arc::new(HeldBack {
-            signal,
-            _blocked: Blocked::one(signal)?,
-        });
-        let user = rustix::process::getuid().as_raw();
-        let end = || Self {
-            other: std::process::id(),
-            info: Info::new(signal, std::process::id(), user),
-            held: Arc::clone(&held),
-        };
-        Ok((end(), end()))
+pub(super) fn open(_: usize) -> Result<Ends<Signals>, Failure> {
+    if size_of::<usize>() != 8 {
+        let why = "a signal carries 8 bytes on 64-bit systems only";
+        return Err(Failure::Unsupported(why.into()));
     }
+    // One of the queued signals, which the C library and debuggers do not use.
+    let signal = libc::SIGRTMIN() + 1;
+    let held = Arc::new(HeldBack {
+        signal,
+        _blocked: Blocked::one(signal)?,
+    });
+    let user = rustix::process::getuid().as_raw();
+    let end = || Signals {
+        other: std::process::id(),
+        info: Info::new(signal, std::process::id(), user),
+        held: Arc::clone(&held),
+    };
+    Ok((end(), end()))
+}
 
+impl Channel for Signals {
     fn meet(&mut self, partner: TaskId) {
         self.other = partner.process;
     }

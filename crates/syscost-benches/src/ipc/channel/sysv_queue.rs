@@ -8,7 +8,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::scratch::{self, MessageQueue};
 
 use super::mechanism::Mechanism;
-use super::{Channel, crossed};
+use super::{Channel, Ends, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
@@ -27,18 +27,17 @@ pub(super) struct SysvQueue {
     to: Arc<MessageQueue>,
 }
 
-impl Channel for SysvQueue {
-    fn open(_: usize) -> Result<(Self, Self), Failure> {
-        let (own, partner) = crossed(|| {
-            let queue = scratch::message_queue();
-            // The system allows a number of them altogether (kernel.msgmni).
-            let queue = Arc::new(queue.map_err(Unsupported::from)?);
-            Ok((Arc::clone(&queue), queue))
-        })?;
-        let end = |(from, to)| Self { from, to };
-        Ok((end(own), end(partner)))
-    }
+pub(super) fn open(_: usize) -> Result<Ends<SysvQueue>, Failure> {
+    let queue = || {
+        let queue = scratch::message_queue();
+        // The system allows a number of them altogether (kernel.msgmni).
+        let queue = Arc::new(queue.map_err(Unsupported::from)?);
+        Ok((Arc::clone(&queue), queue))
+    };
+    crossed(queue, |from, to| SysvQueue { from, to })
+}
 
+impl Channel for SysvQueue {
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {
         let bytes = message.bytes().len();
         // SAFETY: the type is followed by as many bytes as stated.

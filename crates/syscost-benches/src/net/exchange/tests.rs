@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
 
-use syscost_harness::bencher::{Findings, Pass};
+use syscost_harness::bencher::Pass;
 use syscost_results::Verdict;
 
 use super::*;
@@ -99,53 +99,38 @@ fn caller<const N: usize>(delivery: Delivery, script: [&[Arrival]; N]) -> Caller
     exchange.over(link, InterfaceCounters::begin(own, own))
 }
 
-/// The failure caused by the last message of a script whose earlier messages succeed.
-fn failure<const N: usize>(delivery: Delivery, script: [&[Arrival]; N]) -> Failure {
+/// What happens to the last message of a script whose earlier messages succeed.
+fn last<const N: usize>(
+    delivery: Delivery,
+    script: [&[Arrival]; N],
+) -> (Result<bool, Failure>, Tally) {
     let mut caller = caller(delivery, script);
     caller.run(N as u64 - 1).unwrap();
-    caller.iterate().unwrap_err()
-}
-
-fn is_refuted(failure: &Failure, words: &str) -> bool {
-    matches!(failure, Failure::Refuted(text) if text.contains(words))
+    (caller.iterate(), caller.tally)
 }
 
 #[test]
-fn answers_are_counted_with_the_sum_of_their_nonces() {
-    for delivery in [Lossless, Lossy] {
-        let mut caller = caller(delivery, [&[Echo(0)], &[Echo(1)], &[Echo(2)]]);
+fn answers_are_counted_with_the_sum_of_their_nonces_and_losses_without() {
+    for lost in [false, true] {
+        let second: &[Arrival] = if lost { &[] } else { &[Echo(1)] };
+        let mut caller = caller(Lossy, [&[Echo(0)], second, &[Echo(2)]]);
         caller.run(3).unwrap();
-        let nonces = caller.link.sent.iter().map(|bytes| {
-            let nonce = bytes[..8].try_into().unwrap();
-            u64::from_le_bytes(nonce)
-        });
-        let sum = nonces.fold(0, u64::wrapping_add);
+        let nonce = |bytes: &Vec<u8>| u64::from_le_bytes(*bytes.first_chunk().unwrap());
+        let nonces: Vec<u64> = caller.link.sent.iter().map(nonce).collect();
+        let sum = nonces
+            .iter()
+            .fold(0, |sum: u64, nonce| sum.wrapping_add(*nonce));
+        let lost = u64::from(lost);
         let expected = Tally {
             sent: 3,
             sent_sum: sum,
-            answered: 3,
-            answered_sum: sum,
+            answered: 3 - lost,
+            answered_sum: sum.wrapping_sub(lost.wrapping_mul(nonces[1])),
+            lost,
             ..Tally::default()
         };
         assert_eq!(caller.tally, expected);
     }
-}
-
-#[test]
-fn a_message_without_an_answer_is_lost_and_its_nonce_is_in_one_sum_only() {
-    let mut caller = caller(Lossy, [&[Echo(0)], &[], &[Echo(2)]]);
-    assert_eq!(
-        [(); 3].map(|()| caller.iterate()),
-        [Ok(true), Ok(false), Ok(true)]
-    );
-    let Tally {
-        sent,
-        answered,
-        lost,
-        ..
-    } = caller.tally;
-    assert_eq!((sent, answered, lost), (3, 2, 1));
-    assert_ne!(caller.tally.sent_sum, caller.tally.answered_sum);
 }
 
 #[test]
@@ -158,43 +143,43 @@ fn late_and_repeated_answers_are_distinguished_and_answer_no_other_message() {
         &[Echo(0), Echo(1), Echo(2)],
         &[Echo(2)],
     ];
-    let mut caller = caller(Lossy, script);
-    caller.run(4).unwrap();
-    let Tally {
-        answered,
-        lost,
-        late,
-        duplicated,
-        ..
-    } = caller.tally;
+    let (result, tally) = last(Lossy, script);
+    assert_eq!(result, Ok(false));
     assert_eq!(
-        (answered, lost),
+        (tally.answered, tally.lost),
         (2, 2),
         "0 and 3 were not answered in time"
     );
-    assert_eq!((late, duplicated), (1, 3));
+    assert_eq!((tally.late, tally.duplicated), (1, 3));
 }
 
 #[test]
-fn nothing_comes_late_or_twice_where_nothing_can_be_lost() {
-    let failure = failure(Lossless, [&[Echo(0)], &[Echo(0), Echo(1)]]);
-    assert!(is_refuted(&failure, "neither message 2"), "{failure}");
-}
-
-#[test]
-fn strangers_parts_and_changed_bytes_are_refuted() {
+fn what_is_no_answer_says_which_message_waits() {
     for delivery in [Lossless, Lossy] {
-        for (arrival, words) in [
-            (Unknown, "neither message 2 nor an earlier one"),
-            (Changed(1), "neither message 2 nor an earlier one"),
-            (Short(1), "message 2 has 15 bytes, not 16"),
+        for (arrivals, is_refuted, words) in [
+            (&[Unknown][..], true, "neither message 2 nor an earlier one"),
+            (&[Changed(1)], true, "neither message 2 nor an earlier one"),
+            (&[Short(1)], true, "message 2 has 15 bytes, not 16"),
             // The size is checked before the nonce: part of an earlier answer is not an earlier answer.
-            (Short(0), "message 2 has 15 bytes, not 16"),
+            (&[Short(0)], true, "message 2 has 15 bytes, not 16"),
+            (&[End], false, "closed before it answered message 2"),
+            (&[Reset], false, "receive the answer to message 2"),
         ] {
-            let failure = failure(delivery, [&[Echo(0)], &[arrival]]);
-            assert!(is_refuted(&failure, words), "{arrival:?}: {failure}");
+            let failure = last(delivery, [&[Echo(0)], arrivals]).0.unwrap_err();
+            assert_eq!(
+                matches!(failure, Failure::Refuted(_)),
+                is_refuted,
+                "{arrivals:?}"
+            );
+            assert!(
+                failure.to_string().contains(words),
+                "{arrivals:?}: {failure}"
+            );
         }
     }
+    // Nothing comes twice where nothing can be lost.
+    let twice = last(Lossless, [&[Echo(0)], &[Echo(0), Echo(1)]]).0;
+    assert!(matches!(twice, Err(Failure::Refuted(_))), "{twice:?}");
 }
 
 #[test]
@@ -202,18 +187,6 @@ fn where_times_are_taken_only_the_nonce_is_compared() {
     let mut caller = caller(Lossless, [&[Changed(0)]]);
     caller.whole = Pass::Timed.into();
     assert_eq!(caller.iterate(), Ok(true));
-}
-
-#[test]
-fn an_end_and_an_error_fail_and_say_which_message_waits() {
-    for (arrival, words) in [
-        (End, "closed before it answered message 2"),
-        (Reset, "receive the answer to message 2"),
-    ] {
-        let failure = failure(Lossy, [&[Echo(0)], &[arrival]]);
-        assert!(!matches!(failure, Failure::Refuted(_)), "{failure}");
-        assert!(failure.to_string().contains(words), "{failure}");
-    }
 }
 
 #[test]
@@ -228,117 +201,68 @@ fn only_the_last_messages_are_remembered() {
         assert_eq!(next(&[Echo(number)]), Ok(true));
     }
     assert_eq!(next(&[Echo(0), Echo(REMEMBERED)]), Ok(true), "late");
-    let failure = next(&[Echo(0)]).unwrap_err();
-    assert!(is_refuted(&failure, "nor an earlier one"), "{failure}");
+    assert!(matches!(next(&[Echo(0)]), Err(Failure::Refuted(_))));
     assert_eq!(caller.tally.late, 1);
 }
 
 const MESSAGES: &str = "messages received by the far end";
-const BYTES: &str = "bytes received by the far end";
 const SUM: &str = "checksum of the bytes received by the far end";
 const WRONG: &str = "bytes at the far end in messages of another size";
 const UNANSWERED: &str = "messages not answered in time";
 const LATE: &str = "answers that came late";
 const TWICE: &str = "answers that came twice";
 
-/// The account of a far end that received everything that was sent.
-fn account(caller: &Caller<Scripted>) -> Account {
-    Account {
-        messages: caller.tally.sent,
-        bytes: caller.tally.sent * SIZE as u64,
+/// The claims that are refuted, and those that are unverified, next to the account of a far end that
+/// received this many messages, and so many bytes of another size; and the number of details.
+fn claims(
+    caller: &Caller<Scripted>,
+    messages: u64,
+    wrong: u64,
+) -> (Vec<String>, Vec<String>, usize) {
+    let account = Account {
+        messages,
+        bytes: messages * SIZE as u64,
         checksum: caller.tally.sent_sum,
+        wrong,
         ..Account::default()
-    }
-}
-
-/// What a caller claims next to such an account.
-fn findings(caller: &Caller<Scripted>, account: &Account) -> Findings {
+    };
     let found = testing::found_by(&Case::default(), Pass::Timed, &[], |plan| {
         let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
-        caller.claim(&mut outcome, account);
+        caller.claim(&mut outcome, &account);
         Ok(outcome)
     });
-    found.expect("supported")
-}
-
-/// The claims with this verdict, except those about the interface, which has carried nothing.
-fn claims(findings: &Findings, verdict: Verdict) -> Vec<&str> {
-    let mut claims = testing::claims(findings, verdict);
-    claims.retain(|claim| !claim.contains("interface"));
-    claims
-}
-
-#[test]
-fn the_far_end_s_counts_and_sums_are_compared() {
-    let mut caller = caller(Lossless, [&[Echo(0)], &[Echo(1)]]);
-    caller.run(2).unwrap();
-    let right = account(&caller);
-    let of = |account: &Account, verdict| {
-        let found = findings(&caller, account);
-        claims(&found, verdict)
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+    let found = found.expect("supported");
+    // The interface has carried nothing.
+    let of = |verdict| {
+        let all = testing::claims(&found, verdict).into_iter();
+        let all = all.filter(|claim| !claim.contains("interface"));
+        all.map(str::to_owned).collect()
     };
-    assert_eq!(of(&right, Verdict::Refuted), [""; 0]);
-    assert_eq!(of(&right, Verdict::Unverified), [""; 0]);
-    let messages = Account {
-        messages: 3,
-        ..right.clone()
-    };
-    let bytes = Account {
-        bytes: 31,
-        ..right.clone()
-    };
-    let checksum = Account {
-        checksum: !right.checksum,
-        ..right.clone()
-    };
-    let wrong = Account { wrong: 1, ..right };
-    for (account, claim) in [
-        (messages, MESSAGES),
-        (bytes, BYTES),
-        (checksum, SUM),
-        (wrong, WRONG),
-    ] {
-        assert_eq!(of(&account, Verdict::Refuted), [claim]);
-    }
+    let details = ["lost_count", "late_count", "duplicated_count"];
+    let details = details.map(|name| found.details.get(name).is_some_and(|one| one.value == 1.0));
+    let details = details.into_iter().filter(|is_one| *is_one).count();
+    (of(Verdict::Refuted), of(Verdict::Unverified), details)
 }
 
 #[test]
-fn losses_are_results_on_a_path_that_may_lose() {
-    let mut caller = caller(Lossy, [&[], &[Echo(0), Echo(0), Echo(1)]]);
-    caller.run(2).unwrap();
+fn the_far_end_s_account_is_compared_and_losses_are_results_where_a_path_may_lose() {
+    let none = Vec::<String>::new();
+    let mut sound = caller(Lossless, [&[Echo(0)], &[Echo(1)]]);
+    sound.run(2).unwrap();
+    assert_eq!(claims(&sound, 2, 0), (none.clone(), none.clone(), 0));
+    assert_eq!(claims(&sound, 2, 1).0, [WRONG]);
+    assert!(claims(&sound, 3, 0).0.contains(&MESSAGES.to_owned()));
+    let mut lossy = caller(Lossy, [&[], &[Echo(0), Echo(0), Echo(1)]]);
+    lossy.run(2).unwrap();
     // One message was lost on its way back, or on its way there.
     for messages in [1, 2] {
-        let account = Account {
-            messages,
-            bytes: messages * SIZE as u64,
-            ..account(&caller)
-        };
-        let found = findings(&caller, &account);
-        assert_eq!(claims(&found, Verdict::Refuted), [""; 0], "{messages}");
-        assert_eq!(
-            claims(&found, Verdict::Unverified),
-            [UNANSWERED, LATE, TWICE, SUM]
-        );
-        let details = ["lost_count", "late_count", "duplicated_count"];
-        assert_eq!(details.map(|name| found.details[name].value), [1.0; 3]);
+        let (refuted, unverified, details) = claims(&lossy, messages, 0);
+        assert_eq!(refuted, none, "{messages}");
+        assert_eq!(unverified, [UNANSWERED, LATE, TWICE, SUM]);
+        assert_eq!(details, 3);
     }
-    let none = Account {
-        messages: 0,
-        ..account(&caller)
-    };
-    assert_eq!(
-        claims(&findings(&caller, &none), Verdict::Refuted),
-        [MESSAGES]
-    );
-}
-
-#[test]
-fn a_loss_refutes_where_nothing_can_be_lost() {
-    let mut caller = caller(Lossless, [&[Nothing]]);
-    caller.run(1).unwrap();
-    let found = findings(&caller, &account(&caller));
-    assert_eq!(claims(&found, Verdict::Refuted), [UNANSWERED]);
+    assert_eq!(claims(&lossy, 0, 0).0, [MESSAGES]);
+    let mut lost = caller(Lossless, [&[Nothing]]);
+    lost.run(1).unwrap();
+    assert_eq!(claims(&lost, 1, 0).0, [UNANSWERED]);
 }

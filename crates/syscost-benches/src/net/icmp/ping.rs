@@ -109,12 +109,16 @@ impl Pinger {
     pub(crate) fn claim(&self, b: &mut Bencher, answered: u64, is_loopback: bool) {
         let what = "replies with the identifier and the sequence number of their request";
         b.claim_equal(what, answered as f64, self.matched as f64, "near end");
-        let (claim, named) = ("type of the socket", self.kind.name());
+        let (claim, named, source) = ("type of the socket", self.kind.name(), "SO_TYPE");
         match sockopt::socket_type(&self.socket) {
-            Ok(SocketType::DGRAM) => b.claim_equal(claim, named, Kind::Ping.name(), "SO_TYPE"),
-            Ok(SocketType::RAW) => b.claim_equal(claim, named, Kind::Raw.name(), "SO_TYPE"),
-            Ok(_) => b.claim_equal(claim, named, "another socket", "SO_TYPE"),
-            Err(cause) => b.claim_unobserved(claim, named, "SO_TYPE", cause),
+            Ok(is) => {
+                let kinds = [Kind::Ping, Kind::Raw].into_iter();
+                let is = kinds
+                    .filter(|kind| kind.socket_type() == is)
+                    .map(Kind::name);
+                b.claim_equal(claim, named, is.last().unwrap_or("another socket"), source);
+            }
+            Err(cause) => b.claim_unobserved(claim, named, source, cause),
         }
         let names = match (self.family, is_loopback) {
             (Family::Ipv4, true) => ["Icmp.InEchos", "Icmp.OutEchoReps"],

@@ -33,30 +33,22 @@
 //! Documentation/networking/msg_zerocopy.rst.
 
 mod claims;
-mod ends;
 mod limiter;
-mod method;
 mod sender;
 mod streams;
 
-use std::net::TcpStream;
-use std::time::Duration;
-
 use syscost_harness::prelude::*;
 use syscost_net::Content;
-use syscost_net::service::{Account, ServiceError, stream};
-use syscost_net::socket::Tcp;
 
 pub(in crate::net) use claims::claim;
-use method::Method;
+use sender::Method;
+pub(crate) use streams::StreamSpec;
 pub(in crate::net) use streams::Streams;
 
-use super::stream::options;
 use crate::ipc::traffic::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
 use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
-use crate::net::windows::Windows;
-use crate::net::workers::{IsOver, Until};
+use crate::net::workers::Until;
 use crate::witness::{messages, sockets, tasks};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -87,18 +79,6 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
 const AUDITED: u64 = 64;
 const MIN_AUDITED: u64 = 32;
 const AUDITED_BYTES_REMOTE: u64 = 1 << 20;
-
-/// Minimum and maximum length of a window: several time slices of tasks that share a CPU.
-const MIN_WINDOW: Duration = Duration::from_millis(5);
-const MAX_WINDOW: Duration = Duration::from_millis(25);
-
-/// On a slow path a window is longer, to hold this many messages of each stream, up to this length.
-const MESSAGES: f64 = 32.0;
-const MAX_SLOW_WINDOW: Duration = Duration::from_millis(250);
-
-/// How long streams may take to reach their rate.
-const WARM_UP: Duration = Duration::from_millis(60);
-const WARM_UP_REMOTE: Duration = Duration::from_secs(2);
 
 /// Message size that most tools use, and a small one.
 const LARGE: Bytes = Bytes::kib(64);
@@ -161,39 +141,32 @@ impl Networked for Row {
                 via: methods.iter().copied()
             }));
         };
-        let local = |family, place| Destination::new(Path::Loopback, family, Some(place));
+        let local = |place| Destination::new(Path::Loopback, Family::Ipv4, Some(place));
         let near = same_and_nearest(here);
         for place in &near {
-            let there = local(Family::Ipv4, *place);
-            add(there, &[1], &[LARGE, SMALL], &[Send, Receive], &[Write]);
-        }
-        if let Some(place) = near.last() {
             add(
-                local(Family::Ipv6, *place),
+                local(*place),
                 &[1],
-                &[LARGE],
-                &[Send],
+                &[LARGE, SMALL],
+                &[Send, Receive],
                 &[Write],
             );
         }
+        if let Some(place) = near.last() {
+            let to = Destination::new(Path::Loopback, Family::Ipv6, Some(*place));
+            add(to, &[1], &[LARGE], &[Send], &[Write]);
+        }
         for place in &near {
-            add(local(Family::Ipv4, *place), &[1], &[LARGE], &[Send], OTHERS);
+            add(local(*place), &[1], &[LARGE], &[Send], OTHERS);
         }
         let own = here.allowed.first().copied().unwrap_or(0);
         for place in near {
             let mut streams = vec![2, 4];
             streams.retain(|count| ConnectionCpus::here(place, *count, own, &here.allowed).is_ok());
-            add(
-                local(Family::Ipv4, place),
-                &streams,
-                &[LARGE],
-                &[Send],
-                &[Write],
-            );
+            add(local(place), &streams, &[LARGE], &[Send], &[Write]);
         }
         if here.allowed.len() > 1 {
-            let anywhere = local(Family::Ipv4, Placement::Free);
-            add(anywhere, &[1, 2], &[LARGE], &[Send], &[Write]);
+            add(local(Placement::Free), &[1, 2], &[LARGE], &[Send], &[Write]);
         }
         if let Some(remote) = Destination::remote(here) {
             for direction in Direction::ALL {
@@ -231,7 +204,7 @@ impl Networked for Row {
         let sends = is_here || self.direction == Direction::Send;
         let receives = is_here || self.direction == Direction::Receive;
         let zero_copies = match self.via {
-            Method::ZeroCopy if sends => Bound::AtLeast(1.0),
+            Method::ZeroCopy if sends => Bound::Exactly(1.0),
             Method::Write | Method::ZeroCopy | Method::SendFile | Method::Splice => {
                 Bound::Exactly(0.0)
             }
@@ -259,53 +232,6 @@ impl Networked for Row {
     }
 }
 
-/// The function that receives a stream on this machine.
-pub(crate) type Sink =
-    fn(&TcpStream, &mut [u8], Content, IsOver<'_>) -> Result<Account, ServiceError>;
-
-/// What streams are made by.
-#[derive(Debug, Clone)]
-pub(crate) struct StreamSpec {
-    pub(in crate::net) route: Route,
-    direction: Direction,
-    method: Method,
-    /// Bytes of a message.
-    size: usize,
-    /// Where the tasks of each stream run.
-    pub(in crate::net) places: Vec<ConnectionCpus>,
-    content: Content,
-    sink: Sink,
-    /// The options of both ends.
-    pub(in crate::net) tcp: Tcp,
-}
-
-impl StreamSpec {
-    /// This many streams of large messages that this end writes.
-    pub(crate) fn plain(route: Route, streams: usize, b: &Bencher) -> Result<StreamSpec, Failure> {
-        Ok(StreamSpec {
-            places: ConnectionCpus::of(&route, streams, b)?,
-            route,
-            direction: Direction::Send,
-            method: Method::Write,
-            size: LARGE.get(),
-            content: content(b),
-            sink: |socket, buffer, content, is_over| stream::sink(socket, buffer, content, is_over),
-            tcp: options(b.targets()),
-        })
-    }
-
-    /// The same with other receivers on this machine.
-    #[must_use]
-    pub(crate) fn received_by(self, sink: Sink) -> Self {
-        Self { sink, ..self }
-    }
-
-    /// Whether a task on this machine sends.
-    fn sends_here(&self) -> bool {
-        self.direction == Direction::Send || self.route.is_loopback()
-    }
-}
-
 /// How much of the content is stamped and checked: all of it where evidence is counted.
 pub(in crate::net) fn content(b: &Bencher) -> Content {
     match b.compares().all() {
@@ -318,17 +244,13 @@ pub(in crate::net) fn content(b: &Bencher) -> Content {
 pub(crate) fn measure<'a>(mut plan: Plan<'a>, spec: &StreamSpec) -> Result<Outcome<'a>, Failure> {
     audit(&mut plan, spec)?;
     let mut streams = Streams::start(spec, Until::Stopped)?;
-    let window = warm_up(&mut streams, plan.case_ns(), spec)?;
-    let mut windows = Windows::default();
-    let rates = Observed::of(|| windows.add(window, || streams.window(window)));
-    let mut outcome = plan.measure(rates)?;
+    let window = streams.warm_up(plan.case_ns(), spec)?;
+    let mut outcome = plan.measure(Observed::of(|| streams.transfer.window(window)))?;
     tasks::see_placement(&mut outcome, &streams.transfer.tasks());
     let delivered = streams.finish()?;
     claim(&mut outcome, spec, &delivered);
     claims::see(&mut outcome, &delivered);
-    if let Some(usage) = &delivered.usage {
-        windows.claim(&mut outcome, usage, delivered.received.bytes);
-    }
+    delivered.claim_rates(&mut outcome);
     Ok(outcome)
 }
 
@@ -344,21 +266,4 @@ fn audit(plan: &mut Plan, spec: &StreamSpec) -> Result<(), Failure> {
         let streams = Streams::start(&one, Until::Messages(messages))?;
         streams.finish().map(drop)
     })
-}
-
-/// Lets streams reach their rate; returns the length of their windows, for samples of `case_ns`.
-pub(in crate::net) fn warm_up(
-    streams: &mut Streams,
-    case_ns: f64,
-    spec: &StreamSpec,
-) -> Result<Duration, Failure> {
-    let window = Duration::from_nanos(case_ns as u64).clamp(MIN_WINDOW, MAX_WINDOW);
-    let limit = match spec.route.is_loopback() {
-        true => WARM_UP,
-        false => WARM_UP_REMOTE,
-    };
-    let rate = streams.warm_up(window, limit)?;
-    let messages = MESSAGES * (spec.size * spec.places.len()) as f64;
-    let room = Duration::try_from_secs_f64(messages / rate.max(1.0)).unwrap_or(MAX_SLOW_WINDOW);
-    Ok(window.max(room.min(MAX_SLOW_WINDOW)))
 }

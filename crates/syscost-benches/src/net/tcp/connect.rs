@@ -325,7 +325,7 @@ fn once(step: Step, address: &SocketAddr) -> Result<(), Bad> {
 }
 
 /// Waits for a byte: returns 1 if one arrived, 0 if the far end has closed.
-pub(super) fn next_byte(socket: &OwnedFd) -> Result<usize, Errno> {
+pub(in crate::net) fn next_byte(socket: &OwnedFd) -> Result<usize, Errno> {
     let mut byte = [0_u8];
     let came = retry_on_intr(|| recv(socket, &mut byte, RecvFlags::empty()));
     came.map(|(_, bytes)| bytes)

@@ -21,21 +21,29 @@
 //! ## Source
 //! iperf3 -u, netperf's UDP_STREAM, qperf udp_bw.
 
-mod flow;
-
-use std::time::Duration;
+use std::net::UdpSocket;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
+use syscost_net::service::{ServiceError, datagram};
+use syscost_net::{Account, Content, Service};
+use syscost_sys::audit::uncounted;
+use syscost_sys::partner::Shared;
 
+use super::round_trip::pair;
 use crate::ipc::traffic::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
+use crate::net::far_end::{
+    Destination, Family, Networked, OverNetwork, PATIENCE, Path, Route, session_with,
+};
+use crate::net::interface::InterfaceCounters;
 use crate::net::tcp::bandwidth::content;
-use crate::net::windows::Windows;
-use crate::net::workers::{Tally, Until};
+use crate::net::transfer::{Transfer, Transferred};
+use crate::net::workers::{IsOver, Tally, Until, Workers, again};
 use crate::witness::messages::{self, Strays};
 use crate::witness::{sockets, tasks};
-use flow::{Delivered, Flow, FlowSpec};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "UDP goodput",
@@ -62,6 +70,10 @@ const AUDITED: u64 = 256;
 /// Length of a window: several turns of tasks that share a CPU, and some datagrams at a moderate rate.
 const MIN_WINDOW: Duration = Duration::from_millis(5);
 const MAX_WINDOW: Duration = Duration::from_millis(25);
+
+/// Maximum number of farewells to a receiver that may be late, and the pause before each.
+const FAREWELLS: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Maximum deviation of the sender from the rate that the row names, as a share of it.
 const NEAR: f64 = 0.02;
@@ -186,32 +198,132 @@ impl Networked for Row {
             rate: self.rate.per_s(),
             content: content(&plan),
         };
-        audit(&mut plan, &spec)?;
+        plan.audit_apart(AUDITED, |messages| {
+            let flow = Flow::start(&spec, Until::Messages(messages))?;
+            flow.finish().map(drop)
+        })?;
         let mut flow = Flow::start(&spec, Until::Stopped)?;
         let window = Duration::from_nanos(plan.case_ns() as u64).clamp(MIN_WINDOW, MAX_WINDOW);
         flow.warm_up(window)?;
-        let mut windows = Windows::default();
-        let rates = Observed::of(|| windows.add(window, || flow.transfer.window(window)));
-        let mut outcome = plan.measure(rates)?;
+        let mut outcome = plan.measure(Observed::of(|| flow.transfer.window(window)))?;
         tasks::see_placement(&mut outcome, &flow.transfer.tasks());
-        let delivered = flow.finish()?;
+        let (delivered, near) = flow.finish()?;
+        sockets::see_family(&mut outcome, [&near]);
         claim(&mut outcome, &delivered);
-        if let Some(usage) = &delivered.usage {
-            windows.claim(&mut outcome, usage, delivered.received.bytes);
-        }
+        delivered.claim_rates(&mut outcome);
         Ok(outcome)
     }
 }
 
-/// Counts the system calls of some datagrams.
-fn audit(plan: &mut Plan, spec: &FlowSpec) -> Result<(), Failure> {
-    plan.audit_apart(AUDITED, |messages| {
-        let flow = Flow::start(spec, Until::Messages(messages))?;
-        flow.finish().map(drop)
-    })
+/// The parameters of a flow.
+#[derive(Debug, Clone)]
+struct FlowSpec {
+    route: Route,
+    /// Bytes of a datagram.
+    size: usize,
+    /// Datagrams per second; as many as possible if `None`.
+    rate: Option<u32>,
+    places: ConnectionCpus,
+    content: Content,
 }
 
-fn claim(b: &mut Bencher, delivered: &Delivered) {
+/// A running flow, and this end's socket.
+struct Flow {
+    transfer: Transfer,
+    near: UdpSocket,
+}
+
+impl Flow {
+    /// Starts the flow, which continues as long as `until` says.
+    fn start(spec: &FlowSpec, until: Until) -> Result<Self, Failure> {
+        let mut workers = Workers::new()?;
+        let (size, content, rate) = (spec.size, spec.content, spec.rate);
+        let (near, session, interface, has_ended) = match &spec.route {
+            Route::Loopback(..) => {
+                let own = spec.route.address();
+                let interface = InterfaceCounters::begin(own, own);
+                let (near, far) = pair(own)?;
+                let has_ended = Shared::new(AtomicBool::new(false))?;
+                let ended = has_ended.clone();
+                let receive = move |far: &mut UdpSocket, is_over: IsOver<'_>| {
+                    let account = datagram::sink(&*far, &mut vec![0; size], content, is_over);
+                    ended.store(true, Ordering::Release);
+                    account.map(Tally::from)
+                };
+                let meter = Workers::meter()?;
+                workers.add(&spec.places.far, Until::OtherEnd, meter, far, receive)?;
+                (near, None, interface, Some(has_ended))
+            }
+            // The session ends the receiver.
+            Route::Remote(given) => {
+                let size = size as u32;
+                let (session, opened) =
+                    session_with(given, &Service::DatagramSink { size, content })?;
+                let interface = InterfaceCounters::of_session(&session)?;
+                (opened.datagram()?, Some(session), interface, None)
+            }
+        };
+        let send =
+            move |near: &mut UdpSocket, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
+                let mut tally = Tally::default();
+                if !is_over(&Account::default()) {
+                    tally = datagram::source(&*near, &mut vec![0; size], content, rate, is_over)?
+                        .into();
+                }
+                if let Some(has_ended) = &has_ended {
+                    // How many farewells it takes depends on when the receiver gets its CPU.
+                    uncounted(|| say_goodbye(near, has_ended));
+                }
+                Ok(tally)
+            };
+        workers.add(
+            &spec.places.near,
+            until,
+            Workers::meter()?,
+            again(&near)?,
+            send,
+        )?;
+        let transfer = Transfer::new(workers, session, interface, false);
+        Ok(Self { transfer, near })
+    }
+
+    /// Lets the flow run for a window, and until something has arrived.
+    fn warm_up(&mut self, window: Duration) -> Result<(), Failure> {
+        let begun = Instant::now();
+        while self.transfer.window(window)? == 0.0 {
+            if begun.elapsed() > PATIENCE {
+                let seconds = PATIENCE.as_secs();
+                return Err(Failure::Failed(format!(
+                    "no datagram has arrived for {seconds} s; does a firewall drop UDP, or the path fragments of such datagrams?"
+                )));
+            }
+        }
+        self.transfer.begin_usage()
+    }
+
+    /// Ends the flow and returns its result, and this end's socket.
+    fn finish(mut self) -> Result<(Transferred, UdpSocket), Failure> {
+        let usage = self.transfer.usage()?;
+        let mut transferred = self.transfer.finish(usage, true)?;
+        transferred.interface.end();
+        Ok((transferred, self.near))
+    }
+}
+
+/// Sends farewells until the receiver has ended. Datagrams still in its queue come first, and a
+/// full queue drops the farewell as well.
+fn say_goodbye(near: &UdpSocket, has_ended: &AtomicBool) {
+    for _ in 0..FAREWELLS {
+        thread::sleep(PAUSE);
+        if has_ended.load(Ordering::Acquire) {
+            return;
+        }
+        // Refused if the receiver has just ended.
+        let _ = near.send(&[]);
+    }
+}
+
+fn claim(b: &mut Bencher, delivered: &Transferred) {
     let (sent, received) = (&delivered.sent, &delivered.received);
     let order = received.order.unwrap_or_default();
     let bound = Bound::Within(1.0, sent.messages as f64);
@@ -228,7 +340,6 @@ fn claim(b: &mut Bencher, delivered: &Delivered) {
         messages::claim_same(b, what, &sent, &received, Strays::default());
     }
     messages::see_size(b, &received.moved());
-    sockets::see_family(b, [&delivered.near]);
     sockets::see_far_end(b, delivered.is_partner);
     see_pace(b, sent);
     // What a queue dropped was sent, but never carried by the interface.
@@ -259,7 +370,7 @@ fn claim(b: &mut Bencher, delivered: &Delivered) {
     b.detail("lost_count", lost as f64);
     b.detail("duplicated_count", order.duplicated as f64);
     b.detail("reordered_count", order.reordered as f64);
-    usage.detail(b, usage.bytes as f64);
+    usage.detail(b);
 }
 
 /// Reports how many datagrams were sent per second whenever the sender had its CPU: other tasks on
@@ -271,7 +382,7 @@ fn see_pace(b: &mut Bencher, sent: &Tally) {
     }
 }
 
-fn pace(sent: &Tally) -> f64 {
+fn pace(sent: &Account) -> f64 {
     let in_time = sent.elapsed_ns.saturating_sub(sent.forfeited_ns).max(1);
     sent.messages as f64 * 1e9 / in_time as f64
 }
@@ -283,11 +394,11 @@ mod tests {
     #[test]
     fn a_sender_that_is_late_keeps_its_pace_and_one_at_another_rate_does_not() {
         let holds = |rate: u32, messages, elapsed_ms: u64, forfeited_ms: u64| {
-            let sent = Tally {
+            let sent = Account {
                 messages,
                 elapsed_ns: elapsed_ms * 1_000_000,
                 forfeited_ns: forfeited_ms * 1_000_000,
-                ..Tally::default()
+                ..Account::default()
             };
             (pace(&sent) / f64::from(rate) - 1.0).abs() <= NEAR
         };
@@ -295,5 +406,33 @@ mod tests {
         assert!(holds(10_000, 300, 100, 70), "its CPU did something else");
         assert!(!holds(10_000, 300, 100, 0));
         assert!(!holds(10_000, 2_000, 100, 0));
+    }
+
+    #[test]
+    fn what_arrives_is_what_was_sent_also_if_that_is_nothing() {
+        let allowed = syscost_sys::cpu::allowed().unwrap();
+        let places = ConnectionCpus::here(Placement::Free, 1, allowed[0], &allowed);
+        let mut spec = FlowSpec {
+            route: Route::Loopback(Placement::Free, Family::Ipv4),
+            size: 100,
+            rate: Some(20_000),
+            places: places.unwrap().remove(0),
+            content: Content::Whole,
+        };
+        for content in [Content::Whole, Content::Sparse] {
+            spec.content = content;
+            for messages in [50, 0] {
+                let flow = Flow::start(&spec, Until::Messages(messages)).unwrap();
+                let (delivered, _) = flow.finish().unwrap();
+                let order = delivered.received.order.unwrap();
+                assert_eq!(delivered.sent.messages, messages);
+                // A busy machine may lose some.
+                assert!(
+                    order.distinct <= messages && order.duplicated == 0,
+                    "{order:?}"
+                );
+                assert_eq!(delivered.received.wrong, 0);
+            }
+        }
     }
 }

@@ -17,7 +17,7 @@
 //! ## Source
 //! netperf `UDP_RR`; sockperf ping-pong; qperf `udp_lat`; lmbench `lat_udp`.
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::io::{Errno, retry_on_intr};
@@ -73,7 +73,7 @@ impl Echoed for Datagrams {
         let (wait, size) = (spec.wait, spec.size);
         let (far, socket, limit) = match &spec.route {
             Route::Loopback(..) => {
-                let (theirs, socket) = pair(&spec.route)?;
+                let (theirs, socket) = pair(spec.route.address())?;
                 let serve = move |theirs: &mut UdpSocket, _: &Stop| {
                     let mut buffer = vec![0; size];
                     Ok(datagram::echo(&*theirs, &mut buffer, wait, &mut |_| false)?)
@@ -104,9 +104,9 @@ impl Echoed for Datagrams {
 }
 
 /// Two sockets of this machine that are connected to each other.
-fn pair(route: &Route) -> Result<(UdpSocket, UdpSocket), Failure> {
+pub(super) fn pair(own: IpAddr) -> Result<(UdpSocket, UdpSocket), Failure> {
     let make = || -> std::io::Result<(UdpSocket, UdpSocket)> {
-        let any = SocketAddr::new(route.address(), 0);
+        let any = SocketAddr::new(own, 0);
         let (one, other) = (UdpSocket::bind(any)?, UdpSocket::bind(any)?);
         one.connect(other.local_addr()?)?;
         other.connect(one.local_addr()?)?;

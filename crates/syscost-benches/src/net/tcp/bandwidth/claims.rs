@@ -6,11 +6,11 @@ use syscost_harness::prelude::*;
 use syscost_net::service::TcpSide;
 use syscost_sys::tcp::TcpInfo;
 
+use super::Direction;
 use super::limiter::{Bottleneck, Limiter, Shares};
-use super::method::Method;
-use super::streams::Delivered;
-use super::{Direction, StreamSpec};
-use crate::net::tcp::stream::claim_retransmits;
+use super::sender::Method;
+use super::streams::{Delivered, StreamSpec};
+use crate::net::tcp::stream::{claim_congestion, claim_retransmits};
 use crate::witness::messages::{self, Strays};
 use crate::witness::sockets;
 
@@ -33,7 +33,7 @@ pub(super) static DIRECTION: Witness = Witness::of("direction of the bytes", TCP
 
 /// Sends without a copy (MSG_ZEROCOPY) that the kernel has completed.
 pub(super) static ZERO_COPIES: Witness = Witness::of(
-    "sends without a copy that completed, per message",
+    "sends without a copy that completed, of those made and at least one per message",
     "error queue",
 );
 
@@ -58,11 +58,14 @@ pub(in crate::net) fn claim(b: &mut Bencher, spec: &StreamSpec, delivered: &Deli
         let claim = "streams that moved bytes before the first window and after the last";
         b.claim_equal(claim, streams, delivered.steady, BOTH);
     }
+    let copies = &delivered.sent.zero_copies;
     if spec.method == Method::ZeroCopy {
-        claim_zero_copy(b, delivered);
+        // Whether the kernel copied it after all.
+        let copied = 100.0 * copies.copied as f64 / copies.completed.max(1) as f64;
+        b.detail("zerocopy_copied_percent", copied);
     }
     if let Some(usage) = delivered.usage.filter(|_| b.is_timed()) {
-        usage.detail(b, usage.bytes as f64);
+        usage.detail(b);
     }
     let sender = match spec.direction {
         Direction::Send => &delivered.near,
@@ -83,11 +86,9 @@ pub(super) fn see(b: &mut Bencher, delivered: &Delivered) {
     sockets::see_family(b, &delivered.sockets);
     messages::see_size(b, &delivered.sent.moved());
     b.saw(&STREAMS, connections(delivered) as u64);
-    let sent = &delivered.sent;
-    b.saw(
-        &ZERO_COPIES,
-        sent.completed as f64 / sent.messages.max(1) as f64,
-    );
+    let (sent, copies) = (&delivered.sent, &delivered.sent.zero_copies);
+    let due = copies.sends.max(sent.messages).max(1);
+    b.saw(&ZERO_COPIES, copies.completed as f64 / due as f64);
     let Some(near) = &delivered.near else {
         return b.unseen(&DIRECTION, "this kernel has no TCP_INFO");
     };
@@ -124,16 +125,6 @@ fn claim_options(b: &mut Bencher, spec: &StreamSpec, delivered: &Delivered) {
     b.claim_equal(claim, expected, u64::from(nodelay), "getsockopt");
 }
 
-/// Claims that every zero-copy send has completed; whether the kernel copied it after all is a detail.
-fn claim_zero_copy(b: &mut Bencher, delivered: &Delivered) {
-    let sent = &delivered.sent;
-    let claim = "MSG_ZEROCOPY sends that the kernel completed";
-    let holds = sent.sends == sent.completed && sent.sends >= sent.messages;
-    b.claim(claim, sent.sends, sent.completed, "error queue", holds);
-    let copied = 100.0 * sent.copied as f64 / sent.completed.max(1) as f64;
-    b.detail("zerocopy_copied_percent", copied);
-}
-
 /// Claims what the sender's kernel reports: acknowledged bytes, retransmitted segments, the congestion
 /// control, and what limits the streams.
 fn claim_sender(b: &mut Bencher, spec: &StreamSpec, delivered: &Delivered, sender: &TcpSide) {
@@ -155,7 +146,7 @@ fn claim_sender(b: &mut Bencher, spec: &StreamSpec, delivered: &Delivered, sende
         sender.retransmits,
         "segments were lost or late: the rate is that of a path that loses some",
     );
-    claim_congestion(b, spec, delivered, sender);
+    claim_sender_congestion(b, spec, delivered, sender);
     b.detail("mss_bytes", f64::from(sender.mss));
     b.detail("send_buffer_bytes", sender.send_buffer as f64);
     let mtu = delivered.sockets.first().map(TcpInfo::of);
@@ -195,7 +186,7 @@ fn limiter(spec: &StreamSpec, delivered: &Delivered, shares: &Shares) -> String 
         Direction::Receive => None,
     };
     let found = is_path
-        .then(|| Bottleneck::find(&delivered.rates, delivered.round_trips, shaper()))
+        .then(|| Bottleneck::find(&delivered.windows.rates, delivered.round_trips, shaper()))
         .flatten();
     match found {
         Some(bottleneck) => format!("{limiter}, {bottleneck}"),
@@ -205,7 +196,12 @@ fn limiter(spec: &StreamSpec, delivered: &Delivered, shares: &Shares) -> String 
 
 /// Claims that the congestion control is the chosen one, or the default of the sender's system. Of
 /// another machine's default only the name is claimed.
-fn claim_congestion(b: &mut Bencher, spec: &StreamSpec, delivered: &Delivered, sender: &TcpSide) {
+fn claim_sender_congestion(
+    b: &mut Bencher,
+    spec: &StreamSpec,
+    delivered: &Delivered,
+    sender: &TcpSide,
+) {
     let default = || {
         let default = std::fs::read_to_string(DEFAULT_CONGESTION);
         let default = default.ok().filter(|_| spec.sends_here())?;
@@ -213,14 +209,12 @@ fn claim_congestion(b: &mut Bencher, spec: &StreamSpec, delivered: &Delivered, s
     };
     let chosen = b.targets().congestion.clone();
     let claim = "congestion control of the sender";
-    let found = sender.congestion.clone();
+    let (found, source) = (sender.congestion.to_string(), "TCP_CONGESTION");
     match chosen.clone().or_else(default) {
-        Some(expected) => b.claim_equal(claim, expected, found, "TCP_CONGESTION"),
-        None => b.note(claim, found, "TCP_CONGESTION"),
+        Some(expected) => b.claim_equal(claim, expected, found, source),
+        None => b.note(claim, found, source),
     }
-    if let (Some(chosen), Some(near), Some(far)) = (chosen, &delivered.near, &delivered.far) {
-        let both = format!("{} {}", near.congestion, far.congestion);
-        let claim = "congestion control of this end and of the far end";
-        b.claim_equal(claim, format!("{chosen} {chosen}"), both, "TCP_CONGESTION");
+    if let (Some(_), Some(near), Some(far)) = (chosen, &delivered.near, &delivered.far) {
+        claim_congestion(b, near, far);
     }
 }

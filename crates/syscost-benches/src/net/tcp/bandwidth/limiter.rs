@@ -196,35 +196,32 @@ mod tests {
 
     #[test]
     fn what_takes_most_of_the_time_limits() {
-        let limiter = |side: TcpSide, runs| Shares::of(&side, 2, 1e6, runs).limiter();
         // Two connections of a second each.
-        assert_eq!(
-            limiter(side(2_000_000, 1_500_000, 0), Some(0.1)),
-            Limiter::ReceiveWindow
-        );
-        assert_eq!(
-            limiter(side(2_000_000, 100_000, 1_200_000), None),
-            Limiter::SendBuffer
-        );
-        assert_eq!(
-            limiter(side(2_000_000, 0, 0), Some(0.97)),
-            Limiter::Sender,
-            "its CPU"
-        );
-        assert_eq!(
-            limiter(side(500_000, 0, 0), Some(0.2)),
-            Limiter::Sender,
-            "idle"
-        );
-        assert_eq!(
-            limiter(side(1_990_000, 300_000, 300_000), Some(0.3)),
-            Limiter::Network
-        );
-        assert_eq!(limiter(side(2_000_000, 0, 0), None), Limiter::Network);
-    }
-
-    #[test]
-    fn no_share_is_more_than_all_of_the_time() {
+        for (side, runs, limiter) in [
+            (
+                side(2_000_000, 1_500_000, 0),
+                Some(0.1),
+                Limiter::ReceiveWindow,
+            ),
+            (
+                side(2_000_000, 100_000, 1_200_000),
+                None,
+                Limiter::SendBuffer,
+            ),
+            // Its CPU is busy, or it is idle.
+            (side(2_000_000, 0, 0), Some(0.97), Limiter::Sender),
+            (side(500_000, 0, 0), Some(0.2), Limiter::Sender),
+            (
+                side(1_990_000, 300_000, 300_000),
+                Some(0.3),
+                Limiter::Network,
+            ),
+            (side(2_000_000, 0, 0), None, Limiter::Network),
+        ] {
+            let shares = Shares::of(&side, 2, 1e6, runs);
+            assert_eq!(shares.limiter(), limiter, "{shares:?}");
+        }
+        // No share is more than all of the time.
         let shares = Shares::of(&side(1_004_000, 1_008_000, 0), 1, 1e6, None);
         assert_eq!((shares.busy, shares.receive_window), (1.0, 1.0));
     }

@@ -1,4 +1,4 @@
-//! The sending end of a stream.
+//! The sending end of a stream, and how it hands its bytes to the kernel.
 
 use std::io;
 use std::net::{Shutdown, TcpStream};
@@ -11,8 +11,7 @@ use syscost_net::service::{Account, ServiceError, stream};
 use syscost_sys::audit::uncounted;
 use syscost_sys::zero_copy::{self, FileMemory};
 
-use super::method::Method;
-use crate::net::workers::{IsOver, Tally};
+use crate::net::workers::{IsOver, Tally, ZeroCopies};
 
 /// Bytes of the memory that a stream is sent from without copying. The kernel refers to what was
 /// sent until it has been received, so this is more than the buffers of two sockets hold.
@@ -28,22 +27,79 @@ const PAUSE: Duration = Duration::from_micros(100);
 /// Reads how many bytes of the stream the receiver is known to have.
 pub(super) type Consumed = Box<dyn FnMut() -> u64 + Send>;
 
+/// How the data is sent.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::net) enum Method {
+    /// sendto(2): the kernel copies.
+    Write,
+    /// sendto(2) with MSG_ZEROCOPY: the kernel refers to the memory until it reports completion.
+    #[value("zerocopy")]
+    ZeroCopy,
+    /// sendfile(2) from a file in memory: the kernel refers to the page cache.
+    #[value("sendfile")]
+    SendFile,
+    /// splice(2) from a file in memory into a pipe, and from there into the socket.
+    Splice,
+}
+
+/// Calls of the receiver for each message of the sender: a message may arrive in parts.
+const RECEIVES: Expect = within(Counter::Syscall(Sysno::RECVFROM), 0.95, 4.0);
+
+/// Short sleeps while waiting for something.
+const SLEEPS: Counter = Counter::Syscall(Sysno::CLOCK_NANOSLEEP);
+
+/// Checks for completions of zero-copy sends, and their minimum number per message.
+const LOOKS: Counter = Counter::Syscall(Sysno::RECVMSG);
+const MIN_LOOKS: f64 = 0.02;
+
+impl Method {
+    /// System calls per message: those of the sender, if this machine sends, and of the receiver,
+    /// if this machine receives.
+    pub(super) fn calls(self, sends: bool, receives: bool) -> Vec<Expect> {
+        let is_here = sends && receives;
+        let mut calls = match sends {
+            true => self.calls_of_sender(is_here),
+            false => Vec::new(),
+        };
+        if is_here {
+            calls.extend([RECEIVES, at_most(Counter::OtherSyscalls, 0.05)]);
+        } else {
+            // The exchange with another machine comes in parts as the network delivers them, and the
+            // audited messages are few. It is not known how many sleeps pass until the last one has been
+            // acknowledged, nor how many calls it takes to receive its answers and to send the excess.
+            calls.push(at_most(Counter::OtherSyscalls, 0.5));
+            calls.extend([SLEEPS, RECEIVES.counter].map(|counter| at_least(counter, 0.0)));
+        }
+        calls
+    }
+
+    /// The calls of the sender; `is_here` says whether the receiver is on this machine as well.
+    fn calls_of_sender(self, is_here: bool) -> Vec<Expect> {
+        let sendto = together(Sysno::SENDTO, 1.0);
+        match self {
+            Method::Write => vec![sendto],
+            // Completions are taken several at a time; the wait for the last is not counted.
+            Method::ZeroCopy if is_here => {
+                vec![sendto, within(LOOKS, MIN_LOOKS, 2.0), at_most(SLEEPS, 2.0)]
+            }
+            Method::ZeroCopy => vec![sendto, at_least(LOOKS, MIN_LOOKS)],
+            Method::SendFile => vec![together(Sysno::SENDFILE, 1.0)],
+            // What does not fit into the socket immediately stays in the pipe for another call.
+            Method::Splice => vec![within(Counter::Syscall(Sysno::SPLICE), 1.9, 4.0)],
+        }
+    }
+}
+
 /// A sender of messages of one size.
 pub(super) struct Sender {
     socket: TcpStream,
     size: usize,
     content: Content,
-    source: Source,
+    /// What the kernel refers to; without it, it copies a buffer.
+    memory: Option<Memory>,
 }
 
-/// The memory that a sender sends from.
-enum Source {
-    /// A separate buffer, which the kernel copies.
-    Buffer,
-    /// Memory that the kernel refers to.
-    Memory(Memory),
-}
-
+/// Memory that a sender sends from without copying it.
 struct Memory {
     method: Method,
     file: FileMemory,
@@ -69,9 +125,9 @@ impl Sender {
         if method == Method::ZeroCopy {
             zero_copy::allow(&socket).map_err(Unsupported::from)?;
         }
-        let source = match method {
-            Method::Write => Source::Buffer,
-            Method::ZeroCopy | Method::SendFile | Method::Splice => Source::Memory(Memory {
+        let memory = match method {
+            Method::Write => None,
+            Method::ZeroCopy | Method::SendFile | Method::Splice => Some(Memory {
                 method,
                 file: FileMemory::new(MEMORY)?,
                 pipe: io::pipe().map_err(|cause| Failure::of("make a pipe", cause))?,
@@ -83,36 +139,24 @@ impl Sender {
             socket,
             size,
             content,
-            source,
+            memory,
         })
     }
 
     /// Sends until `is_over`, and then ends the stream.
     pub(super) fn send(&mut self, is_over: IsOver<'_>) -> Result<Tally, ServiceError> {
         let (socket, size, content) = (&self.socket, self.size, self.content);
-        let tally = match &mut self.source {
-            Source::Buffer => stream::source(socket, &mut vec![0; size], content, is_over)?.into(),
-            Source::Memory(memory) => memory.send(socket, size, content, is_over)?,
+        let tally = match &mut self.memory {
+            None => stream::source(socket, &mut vec![0; size], content, is_over)?.into(),
+            Some(memory) => memory.send(socket, size, content, is_over)?,
         };
         let ended = socket.shutdown(Shutdown::Write);
-        ended.map_err(|cause| ServiceError {
-            operation: "shutdown",
-            messages: tally.messages,
-            cause,
-        })?;
+        ended.map_err(failed("shutdown", tally.messages))?;
         Ok(tally)
     }
 }
 
-/// Zero-copy sends, and their completions.
-#[derive(Default)]
-struct Notices {
-    sends: u64,
-    completed: u64,
-    copied: u64,
-}
-
-impl Notices {
+impl ZeroCopies {
     /// Takes all completions that are queued.
     fn take(&mut self, socket: &TcpStream) -> io::Result<()> {
         while let Some(done) = zero_copy::completed(socket)? {
@@ -142,7 +186,7 @@ impl Memory {
         content: Content,
         is_over: IsOver<'_>,
     ) -> Result<Tally, ServiceError> {
-        let (mut account, mut notices) = (Account::default(), Notices::default());
+        let (mut account, mut notices) = (Account::default(), ZeroCopies::default());
         loop {
             if !self.has_room_for(size as u64, &account, is_over) {
                 break;
@@ -151,13 +195,7 @@ impl Memory {
             let part = &mut self.file.contents()[at..at + size];
             let checksum = content.stamp(account.bytes, part);
             let messages = account.messages;
-            let failed = |operation| {
-                move |cause| ServiceError {
-                    operation,
-                    messages,
-                    cause,
-                }
-            };
+            let failed = |operation| failed(operation, messages);
             match self.method {
                 Method::Write => unreachable!("sends from a buffer"),
                 Method::ZeroCopy => {
@@ -185,19 +223,9 @@ impl Memory {
                 break;
             }
         }
-        let failed = |cause| ServiceError {
-            operation: "recvmsg",
-            messages: account.messages,
-            cause,
-        };
         // How long that takes depends on when the receiver gets its CPU.
-        uncounted(|| notices.await_all(socket)).map_err(failed)?;
-        Ok(Tally {
-            sends: notices.sends,
-            completed: notices.completed,
-            copied: notices.copied,
-            ..account.into()
-        })
+        uncounted(|| notices.await_all(socket)).map_err(failed("recvmsg", account.messages))?;
+        Ok(Tally::of(account, notices))
     }
 
     /// Waits until the memory of the next message may be overwritten; false if `is_over` comes first.
@@ -222,7 +250,7 @@ impl Memory {
         socket: &TcpStream,
         at: usize,
         size: usize,
-        notices: &mut Notices,
+        notices: &mut ZeroCopies,
     ) -> io::Result<()> {
         whole(size, |done| {
             let rest = &self.file.contents()[at + done..at + size];
@@ -253,6 +281,14 @@ impl Memory {
             waiting -= moved;
             Ok(moved)
         })
+    }
+}
+
+fn failed(operation: &'static str, messages: u64) -> impl Fn(io::Error) -> ServiceError {
+    move |cause| ServiceError {
+        operation,
+        messages,
+        cause,
     }
 }
 
@@ -330,8 +366,9 @@ mod tests {
                     (messages * size as u64, sent.bytes)
                 );
                 assert_eq!((got.wrong, got.checksum), (0, sent.checksum), "{method:?}");
-                assert_eq!(sent.completed, sent.sends, "{method:?}");
-                assert_eq!(sent.sends >= messages, method == Method::ZeroCopy);
+                let copies = sent.zero_copies;
+                assert_eq!(copies.completed, copies.sends, "{method:?}");
+                assert_eq!(copies.sends >= messages, method == Method::ZeroCopy);
             }
         }
     }

@@ -1,45 +1,161 @@
-//! Running streams: what the receivers have so far, and what they have in the end.
+//! Running streams: their sockets and tasks at both ends, and what they have delivered in the end.
 
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
-use syscost_net::service::TcpSide;
+use syscost_net::service::{Account, ServiceError, TcpSide, stream};
+use syscost_net::socket::{self, Tcp};
+use syscost_net::{Content, Service, wire};
+use syscost_sys::partner::Shared;
 use syscost_sys::process::pause;
+use syscost_sys::tcp::TcpInfo;
 
 use super::limiter::RoundTrips;
-use crate::net::far_end::PATIENCE;
+use super::sender::{Consumed, Method, Sender};
+use super::{Direction, LARGE, content};
+use crate::net::connection_cpus::ConnectionCpus;
+use crate::net::far_end::{PATIENCE, Route, listen, session_with};
+use crate::net::interface::InterfaceCounters;
+use crate::net::tcp::stream::options;
 use crate::net::transfer::{Transfer, Transferred};
-use crate::net::windows::Usage;
+use crate::net::workers::{IsOver, Meter, Tally, Until, Workers, again};
+
+/// Minimum and maximum length of a window: several time slices of tasks that share a CPU.
+const MIN_WINDOW: Duration = Duration::from_millis(5);
+const MAX_WINDOW: Duration = Duration::from_millis(25);
+
+/// On a slow path a window is longer, to hold this many messages of each stream, up to this length.
+const MESSAGES: f64 = 32.0;
+const MAX_SLOW_WINDOW: Duration = Duration::from_millis(250);
+
+/// How long streams may take to reach their rate.
+const WARM_UP: Duration = Duration::from_millis(60);
+const WARM_UP_REMOTE: Duration = Duration::from_secs(2);
+
+/// Rates that rise by more than this from one pair of windows to the next are still rising.
+const RISING: f64 = 1.05;
+
+/// The function that receives a stream on this machine.
+pub(crate) type Sink =
+    fn(&TcpStream, &mut [u8], Content, IsOver<'_>) -> Result<Account, ServiceError>;
+
+/// What streams are made by.
+#[derive(Debug, Clone)]
+pub(crate) struct StreamSpec {
+    pub(in crate::net) route: Route,
+    pub(super) direction: Direction,
+    pub(super) method: Method,
+    /// Bytes of a message.
+    pub(super) size: usize,
+    /// Where the tasks of each stream run.
+    pub(in crate::net) places: Vec<ConnectionCpus>,
+    pub(super) content: Content,
+    pub(super) sink: Sink,
+    /// The options of both ends.
+    pub(in crate::net) tcp: Tcp,
+}
+
+impl StreamSpec {
+    /// This many streams of large messages that this end writes.
+    pub(crate) fn plain(route: Route, streams: usize, b: &Bencher) -> Result<StreamSpec, Failure> {
+        Ok(StreamSpec {
+            places: ConnectionCpus::of(&route, streams, b)?,
+            route,
+            direction: Direction::Send,
+            method: Method::Write,
+            size: LARGE.get(),
+            content: content(b),
+            sink: |socket, buffer, content, is_over| stream::sink(socket, buffer, content, is_over),
+            tcp: options(b.targets()),
+        })
+    }
+
+    /// The same with other receivers on this machine.
+    #[must_use]
+    pub(crate) fn received_by(self, sink: Sink) -> Self {
+        Self { sink, ..self }
+    }
+
+    /// Whether a task on this machine sends.
+    pub(super) fn sends_here(&self) -> bool {
+        self.direction == Direction::Send || self.route.is_loopback()
+    }
+
+    /// The service that a far end elsewhere provides.
+    fn service(&self) -> Service {
+        let all = wire::Streams {
+            size: self.size as u32,
+            streams: self.places.len() as u32,
+            content: self.content,
+            tcp: self.tcp.clone(),
+        };
+        match self.direction {
+            Direction::Send => Service::StreamSink(all),
+            Direction::Receive => Service::StreamSource(all),
+        }
+    }
+
+    /// Adds a worker that sends.
+    fn send(
+        &self,
+        workers: &mut Workers,
+        cpus: &[u32],
+        until: Until,
+        end: TcpStream,
+        consumed: Consumed,
+    ) -> Result<(), Failure> {
+        let sender = Sender::new(end, self.method, self.size, self.content, consumed)?;
+        let work = |sender: &mut Sender, is_over: IsOver<'_>| sender.send(is_over);
+        workers.add(cpus, until, Workers::meter()?, sender, work)
+    }
+
+    /// Adds a worker that receives. In the end it closes its direction as well, which acknowledges
+    /// the last bytes immediately.
+    fn receive(
+        &self,
+        workers: &mut Workers,
+        cpus: &[u32],
+        until: Until,
+        meter: Shared<Meter>,
+        end: TcpStream,
+    ) -> Result<(), Failure> {
+        let (size, content, sink) = (self.size, self.content, self.sink);
+        let work = move |end: &mut TcpStream, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
+            let mut account = Account::default();
+            if !is_over(&account) {
+                account = sink(end, &mut vec![0; size], content, is_over)?;
+            }
+            // It fails if the other end has left already.
+            let _ = end.shutdown(Shutdown::Both);
+            Ok(account.into())
+        };
+        workers.add(cpus, until, meter, end, work)
+    }
+}
 
 /// Running streams.
 pub(in crate::net) struct Streams {
     pub(super) transfer: Transfer,
     /// This end's sockets.
-    pub(super) near: Vec<TcpStream>,
+    near: Vec<TcpStream>,
     /// The far end's sockets, if they are on this machine.
-    pub(super) far: Vec<TcpStream>,
-    /// Rates of the windows since the warm-up, in bytes per second.
-    pub(super) rates: Vec<f64>,
+    far: Vec<TcpStream>,
 }
 
 /// The result of streams.
 pub(in crate::net) struct Delivered {
-    pub(in crate::net) transferred: Transferred,
+    transferred: Transferred,
     /// This end's and the far end's sockets, as their kernels report them.
-    pub(in crate::net) near: Option<TcpSide>,
-    pub(in crate::net) far: Option<TcpSide>,
+    pub(super) near: Option<TcpSide>,
+    pub(super) far: Option<TcpSide>,
     /// This end's sockets.
-    pub(in crate::net) sockets: Vec<TcpStream>,
-    /// What was used during the measurement, if there was one.
-    pub(in crate::net) usage: Option<Usage>,
+    pub(super) sockets: Vec<TcpStream>,
     /// Streams that moved bytes before the first window and after the last.
-    pub(in crate::net) steady: usize,
-    /// Rates of the windows, in bytes per second.
-    pub(in crate::net) rates: Vec<f64>,
+    pub(super) steady: usize,
     /// Round trips while the streams filled the path, if the senders are on this machine.
-    pub(in crate::net) round_trips: Option<RoundTrips>,
+    pub(super) round_trips: Option<RoundTrips>,
 }
 
 impl Deref for Delivered {
@@ -51,6 +167,71 @@ impl Deref for Delivered {
 }
 
 impl Streams {
+    /// Connects and starts the streams; each continues as long as `until` says.
+    pub(in crate::net) fn start(spec: &StreamSpec, until: Until) -> Result<Self, Failure> {
+        let mut workers = Workers::new()?;
+        let (mut near, mut far) = (Vec::new(), Vec::new());
+        let receives = spec.direction == Direction::Receive;
+        let (session, interface) = match &spec.route {
+            Route::Loopback(..) => {
+                let own = spec.route.address();
+                let interface = InterfaceCounters::begin(own, own);
+                let (listener, address) = listen(own, spec.places.len() as u32, &spec.tcp)?;
+                let mut meters = Vec::new();
+                for _ in &spec.places {
+                    near.push(socket::connect(address, &spec.tcp, PATIENCE)?);
+                    let accepted = listener.accept();
+                    let accepted = accepted.map_err(|error| Failure::of("accept", error))?;
+                    far.push(accepted.0);
+                    meters.push(Workers::meter()?);
+                }
+                for (ends, is_near) in [(&far, false), (&near, true)] {
+                    for ((end, places), meter) in ends.iter().zip(&spec.places).zip(&meters) {
+                        let (end, meter) = (again(end)?, meter.clone());
+                        let cpus = if is_near { &places.near } else { &places.far };
+                        if is_near == receives {
+                            spec.receive(&mut workers, cpus, Until::OtherEnd, meter, end)?;
+                        } else {
+                            let consumed = Box::new(move || meter.bytes());
+                            spec.send(&mut workers, cpus, until, end, consumed)?;
+                        }
+                    }
+                }
+                (None, interface)
+            }
+            Route::Remote(given) => {
+                let (session, opened) = session_with(given, &spec.service())?;
+                let interface = InterfaceCounters::of_session(&session)?;
+                for places in &spec.places {
+                    let socket = opened.stream(&spec.tcp)?;
+                    let (end, cpus) = (again(&socket)?, &places.near);
+                    if receives {
+                        let until = match until {
+                            Until::Stopped | Until::OtherEnd => Until::OtherEnd,
+                            Until::Messages(_) => until,
+                        };
+                        spec.receive(&mut workers, cpus, until, Workers::meter()?, end)?;
+                    } else {
+                        let sender = again(&socket)?;
+                        // Without TCP_INFO everything counts as received: the far end has separate
+                        // memory.
+                        let acked = move || {
+                            TcpInfo::of(&sender).map_or(u64::MAX / 2, |info| info.bytes_acked)
+                        };
+                        spec.send(&mut workers, cpus, until, end, Box::new(acked))?;
+                    }
+                    near.push(socket);
+                }
+                (Some(session), interface)
+            }
+        };
+        Ok(Self {
+            transfer: Transfer::new(workers, session, interface, receives),
+            near,
+            far,
+        })
+    }
+
     /// The sockets that send; none if the senders are elsewhere.
     fn senders(&self) -> &[TcpStream] {
         match self.transfer.receives {
@@ -86,28 +267,27 @@ impl Streams {
         Ok(())
     }
 
-    /// Bytes per second that the receivers get within a window of this length.
-    pub(in crate::net) fn window(&mut self, length: Duration) -> Result<f64, Failure> {
-        let rate = self.transfer.window(length)?;
-        self.rates.push(rate);
-        Ok(rate)
-    }
-
-    /// Runs the streams until they get no faster, as windows and send buffers grow first; usage counts
-    /// from then on. Returns the last rate, in bytes per second.
+    /// Runs the streams until they get no faster, as TCP's windows and send buffers grow first; usage
+    /// counts from then on. Returns the length of their windows, for samples of `case_ns`.
     pub(in crate::net) fn warm_up(
         &mut self,
-        window: Duration,
-        limit: Duration,
-    ) -> Result<f64, Failure> {
-        let begun = Instant::now();
-        while !is_level(&self.rates) && begun.elapsed() < limit {
-            self.window(window)?;
+        case_ns: f64,
+        spec: &StreamSpec,
+    ) -> Result<Duration, Failure> {
+        let window = Duration::from_nanos(case_ns as u64).clamp(MIN_WINDOW, MAX_WINDOW);
+        let limit = match spec.route.is_loopback() {
+            true => WARM_UP,
+            false => WARM_UP_REMOTE,
+        };
+        let (begun, mut rate) = (Instant::now(), 0.0);
+        while !is_level(&self.transfer.windows.rates) && begun.elapsed() < limit {
+            rate = self.transfer.window(window)?;
         }
-        let rates = std::mem::take(&mut self.rates);
         self.await_all(&vec![0; self.near.len()])?;
         self.transfer.begin_usage()?;
-        Ok(rates.last().copied().unwrap_or(0.0))
+        let messages = MESSAGES * (spec.size * spec.places.len()) as f64;
+        let room = Duration::try_from_secs_f64(messages / rate.max(1.0)).unwrap_or(MAX_SLOW_WINDOW);
+        Ok(window.max(room.min(MAX_SLOW_WINDOW)))
     }
 
     /// Ends the streams and returns their result.
@@ -121,25 +301,21 @@ impl Streams {
             steady = self.going_on(&last);
         }
         let receives = self.transfer.receives;
-        let mut transferred = self.transfer.finish(false)?;
+        let mut transferred = self.transfer.finish(usage, false)?;
         let senders = if receives { &self.far } else { &self.near };
         await_acknowledgement(senders, transferred.sent.bytes);
         transferred.interface.end();
+        let elsewhere = transferred.sent.tcp.or(transferred.received.tcp);
         Ok(Delivered {
             near: sides(&self.near),
-            far: transferred.far.take().or_else(|| sides(&self.far)),
+            far: elsewhere.or_else(|| sides(&self.far)),
             transferred,
             sockets: self.near,
-            usage,
             steady,
-            rates: self.rates,
             round_trips,
         })
     }
 }
-
-/// Rates that rise by more than this from one pair of windows to the next are still rising.
-const RISING: f64 = 1.05;
 
 /// Whether the last two windows are no faster than the two before.
 fn is_level(rates: &[f64]) -> bool {
