@@ -105,13 +105,8 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Loop<F> {
 impl<B: Body> Shape for Loop<B> {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Batches
-    }
-
-    fn may_be_rate(&self) -> bool {
-        true
-    }
+    const MANNER: Manner = Manner::Batches;
+    const MAY_BE_RATE: bool = true;
 
     fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
         plan.time_batches(self.per_iteration, &mut self.body)
@@ -168,13 +163,8 @@ impl<'k, W: Work> Kernel<'k, W> {
 impl<W: Work> Shape for Kernel<'_, W> {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Batches
-    }
-
-    fn may_be_rate(&self) -> bool {
-        true
-    }
+    const MANNER: Manner = Manner::Batches;
+    const MAY_BE_RATE: bool = true;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         self.begin(plan)?.time(plan)?;
@@ -204,9 +194,7 @@ impl<W: Work, V: Work> KernelDifference<'_, W, V> {
 impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Batches
-    }
+    const MANNER: Manner = Manner::Batches;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         let per_iteration = self.per_iteration()?;
@@ -254,9 +242,7 @@ where
 {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Singles
-    }
+    const MANNER: Manner = Manner::Singles;
 
     fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
         plan.time_singles(&mut (), |()| (self.prepare)(), |()| (self.op)())
@@ -301,9 +287,7 @@ where
 {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Observations
-    }
+    const MANNER: Manner = Manner::Observations;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         plan.findings.observed = true;
@@ -344,9 +328,7 @@ impl<P: FnMut() -> Result<f64, Failure>> Published<P> {
 impl<P: FnMut() -> Result<f64, Failure>> Shape for Published<P> {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Observations
-    }
+    const MANNER: Manner = Manner::Observations;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         // A published figure was not converted to a usual frequency either.

@@ -209,14 +209,13 @@ impl Plan<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::time::{Duration, Instant};
 
     use syscost_sys::counters::SchedStat;
     use syscost_sys::cpu;
 
     use super::*;
-    use crate::bencher::tests::real::found_of;
+    use crate::bencher::tests::real::{beside_busy_loops, found_of};
     use crate::bencher::{Observed, Pass};
     use crate::case::Case;
     use crate::expect::{Counter, within};
@@ -284,24 +283,16 @@ mod tests {
         if allowed.is_empty() || SchedStat::open().is_err() {
             return println!("skipped: the kernel does not report how long tasks wait");
         }
-        let (is_over, mut beside) = (AtomicBool::new(false), None);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let _ = cpu::pin(allowed[0]);
-                while !is_over.load(Relaxed) {
-                    std::hint::spin_loop();
-                }
-            });
-            let case = Case::default();
-            let found = found_of(&case, &allowed, Pass::Evidence, &[], |mut plan| {
+        let (case, mut beside) = (Case::default(), None);
+        let found = beside_busy_loops(&allowed[..1], || {
+            found_of(&case, &allowed, Pass::Evidence, &[], |mut plan| {
                 let mut body = Interrupted(SchedStat::open()?);
                 let expect = within(Counter::TimeScaling, 1.9, 2.1);
                 beside = Some(plan.proportion(expect, 1, &mut body, 1e6)?.beside);
                 plan.measure(Observed::of(|| Ok(1.0)))
-            });
-            is_over.store(true, Relaxed);
-            found.expect("counted");
+            })
         });
+        found.expect("counted");
         assert_eq!(beside, Some(Beside::BackgroundTasks));
     }
 }
