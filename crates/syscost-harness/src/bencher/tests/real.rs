@@ -15,13 +15,9 @@ use crate::failure::Failure;
 use crate::here::Here;
 
 const EFFORT: Effort = Effort {
-    samples: 10,
     warm_up_ns: 1e5,
-    batch_ns: 1e4,
     case_ns: 1e6,
-    patience_ns: 0.0,
-    singles: 200,
-    second_witness: false,
+    ..super::EFFORT
 };
 
 /// What a measurement on the first of these CPUs finds of a case, in a separate thread,
@@ -41,20 +37,13 @@ pub(in crate::bencher) fn found_of(
             ..Here::plain()
         };
         let situation = Situation {
-            case,
-            instead: None,
-            pass,
-            effort: &EFFORT,
-            clock: &clock,
             clock_cost: ClockCost {
                 step_ns: 1.0,
                 read_ns: 40.0,
             },
-            iterations: None,
             cpu: cpus[0],
             here: &here,
-            cores: &crate::cores::UNKNOWN,
-            seed: 1,
+            ..super::situation(case, pass, &EFFORT, &clock, &crate::cores::UNKNOWN)
         };
         measure(Plan::new(declared, situation))?.finish()
     };
