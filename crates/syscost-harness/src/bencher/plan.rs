@@ -143,6 +143,7 @@ impl<'a> Plan<'a> {
         }
         let cpus = shape.cpus(&self)?;
         self.begin(S::MANNER, cpus)?;
+        self.findings.observed = S::MANNER == Manner::Observations;
         let seen = match self.given.pass {
             Pass::Timed => shape.time(&mut self)?,
             Pass::Evidence => shape.count(&mut self)?,

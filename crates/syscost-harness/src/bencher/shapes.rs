@@ -290,12 +290,10 @@ where
     const MANNER: Manner = Manner::Observations;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.findings.observed = true;
         plan.time_observations(self.prepare, self.observation)
     }
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.findings.observed = true;
         plan.count_batches(1, &mut |n: u64| {
             for _ in 0..n {
                 (self.prepare)()?;
@@ -333,12 +331,10 @@ impl<P: FnMut() -> Result<f64, Failure>> Shape for Published<P> {
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         // A published figure was not converted to a usual frequency either.
         plan.disregard_frequency();
-        plan.findings.observed = true;
         plan.time_observations(|| Ok(()), self.procedure)
     }
 
     fn count(self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.findings.observed = true;
         plan.count_batches(self.operations, &mut ProgramBody(self.procedure))
     }
 }

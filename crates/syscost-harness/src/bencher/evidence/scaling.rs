@@ -161,6 +161,11 @@ impl Plan<'_> {
         let is_alone = !self.is_team && body.usage().is_none();
         let own_count = Own::of(is_alone && !self.may_block());
         let counted = |body: &dyn Body| body.counted().or_else(|| own_count.read());
+        let of = |pairs: &Pairs, beside| {
+            let ratio = pairs.ratio(expect)?;
+            Some(Proportion { ratio, beside })
+        };
+        let mut found = None;
         let begun = self.given.clock.start();
         self.begin_probes();
         for tries in 1..=MAX_PAIRS {
@@ -184,22 +189,14 @@ impl Plan<'_> {
             }
             let clock = self.given.clock;
             let spent_ns = clock.to_ns(clock.stop().ticks.saturating_sub(begun));
-            let best = own
-                .ratio(expect)
-                .or(here.ratio(expect))
-                .or(any.ratio(expect));
-            let is_settled = best.is_some_and(|ratio| expect.bound.holds(ratio));
+            found = of(&own, Beside::Nothing)
+                .or_else(|| of(&here, Beside::SmtSibling))
+                .or_else(|| of(&any, Beside::BackgroundTasks));
+            let is_settled = found.is_some_and(|one| expect.bound.holds(one.ratio));
             if tries >= MIN_PAIRS && (is_settled || spent_ns > LIMIT_NS) {
                 break;
             }
         }
-        let of = |pairs: &Pairs, beside| {
-            let ratio = pairs.ratio(expect)?;
-            Some(Proportion { ratio, beside })
-        };
-        let found = of(&own, Beside::Nothing)
-            .or_else(|| of(&here, Beside::SmtSibling))
-            .or_else(|| of(&any, Beside::BackgroundTasks));
         Ok(found.unwrap_or(Proportion {
             ratio: f64::NAN,
             beside: Beside::BackgroundTasks,
