@@ -220,7 +220,10 @@ fn step(chase: &Chase, iterations: u64) -> Result<(), Failure> {
 
 static LEAST: Witness = Witness::of("bytes that each other CPU read meanwhile", "partner");
 static MOST: Witness = Witness::of("bytes that other CPUs read meanwhile", "partner");
-static PAUSE: Witness = Witness::of("shortest pause of another CPU, in ns", "clock");
+static PAUSE: Witness = Witness::of(
+    "shortest pause of another CPU and a step of the clock, in ns",
+    "clock",
+);
 
 const READ: Bound = Bound::AtLeast(1.0);
 
@@ -233,6 +236,20 @@ fn pause_of(ns: f64) -> Bound {
     Bound::Within(0.98 * ns, 2.0 * ns + 50.0)
 }
 
+/// A clock of longer steps, in ns, cannot tell whether there is a pause at all from the shortest.
+const COARSE_NS: f64 = 45.0;
+
+/// A pause that lasted no more steps than this may be the next shorter one, a third as long, or
+/// none.
+const FEW_STEPS: f64 = 3.0;
+
+/// How long a pause can have lasted that took this many ns by a clock of such steps; `None` where it
+/// is not known whether that is another row's.
+fn at_longest(ns: f64, step_ns: f64) -> Option<f64> {
+    let is_known = step_ns <= COARSE_NS || ns > FEW_STEPS * step_ns;
+    is_known.then_some(ns + step_ns)
+}
+
 /// Claims that every other CPU read memory while steps were timed, as much as its pauses permitted,
 /// or that none did.
 fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
@@ -241,8 +258,10 @@ fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
     let most = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(0.0, f64::max);
     b.saw(&LEAST, least(&|share| share.bytes));
     b.saw(&MOST, most(&|share| share.bytes));
-    match load.shortest_pause_ns() {
-        Some(ns) => b.saw(&PAUSE, ns),
+    let step_ns = b.clock().to_ns(b.core_probe().grain().into());
+    match load.shortest_pause_ns().map(|ns| at_longest(ns, step_ns)) {
+        Some(Some(ns)) => b.saw(&PAUSE, ns),
+        Some(None) => b.unseen(&PAUSE, format!("the clock steps by {step_ns:.0} ns")),
         None => b.unseen(&PAUSE, "they did nothing else"),
     }
     if let Some(ns) = delay_ns {
@@ -277,4 +296,41 @@ fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
     }
     b.detail("bandwidth_bytes_per_s", load.bytes_per_s());
     b.detail("loading_cpus_count", shares.len() as f64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the shortest pause of so many ns proves of a row that names another one, by a counter of
+    /// this frequency that is read as a multiple of so many ticks.
+    fn verdict(named: u64, paused: u64, mhz: f64, grain: f64) -> Option<Verdict> {
+        let step_ns = grain * 1e3 / mhz;
+        let ticks = (paused as f64 * mhz / 1e3).trunc();
+        let read_ns = (ticks / grain).ceil() * step_ns;
+        let bound = match named {
+            0 => NO_PAUSE,
+            ns => pause_of(ns as f64),
+        };
+        at_longest(read_ns, step_ns).map(|ns| bound.judge(ns))
+    }
+
+    #[test]
+    fn a_pause_is_told_from_those_of_other_rows_or_not_at_all() {
+        for named in PAUSES_NS {
+            for paused in PAUSES_NS {
+                for (mhz, grain) in [(2100.0, 21.0), (40.0, 1.0), (25.0, 1.0), (24.0, 1.0)] {
+                    let seen = verdict(named, paused, mhz, grain);
+                    let expected = Verdict::of(named == paused);
+                    assert_eq!(seen, Some(expected), "{named} {paused} {mhz}");
+                }
+                for mhz in [19.2, 10.0, 1.0] {
+                    let seen = verdict(named, paused, mhz, 1.0);
+                    let honest = [None, Some(Verdict::of(named == paused))];
+                    assert!(honest.contains(&seen), "{named} {paused} {mhz}: {seen:?}");
+                }
+            }
+            assert_eq!(verdict(named, 100, 10.0, 1.0), None);
+        }
+    }
 }

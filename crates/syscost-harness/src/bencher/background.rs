@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use syscost_results::Evidence;
 use syscost_sys::Unsupported;
-use syscost_sys::counters::{SchedStat, TaskReading};
+use syscost_sys::counters::{SchedStat, TaskReading, own_run_ns};
 use syscost_sys::cpu::pin;
 
 use crate::expect::Bound;
@@ -96,8 +96,31 @@ fn share_on(cpus: &[u32]) -> Option<f64> {
     })
 }
 
+/// What the kernel counts for this task, where it makes an operation alone and never sleeps: all
+/// the time that it is ready and does not run is others'.
+pub(super) struct Own(Option<SchedStat>);
+
+impl Own {
+    /// Begins to read it if the operation is such a one.
+    pub(super) fn of(is_alone_and_awake: bool) -> Self {
+        Self(is_alone_and_awake.then(|| SchedStat::open().ok()).flatten())
+    }
+
+    /// What has been counted so far; `None` where the kernel does not report it, and of other
+    /// operations.
+    pub(super) fn read(&self) -> Option<TaskReading> {
+        let schedule = self.0.as_ref()?.read().ok()?;
+        Some(TaskReading {
+            run_ns: Some(own_run_ns()),
+            delay_ns: Some(schedule.run_delay_ns),
+            ..TaskReading::default()
+        })
+    }
+}
+
 /// A stretch of time in which tasks may share a CPU with other programs: a task that sleeps or yields
-/// lets them run for a slice, which may be all that is timed, regardless of the work.
+/// lets them run for a slice, which may be all that is timed, regardless of the work; and where two
+/// batches are as long as a slice, others run in the longer one each time.
 pub(super) struct Stretch {
     before: Option<TaskReading>,
     begun: Instant,

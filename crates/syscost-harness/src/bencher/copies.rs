@@ -46,6 +46,9 @@ const LONG: f64 = 40.0;
 /// Maximum number of windows until one of them overlaps.
 const MAX_WINDOWS: usize = 200;
 
+/// What each copy did in each window.
+type Log = Vec<Vec<CopyInterval>>;
+
 /// Copies that work in windows of one length.
 struct Course<O> {
     running: RunningCopies<O>,
@@ -105,91 +108,38 @@ where
             make,
         }
     }
-}
 
-impl<O, E, M> Shape for Copied<M>
-where
-    M: Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
-    O: FnMut() -> Result<(), E>,
-    E: Display,
-{
-    type Seen = ();
-
-    fn manner(&self) -> Manner {
-        Manner::Copies
-    }
-
-    fn may_be_rate(&self) -> bool {
-        true
-    }
-
-    fn time(self, plan: &mut Plan) -> Result<(), Failure> {
-        let cpus = plan.begin_copies(self.count)?;
-        let log = plan.time_copies(self.between, &cpus, self.per_iteration, self.make)?;
-        plan.claim_copies(&cpus, &log);
-        Ok(())
-    }
-
-    fn count(self, plan: &mut Plan) -> Result<(), Failure> {
-        let cpus = plan.begin_copies(self.count)?;
-        let log = plan.count_copies(self.between, &cpus, self.per_iteration, self.make)?;
-        plan.claim_copies(&cpus, &log);
-        Ok(())
-    }
-}
-
-impl Plan<'_> {
-    fn begin_copies(&mut self, count: usize) -> Result<Vec<u32>, Failure> {
-        self.findings.copies = Some(count as u32);
-        self.cpus_of_copies(count)
-    }
-
-    fn claim_copies(&mut self, cpus: &[u32], log: &[Vec<CopyInterval>]) {
-        self.claim_cpus(log);
+    /// Has a pass made, and claims where and when the copies worked.
+    fn carry_out(
+        &self,
+        plan: &mut Plan,
+        pass: impl FnOnce(&Self, &mut Plan, &[u32]) -> Result<Log, Failure>,
+    ) -> Result<(), Failure> {
+        plan.findings.copies = Some(self.count as u32);
+        let cpus = plan.cpus_of_copies(self.count)?;
+        let log = pass(self, plan, &cpus)?;
+        plan.claim_cpus(&log);
         if cpus.len() > 1 {
-            self.claim_overlap(log);
-            self.detail_shares(log);
+            plan.claim_overlap(&log);
+            plan.detail_shares(&log);
         }
+        Ok(())
     }
 
-    /// The CPUs of this many copies, the measuring task's first.
-    fn cpus_of_copies(&self, count: usize) -> Result<Vec<u32>, Failure> {
-        let mut cpus = spread_from(self.cpu, self.allowed());
-        if count == 0 || count > cpus.len().min(MAX_COPIES) {
-            let reason = format!(
-                "{count} copies need as many CPUs; {} may be used",
-                cpus.len()
-            );
-            return Err(Failure::Unsupported(reason));
-        }
-        cpus.truncate(count);
-        Ok(cpus)
-    }
-
-    fn time_copies<O, E>(
-        &mut self,
-        between: Between,
-        cpus: &[u32],
-        per_iteration: u64,
-        make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
-    ) -> Result<Vec<Vec<CopyInterval>>, Failure>
-    where
-        O: FnMut() -> Result<(), E>,
-        E: Display,
-    {
-        let mut course = self.course(between, cpus, make)?;
+    fn timed(&self, plan: &mut Plan, cpus: &[u32]) -> Result<Log, Failure> {
+        let mut course = self.course(plan, cpus)?;
         let mut iterations = Vec::new();
-        let mut warm_up = WarmUp::new(self.given.effort);
+        let mut warm_up = WarmUp::new(plan.given.effort);
         while iterations.is_empty() || warm_up.goes_on() {
-            let intervals = course.window(&mut self.core_probes)?;
+            let intervals = course.window(&mut plan.core_probes)?;
             let done = iterations_of(&intervals) as f64;
-            let ns = self.given.clock.to_ns(span(&intervals));
+            let ns = plan.given.clock.to_ns(span(&intervals));
             warm_up.note(ns / done.max(1.0), ns);
             iterations.push(done);
         }
         let typical = median(&iterations).unwrap_or(0.0) as u64;
         let mut log = Vec::new();
-        self.sample(typical * per_iteration, |plan| {
+        plan.sample(typical * self.per_iteration, |plan| {
             plan.wait_before_sample();
             let intervals = course.window(&mut plan.core_probes)?;
             let rate = iterations_per_tick(&intervals) * plan.given.clock.ticks_per_ns() * 1e9;
@@ -203,36 +153,26 @@ impl Plan<'_> {
             }
             log.push(intervals);
             let bytes = plan.findings.bytes.unwrap_or(1.0);
-            Ok((rate * per_iteration as f64 * bytes, None))
+            Ok((rate * self.per_iteration as f64 * bytes, None))
         })?;
-        self.done.operations += course.iterations * per_iteration;
-        self.claim_tasks([&groups_of(course.running.tasks())]);
+        plan.done.operations += course.iterations * self.per_iteration;
+        plan.claim_tasks([&groups_of(course.running.tasks())]);
         course.running.dismiss()?;
         Ok(log)
     }
 
-    fn count_copies<O, E>(
-        &mut self,
-        between: Between,
-        cpus: &[u32],
-        per_iteration: u64,
-        make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
-    ) -> Result<Vec<Vec<CopyInterval>>, Failure>
-    where
-        O: FnMut() -> Result<(), E>,
-        E: Display,
-    {
+    fn counted(&self, plan: &mut Plan, cpus: &[u32]) -> Result<Log, Failure> {
         // The last copy is that of a partner, if there is one.
-        let one = || make(cpus.len() - 1);
+        let one = || (self.make)(cpus.len() - 1);
         // Before the audit, whose child leaves in the caches what this process reads next.
-        if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
+        if let Some(expect) = plan.find(|counter| counter == Counter::TimeScaling) {
             let mut op = one()?;
             let mut body = |iterations: u64| (0..iterations).try_for_each(|_| op().map_err(failed));
-            let evidence = self.judge_scaling(expect, per_iteration, &mut body)?;
-            self.findings.evidence.push(evidence);
+            let evidence = plan.judge_scaling(expect, self.per_iteration, &mut body)?;
+            plan.findings.evidence.push(evidence);
         }
         // While this process has no other thread that a fork would lose.
-        self.judge_audit(AUDITED * per_iteration, &mut || {
+        plan.judge_audit(AUDITED * self.per_iteration, &mut || {
             let mut op = uncounted(|| {
                 let mut op = one()?;
                 op().map_err(failed)?;
@@ -242,7 +182,7 @@ impl Plan<'_> {
             uncounted(|| drop(op));
             Ok(())
         })?;
-        let mut course = self.course(between, cpus, make.clone())?;
+        let mut course = self.course(plan, cpus)?;
         course.window(&mut None)?;
         let stats: Vec<TaskStat> = course
             .running
@@ -260,50 +200,41 @@ impl Plan<'_> {
         while counted_ns < LONG * COUNTED_NS || (!have_met && log.len() < MAX_WINDOWS) {
             let intervals = course.window(&mut None)?;
             have_met |= overlap(&intervals) >= OVERLAP;
-            counted_ns += self.given.clock.to_ns(span(&intervals));
+            counted_ns += plan.given.clock.to_ns(span(&intervals));
             log.push(intervals);
         }
         // Each copy is judged separately; only the worst is reported.
-        let known = self.findings.evidence.len();
+        let known = plan.findings.evidence.len();
         for (number, (before, after)) in before.into_iter().zip(read()).enumerate() {
             let iterations: u64 = log
                 .iter()
                 .map(|intervals| intervals[number].iterations())
                 .sum();
             let used = before.and_then(|before| Ok(after? - before));
-            self.judge_counts(used.map(Counted::from), iterations * per_iteration);
+            plan.judge_counts(used.map(Counted::from), iterations * self.per_iteration);
         }
-        let of_all = self.findings.evidence.split_off(known);
-        self.findings.evidence.extend(worst(of_all));
-        self.done.operations += course.iterations * per_iteration;
-        self.claim_tasks([&groups_of(course.running.tasks())]);
+        let of_all = plan.findings.evidence.split_off(known);
+        plan.findings.evidence.extend(worst(of_all));
+        plan.done.operations += course.iterations * self.per_iteration;
+        plan.claim_tasks([&groups_of(course.running.tasks())]);
         course.running.dismiss()?;
         Ok(log)
     }
 
     /// Starts the copies, runs the first windows with them, and finds how many iterations they make
     /// between two looks at the clock.
-    fn course<O, E>(
-        &self,
-        between: Between,
-        cpus: &[u32],
-        make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
-    ) -> Result<Course<O>, Failure>
-    where
-        O: FnMut() -> Result<(), E>,
-        E: Display,
-    {
-        let share = self.given.effort.case_ns / f64::from(self.given.effort.samples.max(1));
+    fn course(&self, plan: &Plan, cpus: &[u32]) -> Result<Course<O>, Failure> {
+        let share = plan.given.effort.case_ns / f64::from(plan.given.effort.samples.max(1));
         let window_ns = share
-            .max(self.given.effort.batch_ns)
-            .max(CHUNKS * CHUNKS * self.given.clock_cost.read_ns);
+            .max(plan.given.effort.batch_ns)
+            .max(CHUNKS * CHUNKS * plan.given.clock_cost.read_ns);
         let mut course = Course {
             running: RunningCopies::start(
-                between,
+                self.between,
                 cpus,
-                *self.given.clock,
-                self.given.cores,
-                make,
+                *plan.given.clock,
+                plan.given.cores,
+                self.make.clone(),
             )?,
             window_ns: window_ns / 4.0,
             chunk: 1,
@@ -314,12 +245,48 @@ impl Plan<'_> {
         for _ in 0..4 {
             let own = course.window(&mut None)?[0];
             let iteration_ns =
-                self.given.clock.to_ns(own.ended - own.began) / own.operations as f64;
+                plan.given.clock.to_ns(own.ended - own.began) / own.operations as f64;
             shortest = shortest.min(iteration_ns);
             course.chunk = ((window_ns / CHUNKS / shortest) as u64).max(1);
         }
         course.window_ns = window_ns;
         Ok(course)
+    }
+}
+
+impl<O, E, M> Shape for Copied<M>
+where
+    M: Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
+    O: FnMut() -> Result<(), E>,
+    E: Display,
+{
+    type Seen = ();
+
+    const MANNER: Manner = Manner::Copies;
+    const MAY_BE_RATE: bool = true;
+
+    fn time(self, plan: &mut Plan) -> Result<(), Failure> {
+        self.carry_out(plan, Self::timed)
+    }
+
+    fn count(self, plan: &mut Plan) -> Result<(), Failure> {
+        self.carry_out(plan, Self::counted)
+    }
+}
+
+impl Plan<'_> {
+    /// The CPUs of this many copies, the measuring task's first.
+    fn cpus_of_copies(&self, count: usize) -> Result<Vec<u32>, Failure> {
+        let mut cpus = spread_from(self.cpu, self.allowed());
+        if count == 0 || count > cpus.len().min(MAX_COPIES) {
+            let reason = format!(
+                "{count} copies need as many CPUs; {} may be used",
+                cpus.len()
+            );
+            return Err(Failure::Unsupported(reason));
+        }
+        cpus.truncate(count);
+        Ok(cpus)
     }
 
     /// Claims that at the end of each window copies were on as many CPUs as the row's name says,

@@ -58,9 +58,10 @@ const FAULT_NS: f64 = 2_000.0;
 const MAX_FAULTING: f64 = 0.01;
 
 /// Where tasks ran that do an operation together.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Placed {
     /// All on one CPU, or there is but one.
+    #[default]
     OneCpu,
     /// Where the scheduler put them: perhaps at the same time.
     AnyCpu,
@@ -82,6 +83,7 @@ impl Placed {
 }
 
 /// What the kernel counted, for one task or several.
+#[derive(Default)]
 pub(super) struct Counted {
     minor_faults: u64,
     major_faults: u64,
@@ -109,13 +111,8 @@ impl From<Usage> for Counted {
             major_faults: used.major_faults,
             voluntary_switches: used.voluntary_switches,
             switches: used.voluntary_switches + used.involuntary_switches,
-            migrations: None,
-            run_ns: None,
-            placed: Placed::OneCpu,
-            others: None,
-            passed_ns: 0.0,
-            ran: None,
             source: RUSAGE,
+            ..Self::default()
         }
     }
 }
@@ -129,11 +126,8 @@ impl From<TaskReading> for Counted {
             switches: used.switches(),
             migrations: used.migrations,
             run_ns: used.run_ns,
-            placed: Placed::OneCpu,
-            others: None,
-            passed_ns: 0.0,
-            ran: None,
             source: "/proc",
+            ..Self::default()
         }
     }
 }

@@ -8,11 +8,10 @@ use crate::failure::Failure;
 use crate::proof::Witness;
 
 /// How what the processes of a row found of a detail becomes the number in the document.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
     /// The median over processes.
-    #[default]
     Median,
     /// The mean over processes: of shares of what only a few of them have.
     Mean,
@@ -31,30 +30,11 @@ pub enum Over {
 
 /// What a process found of a detail.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Sent")]
 pub struct Detail {
     /// The number, in the unit that the detail's name ends in.
     pub value: f64,
     /// What becomes of it.
     pub over: Over,
-}
-
-/// Workers of builds before details had a type send numbers.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Sent {
-    Number(f64),
-    Detail { value: f64, over: Over },
-}
-
-impl From<Sent> for Detail {
-    fn from(sent: Sent) -> Self {
-        let (value, over) = match sent {
-            Sent::Number(value) => (value, Over::default()),
-            Sent::Detail { value, over } => (value, over),
-        };
-        Self { value, over }
-    }
 }
 
 impl Over {
@@ -156,13 +136,5 @@ mod tests {
             [Over::Median, Over::Mean, Over::Sum, Over::Max, Over::Min].map(of),
             [3.0, 4.0, 16.0, 9.0, 1.0].map(Some)
         );
-        let sent = |text| serde_json::from_str::<Detail>(text).expect("a detail");
-        let (value, over) = (2.5, Over::Max);
-        assert_eq!(
-            sent(r#"{"value":2.5,"over":"max"}"#),
-            Detail { value, over }
-        );
-        let over = Over::Median;
-        assert_eq!(sent("2.5"), Detail { value, over });
     }
 }

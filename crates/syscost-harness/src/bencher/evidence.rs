@@ -128,23 +128,17 @@ impl Plan<'_> {
             .max(MIN_AUDITED)
             .div_ceil(per_iteration)
             .min(body.max_iterations());
-        if body.usage().is_some() {
-            // What asking another process costs is subtracted.
-            return self.judge_audit_without(
-                Without::Preparation,
-                audited * per_iteration,
-                &mut |what| {
-                    uncounted(|| body.before(audited));
-                    match what {
-                        Audited::Operations => body.run(audited).and_then(|()| body.after(audited)),
-                        Audited::Nothing => body.idle(),
-                    }
-                },
-            );
-        }
-        self.judge_audit(audited * per_iteration, &mut || {
+        // What asking another process costs is subtracted.
+        let without = match body.usage() {
+            Some(_) => Without::Preparation,
+            None => Without::Nothing,
+        };
+        self.judge_audit_without(without, audited * per_iteration, &mut |what| {
             uncounted(|| body.before(audited));
-            body.run(audited).and_then(|()| body.after(audited))
+            match what {
+                Audited::Operations => body.run(audited).and_then(|()| body.after(audited)),
+                Audited::Nothing => body.idle(),
+            }
         })
     }
 

@@ -105,37 +105,28 @@ pub struct Findings {
     /// Whether the benchmark observed the values itself, in its own unit.
     pub observed: bool,
     /// How many bytes an operation moves, if the values are rates in B/s and not times.
-    #[serde(default)]
     pub bytes: Option<f64>,
     /// How many copies of the operation ran simultaneously, if their throughput was measured: the
     /// values are then operations of all of them per second, or bytes per second where an operation
     /// moves bytes.
-    #[serde(default)]
     pub copies: Option<u32>,
     /// The bound up to which values cannot be distinguished from zero, in the benchmark's unit, if
     /// there is one.
-    #[serde(default)]
     pub resolution: Option<f64>,
     /// The bounds of the value as far as the method can resolve it, if that is coarser than the
     /// differences from round to round.
-    #[serde(default)]
     pub limits: Option<(f64, f64)>,
     /// Why nothing larger than the values was tried, although the quantity is larger.
-    #[serde(default)]
     pub larger: Option<String>,
     /// By how much the clock's grain may distort a value, in the benchmark's unit: half a step for
     /// each batch that it is computed from.
-    #[serde(default)]
     pub grain: f64,
     /// The ratio that probes were compared with: that of an undisturbed core, as far as it was
     /// known then.
-    #[serde(default)]
     pub alone_ratio: Option<f64>,
     /// How long the pass waited for an undisturbed core, in ns.
-    #[serde(default)]
     pub waited_ns: f64,
     /// How long all of this pass took, set-up and waiting included, in ns.
-    #[serde(default)]
     pub took_ns: f64,
     /// Claims and counts.
     pub evidence: Vec<Evidence>,

@@ -91,18 +91,16 @@ pub trait Shape {
 
     /// How it is measured, from which follows what is expected of it.
     #[doc(hidden)]
-    fn manner(&self) -> Manner;
+    const MANNER: Manner;
+
+    /// Whether its samples are times of operations, so that they can be converted to a rate.
+    #[doc(hidden)]
+    const MAY_BE_RATE: bool = false;
 
     /// The number of CPUs that its tasks may use simultaneously.
     #[doc(hidden)]
     fn cpus(&self, _: &Plan) -> Result<usize, Failure> {
         Ok(1)
-    }
-
-    /// Whether its samples are times of operations, so that they can be converted to a rate.
-    #[doc(hidden)]
-    fn may_be_rate(&self) -> bool {
-        false
     }
 
     /// Takes samples.
@@ -146,19 +144,19 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// Why there is no number.
     pub fn measure<S: Shape>(mut self, shape: S) -> Result<Outcome<'a, S::Seen>, Failure> {
-        if self.findings.bytes.is_some() && !shape.may_be_rate() {
+        if self.findings.bytes.is_some() && !S::MAY_BE_RATE {
             let what = "sets a rate of what gives no times of operations";
             return Err(Failure::Broken(what.into()));
         }
         let cpus = shape.cpus(&self)?;
-        let manner = shape.manner();
-        self.begin(manner, cpus)?;
+        self.begin(S::MANNER, cpus)?;
+        self.findings.observed = S::MANNER == Manner::Observations;
         let seen = match self.given.pass {
             Pass::Timed => shape.time(&mut self)?,
             Pass::Evidence => shape.count(&mut self)?,
         };
         // The others claim what the kernel says of each of theirs.
-        if !manner.is_together() && manner != Manner::Copies {
+        if !S::MANNER.is_together() && S::MANNER != Manner::Copies {
             self.claim_alone();
         }
         if let Some(core_probes) = &self.core_probes {

@@ -106,13 +106,8 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Loop<F> {
 impl<B: Body> Shape for Loop<B> {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Batches
-    }
-
-    fn may_be_rate(&self) -> bool {
-        true
-    }
+    const MANNER: Manner = Manner::Batches;
+    const MAY_BE_RATE: bool = true;
 
     fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
         plan.time_batches(self.per_iteration, &mut self.body)
@@ -192,13 +187,8 @@ impl<'k, W: Work> Kernel<'k, W> {
 impl<W: Work> Shape for Kernel<'_, W> {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Batches
-    }
-
-    fn may_be_rate(&self) -> bool {
-        true
-    }
+    const MANNER: Manner = Manner::Batches;
+    const MAY_BE_RATE: bool = true;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         self.begin(plan)?.time(plan)?;
@@ -228,9 +218,7 @@ impl<W: Work, V: Work> KernelDifference<'_, W, V> {
 impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Batches
-    }
+    const MANNER: Manner = Manner::Batches;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         let per_iteration = self.per_iteration()?;
@@ -278,9 +266,7 @@ where
 {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Singles
-    }
+    const MANNER: Manner = Manner::Singles;
 
     fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
         plan.time_singles(&mut (), |()| (self.prepare)(), |()| (self.op)())
@@ -325,17 +311,13 @@ where
 {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Observations
-    }
+    const MANNER: Manner = Manner::Observations;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.findings.observed = true;
         plan.time_observations(self.prepare, self.observation)
     }
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.findings.observed = true;
         plan.count_batches(1, &mut |n: u64| {
             for _ in 0..n {
                 (self.prepare)()?;
@@ -368,19 +350,15 @@ impl<P: FnMut() -> Result<f64, Failure>> Published<P> {
 impl<P: FnMut() -> Result<f64, Failure>> Shape for Published<P> {
     type Seen = ();
 
-    fn manner(&self) -> Manner {
-        Manner::Observations
-    }
+    const MANNER: Manner = Manner::Observations;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         // A published figure was not converted to a usual frequency either.
         plan.disregard_frequency();
-        plan.findings.observed = true;
         plan.time_observations(|| Ok(()), self.procedure)
     }
 
     fn count(self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.findings.observed = true;
         plan.count_batches(self.operations, &mut ProgramBody(self.procedure))
     }
 }

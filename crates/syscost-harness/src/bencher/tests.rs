@@ -24,7 +24,7 @@ mod team;
 
 use team::{HERE, team};
 
-const EFFORT: Effort = Effort {
+pub(super) const EFFORT: Effort = Effort {
     samples: 10,
     warm_up_ns: 1e3,
     batch_ns: 1e4,

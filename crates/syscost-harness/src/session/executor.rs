@@ -151,18 +151,7 @@ impl<'a> Executor<'a> {
         let begun = Instant::now();
         let cpu = self.cpus.current;
         let before = cpu_times(cpu).ok();
-        let mut record = Record {
-            round: due.round,
-            pass: due.pass,
-            benchmark: due.benchmark.id.to_owned(),
-            cases: Vec::new(),
-            cpu,
-            steal_percent: None,
-            started_in_ms: 0.0,
-            elapsed_s: 0.0,
-            is_whole: true,
-            beside_s: None,
-        };
+        let mut record = Record::new(due.round, due.pass, due.benchmark.id, cpu);
         let padding = due.padding;
         let mut job = self.job(due);
         while !job.cases.is_empty() {

@@ -32,7 +32,7 @@ const JOURNAL_VERSION: u32 = 3;
 pub const HEADERS: usize = 2;
 
 /// What was known before the first round of a run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the journal's format with which it was written.
     pub journal_version: u32,
@@ -136,6 +136,22 @@ pub struct Record {
 }
 
 impl Record {
+    /// One of a worker that has not measured anything yet.
+    pub(super) fn new(round: u32, pass: Pass, benchmark: &str, cpu: u32) -> Self {
+        Self {
+            round,
+            pass,
+            benchmark: benchmark.to_owned(),
+            cases: Vec::new(),
+            cpu,
+            steal_percent: None,
+            started_in_ms: 0.0,
+            elapsed_s: 0.0,
+            is_whole: true,
+            beside_s: None,
+        }
+    }
+
     /// What was found of its cases that did not fail.
     pub(super) fn found(&self) -> impl Iterator<Item = &Findings> {
         self.cases

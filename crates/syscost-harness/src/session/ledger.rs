@@ -303,16 +303,9 @@ pub(super) mod tests {
             ..Findings::default()
         };
         Record {
-            round,
-            pass,
-            benchmark: BENCHMARKS[benchmark].id.to_owned(),
             cases: vec![(String::new(), Ok(findings))],
-            cpu: 1,
             steal_percent: Some(0.5),
-            started_in_ms: 1.0,
-            elapsed_s: 1.0,
-            is_whole: true,
-            beside_s: None,
+            ..Record::new(round, pass, BENCHMARKS[benchmark].id, 1)
         }
     }
 

@@ -27,16 +27,13 @@ pub struct Job {
     /// CPU to pin to.
     pub cpu: u32,
     /// CPUs that may measure instead, if their core is ours while that of `cpu` is not.
-    #[serde(default)]
     pub candidates: Vec<u32>,
     /// CPUs that the run may use, from which a benchmark about several CPUs lists its cases. The
     /// coordinator keeps itself off the measuring one, and its workers would inherit that.
     pub allowed: Vec<u32>,
     /// What looks at the cores show while they are ours.
-    #[serde(default)]
     pub cores: Cores,
     /// What is measured against and in, and what may be done.
-    #[serde(default)]
     pub targets: Targets,
     /// The programs of the user's own studies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -23,9 +23,6 @@ pub(super) const MAX_COPIES: usize = 512;
 /// a millisecond.
 const SPINS: u32 = 1 << 16;
 
-/// No CPU: what a report holds before its copy has run.
-const NOWHERE: u32 = u32::MAX;
-
 /// The memory that all copies share. A window is a span of time in which all of them work.
 struct SharedState {
     orders: Orders,
@@ -33,6 +30,7 @@ struct SharedState {
 }
 
 /// The measuring task's orders, on cache lines of their own: waiting copies poll them.
+#[derive(Default)]
 #[repr(align(128))]
 struct Orders {
     /// Number of the latest window that may begin.
@@ -46,6 +44,7 @@ struct Orders {
 }
 
 /// One copy's report, on cache lines of its own.
+#[derive(Default)]
 #[repr(align(128))]
 struct CopyReport {
     /// Number of the latest window it has finished.
@@ -56,21 +55,6 @@ struct CopyReport {
     warm_up: AtomicU64,
     cpu: AtomicU32,
     is_shared: AtomicBool,
-}
-
-impl CopyReport {
-    /// The report of a copy that has not run.
-    fn free() -> Self {
-        Self {
-            window: AtomicU64::new(0),
-            began: AtomicU64::new(0),
-            ended: AtomicU64::new(0),
-            operations: AtomicU64::new(0),
-            warm_up: AtomicU64::new(0),
-            cpu: AtomicU32::new(NOWHERE),
-            is_shared: AtomicBool::new(false),
-        }
-    }
 }
 
 /// What one copy did in a window.
@@ -120,13 +104,8 @@ where
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
     ) -> Result<Self, Failure> {
         let shared = Shared::new(SharedState {
-            orders: Orders {
-                window: AtomicU64::new(0),
-                beginning: AtomicU64::new(0),
-                deadline: AtomicU64::new(0),
-                chunk: AtomicU64::new(1),
-            },
-            reports: std::array::from_fn(|_| CopyReport::free()),
+            orders: Orders::default(),
+            reports: std::array::from_fn(|_| CopyReport::default()),
         })?;
         let mut running = Self {
             op: make(0)?,

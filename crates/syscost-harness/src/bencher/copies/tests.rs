@@ -10,7 +10,7 @@ use syscost_sys::raw::Sysno;
 
 use super::*;
 use crate::bencher::Loop;
-use crate::bencher::tests::real::found_of;
+use crate::bencher::tests::real::{found_of, verdict_of};
 use crate::bencher::{Findings, Observed, Outcome, Plan};
 use crate::case::Case;
 use crate::expect::{Expect, at_most, calls};
@@ -35,17 +35,6 @@ fn found(
     measure: impl FnOnce(Plan) -> Result<Outcome, Failure> + Send,
 ) -> Result<Findings, Failure> {
     found_of(&Case::default(), cpus, pass, declared, measure)
-}
-
-fn verdict_of(findings: &Findings, claim: &str) -> Verdict {
-    let of_claim = findings
-        .evidence
-        .iter()
-        .filter(|e| e.claim.sentence == claim);
-    let verdicts = of_claim.map(|evidence| evidence.verdict);
-    verdicts
-        .max()
-        .unwrap_or_else(|| panic!("nothing claims {claim}: {:?}", findings.evidence))
 }
 
 fn spin() -> Result<(), String> {

@@ -3,17 +3,10 @@ use crate::expect::{at_most, within};
 
 fn counted(voluntary_switches: u64, switches: u64, run_ns: Option<u64>) -> Counted {
     Counted {
-        minor_faults: 0,
-        major_faults: 0,
         voluntary_switches,
         switches,
-        migrations: Some(0),
         run_ns,
-        placed: Placed::OneCpu,
-        others: None,
-        passed_ns: 0.0,
-        ran: None,
-        source: "/proc",
+        ..Counted::default()
     }
 }
 

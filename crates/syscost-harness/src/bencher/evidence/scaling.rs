@@ -6,7 +6,7 @@ use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Verdict};
 
 use crate::bencher::Plan;
-use crate::bencher::background::{self, Stretch};
+use crate::bencher::background::{self, Own, Stretch};
 use crate::bencher::body::Body;
 use crate::bencher::timed::Batch;
 use crate::expect::Expect;
@@ -52,7 +52,7 @@ enum Beside {
     Nothing,
     /// Work on the SMT sibling, the other hardware thread of the core.
     SmtSibling,
-    /// Background tasks on the CPU itself, whose slices are longer than a batch.
+    /// Background tasks on the CPU itself, whose slices may be longer than a batch.
     BackgroundTasks,
 }
 
@@ -158,6 +158,14 @@ impl Plan<'_> {
         }
         .warm_up(body);
         let (mut own, mut here, mut any) = (Pairs::default(), Pairs::default(), Pairs::default());
+        let is_alone = !self.is_team && body.usage().is_none();
+        let own_count = Own::of(is_alone && !self.may_block());
+        let counted = |body: &dyn Body| body.counted().or_else(|| own_count.read());
+        let of = |pairs: &Pairs, beside| {
+            let ratio = pairs.ratio(expect)?;
+            Some(Proportion { ratio, beside })
+        };
+        let mut found = None;
         let begun = self.given.clock.start();
         self.begin_probes();
         for tries in 1..=MAX_PAIRS {
@@ -167,13 +175,13 @@ impl Plan<'_> {
                 self.wait_before_sample();
             }
             self.take_seen();
-            let stretch = Stretch::begin(body.counted());
+            let stretch = Stretch::begin(counted(body));
             let once = self.time_warm(body, iterations, warm_up)?;
             let twice = self.time_warm(body, 2 * iterations, warm_up)?;
             self.done.operations += (2 * warm_up + 3 * iterations) * per_iteration;
             let seen = self.take_seen();
             any.take(once, twice);
-            if !stretch.had_background_tasks(body.counted()) {
+            if !stretch.had_background_tasks(counted(body)) {
                 here.take(once, twice);
                 if seen.is_undisturbed() {
                     own.take(once, twice);
@@ -181,22 +189,14 @@ impl Plan<'_> {
             }
             let clock = self.given.clock;
             let spent_ns = clock.to_ns(clock.stop().ticks.saturating_sub(begun));
-            let best = own
-                .ratio(expect)
-                .or(here.ratio(expect))
-                .or(any.ratio(expect));
-            let is_settled = best.is_some_and(|ratio| expect.bound.holds(ratio));
+            found = of(&own, Beside::Nothing)
+                .or_else(|| of(&here, Beside::SmtSibling))
+                .or_else(|| of(&any, Beside::BackgroundTasks));
+            let is_settled = found.is_some_and(|one| expect.bound.holds(one.ratio));
             if tries >= MIN_PAIRS && (is_settled || spent_ns > LIMIT_NS) {
                 break;
             }
         }
-        let of = |pairs: &Pairs, beside| {
-            let ratio = pairs.ratio(expect)?;
-            Some(Proportion { ratio, beside })
-        };
-        let found = of(&own, Beside::Nothing)
-            .or_else(|| of(&here, Beside::SmtSibling))
-            .or_else(|| of(&any, Beside::BackgroundTasks));
         Ok(found.unwrap_or(Proportion {
             ratio: f64::NAN,
             beside: Beside::BackgroundTasks,
@@ -206,7 +206,15 @@ impl Plan<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
+    use syscost_sys::counters::SchedStat;
+    use syscost_sys::cpu;
+
     use super::*;
+    use crate::bencher::tests::real::{beside_busy_loops, found_of};
+    use crate::bencher::{Observed, Pass};
+    use crate::case::Case;
     use crate::expect::{Counter, within};
 
     fn ratio(pairs: &[(f64, f64)]) -> f64 {
@@ -245,5 +253,43 @@ mod tests {
     fn work_that_grows_faster_or_not_at_all_is_seen() {
         assert_eq!(ratio(&[(10.0, 40.0); 8]), 4.0);
         assert_eq!(ratio(&[(10.0, 10.1); 8]), 1.01);
+    }
+
+    /// Work that others interrupt each time it is done twice.
+    struct Interrupted(SchedStat);
+
+    impl Body for Interrupted {
+        fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+            let begun = Instant::now();
+            let waited_ns = || self.0.read().map_or(u64::MAX, |now| now.run_delay_ns);
+            let least = waited_ns() + u64::from(iterations > 1) * 1_000_000;
+            while begun.elapsed() < Duration::from_millis(iterations) || waited_ns() < least {
+                std::hint::spin_loop();
+            }
+            Ok(())
+        }
+
+        fn max_iterations(&self) -> u64 {
+            2
+        }
+    }
+
+    #[test]
+    fn work_that_others_interrupt_whenever_it_is_doubled_is_not_refuted() {
+        let allowed = cpu::allowed().unwrap_or_default();
+        if allowed.is_empty() || SchedStat::open().is_err() {
+            return println!("skipped: the kernel does not report how long tasks wait");
+        }
+        let (case, mut beside) = (Case::default(), None);
+        let found = beside_busy_loops(&allowed[..1], || {
+            found_of(&case, &allowed, Pass::Evidence, &[], |mut plan| {
+                let mut body = Interrupted(SchedStat::open()?);
+                let expect = within(Counter::TimeScaling, 1.9, 2.1);
+                beside = Some(plan.proportion(expect, 1, &mut body, 1e6)?.beside);
+                plan.measure(Observed::of(|| Ok(1.0)))
+            })
+        });
+        found.expect("counted");
+        assert_eq!(beside, Some(Beside::BackgroundTasks));
     }
 }

@@ -105,14 +105,16 @@ fn relation(groups: &[u32]) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::thread::yield_now;
+
     use syscost_params::{Params, TaskCount};
     use syscost_results::{Evidence, Verdict};
     use syscost_sys::cpu;
     use syscost_sys::partner::Between;
 
     use super::*;
-    use crate::bencher::tests::real::found_of;
-    use crate::bencher::{Findings, Loop, Outcome, Pass, Plan, TaskGroup, Together};
+    use crate::bencher::tests::real::{found_of, team_of};
+    use crate::bencher::{Findings, Loop, Outcome, Pass, Plan, Together};
     use crate::case::Case;
     use crate::failure::Failure;
     use crate::placement::Placement;
@@ -155,24 +157,9 @@ mod tests {
         let case = case(Some(named), None);
         let findings = found(&case, |plan| {
             plan.measure(Together::of(Placement::Free, |cpus| {
-                let mut workers = TaskGroup::new(between)?;
-                workers.add(
-                    cpus,
-                    || Ok(()),
-                    |(), stop| {
-                        while !stop.is_set() {
-                            std::thread::yield_now();
-                        }
-                        Ok::<_, Failure>(())
-                    },
-                )?;
-                let driver = |iterations| {
-                    for iteration in 0..iterations {
-                        std::hint::black_box(iteration);
-                    }
-                    Ok(())
-                };
-                Ok(workers.driven_by(driver).map(drop))
+                team_of((between, 1), cpus, yield_now, || {
+                    std::hint::black_box(());
+                })
             }))
         })?;
         Ok(claimed(&findings).iter().map(|one| one.verdict).collect())

@@ -47,9 +47,7 @@ where
 {
     type Seen = R;
 
-    fn manner(&self) -> Manner {
-        Manner::Together
-    }
+    const MANNER: Manner = Manner::Together;
 
     fn time(self, plan: &mut Plan) -> Result<R, Failure> {
         plan.forget_floor();

@@ -220,16 +220,11 @@ where
 {
     type Seen = R;
 
-    fn manner(&self) -> Manner {
-        Manner::Together
-    }
+    const MANNER: Manner = Manner::Together;
+    const MAY_BE_RATE: bool = true;
 
     fn cpus(&self, plan: &Plan) -> Result<usize, Failure> {
         plan.cpus_of(self.placement)
-    }
-
-    fn may_be_rate(&self) -> bool {
-        true
     }
 
     fn time(self, plan: &mut Plan) -> Result<R, Failure> {

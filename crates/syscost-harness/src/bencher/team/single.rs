@@ -23,9 +23,7 @@ where
 {
     type Seen = R;
 
-    fn manner(&self) -> Manner {
-        Manner::SinglesTogether
-    }
+    const MANNER: Manner = Manner::SinglesTogether;
 
     fn time(self, plan: &mut Plan) -> Result<R, Failure> {
         self.0.carry_out(plan, |plan, cpus, make| {

@@ -55,7 +55,6 @@ fn a_missing_single_operation_is_noticed() {
 
 #[test]
 fn a_wake_up_that_waited_behind_others_is_not_confirmed() {
-    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     let cpu = syscost_sys::cpu::allowed().unwrap_or_default()[0];
     let undelayed = |queued_ns, latency_ns| {
         judged(|b| {
@@ -65,18 +64,7 @@ fn a_wake_up_that_waited_behind_others_is_not_confirmed() {
     };
     assert_eq!(undelayed(Some(80), 1_000.0).verdict, Verdict::Confirmed);
     assert_eq!(undelayed(None, 1_000.0).verdict, Verdict::Unverified);
-    let is_over = AtomicBool::new(false);
-    let beside = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let _ = syscost_sys::cpu::pin(cpu);
-            while !is_over.load(Relaxed) {
-                std::hint::spin_loop();
-            }
-        });
-        let beside = undelayed(Some(900), 1_000.0);
-        is_over.store(true, Relaxed);
-        beside
-    });
+    let beside = real::beside_busy_loops(&[cpu], || undelayed(Some(900), 1_000.0));
     assert_eq!(beside.verdict, Verdict::Unverified, "{beside}");
     assert!(
         beside

@@ -46,8 +46,7 @@ impl Driver for Lapped {
 
 /// What a measurement of them finds; `None` where the test may not use processor 0.
 fn measured(lost_one_in: u64) -> Option<Result<Findings, Failure>> {
-    if syscost_sys::cpu::pin(0).is_err() {
-        println!("skipped: processor 0 is not ours");
+    if !team::is_at_processor_0() {
         return None;
     }
     let alone = Together::of(HERE, |_| {

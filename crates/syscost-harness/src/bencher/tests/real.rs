@@ -1,22 +1,23 @@
 //! A bencher on the system's clock, for what tasks really do.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use syscost_results::{Evidence, Verdict};
 use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
+use syscost_sys::partner::Between;
 
 use crate::bencher::{ClockCost, Effort, Findings, Outcome, Pass, Plan, Situation};
+use crate::bencher::{Stop, TaskGroup, Team};
 use crate::case::Case;
 use crate::expect::Expect;
 use crate::failure::Failure;
 use crate::here::Here;
 
 const EFFORT: Effort = Effort {
-    samples: 10,
     warm_up_ns: 1e5,
-    batch_ns: 1e4,
     case_ns: 1e6,
-    patience_ns: 0.0,
-    singles: 200,
-    second_witness: false,
+    ..super::EFFORT
 };
 
 /// What a measurement on the first of these CPUs finds of a case, in a separate thread,
@@ -36,22 +37,67 @@ pub(in crate::bencher) fn found_of(
             ..Here::plain()
         };
         let situation = Situation {
-            case,
-            instead: None,
-            pass,
-            effort: &EFFORT,
-            clock: &clock,
             clock_cost: ClockCost {
                 step_ns: 1.0,
                 read_ns: 40.0,
             },
-            iterations: None,
             cpu: cpus[0],
             here: &here,
-            cores: &crate::cores::UNKNOWN,
-            seed: 1,
+            ..super::situation(case, pass, &EFFORT, &clock, &crate::cores::UNKNOWN)
         };
         measure(Plan::new(declared, situation))?.finish()
     };
     std::thread::scope(|scope| scope.spawn(found).join().expect("no panic"))
+}
+
+/// The worst verdict on a claim.
+pub(in crate::bencher) fn verdict_of(findings: &Findings, claim: &str) -> Verdict {
+    let mut evidence: Vec<&Evidence> = findings.evidence.iter().collect();
+    evidence.retain(|one| one.claim.sentence == claim);
+    let worst = evidence.iter().map(|one| one.verdict).max();
+    worst.unwrap_or_else(|| panic!("nothing claims {claim}: {:?}", findings.evidence))
+}
+
+/// The result of `body` beside a busy loop on each of these CPUs.
+pub(in crate::bencher) fn beside_busy_loops<T>(cpus: &[u32], body: impl FnOnce() -> T) -> T {
+    let is_over = AtomicBool::new(false);
+    let spin_on = |cpu: u32| {
+        let _ = cpu::pin(cpu);
+        while !is_over.load(Relaxed) {
+            std::hint::spin_loop();
+        }
+    };
+    std::thread::scope(|scope| {
+        for cpu in cpus {
+            scope.spawn(|| spin_on(*cpu));
+        }
+        let result = body();
+        is_over.store(true, Relaxed);
+        result
+    })
+}
+
+/// A team with this many partners, each of which takes turns until it is stopped; the measuring task
+/// takes one in each iteration.
+pub(in crate::bencher) fn team_of<'t>(
+    (between, partners): (Between, usize),
+    cpus: &[u32],
+    theirs: fn(),
+    own: fn(),
+) -> Result<Team<'t>, Failure> {
+    let mut workers = TaskGroup::new(between)?;
+    for _ in 0..partners {
+        let work = move |(): &mut (), stop: &Stop| {
+            while !stop.is_set() {
+                theirs();
+            }
+            Ok::<_, Failure>(())
+        };
+        workers.add(cpus, || Ok(()), work)?;
+    }
+    let driver = move |iterations| {
+        (0..iterations).for_each(|_| own());
+        Ok(())
+    };
+    Ok(workers.driven_by(driver).map(drop))
 }

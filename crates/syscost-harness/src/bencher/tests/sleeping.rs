@@ -9,9 +9,8 @@ use syscost_sys::partner::Between;
 
 use super::super::sampling::PARTNERS_UNSEEN;
 use super::interference::{on_core, shared_samples};
-use super::real::found_of;
+use super::real::{found_of, team_of};
 use super::*;
-use crate::bencher::TaskGroup;
 use crate::expect::within;
 
 /// When each operation of a pass began and ended, on a core that is never ours.
@@ -60,21 +59,10 @@ fn round_trips(switches: f64) -> Option<Findings> {
     let declared = [within(Counter::Switches, switches, 4.2)];
     let findings = found_of(&Case::default(), &cpus, Pass::Timed, &declared, |plan| {
         plan.measure(Together::of(placement, |cpus| {
-            let mut workers = TaskGroup::new(Between::Threads)?;
-            let work = |(): &mut (), stop: &Stop| {
-                while !stop.is_set() {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                Ok::<_, Failure>(())
-            };
-            workers.add(cpus, || Ok(()), work)?;
-            let driver = |iterations| {
-                for iteration in 0..iterations {
-                    std::hint::black_box(iteration);
-                }
-                Ok(())
-            };
-            Ok(workers.driven_by(driver).map(drop))
+            let sleep = || std::thread::sleep(Duration::from_millis(1));
+            team_of((Between::Threads, 1), cpus, sleep, || {
+                std::hint::black_box(());
+            })
         }))
     });
     Some(findings.expect("measured"))

@@ -1,7 +1,7 @@
 //! Operations of several tasks: their arithmetic, their places, and their ends.
 
 use std::io::{Read, Write, pipe};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
 use syscost_params::Params;
@@ -9,9 +9,8 @@ use syscost_results::measurement::Cause;
 use syscost_sys::counters::{SchedStat, TaskId, TaskReading};
 use syscost_sys::partner::{Between, Partner};
 
-use super::real::found_of;
+use super::real::{beside_busy_loops, found_of, team_of, verdict_of};
 use super::*;
-use crate::bencher::TaskGroup;
 use crate::bencher::evidence::COUNTED_TOGETHER;
 use crate::expect::within;
 use crate::rows;
@@ -21,13 +20,29 @@ pub(super) fn team<'t>(iterations: impl FnMut(u64) -> Result<(), Failure> + 't) 
     Team::new(Vec::new(), iterations).map(drop)
 }
 
+/// The same, whose iterations take this many ns.
+pub(super) fn lasting<'t>(ns: u64) -> Result<Team<'t>, Failure> {
+    Ok(team(move |iterations| {
+        mock::advance_ns(ns * iterations);
+        Ok(())
+    }))
+}
+
+/// Pins this thread to the mock's processor; false, after printing the reason, where it may not.
+pub(super) fn is_at_processor_0() -> bool {
+    let pinned = syscost_sys::cpu::pin(0);
+    if pinned.is_err() {
+        println!("skipped: processor 0 is not ours");
+    }
+    pinned.is_ok()
+}
+
 /// The placement of the mock's processor, where the tests' threads run.
 pub(super) const HERE: Placement = Placement::At(syscost_sys::topology::Relation::SameCpu);
 
 #[test]
 fn a_team_costs_what_it_takes_more_than_its_baselines() {
-    if syscost_sys::cpu::pin(0).is_err() {
-        println!("skipped: processor 0 is not ours");
+    if !is_at_processor_0() {
         return;
     }
     let findings = timed(|plan| {
@@ -37,26 +52,11 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
             expect: &[],
             per_iteration,
             make: match ns {
-                20 => &|_| {
-                    Ok(team(|n| {
-                        mock::advance_ns(20 * n);
-                        Ok(())
-                    }))
-                },
-                _ => &|_| {
-                    Ok(team(|n| {
-                        mock::advance_ns(30 * n);
-                        Ok(())
-                    }))
-                },
+                20 => &|_| lasting(20),
+                _ => &|_| lasting(30),
             },
         };
-        let whole = Together::of(HERE, |_| {
-            Ok(team(|n| {
-                mock::advance_ns(400 * n);
-                Ok(())
-            }))
-        });
+        let whole = Together::of(HERE, |_| lasting(400));
         let whole = whole.per_iteration(4);
         plan.measure(whole.minus(&[baseline("less_ns", 1, 20), baseline("least_ns", 2, 30)]))
     })
@@ -80,8 +80,7 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
 
 #[test]
 fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
-    if syscost_sys::cpu::pin(0).is_err() {
-        println!("skipped: processor 0 is not ours");
+    if !is_at_processor_0() {
         return;
     }
     for pass in [Pass::Timed, Pass::Evidence] {
@@ -93,12 +92,7 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
             detail: "less_ns",
             expect: &[],
             per_iteration: 1,
-            make: &|_| {
-                Ok(team(|n| {
-                    mock::advance_ns(100 * n);
-                    Ok(())
-                }))
-            },
+            make: &|_| lasting(100),
         };
         let iterations = std::cell::Cell::new(0);
         let make = |_: &[u32]| {
@@ -117,8 +111,7 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
 
 #[test]
 fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
-    if syscost_sys::cpu::pin(0).is_err() {
-        println!("skipped: processor 0 is not ours");
+    if !is_at_processor_0() {
         return;
     }
     // Other tests fork, after which this process copies the pages it writes to: faults, and waits for the
@@ -157,12 +150,7 @@ fn refuted_of_growing() -> Vec<String> {
         per_iteration: 1,
         make: &|_| Ok(team(growing)),
     };
-    let work = |_: &[u32]| {
-        Ok(team(|n| {
-            mock::advance_ns(500 * n);
-            Ok(())
-        }))
-    };
+    let work = |_: &[u32]| lasting(500);
     let outcome = plan.measure(Together::of(HERE, work).minus(&[baseline]));
     let findings = outcome.expect("counted").finish();
     let evidence = findings.expect("finished").evidence;
@@ -277,8 +265,7 @@ fn what_comes_back_is_of_the_team_that_was_measured() {
             Ok(())
         }
     }
-    if syscost_sys::cpu::pin(0).is_err() {
-        println!("skipped: processor 0 is not ours");
+    if !is_at_processor_0() {
         return;
     }
     for pass in [Pass::Timed, Pass::Evidence] {
@@ -308,30 +295,12 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
     for (partners, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
         let findings = on(two, |plan| {
             plan.measure(Together::of(Placement::Distinct, |cpus| {
-                let mut workers = TaskGroup::new(Between::Threads)?;
-                for _ in 0..partners {
-                    let spin = |(): &mut (), stop: &Stop| {
-                        while !stop.is_set() {
-                            std::thread::yield_now();
-                        }
-                        Ok::<(), Failure>(())
-                    };
-                    workers.add(&cpus[..1], || Ok(()), spin)?;
-                }
-                let iterations = |n| {
-                    mock::advance_ns(100 * n);
-                    Ok(())
-                };
-                Ok(workers.driven_by(iterations).map(drop))
+                let turn = || mock::advance_ns(100);
+                team_of((Between::Threads, partners), &cpus[..1], yield_now, turn)
             }))
-        })
-        .expect("measured");
-        let cpus = findings
-            .evidence
-            .iter()
-            .find(|one| one.claim.sentence == "CPUs of its tasks")
-            .expect("places are claimed");
-        assert_eq!(cpus.verdict, verdict, "{cpus:?}");
+        });
+        let seen = verdict_of(&findings.expect("measured"), "CPUs of its tasks");
+        assert_eq!(seen, verdict);
     }
 }
 
@@ -353,19 +322,7 @@ fn tasks_that_are_put_elsewhere_than_the_name_says_are_refuted() {
         for cpus in Placement::among(two) {
             let findings = found_of(&case, two, Pass::Timed, &[], |plan| {
                 plan.measure(Together::of(cpus, |cpus| {
-                    let mut workers = TaskGroup::new(Between::Threads)?;
-                    let work = |(): &mut (), stop: &Stop| {
-                        while !stop.is_set() {
-                            std::thread::yield_now();
-                        }
-                        Ok::<_, Failure>(())
-                    };
-                    workers.add(cpus, || Ok(()), work)?;
-                    let driver = |iterations| {
-                        (0..iterations).for_each(|_| std::thread::yield_now());
-                        Ok(())
-                    };
-                    Ok(workers.driven_by(driver).map(drop))
+                    team_of((Between::Threads, 1), cpus, yield_now, yield_now)
                 }))
             });
             let evidence = findings.expect("measured").evidence.into_iter();
@@ -388,12 +345,7 @@ fn every_placement_that_may_be_seen_is_reported() {
         return;
     };
     let findings = on(two, |plan| {
-        plan.measure(Together::of(Placement::Free, |_| {
-            Ok(team(|n| {
-                mock::advance_ns(100 * n);
-                Ok(())
-            }))
-        }))
+        plan.measure(Together::of(Placement::Free, |_| lasting(100)))
     })
     .expect("measured");
     for placement in Placement::among(two) {
@@ -422,42 +374,23 @@ fn tags_beside_a_busy_loop(
         true => (Placement::Free, &allowed[..2]),
         false => (Placement::Pair(allowed[0], allowed[1]), &allowed[1..2]),
     };
-    let is_over = AtomicBool::new(false);
-    let spin_on = |cpu: u32| {
-        let _ = syscost_sys::cpu::pin(cpu);
-        while !is_over.load(Relaxed) {
+    let spin = std::hint::spin_loop;
+    let spin_and_sleep = || {
+        let begun = Instant::now();
+        while begun.elapsed() <= Duration::from_millis(1) {
             std::hint::spin_loop();
         }
+        std::thread::sleep(Duration::from_micros(50));
     };
-    let findings = std::thread::scope(|scope| {
-        for cpu in busy {
-            scope.spawn(|| spin_on(*cpu));
-        }
-        let two = &allowed[..2];
-        let findings = found_of(&Case::default(), two, Pass::Timed, &[expect], |plan| {
+    let turn: fn() = if spins { spin } else { spin_and_sleep };
+    let own = || std::thread::sleep(Duration::from_millis(4));
+    let two = &allowed[..2];
+    let findings = beside_busy_loops(busy, || {
+        found_of(&Case::default(), two, Pass::Timed, &[expect], |plan| {
             plan.measure(Together::of(placement, |cpus| {
-                let mut workers = TaskGroup::new(Between::Threads)?;
-                let work = move |(): &mut (), stop: &Stop| {
-                    let mut begun = Instant::now();
-                    while !stop.is_set() {
-                        std::hint::spin_loop();
-                        if !spins && begun.elapsed() > Duration::from_millis(1) {
-                            std::thread::sleep(Duration::from_micros(50));
-                            begun = Instant::now();
-                        }
-                    }
-                    Ok::<_, Failure>(())
-                };
-                workers.add(cpus, || Ok(()), work)?;
-                let driver = |iterations| {
-                    std::thread::sleep(Duration::from_millis(4) * iterations as u32);
-                    Ok(())
-                };
-                Ok(workers.driven_by(driver).map(drop))
+                team_of((Between::Threads, 1), cpus, turn, own)
             }))
-        });
-        is_over.store(true, Relaxed);
-        findings
+        })
     });
     let findings = findings.expect("measured");
     assert!(findings.details["others_percent"].value > 5.0);
@@ -515,17 +448,10 @@ fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
             "skipped: no other CPU, or the kernel does not report how long tasks wait"
         );
     }
-    let is_over = AtomicBool::new(false);
-    let evidence = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let _ = syscost_sys::cpu::pin(allowed[1]);
-            while !is_over.load(Relaxed) {
-                std::hint::spin_loop();
-            }
-        });
-        let placement = Placement::Pair(allowed[0], allowed[1]);
-        let (two, case) = (&allowed[..2], Case::default());
-        let findings = found_of(&case, two, Pass::Evidence, &[], |plan| {
+    let placement = Placement::Pair(allowed[0], allowed[1]);
+    let (two, case) = (&allowed[..2], Case::default());
+    let findings = beside_busy_loops(&allowed[1..2], || {
+        found_of(&case, two, Pass::Evidence, &[], |plan| {
             plan.measure(Together::of(placement, |_| {
                 // Twice the work takes four times as long.
                 Ok(team(|n| {
@@ -536,15 +462,11 @@ fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
                     Ok(())
                 }))
             }))
-        });
-        is_over.store(true, Relaxed);
-        findings.expect("counted").evidence
+        })
     });
-    let mut scaling = evidence
-        .iter()
-        .filter(|one| one.claim.sentence.starts_with("time of 2n"));
-    let scaling = scaling.next().expect("it is judged");
-    assert_eq!(scaling.verdict, Verdict::Unverified, "{scaling}");
+    let claim = Counter::TimeScaling.claim();
+    let scaling = verdict_of(&findings.expect("counted"), &claim);
+    assert_eq!(scaling, Verdict::Unverified);
 }
 
 /// Every second of its batches is disturbed.
@@ -568,8 +490,7 @@ impl Driver for Alternating {
 
 #[test]
 fn a_batch_that_its_tasks_call_disturbed_is_no_undisturbed_sample() {
-    if syscost_sys::cpu::pin(0).is_err() {
-        println!("skipped: processor 0 is not ours");
+    if !is_at_processor_0() {
         return;
     }
     let make = |_: &[u32]| Ok(Team::new(Vec::new(), Alternating(0)).map(drop));

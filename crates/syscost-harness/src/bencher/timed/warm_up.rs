@@ -101,18 +101,15 @@ impl Plan<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bencher::tests::EFFORT;
 
     /// The number of batches that are made if they last `cost_us` after that much work, and their
     /// total time, in us.
     fn warmed(cost_us: impl Fn(f64) -> f64) -> (usize, f64) {
         let effort = Effort {
-            samples: 10,
             warm_up_ns: 500e3,
-            batch_ns: 25e3,
             case_ns: 3e6,
-            patience_ns: 0.0,
-            singles: 200,
-            second_witness: false,
+            ..EFFORT
         };
         let mut warm_up = WarmUp::new(&effort);
         let mut spent_us = 0.0;

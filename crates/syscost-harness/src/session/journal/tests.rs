@@ -8,43 +8,24 @@ pub(in crate::session) fn header() -> Header {
         tool_version: "0".into(),
         id: "run".into(),
         started: "2026-01-01T00:00:00Z".into(),
-        machine: Machine::default(),
         config: Config {
             profile: "quick".into(),
             budget_s: 1.0,
             seed: 1,
             cpus: vec![0],
-            selectors: Vec::new(),
             min_rounds: 6,
             max_rounds: 6,
             samples_per_round: 20,
-            worker_start_ms: None,
-            resumed: 0,
-            program: None,
             ..Config::default()
         },
-        strict_budget: false,
         time_limit_s: 10.0,
-        noise: Vec::new(),
-        peer: None,
-        nfs: None,
-        directories: Vec::new(),
-        warnings: Vec::new(),
         rows: vec!["syscall.null{call=getppid}".into()],
-        candidates: Vec::new(),
-        studies: Default::default(),
-        targets: Default::default(),
-        programs: Vec::new(),
+        ..Header::default()
     }
 }
 
 pub(super) fn record(round: u32) -> Record {
     Record {
-        is_whole: true,
-        beside_s: None,
-        round,
-        pass: Pass::Timed,
-        benchmark: "syscall.null".into(),
         cases: vec![(
             "{call=getppid}".into(),
             Ok(Findings {
@@ -56,10 +37,9 @@ pub(super) fn record(round: u32) -> Record {
                 ..Findings::default()
             }),
         )],
-        cpu: 1,
-        steal_percent: None,
         started_in_ms: 1.5,
         elapsed_s: 2.0,
+        ..Record::new(round, Pass::Timed, "syscall.null", 1)
     }
 }
 
