@@ -126,7 +126,9 @@ impl Line {
         let now = clock.stop().ticks;
         let woken = self.woken.load(Ordering::Relaxed);
         if word != awake(woken) {
-            return Err(Failure::Broken("was woken at another time than it read".into()));
+            return Err(Failure::Broken(
+                "was woken at another time than it read".into(),
+            ));
         }
         // The counters of two CPUs may disagree, which gives a negative difference.
         Ok(clock.between(woken, now))
