@@ -243,6 +243,10 @@ pub(super) fn measure<A: Adder>(
     let team = Together::of(placement, make).per_iteration(A::OPERATIONS);
     let (mut outcome, sums) = plan.measure(team)?.split();
     sums.judge(&mut outcome);
+    // The divisor of the time. Each thread may exceed the goal of a batch.
+    let by_number = (sums.number * A::OPERATIONS) as f64 / outcome.operations().max(1) as f64;
+    let claim = "operations by the number that came of them, of those that the time is divided by";
+    outcome.claim_within(claim, Bound::Within(1.0, 1.5), by_number, "benchmark");
     Ok(outcome)
 }
 

@@ -23,7 +23,7 @@ use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Gaps;
 
-use self::window::{LOST_NS, Window};
+use self::window::{LOST_NS, Window, lost_percent};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "OS noise: time lost to others",
@@ -86,9 +86,9 @@ impl Measured for Row {
             let window =
                 thread::scope(|scope| scope.spawn(|| Window::listen(&clock, number)).join())
                     .map_err(|_| Failure::Failed("the listening thread panicked".into()))??;
-            let lost_percent = 100.0 * window.gaps.lost_ns / window.gaps.spent_ns;
+            let lost = lost_percent([&window]);
             windows.push(window);
-            Ok(lost_percent)
+            Ok(lost)
         }))?;
 
         let sum =
@@ -109,10 +109,7 @@ impl Measured for Row {
             "gaps_over_5us_per_s",
             1e9 * sum(|gaps| gaps.long as f64) / sum(|gaps| gaps.spent_ns),
         );
-        outcome.detail(
-            "lost_mean_percent",
-            100.0 * sum(|gaps| gaps.lost_ns) / sum(|gaps| gaps.spent_ns),
-        );
+        outcome.detail("lost_mean_percent", lost_percent(&windows));
         let reading_ns =
             sum(|gaps| gaps.spent_ns - gaps.lost_ns) / sum(|gaps| gaps.readings as f64);
         let holds = reading_ns < LOST_NS / 10.0;

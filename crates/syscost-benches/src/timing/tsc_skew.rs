@@ -25,7 +25,7 @@ use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 
 use self::exchange::exchange;
-use self::skew::Skew;
+use self::skew::{Skew, both_ways};
 use super::clock_read::Source;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -105,8 +105,9 @@ impl Measured for Row {
         let mut outcome = plan.measure(Observed::of(|| {
             // Asking and answering are not quite the same work; with the roles exchanged the difference cancels.
             let (forth, back) = (one_way(against, other)?, one_way(other, against)?);
-            asymmetries.push((forth + back) / 2.0);
-            Ok((forth - back) / 2.0)
+            let (offset, asymmetry) = both_ways(forth, back);
+            asymmetries.push(asymmetry);
+            Ok(offset)
         }))?;
 
         let sum = |part: fn(&Skew) -> usize| seen.iter().map(part).sum::<usize>() as f64;

@@ -402,7 +402,9 @@ fn a_part_of_an_operation_is_one_of_those_that_a_witness_counted() {
     let with = |seen: Option<u64>| {
         timed(|plan| {
             let mut outcome = plan.measure(Loop::infallible(|| mock::advance_ns(70)))?;
-            seen.map(|count| outcome.saw(&ENTRIES, count));
+            if let Some(count) = seen {
+                outcome.saw(&ENTRIES, count);
+            }
             outcome.detail_each("per_entry_ns", &ENTRIES)?;
             Ok(outcome)
         })

@@ -39,14 +39,19 @@ pub(super) struct Waker {
 /// What sleeper and waker share.
 #[derive(Default)]
 pub(super) struct Line {
-    /// The futex: [`ASLEEP`], or not.
+    /// The futex: [`ASLEEP`], or [`awake`] since a time.
     word: AtomicU32,
     /// Time of the last wake, in ticks of the run's clock.
     woken: AtomicU64,
 }
 
-const AWAKE: u32 = 0;
-const ASLEEP: u32 = 1;
+const ASLEEP: u32 = 0;
+
+/// What ends a sleep, so that nobody is woken before the time is taken: a part of the time, in
+/// ticks, that is not [`ASLEEP`].
+fn awake(woken: u64) -> u32 {
+    woken as u32 | 1
+}
 
 impl Sleeper {
     pub(super) fn timer() -> Self {
@@ -84,7 +89,6 @@ impl Sleeper {
         }
     }
 
-    /// The waker's statistics, where there is one.
     /// How long it asks to sleep, in ns, if it decides that itself.
     pub(super) fn asked_ns(&self) -> Option<f64> {
         match self {
@@ -93,6 +97,7 @@ impl Sleeper {
         }
     }
 
+    /// The waker's statistics, where there is one.
     pub(super) fn waker(&self) -> Option<&TaskStat> {
         match self {
             Sleeper::Timer => None,
@@ -104,7 +109,11 @@ impl Sleeper {
 impl Line {
     fn sleep(&self, clock: Clock) -> Result<f64, Failure> {
         self.word.store(ASLEEP, Ordering::Release);
-        while self.word.load(Ordering::Acquire) == ASLEEP {
+        let word = loop {
+            match self.word.load(Ordering::Acquire) {
+                ASLEEP => {}
+                word => break word,
+            }
             match wait(&self.word, Flags::empty(), ASLEEP, Some(&PATIENCE)) {
                 // Woken before it slept, which shows in the missing switch.
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
@@ -113,9 +122,14 @@ impl Line {
                 }
                 Err(error) => return Err(Failure::of("waiting to be woken", error)),
             }
-        }
+        };
         let now = clock.stop().ticks;
         let woken = self.woken.load(Ordering::Relaxed);
+        if word != awake(woken) {
+            return Err(Failure::Broken(
+                "was woken at another time than it read".into(),
+            ));
+        }
         // The counters of two CPUs may disagree, which gives a negative difference.
         Ok(clock.between(woken, now))
     }
@@ -129,8 +143,9 @@ impl Line {
             clock_nanosleep_absolute(ClockId::Monotonic, &end)
                 .map_err(|error| error.to_string())?;
             if self.word.load(Ordering::Acquire) == ASLEEP {
-                self.woken.store(clock.start(), Ordering::Relaxed);
-                self.word.store(AWAKE, Ordering::Release);
+                let woken = clock.start();
+                self.woken.store(woken, Ordering::Relaxed);
+                self.word.store(awake(woken), Ordering::Release);
                 wake(&self.word, Flags::empty(), 1).map_err(|error| error.to_string())?;
             }
         }
@@ -147,4 +162,34 @@ fn after(time: Timespec, ns: i64) -> Timespec {
 
 fn since(time: Timespec, before: Timespec) -> f64 {
     1e9 * (time.tv_sec - before.tv_sec) as f64 + (time.tv_nsec - before.tv_nsec) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    /// Sleeps once, until woken at `woken` by one who reads the time `taken`.
+    fn woken(taken: u64, woken: u64) -> Result<f64, Failure> {
+        let line = Line::default();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                line.woken.store(taken, Ordering::Relaxed);
+                while !is_over.load(Ordering::Relaxed) {
+                    line.word.store(awake(woken), Ordering::Release);
+                    wake(&line.word, Flags::empty(), 1).unwrap();
+                }
+            });
+            let late = line.sleep(Clock::system());
+            is_over.store(true, Ordering::Relaxed);
+            late
+        })
+    }
+
+    #[test]
+    fn a_time_that_is_not_taken_before_the_wake_up_is_a_defect() {
+        assert!(woken(1_000, 1_000).unwrap() > 0.0);
+        assert!(matches!(woken(1_000, 3_000), Err(Failure::Broken(_))));
+    }
 }

@@ -34,3 +34,30 @@ impl Window {
         })
     }
 }
+
+/// The share of these windows that was lost, in percent.
+pub(super) fn lost_percent<'w>(windows: impl IntoIterator<Item = &'w Window>) -> f64 {
+    let (lost, spent) = (windows.into_iter()).fold((0.0, 0.0), |(lost, spent), window| {
+        (lost + window.gaps.lost_ns, spent + window.gaps.spent_ns)
+    });
+    100.0 * lost / spent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_was_lost_counts() {
+        // Three gaps are lost: of 2, 5 and 4 µs.
+        let mut ticks = [0, 2_000, 2_010, 7_010, 11_010, 11_110].into_iter();
+        let gaps = Gaps::listen(1.0, 11_100.0, LOST_NS, || ticks.next().expect("one more"));
+        let window = Window {
+            gaps,
+            unseen_switches: 0,
+            ran_on: 0,
+        };
+        assert_eq!(lost_percent([&window]), 100.0 * 11_000.0 / 11_110.0);
+        assert_eq!(lost_percent([&window, &window]), lost_percent([&window]));
+    }
+}

@@ -49,9 +49,20 @@ impl Skew {
     }
 }
 
+/// By how much a counter is ahead of another, and by how much later its questions are answered than
+/// halfway, of the offsets that either saw of the other.
+pub(super) fn both_ways(forth: f64, back: f64) -> (f64, f64) {
+    ((forth - back) / 2.0, (forth + back) / 2.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_answers_take_longer_is_no_offset() {
+        assert_eq!(both_ways(70.0 + 4.0, -70.0 + 4.0), (70.0, 4.0));
+    }
 
     /// Exchanges of these lengths, answered in the middle by a counter that is 70 ahead.
     fn ahead(lengths: impl Iterator<Item = u64>) -> Vec<Exchange> {
