@@ -121,11 +121,11 @@ impl Measured for Row {
         let of = |bytes: Option<u64>| seen.iter().rfind(|reread| Some(reread.bytes) == bytes);
         if let Some(reread) = of(search.kept()) {
             claim_kept(&mut outcome, &space, reread);
-            claim_delivered(&mut outcome, file.device(), reread);
+            claim_delivered(&mut outcome, reread);
         }
         if let Some(reread) = of(search.lost()) {
             claim_lost(&mut outcome, reread);
-            claim_delivered(&mut outcome, file.device(), reread);
+            claim_delivered(&mut outcome, reread);
         }
         describe(&mut outcome, &seen);
         Ok(outcome)
@@ -220,7 +220,7 @@ fn claim_lost(b: &mut Bencher, reread: &Reread) {
 }
 
 /// Claims that the device delivered what was fetched. Other programs may read as well.
-fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread: &Reread) {
+fn claim_delivered(b: &mut Bencher, reread: &Reread) {
     let (what, bound) = match reread.is_kept() {
         true => (
             "bytes that the device delivered while the largest size kept was re-read",
@@ -231,18 +231,14 @@ fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread:
             Bound::AtLeast(KEPT * reread.fetched as f64),
         ),
     };
-    let (source, reason) = match (device, reread.delivered) {
-        (Ok(source), Some(delivered)) => {
-            let evidence = Evidence::judged(what, bound, delivered as f64, &source);
-            let others = reread
-                .is_kept()
-                .then_some("others read from the same device");
-            return b.add_evidence(evidence.tolerated(|| others));
+    match &reread.delivered {
+        Ok(delivered) => {
+            let evidence = Evidence::judged(what, bound, *delivered as f64, &reread.source);
+            let others = "others read from the same device";
+            b.add_evidence(evidence.tolerated(|| reread.is_kept().then_some(others)));
         }
-        (Ok(source), None) => (source, "it could not be read".to_owned()),
-        (Err(reason), _) => ("/sys/dev/block".to_owned(), reason.to_string()),
-    };
-    b.claim_unobserved(what, bound.fact(), &source, reason);
+        Err(reason) => b.claim_unobserved(what, bound.fact(), &reread.source, reason),
+    }
 }
 
 /// Adds details: the curve, and what limits memory here.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use syscost_harness::prelude::*;
 use syscost_results::Evidence;
-use syscost_sys::counters::{IoReader, SchedStat, own_run_ns};
+use syscost_sys::counters::{SchedStat, own_run_ns};
 use syscost_sys::files::{self, Device};
 
 use super::filesystem;
@@ -205,31 +205,6 @@ impl Waits {
         b.detail("device_busy_percent", 100.0 * busy.min(1.0));
         b.detail("device_written_bytes", per_operation.written);
         Ok(per_operation)
-    }
-}
-
-/// What this thread dirties or sends to storage itself, as the kernel charges it: `write_bytes`.
-pub(super) struct Charged(Result<(IoReader, u64), Unsupported>);
-
-impl Charged {
-    /// The source of these counts.
-    pub(super) const SOURCE: &str = "/proc/thread-self/io";
-
-    /// Starts counting.
-    pub(super) fn begin() -> Self {
-        Self(IoReader::of_thread().and_then(|io| {
-            let before = io.read()?.write_bytes;
-            Ok((io, before))
-        }))
-    }
-
-    /// Bytes since the start.
-    ///
-    /// # Errors
-    /// Where the kernel does not say.
-    pub(super) fn bytes(&self) -> Result<u64, Unsupported> {
-        let (io, before) = self.0.as_ref().map_err(Clone::clone)?;
-        Ok(io.read()?.write_bytes - before)
     }
 }
 

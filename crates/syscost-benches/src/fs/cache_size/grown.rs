@@ -5,10 +5,9 @@ use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::IoReader;
-use syscost_sys::files::{self, Device, stamp};
+use syscost_sys::files::{self, stamp};
 
-use crate::fs::space::Space;
+use crate::fs::space::{Space, Storage};
 
 /// Bytes per read or write.
 const PART: usize = 1 << 20;
@@ -40,7 +39,7 @@ impl From<Failure> for Halt {
 }
 
 /// The result of re-reading one size.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct Reread {
     pub(super) bytes: u64,
     /// Rate, in bytes per second.
@@ -48,8 +47,9 @@ pub(super) struct Reread {
     /// Bytes that reads returned, and how many of them were fetched from storage.
     pub(super) returned: u64,
     pub(super) fetched: u64,
-    /// Bytes that the device delivered, to any program.
-    pub(super) delivered: Option<u64>,
+    /// Bytes that the device delivered, to any program, and the source of that.
+    pub(super) delivered: Result<u64, Unsupported>,
+    pub(super) source: String,
     /// Pages in the page cache afterwards, according to both witnesses.
     pub(super) resident: u64,
     pub(super) cached: Option<u64>,
@@ -71,8 +71,6 @@ pub(super) struct Grown<'s> {
     file: File,
     seed: u64,
     bytes: u64,
-    io: IoReader,
-    device: Result<Device, Unsupported>,
     is_checked: bool,
     /// The time until which it may grow and be read.
     pub(super) deadline: Instant,
@@ -86,12 +84,6 @@ impl<'s> Grown<'s> {
     pub(super) fn new(space: &'s Space, seed: u64, is_checked: bool) -> Result<Self, Failure> {
         let file = space.folder().create(NAME)?;
         Ok(Self {
-            // A device whose counters do not change says nothing.
-            device: Device::of(&file).and_then(|device| {
-                device.moved()?;
-                Ok(device)
-            }),
-            io: IoReader::of_thread()?,
             space,
             file,
             seed,
@@ -101,12 +93,6 @@ impl<'s> Grown<'s> {
             buffer: vec![0; PART],
             write_rate: 0.0,
         })
-    }
-
-    /// The source of the device's counters, including its name.
-    pub(super) fn device(&self) -> Result<String, Unsupported> {
-        let device = self.device.as_ref();
-        device.map(Device::source).map_err(Clone::clone)
     }
 
     /// Makes the file this long and reads it again after the cache has seen all of it. If it
@@ -136,18 +122,18 @@ impl<'s> Grown<'s> {
 
     /// Reads the file from its beginning to its end, and determines the cost.
     fn read_again(&mut self) -> Result<Reread, Halt> {
-        let (before, delivered) = (self.io.read().map_err(Failure::from)?, self.delivered());
+        let storage = Storage::watch(&self.file);
         let begun = Instant::now();
         let read = self.read()?;
         let passed = begun.elapsed().as_secs_f64();
-        let counted = self.io.read().map_err(Failure::from)? - before;
-        let delivered = self.delivered().zip(delivered);
+        let counted = storage.io().map_err(Failure::from)?;
         let reread = Reread {
             bytes: self.bytes,
             rate: read as f64 / passed,
             returned: counted.rchar,
             fetched: counted.read_bytes,
-            delivered: delivered.map(|(after, before)| after - before),
+            delivered: storage.delivered(),
+            source: storage.source(),
             resident: files::resident_pages(&self.file).map_err(Failure::from)?,
             cached: files::cachestat(&self.file).ok().map(|cached| cached.pages),
         };
@@ -208,10 +194,5 @@ impl<'s> Grown<'s> {
             }
         }
         Ok(self.bytes)
-    }
-
-    /// Bytes that the device has delivered so far.
-    fn delivered(&self) -> Option<u64> {
-        Some(self.device.as_ref().ok()?.moved().ok()?.read)
     }
 }
