@@ -24,10 +24,10 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
-use super::waits;
 use super::entries::{self, BUFFER_BYTES, close};
 use super::labels;
 use super::space::Space;
+use super::waits;
 use crate::syscall::{Bad, must};
 use crate::witness::files::DIRECTORY;
 

@@ -35,8 +35,8 @@ const OF_SERVER: &str = id!(fs::nfs);
 const READ: &str = id!(fs::read);
 const WRITE: &str = id!(fs::write);
 const SYNC: &str = id!(fs::sync);
-const METADATA: &str = id!(fs::metadata);use super::waits::Sync;
-
+const METADATA: &str = id!(fs::metadata);
+use super::waits::Sync;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Remote file: latency added over a local file",
