@@ -20,9 +20,8 @@
 //! ## Source
 //! lmbench `bw_file_rd`; proc_meminfo(5) on MemAvailable.
 
-mod grown;
-mod search;
-
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use rustix::param::page_size;
@@ -30,12 +29,11 @@ use syscost_harness::prelude::*;
 use syscost_harness::targets::THOROUGH_SEARCH;
 use syscost_results::Evidence;
 use syscost_results::curve::reread_detail;
+use syscost_sys::files::{self, stamp};
 use syscost_sys::memory;
 
-use self::grown::{Grown, Halt, Reread};
-use self::search::Search;
 use super::labels;
-use super::space::Space;
+use super::space::{Space, Storage};
 use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -121,11 +119,11 @@ impl Measured for Row {
         let of = |bytes: Option<u64>| seen.iter().rfind(|reread| Some(reread.bytes) == bytes);
         if let Some(reread) = of(search.kept()) {
             claim_kept(&mut outcome, &space, reread);
-            claim_delivered(&mut outcome, file.device(), reread);
+            claim_delivered(&mut outcome, reread);
         }
         if let Some(reread) = of(search.lost()) {
             claim_lost(&mut outcome, reread);
-            claim_delivered(&mut outcome, file.device(), reread);
+            claim_delivered(&mut outcome, reread);
         }
         describe(&mut outcome, &seen);
         Ok(outcome)
@@ -220,7 +218,7 @@ fn claim_lost(b: &mut Bencher, reread: &Reread) {
 }
 
 /// Claims that the device delivered what was fetched. Other programs may read as well.
-fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread: &Reread) {
+fn claim_delivered(b: &mut Bencher, reread: &Reread) {
     let (what, bound) = match reread.is_kept() {
         true => (
             "bytes that the device delivered while the largest size kept was re-read",
@@ -231,18 +229,14 @@ fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread:
             Bound::AtLeast(KEPT * reread.fetched as f64),
         ),
     };
-    let (source, reason) = match (device, reread.delivered) {
-        (Ok(source), Some(delivered)) => {
-            let evidence = Evidence::judged(what, bound, delivered as f64, &source);
-            let others = reread
-                .is_kept()
-                .then_some("others read from the same device");
-            return b.add_evidence(evidence.tolerated(|| others));
+    match &reread.delivered {
+        Ok(delivered) => {
+            let evidence = Evidence::judged(what, bound, *delivered as f64, &reread.source);
+            let others = "others read from the same device";
+            b.add_evidence(evidence.tolerated(|| reread.is_kept().then_some(others)));
         }
-        (Ok(source), None) => (source, "it could not be read".to_owned()),
-        (Err(reason), _) => ("/sys/dev/block".to_owned(), reason.to_string()),
-    };
-    b.claim_unobserved(what, bound.fact(), &source, reason);
+        Err(reason) => b.claim_unobserved(what, bound.fact(), &reread.source, reason),
+    }
 }
 
 /// Adds details: the curve, and what limits memory here.
@@ -258,5 +252,320 @@ fn describe(b: &mut Bencher, seen: &[Reread]) {
     for reread in seen {
         let name = reread_detail(&size_name(reread.bytes as usize));
         b.detail(&name, reread.rate);
+    }
+}
+
+/// Bytes per read or write.
+const PART: usize = 1 << 20;
+
+/// Bytes after which the file is written back, since dirty pages cannot be evicted.
+const WRITE_BACK: u64 = 16 << 20;
+
+/// Maximum number of readings of a file that is not kept.
+const MAX_READINGS: u32 = 3;
+
+/// The share of a file that must have been fetched before it counts as not kept: a few pages
+/// may always be missing.
+const FETCHED: f64 = 0.01;
+
+/// Why a file cannot grow any further.
+enum Halt {
+    /// The time is up.
+    Time,
+    /// The file system has no more space.
+    Room(String),
+    /// Something failed.
+    Failed(Failure),
+}
+
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Self {
+        Halt::Failed(failure)
+    }
+}
+
+/// The result of re-reading one size.
+#[derive(Debug)]
+struct Reread {
+    bytes: u64,
+    /// Rate, in bytes per second.
+    rate: f64,
+    /// Bytes that reads returned, and how many of them were fetched from storage.
+    returned: u64,
+    fetched: u64,
+    /// Bytes that the device delivered, to any program, and the source of that.
+    delivered: Result<u64, Unsupported>,
+    source: String,
+    /// Pages in the page cache afterwards, according to both witnesses.
+    resident: u64,
+    cached: Option<u64>,
+}
+
+impl Reread {
+    /// Whether all of it came from the page cache.
+    fn is_kept(&self) -> bool {
+        (self.fetched as f64) < FETCHED * self.bytes as f64
+    }
+}
+
+/// Name of the file.
+const NAME: &str = "grown";
+
+/// A file that grows.
+struct Grown<'s> {
+    space: &'s Space,
+    file: File,
+    seed: u64,
+    bytes: u64,
+    is_checked: Compares,
+    /// The time until which it may grow and be read.
+    deadline: Instant,
+    buffer: Vec<u8>,
+    /// Rate at which it was written and written back, in bytes per second.
+    write_rate: f64,
+}
+
+impl<'s> Grown<'s> {
+    /// An empty file. What is read is compared with what was written if `is_checked`.
+    fn new(space: &'s Space, seed: u64, is_checked: Compares) -> Result<Self, Failure> {
+        let file = space.folder().create(NAME)?;
+        Ok(Self {
+            space,
+            file,
+            seed,
+            bytes: 0,
+            is_checked,
+            deadline: Instant::now(),
+            buffer: vec![0; PART],
+            write_rate: 0.0,
+        })
+    }
+
+    /// Makes the file this long and reads it again after the cache has seen all of it. If it
+    /// was not kept it is read some more times: a kernel that gives memory back to its host takes
+    /// some of it now and then, but not each time.
+    fn reread(&mut self, bytes: u64) -> Result<Reread, Halt> {
+        if bytes > self.bytes {
+            self.grow(bytes)?;
+        } else {
+            self.cut(bytes)?;
+            self.read()?;
+        }
+        let first = self.read_again()?;
+        for _ in 1..MAX_READINGS {
+            if first.is_kept() {
+                break;
+            }
+            match self.read_again() {
+                Ok(again) if again.is_kept() => return Ok(again),
+                Ok(_) => {}
+                Err(Halt::Time) => break,
+                Err(halt) => return Err(halt),
+            }
+        }
+        Ok(first)
+    }
+
+    /// Reads the file from its beginning to its end, and determines the cost.
+    fn read_again(&mut self) -> Result<Reread, Halt> {
+        let storage = Storage::watch(&self.file);
+        let begun = Instant::now();
+        let read = self.read()?;
+        let passed = begun.elapsed().as_secs_f64();
+        let counted = storage.io().map_err(Failure::from)?;
+        let reread = Reread {
+            bytes: self.bytes,
+            rate: read as f64 / passed,
+            returned: counted.rchar,
+            fetched: counted.read_bytes,
+            delivered: storage.delivered(),
+            source: storage.source(),
+            resident: files::resident_pages(&self.file).map_err(Failure::from)?,
+            cached: files::cachestat(&self.file).ok().map(|cached| cached.pages),
+        };
+        // What was fetched so far may be enough to see that not all was kept.
+        match read < self.bytes && reread.is_kept() {
+            true => Err(Halt::Time),
+            false => Ok(reread),
+        }
+    }
+
+    /// Shortens the file: the rest would take memory, and be read ahead.
+    fn cut(&mut self, bytes: u64) -> Result<(), Failure> {
+        self.bytes = bytes;
+        self.file
+            .set_len(bytes)
+            .map_err(|cause| Failure::of("ftruncate", cause))
+    }
+
+    /// Extends the file to this many bytes and writes them back to its device.
+    fn grow(&mut self, bytes: u64) -> Result<(), Halt> {
+        self.space
+            .room_for(bytes - self.bytes)
+            .map_err(|failure| Halt::Room(failure.to_string()))?;
+        let tried = format!("write {NAME}");
+        let failed = |cause| Failure::of(&tried, cause);
+        let (begun, from) = (Instant::now(), self.bytes);
+        while self.bytes < bytes {
+            if Instant::now() > self.deadline {
+                return Err(Halt::Time);
+            }
+            let part = PART.min((bytes - self.bytes) as usize);
+            stamp::fill(&mut self.buffer[..part], self.bytes, self.seed);
+            self.file
+                .write_all_at(&self.buffer[..part], self.bytes)
+                .map_err(failed)?;
+            self.bytes += part as u64;
+            if self.bytes.is_multiple_of(WRITE_BACK) || self.bytes == bytes {
+                self.file.sync_data().map_err(failed)?;
+            }
+        }
+        self.write_rate = (bytes - from) as f64 / begun.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Reads the file in order, as far as time permits; returns how
+    /// many bytes.
+    fn read(&mut self) -> Result<u64, Failure> {
+        for offset in (0..self.bytes).step_by(PART) {
+            if Instant::now() > self.deadline {
+                return Ok(offset);
+            }
+            let part = PART.min((self.bytes - offset) as usize);
+            self.file
+                .read_exact_at(&mut self.buffer[..part], offset)
+                .map_err(|cause| Failure::of("pread", cause))?;
+            if self.is_checked.all() {
+                stamp::check(&self.buffer[..part], offset, self.seed)?;
+            }
+        }
+        Ok(self.bytes)
+    }
+}
+
+/// The smallest unit of a size, in bytes.
+const UNIT: u64 = 1 << 20;
+
+/// Sizes per octave: 4, 5, 6 and 7 times a power of two.
+const OCTAVE: u32 = 4;
+
+/// The first size tried, as a number for [`size`]: 16 MiB.
+const FIRST: u32 = 2 * OCTAVE;
+
+/// The largest size, likewise: 1 PiB.
+const LAST: u32 = 28 * OCTAVE;
+
+/// Sizes are doubled while they are below this share of what memory is expected to hold.
+const FAR_BELOW: f64 = 0.75;
+
+/// The size of this number, in bytes.
+fn size(number: u32) -> u64 {
+    u64::from(OCTAVE + number % OCTAVE) * (UNIT << (number / OCTAVE))
+}
+
+/// A search for the largest size that the cache keeps.
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    /// What memory is expected to hold, in bytes.
+    expected: u64,
+    /// Numbers of the largest size that the cache kept and of the smallest that it did not.
+    kept: Option<u32>,
+    lost: Option<u32>,
+    next: Option<u32>,
+}
+
+impl Search {
+    /// A search that expects the cache to hold this many bytes.
+    fn new(expected: u64) -> Self {
+        Self {
+            expected,
+            kept: None,
+            lost: None,
+            next: Some(FIRST),
+        }
+    }
+
+    /// The size to be tried next, in bytes; `None` if the limit is known to lie between two
+    /// neighbouring sizes.
+    fn next(&self) -> Option<u64> {
+        self.next.map(size)
+    }
+
+    /// Records whether the cache kept the last size.
+    fn note(&mut self, is_kept: bool) {
+        match is_kept {
+            true => self.kept = self.next,
+            false => self.lost = self.next,
+        }
+        self.next = match (self.kept, self.lost) {
+            (None, None) => Some(FIRST),
+            (None, Some(lost)) => lost.checked_sub(1),
+            (Some(kept), None) => Some(self.larger_than(kept)).filter(|next| *next <= LAST),
+            (Some(kept), Some(lost)) => (kept + 1 < lost).then(|| kept.midpoint(lost)),
+        };
+    }
+
+    fn larger_than(&self, kept: u32) -> u32 {
+        let double = kept + OCTAVE;
+        match (size(double) as f64) < FAR_BELOW * self.expected as f64 {
+            true => double,
+            false => kept + 1,
+        }
+    }
+
+    /// The largest size that the cache kept, in bytes.
+    fn kept(&self) -> Option<u64> {
+        self.kept.map(size)
+    }
+
+    /// The smallest size that it did not keep, in bytes.
+    fn lost(&self) -> Option<u64> {
+        self.lost.map(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sizes that are tried with a cache of this many MiB, and the result, in MiB.
+    fn found(expected: u64, cache: u64) -> (Vec<u64>, Option<u64>, Option<u64>) {
+        let mut search = Search::new(expected << 20);
+        let mut tried = Vec::new();
+        while let Some(next) = search.next() {
+            tried.push(next >> 20);
+            assert!(tried.len() < 200);
+            search.note(next <= cache << 20);
+        }
+        let mib = |bytes: Option<u64>| bytes.map(|bytes| bytes >> 20);
+        (tried, mib(search.kept()), mib(search.lost()))
+    }
+
+    #[test]
+    fn sizes_double_until_they_come_near_and_the_neighbours_of_the_knee_are_found() {
+        let (tried, kept, lost) = found(245, 240);
+        assert_eq!(tried, [16, 32, 64, 128, 160, 192, 224, 256]);
+        assert_eq!((kept, lost), (Some(224), Some(256)));
+    }
+
+    #[test]
+    fn a_cache_smaller_than_expected_is_found_within_an_octave() {
+        let (tried, kept, lost) = found(2000, 100);
+        assert_eq!(tried, [16, 32, 64, 128, 96, 112]);
+        assert_eq!((kept, lost), (Some(96), Some(112)));
+        assert_eq!(found(2000, 4).1, Some(4));
+        assert_eq!(found(2000, 1).1, None);
+    }
+
+    #[test]
+    fn a_cache_larger_than_expected_is_found_as_well() {
+        let (_, kept, lost) = found(100, 700);
+        assert_eq!((kept, lost), (Some(640), Some(768)));
+    }
+
+    #[test]
+    fn sizes_grow_from_number_to_number() {
+        assert_eq!(size(0), 4 << 20);
+        assert!((0..LAST).all(|number| size(number) < size(number + 1)));
     }
 }

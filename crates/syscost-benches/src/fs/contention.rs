@@ -28,11 +28,11 @@ use std::time::Instant;
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_results::Evidence;
-use syscost_sys::files::{self, Device};
+use syscost_sys::files;
 
 use self::readers::{Account, BLOCK, Latency, Readers};
 use super::labels;
-use super::space::{Space, Stamped, all_fetched, detail_guest, see_fetched};
+use super::space::{Space, Stamped, Storage, all_fetched, detail_guest, see_fetched};
 use crate::implied::{Implied, Shares};
 use crate::witness::files::{DIRECTORY, see_alike};
 
@@ -142,10 +142,8 @@ impl Measured for Row {
             .map(Stamped::open)
             .collect::<Result<Vec<_>, _>>()?;
         cached.iter().try_for_each(files::drop_cache)?;
-        let device = Device::of(&cached[0]);
         let mut readers = Readers::start(&mut plan, self.processes, &files)?;
-        let moved = || Ok::<_, Unsupported>(device.as_ref().map_err(Clone::clone)?.moved()?.read);
-        let before = moved();
+        let storage = Storage::watch(&cached[0]);
         let mut implied = Implied::default();
         let window = || {
             let (begun, before) = (Instant::now(), readers.windows.all_reads());
@@ -161,7 +159,7 @@ impl Measured for Row {
             Ok(outcome) => outcome,
             Err(failure) => return Err(readers.explain(failure)),
         };
-        let delivered = before.and_then(|before| Ok(moved()? - before));
+        let delivered = storage.delivered();
         implied.claim(&mut outcome, Shares::WHOLE);
         let windows = readers.windows.clone();
         let accounts = readers.dismiss()?;
@@ -170,13 +168,12 @@ impl Measured for Row {
         }
         claim_window(&mut outcome, &windows, &accounts);
         see_label(&mut outcome, &accounts);
-        claim_reads(&mut outcome, &accounts, device.is_ok());
+        claim_reads(&mut outcome, &accounts, storage.has_device());
         let left = cached.iter().map(files::resident_pages);
         let left: u64 = left.sum::<Result<_, _>>()?;
         let what = "pages of the files in the page cache afterwards";
         outcome.claim_equal(what, 0, left, "mincore");
-        let source = device.map_or("/sys/dev/block".to_owned(), |device| device.source());
-        claim_delivered(&mut outcome, &source, delivered, &windows);
+        claim_delivered(&mut outcome, &storage.source(), delivered, &windows);
         describe(&mut outcome, &windows, &accounts);
         detail_guest(&mut outcome);
         Ok(outcome)

@@ -34,9 +34,9 @@ use syscost_harness::prelude::*;
 use syscost_results::Fact;
 use syscost_sys::files;
 
-use super::space::{Cache, Space, Stamped};
+use super::space::{Cache, Space, Stamped, Storage};
 use super::transfer::PAGES;
-use super::waits::{Charged, MAX_SLEEPS};
+use super::waits::MAX_SLEEPS;
 use super::{facts, labels};
 use crate::witness::files::{DIRECTORY, MOVED};
 
@@ -116,7 +116,7 @@ fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outc
     cached.fill(&copier.source)?;
     let (all, seen) = (Fact::from(cached.pages()), cached.resident()?.fact());
     plan.claim_equal("pages of the source in the page cache", all, seen, PAGES);
-    let charged = Charged::begin();
+    let storage = Storage::watch(&copier.target);
     let copies = Cell::new(0_u64);
     let judged = Cell::new(0);
     let copier = RefCell::new(copier);
@@ -140,9 +140,8 @@ fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outc
     copy()?;
     let copier = copier.into_inner();
     outcome.saw(&MOVED, facts(&copier.target)?.len());
-    let dirtied = charged
-        .bytes()
-        .map(|dirtied| dirtied as f64 / (copies.get() * bytes) as f64);
+    let all = (copies.get() * bytes) as f64;
+    let dirtied = storage.charged().map(|dirtied| dirtied as f64 / all);
     see_content(&mut outcome, space, &copier, dirtied)?;
     if !outcome.is_timed() {
         let (content, read) = space.read_back(TARGET)?;

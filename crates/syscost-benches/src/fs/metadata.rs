@@ -39,12 +39,11 @@ use rustix::fs::{
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
-use super::durable::{DELIVERED, Sync, expect_answers, settle};
 use super::entries::{self, CREATE, PRIVATE, close, create};
 use super::labels;
 use super::pool::{self, Effect, Operation};
 use super::space::Space;
-use super::waits::{MAX_SLEEPS, Waits};
+use super::waits::{DELIVERED, MAX_SLEEPS, Sync, Waits, expect_answers, settle};
 use crate::syscall::{Bad, must};
 use crate::witness::files::DIRECTORY;
 

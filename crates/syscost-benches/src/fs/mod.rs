@@ -5,7 +5,6 @@ mod cache_size;
 mod contention;
 mod contention_law;
 mod copy;
-mod durable;
 mod entries;
 mod fallocate;
 mod inodes;

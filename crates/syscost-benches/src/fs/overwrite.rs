@@ -7,7 +7,6 @@ use std::os::fd::AsRawFd;
 
 use rustix::fs::OFlags;
 use rustix::io::pwrite;
-use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{Buffer, stamp};
 
@@ -71,11 +70,6 @@ impl Overwriter {
     /// Number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.offsets.len()
-    }
-
-    /// Number of pages that these blocks occupy.
-    pub(super) fn pages(&self) -> u64 {
-        (self.blocks() * self.buffer.len() / page_size()) as u64
     }
 
     /// Number of blocks written.

@@ -13,11 +13,10 @@ use rustix::fs::{Mode, openat};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
-use super::durable::{DELIVERED, Sync, settle};
 use super::entries;
 use super::inodes::{self, Aside};
 use super::space::Space;
-use super::waits::{MAX_SLEEPS, Waits};
+use super::waits::{DELIVERED, MAX_SLEEPS, Sync, Waits, settle};
 use crate::syscall::Bad;
 
 /// Maximum number of operations per batch.
@@ -136,11 +135,6 @@ impl<O: Operation> Pool<O> {
         };
         pool.bring_back()?;
         Ok(pool)
-    }
-
-    /// The directory.
-    pub(super) fn directory(&self) -> &OwnedFd {
-        &self.directory
     }
 
     /// Whether the entry of a name exists before an operation on it.
@@ -276,12 +270,12 @@ pub(super) fn measure<'p, O: Operation>(
             plan.measure(batches.prepared(count as u64, |_| pool.renew()))?
         }
         Sync::Fsync => {
-            settle(pool.directory())?;
+            settle(&pool.directory)?;
             let waits = Waits::begin(space.folder().file());
             let prepare = |waits: &Waits| match pool.done.get() == count {
                 true => waits.leave_out(|| {
                     pool.renew()?;
-                    settle(pool.directory())
+                    settle(&pool.directory)
                 }),
                 false => Ok(()),
             };

@@ -148,7 +148,7 @@ impl Measured for Row {
                 .map_err(|cause| Failure::of("posix_fadvise", cause))?;
         }
         source.prepare()?;
-        let (storage, first) = (Storage::watch(source.file())?, reader.tally().bytes());
+        let (storage, first) = (Storage::watch(source.file()), reader.tally().bytes());
         let look = || {
             ahead.push(ahead_now()?);
             Ok(())
@@ -159,7 +159,7 @@ impl Measured for Row {
         outcome.saw(&MAX_READ_AHEAD, ahead.iter().max().copied().unwrap_or(0));
         let (share, doubt) = compared(mean, before);
         outcome.saw_unless(&AS_FAR_AHEAD, share, doubt);
-        if let Some(fetched) = storage.fetched()? {
+        if let Some(fetched) = storage.fetched() {
             let read = reader.tally().bytes() - first;
             outcome.detail("fetched_per_byte", fetched as f64 / read as f64);
         }

@@ -250,7 +250,7 @@ fn warm<'p>(mut plan: Plan<'p>, source: &Source, pages: &Pages) -> Result<Outcom
         1.1 * per_page + FAULTS,
     ));
     plan.detail("pages_per_fault", 1.0 / per_page);
-    let storage = Storage::watch(source.file())?;
+    let storage = Storage::watch(source.file());
     let batches = Loop::batches(read.blocks, |iterations| {
         mappings[..iterations as usize]
             .iter()

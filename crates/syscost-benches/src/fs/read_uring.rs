@@ -111,7 +111,7 @@ impl Measured for Row {
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let source = Source::open(&mut plan, &self.dir, FILE, self.cache, self.size)?;
         let mut ring = Ring::of(&mut plan, &source, self.depth, self.blocks())?;
-        let storage = Storage::watch_process(source.file())?;
+        let storage = Storage::watch_process(source.file());
         let mut outcome = match self.cache {
             State::Warm => warm(plan, &mut ring)?,
             State::Cold | State::Direct => direct(plan, &storage, &mut ring)?,

@@ -24,10 +24,10 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
-use super::durable;
 use super::entries::{self, BUFFER_BYTES, close};
 use super::labels;
 use super::space::Space;
+use super::waits;
 use crate::syscall::{Bad, must};
 use crate::witness::files::DIRECTORY;
 
@@ -103,7 +103,7 @@ impl Measured for Row {
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let space = Space::in_directory(&mut plan, &self.dir)?;
-        durable::expect_answers(&mut plan, space.filesystem());
+        waits::expect_answers(&mut plan, space.filesystem());
         let filled = Filled::new(&space, self.entries, self.per_entry)?;
         let seen = filled.look()?;
         plan.saw(&ENTRIES, seen.once);

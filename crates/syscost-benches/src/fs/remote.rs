@@ -24,7 +24,6 @@ use syscost_results::{Evidence, Verdict};
 use syscost_sys::files::Filesystem;
 
 use super::blocks::Access;
-use super::durable::Sync;
 use super::metadata::{self, Kept};
 use super::nfs::{self, Call as NfsCall, Step};
 use super::sync::{self, Call};
@@ -37,6 +36,7 @@ const READ: &str = id!(fs::read);
 const WRITE: &str = id!(fs::write);
 const SYNC: &str = id!(fs::sync);
 const METADATA: &str = id!(fs::metadata);
+use super::waits::Sync;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Remote file: latency added over a local file",
@@ -138,13 +138,6 @@ struct Row {
     op: Option<Op>,
 }
 
-/// What is compared: an operation, and the labels of both directories.
-struct Sides<'a> {
-    op: Op,
-    remote: &'a str,
-    local: &'a str,
-}
-
 impl Computed for Row {
     const FROM: &'static [&'static str] = &[OF_SERVER, READ, WRITE, SYNC, METADATA];
     const DEPENDS_ON_MACHINE: bool = true;
@@ -177,14 +170,14 @@ impl Computed for Row {
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {
-        self.sides().is_ok_and(|sides| {
-            let place = sides.op.place(&other.case);
-            place.is_some_and(|at| [sides.remote, sides.local].contains(&at))
+        self.sides().is_ok_and(|(op, remote, local)| {
+            let place = op.place(&other.case);
+            place.is_some_and(|at| [remote, local].contains(&at))
         })
     }
 
     fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
-        let Sides { op, remote, local } = self.sides()?;
+        let (op, remote, local) = self.sides()?;
         let median = |label: &str| {
             let is = |source: &&Source<'_>| op.place(source.case) == Some(label);
             sources.iter().find(is).map(|source| source.median)
@@ -207,18 +200,14 @@ impl Computed for Row {
 }
 
 impl Row {
-    /// What it compares.
-    fn sides(&self) -> Result<Sides<'_>, Unsupported> {
-        let (Some(local), Some(op)) = (&self.local, self.op) else {
-            return Err(Unsupported::new(
+    /// What it compares: an operation, in the remote directory and the local one of these labels.
+    fn sides(&self) -> Result<(Op, &str, &str), Unsupported> {
+        match (&self.local, self.op) {
+            (Some(local), Some(op)) => Ok((op, &self.dir, local)),
+            (None, _) | (_, None) => Err(Unsupported::new(
                 "needs a remote directory and a local one: --nfs nfs://HOST/EXPORT, or --dir for a mount of a network file system and for a local directory",
-            ));
-        };
-        Ok(Sides {
-            op,
-            remote: &self.dir,
-            local,
-        })
+            )),
+        }
     }
 }
 

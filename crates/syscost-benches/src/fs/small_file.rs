@@ -26,12 +26,11 @@ use rustix::io::{Errno, read, write};
 use syscost_harness::prelude::*;
 use syscost_sys::files::stamp;
 
-use super::durable::Sync;
 use super::entries::{CREATE, PRIVATE, close};
 use super::labels;
 use super::pool::{self, Effect, Operation};
 use super::space::Space;
-use super::waits::unwritten_pages;
+use super::waits::{Sync, unwritten_pages};
 use crate::syscall::{Bad, must};
 use crate::witness::files::{DIRECTORY, MOVED, see_alike};
 

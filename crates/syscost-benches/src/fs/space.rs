@@ -17,7 +17,9 @@ use syscost_sys::platform;
 use syscost_sys::scratch::{self, Folder, Tree};
 
 pub(super) use cache::{Cache, Resident};
-pub(super) use storage::{Storage, all_fetched, fetched_ahead, see_fetched, unfetched};
+pub(super) use storage::{
+    COUNTED_OF_THREAD, Storage, all_fetched, fetched_ahead, see_fetched, unfetched,
+};
 
 use crate::witness::files::see_directory;
 

@@ -1,7 +1,7 @@
 //! Shared: rows of all benchmarks of the group, as they are named and with a neighbour measured in
 //! their place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -34,33 +34,29 @@ fn here() -> Here {
 
 /// For each benchmark its first row, and those that differ from it in one parameter: of each
 /// parameter the two nearest.
-fn rows(here: &Here) -> Vec<(&'static Entry, Case, Vec<Case>)> {
-    let measured = GROUP
-        .benchmarks
-        .iter()
-        .filter(|one| one.computation.is_none());
+fn rows(here: &Here) -> Vec<(&'static Entry, Vec<Case>)> {
     let of = |benchmark: &'static Entry| {
         let mut cases = (benchmark.cases)(here);
         cases.retain(|case| (benchmark.support)(case, here).is_ok());
-        if cases.is_empty() {
-            return None;
-        }
-        let first = cases.remove(0);
-        let mut times: BTreeSet<(&str, usize)> = BTreeSet::new();
-        let neighbours = cases.into_iter().filter(|case| {
+        let first = cases.first()?.clone();
+        let mut times: BTreeMap<&str, u32> = BTreeMap::new();
+        cases.retain(|case| {
             let pairs = first.parameters().zip(case.parameters());
-            let others: Vec<&str> = pairs
-                .filter(|(one, other)| one != other)
-                .map(|(_, other)| other.0)
-                .collect();
-            match others[..] {
-                [key] => (0..2).any(|time| times.insert((key, time))),
-                _ => false,
+            let mut others = pairs.filter(|(one, other)| one != other);
+            match (others.next(), others.next()) {
+                (None, _) => true,
+                (Some((_, (key, _))), None) => {
+                    let times = times.entry(key).or_default();
+                    *times += 1;
+                    *times <= 2
+                }
+                (Some(_), Some(_)) => false,
             }
         });
-        let neighbours = neighbours.collect();
-        Some((benchmark, first, neighbours))
+        Some((benchmark, cases))
     };
+    let all = GROUP.benchmarks.iter();
+    let measured = all.filter(|one| one.computation.is_none());
     measured.filter_map(of).collect()
 }
 
@@ -87,8 +83,8 @@ static STORAGE: Mutex<()> = Mutex::new(());
 fn what_rows_say_of_themselves_is_not_refuted() {
     let _alone = STORAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let here = here();
-    for (benchmark, first, others) in rows(&here) {
-        for case in others.iter().chain([&first]) {
+    for (benchmark, cases) in rows(&here) {
+        for case in &cases {
             for pass in [Pass::Timed, Pass::Evidence] {
                 let name = format!("{}{}", benchmark.id, case.suffix());
                 let Some(found) = found(benchmark, &here, (case, case), pass) else {
@@ -119,9 +115,9 @@ fn no_row_is_confirmed_when_its_neighbour_is_measured() {
     }
     let here = here();
     let mut kept = Vec::new();
-    for (benchmark, first, others) in rows(&here) {
-        for other in &others {
-            for (named, measured) in [(&first, other), (other, &first)] {
+    for (benchmark, cases) in rows(&here) {
+        for other in &cases[1..] {
+            for (named, measured) in [(&cases[0], other), (other, &cases[0])] {
                 let honest = found(benchmark, &here, (named, named), Pass::Evidence);
                 let lie = found(benchmark, &here, (named, measured), Pass::Evidence);
                 let (Some(Ok(honest)), Some(Ok(lie))) = (honest, lie) else {

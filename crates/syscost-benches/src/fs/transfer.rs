@@ -258,7 +258,7 @@ impl Source {
         plan: Plan<'p>,
         by: &mut impl Transfer,
     ) -> Result<Outcome<'p>, Failure> {
-        let storage = Storage::watch(self.file())?;
+        let storage = Storage::watch(self.file());
         let mut outcome = plan.measure(Loop::each(|| by.next()))?;
         self.see(&mut outcome, &storage, by.tally())?;
         Ok(outcome)
@@ -278,7 +278,7 @@ impl Source {
             forget()?;
             self.prepare()
         };
-        let storage = Storage::watch(self.file())?;
+        let storage = Storage::watch(self.file());
         let mut outcome = measure_each(plan, prepare, || by.next())?;
         prepare()?;
         by.next()?;
@@ -299,7 +299,7 @@ impl Source {
         let first = by.tally();
         expect_waits(&mut plan, pages(first.blocks * first.size));
         let (clock, mut implied) = (*plan.clock(), Implied::default());
-        let storage = Storage::watch(self.file())?;
+        let storage = Storage::watch(self.file());
         let mut outcome = plan.measure(Observed::of(|| {
             forget()?;
             self.prepare()?;
@@ -330,7 +330,7 @@ impl Source {
         b.saw(&AFTER, self.cache.resident()?.fact());
         see_direct(b, self.file())?;
         see_blocks(b, read.blocks, read.size);
-        storage.see(b, read.bytes())?;
+        storage.see(b, read.bytes());
         if self.state != State::Warm {
             storage.claim_delivered(b, read.bytes());
         }

@@ -1,14 +1,17 @@
 //! Shared: what operations on a device wait for: claims that it received what was written, and
-//! details that distinguish its noise from the core's.
+//! details that distinguish its noise from the core's; and whether each waits at all.
 
 use std::cell::Cell;
 use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Instant;
 
+use rustix::fs::fsync;
+use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_results::Evidence;
-use syscost_sys::counters::{IoReader, SchedStat, own_run_ns};
-use syscost_sys::files::{self, Device};
+use syscost_sys::counters::{SchedStat, own_run_ns};
+use syscost_sys::files::{self, Device, Filesystem};
 
 use super::filesystem;
 use super::transfer::measure_each;
@@ -208,31 +211,6 @@ impl Waits {
     }
 }
 
-/// What this thread dirties or sends to storage itself, as the kernel charges it: `write_bytes`.
-pub(super) struct Charged(Result<(IoReader, u64), Unsupported>);
-
-impl Charged {
-    /// The source of these counts.
-    pub(super) const SOURCE: &str = "/proc/thread-self/io";
-
-    /// Starts counting.
-    pub(super) fn begin() -> Self {
-        Self(IoReader::of_thread().and_then(|io| {
-            let before = io.read()?.write_bytes;
-            Ok((io, before))
-        }))
-    }
-
-    /// Bytes since the start.
-    ///
-    /// # Errors
-    /// Where the kernel does not say.
-    pub(super) fn bytes(&self) -> Result<u64, Unsupported> {
-        let (io, before) = self.0.as_ref().map_err(Clone::clone)?;
-        Ok(io.read()?.write_bytes - before)
-    }
-}
-
 /// Maximum of the bytes that a device moves for a row, as a multiple of those that the row asks for.
 pub(crate) const MAX_MOVED: f64 = 1.5;
 
@@ -263,6 +241,79 @@ pub(crate) fn claim_moved(
             b.add_evidence(evidence.tolerated(|| (moved > most).then_some(OTHERS)));
         }
     }
+}
+
+/// What follows each operation.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sync {
+    /// Nothing: the kernel writes back in its own time.
+    None,
+    /// fsync: the change is on the device.
+    Fsync,
+}
+
+impl Sync {
+    /// Whether it is the device that is measured.
+    pub(super) fn is_of_the_device(self) -> bool {
+        self == Sync::Fsync
+    }
+
+    /// Whether there is a device to wait for in the directory of this label, if it is waited for.
+    pub(super) fn support(self, here: &Here, label: &str) -> Result<(), Unsupported> {
+        match self {
+            Sync::None => Ok(()),
+            Sync::Fsync => has_device(here, label),
+        }
+    }
+
+    /// Waits for the device, if that is part of the operation.
+    #[inline(always)]
+    pub(super) fn wait(self, file: impl AsFd) -> Result<(), Errno> {
+        match self {
+            Sync::None => Ok(()),
+            Sync::Fsync => fsync(file),
+        }
+    }
+
+    /// Proof by whether fsync is called, once for each operation.
+    pub(super) fn proof(self) -> Proof {
+        Proof::counted(self.is_of_the_device().then_some(calls(Sysno::FSYNC)))
+    }
+
+    /// Expects that what is synced is this file or directory, or something else, where anything is.
+    pub(super) fn expect_synced(
+        self,
+        plan: &mut Plan,
+        given: fn(u64) -> ArgumentValue,
+        file: &OwnedFd,
+    ) {
+        if self.is_of_the_device() {
+            let given = given(file.as_raw_fd() as u64);
+            plan.expect_argument(Sysno::FSYNC, (0, "descriptor"), given);
+        }
+    }
+}
+
+/// Allows what an operation that changes nothing may do besides its calls: ask a server, if there is one.
+pub(super) fn expect_answers(plan: &mut Plan, filesystem: &Filesystem) {
+    if filesystem.is_remote() {
+        plan.expect(MAX_SLEEPS);
+    }
+}
+
+/// The bytes that the device receives for each operation, at least and at most, where other
+/// programs write little: that fsync was called, and on what, is shown by the audit.
+pub(super) const DELIVERED: (f64, f64) = (512.0, MAX_JOURNAL);
+
+/// Syncs a directory, so that its preparation is not part of the measurement. Not every
+/// file system can do that.
+pub(super) fn settle(directory: &OwnedFd) -> Result<(), Failure> {
+    fsync(directory).map_err(|cause| match cause {
+        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => Failure::Unsupported(format!(
+            "this file system has no fsync of a directory: {cause}"
+        )),
+        cause => Failure::of("fsync a directory", cause),
+    })
 }
 
 #[cfg(test)]

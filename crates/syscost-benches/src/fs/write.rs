@@ -33,9 +33,9 @@ use syscost_sys::files::{self, Alignment};
 use super::blocks::{Access, Blocks};
 use super::labels;
 use super::overwrite::Overwriter;
-use super::space::Space;
+use super::space::{COUNTED_OF_THREAD, Space, Storage};
 use super::transfer::{AFTER, BEFORE, allowed_direct, pages};
-use super::waits::{self, Charged, MAX_SLEEPS, unwritten_pages};
+use super::waits::{self, MAX_SLEEPS, unwritten_pages};
 use crate::witness::files::{DIRECTORY, direct as is_direct};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -194,11 +194,11 @@ fn buffered<'p>(
     let has_device = !space.filesystem().is_in_memory();
     if has_device {
         let what = "pages of the file that are dirty before the operations";
-        let all = Bound::AtLeast(writer.pages() as f64);
+        let all = Bound::AtLeast(pages(writer.blocks() as u64 * blocks.size.0) as f64);
         let dirty = unwritten_pages(writer.file()).map(|pages| pages as f64);
         plan.claim_known(what, all, dirty, "cachestat");
     }
-    let charged = Charged::begin();
+    let storage = Storage::watch(writer.file());
     let before = writer.written();
     let mut outcome = plan.measure(Loop::each(|| {
         writer.stage(compares);
@@ -207,7 +207,7 @@ fn buffered<'p>(
     outcome.saw(&AFTER, files::resident_pages(writer.file())?);
     if has_device {
         let bytes = (writer.written() - before) * blocks.size.0;
-        let dirtied = charged.bytes();
+        let dirtied = storage.charged();
         let share = dirtied.map(|dirtied| dirtied as f64 / bytes as f64);
         claim_dirtied(&mut outcome, share);
     }
@@ -221,9 +221,9 @@ fn buffered<'p>(
 fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
     let most = Bound::AtMost(MAX_DIRTIED);
     match share {
-        Err(reason) => b.claim_unobserved(DIRTIED, most.fact(), Charged::SOURCE, reason),
+        Err(reason) => b.claim_unobserved(DIRTIED, most.fact(), COUNTED_OF_THREAD, reason),
         Ok(share) => {
-            let evidence = Evidence::judged(DIRTIED, most, share, Charged::SOURCE);
+            let evidence = Evidence::judged(DIRTIED, most, share, COUNTED_OF_THREAD);
             let may_be = share <= MAX_WRITTEN_BACK;
             b.add_evidence(evidence.tolerated(|| may_be.then_some(WRITTEN_BACK)));
         }
@@ -243,7 +243,7 @@ fn direct<'p>(
     files::drop_cache(writer.file())?;
     plan.saw(&BEFORE, files::resident_pages(writer.file())?);
     plan.expect(MAX_SLEEPS);
-    let charged = Charged::begin();
+    let storage = Storage::watch(writer.file());
     let dirtied = dirtied_pages();
     let page = page_size() as f64;
     let (mut outcome, writer, moved) = writer.measure(plan, page, |_| {}, |_| Ok(()))?;
@@ -252,13 +252,13 @@ fn direct<'p>(
     let written = writer.written() as f64;
     let metadata = (MAX_METADATA_IN_ALL / written).min(0.25 * size as f64);
     let bound = Bound::Within(size as f64, 1.02 * size as f64 + MAX_METADATA + metadata);
-    let sent = charged.bytes().and_then(|sent| match sent {
+    let sent = storage.charged().and_then(|sent| match sent {
         0 if moved.is_err() => Err(Unsupported::new(
             "the kernel may not count what this file system sends",
         )),
         sent => Ok(sent as f64 / written),
     });
-    outcome.claim_known(what, bound, sent, Charged::SOURCE);
+    outcome.claim_known(what, bound, sent, COUNTED_OF_THREAD);
     let dirtied = dirtied.and_then(|before| Ok(dirtied_pages()? - before));
     let pages = written * (size as f64 / page).max(1.0);
     let share = dirtied.map(|dirtied| dirtied as f64 / pages);

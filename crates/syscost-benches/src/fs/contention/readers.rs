@@ -10,14 +10,13 @@ use rustix::thread::futex::{self, Flags, Timespec};
 use syscost_harness::prelude::*;
 use syscost_results::stats::order;
 use syscost_sys::clock::Clock;
-use syscost_sys::counters::IoReader;
 use syscost_sys::files::{self, Buffer};
 use syscost_sys::partner::{Between, Shared};
 use syscost_sys::process::pause;
 
 use super::Windows;
 use crate::fs::facts;
-use crate::fs::space::Stamped;
+use crate::fs::space::{Stamped, Storage};
 
 /// Bytes per read.
 pub(super) const BLOCK: usize = 4 << 10;
@@ -67,7 +66,7 @@ struct ReadCount {
 }
 
 /// The report of one process.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Account {
     /// Its process id.
     pub(super) process: u32,
@@ -231,7 +230,6 @@ struct Reader {
     buffer: Buffer,
     random: fastrand::Rng,
     is_checked: Compares,
-    io: Option<IoReader>,
 }
 
 impl Reader {
@@ -243,7 +241,6 @@ impl Reader {
             buffer: Buffer::new(BLOCK, memory.max(BLOCK)),
             random: fastrand::Rng::with_seed(seed),
             is_checked,
-            io: IoReader::of_thread().ok(),
             written,
         })
     }
@@ -256,21 +253,15 @@ impl Reader {
         clock: &Clock,
     ) -> Result<Account, Failure> {
         let blocks = self.written.bytes() / BLOCK as u64;
-        let before = self.fetched();
+        let storage = Storage::watch(&self.file);
         let facts = facts(&self.file)?;
         let mut account = Account {
             process: std::process::id(),
             file: (facts.dev(), facts.ino()),
             bytes: facts.len(),
             began: clock.start(),
-            ended: 0,
-            reads: 0,
-            fetched: None,
-            near: 0,
             is_direct: files::is_direct(&self.file)?,
-            checked: 0,
-            wrong: 0,
-            latency: Latency::default(),
+            ..Account::default()
         };
         let mut last = None::<u64>;
         loop {
@@ -296,13 +287,8 @@ impl Reader {
                 break;
             }
         }
-        let fetched = self.fetched().zip(before);
-        account.fetched = fetched.map(|(after, before)| after - before);
+        account.fetched = storage.fetched();
         Ok(account)
-    }
-
-    fn fetched(&self) -> Option<u64> {
-        Some(self.io.as_ref()?.read().ok()?.read_bytes)
     }
 }
 

@@ -73,7 +73,8 @@ fn processes_that_do_not_read_throughout_are_refuted() {
 #[test]
 fn reads_that_are_cached_buffered_wrong_or_made_up_are_refuted() {
     let good = account(900, 2100);
-    let lies: [(fn(&mut Account), &str); 4] = [
+    type Lie = fn(&mut Account);
+    let lies: [(Lie, &str); 4] = [
         (|account| account.is_direct = false, "O_DIRECT"),
         (|account| account.wrong = 1, "other content"),
         (|account| account.near = 9, "next to it"),

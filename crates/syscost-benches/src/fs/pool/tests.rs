@@ -78,10 +78,10 @@ fn what_was_not_made_by_the_operations_is_noticed() {
     let pool = Pool::new(&space, creates, Sync::None, 4).unwrap();
     pool.perform(2).unwrap();
     pool.renew().unwrap();
-    create(pool.directory(), &pool.names[3]).unwrap();
+    create(&pool.directory, &pool.names[3]).unwrap();
     assert!(matches!(pool.renew(), Err(Failure::Refuted(_))));
     pool.bring_back().unwrap();
-    create(pool.directory(), c"foreign").unwrap();
+    create(&pool.directory, c"foreign").unwrap();
     assert!(pool.renew().is_err());
 }
 

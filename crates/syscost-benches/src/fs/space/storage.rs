@@ -4,7 +4,7 @@ use std::fs::File;
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_sys::counters::IoReader;
+use syscost_sys::counters::{Io, IoReader};
 use syscost_sys::files::{Device, Moved};
 
 use super::detail_guest;
@@ -64,70 +64,95 @@ pub(in crate::fs) fn see_fetched(
     b.saw_unless(&UNFETCHED, per_byte, (per_byte < MAX_OWN).then_some(STRAY));
 }
 
+/// The source of what a thread reads and writes.
+pub(in crate::fs) const COUNTED_OF_THREAD: &str = "/proc/thread-self/io";
+
 /// Counts from its creation on.
 pub(in crate::fs) struct Storage {
-    io: Option<(IoReader, u64)>,
+    io: Result<(IoReader, Io), Unsupported>,
     /// The file system's device, if it has one, and its counts at the beginning.
-    device: Option<(Device, Result<Moved, Unsupported>)>,
+    device: Result<(Device, Result<Moved, Unsupported>), Unsupported>,
 }
 
 impl Storage {
-    /// Counts what the calling thread reads of this file from now on.
-    pub(in crate::fs) fn watch(file: &File) -> Result<Self, Failure> {
+    /// Counts what the calling thread reads and writes from now on, and what the device of this file does.
+    pub(in crate::fs) fn watch(file: &File) -> Self {
         Self::begin(file, IoReader::of_thread())
     }
 
     /// Counts what all threads of this process do, including those that the kernel adds to it for io_uring.
-    pub(in crate::fs) fn watch_process(file: &File) -> Result<Self, Failure> {
+    pub(in crate::fs) fn watch_process(file: &File) -> Self {
         Self::begin(file, IoReader::open())
     }
 
-    fn begin(file: &File, io: Result<IoReader, Unsupported>) -> Result<Self, Failure> {
-        let io = io
-            .ok()
-            .map(|io| io.read().map(|counted| (io, counted.read_bytes)));
-        let device = Device::of(file).ok();
-        Ok(Self {
-            io: io.transpose()?,
-            device: device.map(|device| {
+    fn begin(file: &File, io: Result<IoReader, Unsupported>) -> Self {
+        Self {
+            io: io.and_then(|io| {
+                let before = io.read()?;
+                Ok((io, before))
+            }),
+            device: Device::of(file).map(|device| {
                 let moved = device.moved();
                 (device, moved)
             }),
-        })
+        }
+    }
+
+    /// What was read and written since its creation.
+    pub(in crate::fs) fn io(&self) -> Result<Io, Unsupported> {
+        let (io, before) = self.io.as_ref().map_err(Clone::clone)?;
+        Ok(io.read()? - *before)
+    }
+
+    /// Bytes fetched from storage; `None` where the kernel does not count them.
+    pub(in crate::fs) fn fetched(&self) -> Option<u64> {
+        Some(self.io().ok()?.read_bytes)
+    }
+
+    /// Bytes that this thread dirtied or sent to storage, as the kernel charges it.
+    pub(in crate::fs) fn charged(&self) -> Result<u64, Unsupported> {
+        Ok(self.io()?.write_bytes)
+    }
+
+    /// Bytes that the device has delivered, to any program.
+    pub(in crate::fs) fn delivered(&self) -> Result<u64, Unsupported> {
+        let (device, before) = self.device.as_ref().map_err(Clone::clone)?;
+        Ok(device.moved()?.read - before.as_ref().map_err(Clone::clone)?.read)
+    }
+
+    /// Whether the file is on a device.
+    pub(in crate::fs) fn has_device(&self) -> bool {
+        self.device.is_ok()
+    }
+
+    /// The source of the device's counts.
+    pub(in crate::fs) fn source(&self) -> String {
+        let device = self.device.as_ref();
+        device.map_or("/sys/dev/block".to_owned(), |(device, _)| device.source())
     }
 
     /// Average number of reads in flight at the device, over the time `passed`; `None`
     /// where the file system has no device, or they are not counted.
     pub(in crate::fs) fn mean_in_hand(&self, passed: Duration) -> Result<Option<f64>, Failure> {
-        let Some((device, Ok(before))) = &self.device else {
+        let Ok((device, Ok(before))) = &self.device else {
             return Ok(None);
         };
         let in_hand_ms = device.moved()?.in_hand_ms - before.in_hand_ms;
         Ok(Some(in_hand_ms as f64 / (1e3 * passed.as_secs_f64())))
     }
 
-    /// Bytes fetched from storage since its creation; `None` where the kernel does not count them.
-    pub(in crate::fs) fn fetched(&self) -> Result<Option<u64>, Failure> {
-        let Some((io, before)) = &self.io else {
-            return Ok(None);
-        };
-        Ok(Some(io.read()?.read_bytes - before))
-    }
-
     /// Reports how much was fetched for this many bytes.
-    pub(in crate::fs) fn see(&self, b: &mut Bencher, read: u64) -> Result<(), Failure> {
-        see_fetched(b, self.fetched()?, read, self.device.is_some());
-        Ok(())
+    pub(in crate::fs) fn see(&self, b: &mut Bencher, read: u64) {
+        see_fetched(b, self.fetched(), read, self.has_device());
     }
 
     /// Claims that the device delivered these many bytes, and not many more.
     pub(in crate::fs) fn claim_delivered(&self, b: &mut Bencher, read: u64) {
         detail_guest(b);
-        if let Some((device, before)) = &self.device {
-            let before = before.clone();
-            let delivered = before.and_then(|before| Ok(device.moved()?.read - before.read));
+        if self.has_device() {
+            let delivered = self.delivered();
             let per_byte = delivered.map(|delivered| delivered as f64 / read.max(1) as f64);
-            claim_moved(b, DELIVERED, (1.0, MAX_MOVED), per_byte, &device.source());
+            claim_moved(b, DELIVERED, (1.0, MAX_MOVED), per_byte, &self.source());
         }
     }
 }
