@@ -29,8 +29,6 @@ fn requests_and_replies_are_read_as_they_were_written() {
     let tcp = Tcp {
         nodelay: true,
         congestion: Some("cubic".to_owned()),
-        send_buffer: None,
-        receive_buffer: Some(4096),
     };
     for request in [
         Request::Open(Service::StreamSource(Streams {
@@ -99,7 +97,7 @@ fn nothing_else_is_read_and_errors_can_be_printed() {
         assert!(error.len() < 1000, "{error}");
     }
     assert!(decode::<Request>(&[0xff, 0xfe]).is_err());
-    let short = json!({ "port": 1, "ticket": "00" }).to_string();
+    let short = json!({ "port": 1, "cookie": "00" }).to_string();
     let error = decode::<Opening>(short.as_bytes()).unwrap_err();
     assert!(
         error.to_string().contains("32 hexadecimal digits"),

@@ -9,7 +9,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, connect, recv};
 use syscost_harness::prelude::*;
 
-use crate::net::counters::Counters;
+use crate::net::counters::Watch;
 use crate::net::far_end::PATIENCE;
 use crate::net::tcp::connect::new_socket;
 use crate::net::tcp::ports::Budget;
@@ -32,7 +32,7 @@ pub(super) fn measure(mut plan: Plan, server: SocketAddr) -> Result<Outcome, Fai
     ] {
         plan.expect(at_most(Counter::Syscall(call), 1.0));
     }
-    let before = Counters::read();
+    let mut counters = Watch::begin();
     let connector = RefCell::new(Connector {
         server,
         open: None,
@@ -48,7 +48,8 @@ pub(super) fn measure(mut plan: Plan, server: SocketAddr) -> Result<Outcome, Fai
     let (made, reached) = (connector.ports.made(), connector.reached);
     let what = format!("connections to {server}");
     outcome.claim_equal(&what, made as f64, reached as f64, "getpeername");
-    claim_opened(&mut outcome, before, made);
+    counters.end();
+    counters.claim_risen(&mut outcome, OPENED, made);
     connector.ports.detail(&mut outcome);
     Ok(outcome)
 }
@@ -94,19 +95,5 @@ impl Connector {
             )),
             Err(errno) => Err(failed(errno.into())),
         }
-    }
-}
-
-/// Claims that the kernel opened at least these connections; other programs' are counted too.
-fn claim_opened(b: &mut Bencher, before: Result<Counters, Unsupported>, made: u64) {
-    const SOURCE: &str = "/proc/net/snmp";
-    let bound = Bound::AtLeast(made as f64);
-    let risen = before.and_then(|before| {
-        let risen = Counters::read()?.risen_since(&before, OPENED);
-        risen.ok_or_else(|| Unsupported::new("this kernel does not count them"))
-    });
-    match risen {
-        Ok(risen) => b.claim_within(OPENED, bound, risen as f64, SOURCE),
-        Err(reason) => b.claim_unobserved(OPENED, bound.fact(), SOURCE, reason),
     }
 }
