@@ -121,20 +121,13 @@ impl InterfaceCounters {
         self.claim_offloads(b);
         const CLAIM: &str = "bytes carried by the interface of its path, sent and received";
         let expected = |name: &str| format!("{name}: at least {sent} and {received}");
-        let known = || Some((self.name.as_ref().ok()?, self.changes()?));
-        let Some((name, changes)) = known() else {
-            let reasons = [
-                self.name.as_ref().err(),
-                self.before.carried.as_ref().err(),
-                self.after.carried.as_ref().err(),
-            ];
-            let reason = reasons.into_iter().flatten().next();
-            let reason = reason.map_or_else(
-                || "it was created in the meantime".to_owned(),
-                Unsupported::to_string,
-            );
-            b.claim_unobserved(CLAIM, expected("?"), TABLE, reason);
-            return;
+        let known = || -> Result<_, Unsupported> {
+            let name = self.name.as_ref().map_err(Unsupported::clone)?;
+            Ok((name, self.changes()?))
+        };
+        let (name, changes) = match known() {
+            Ok(known) => known,
+            Err(reason) => return b.claim_unobserved(CLAIM, expected("?"), TABLE, reason),
         };
         let (verdict, seen) = judge(name, &changes, sent, received);
         let seen = match seen {
@@ -163,11 +156,12 @@ impl InterfaceCounters {
         }
     }
 
-    /// What each interface has carried between the beginning and the end; `None` if unknown.
-    fn changes(&self) -> Option<Vec<Carried>> {
-        let before = self.before.carried.as_ref().ok()?;
-        let after = self.after.carried.as_ref().ok()?;
-        let changes = after.iter().filter_map(|now| {
+    /// What each interface has carried between the beginning and the end.
+    fn changes(&self) -> Result<Vec<Carried>, Unsupported> {
+        let [before, after] =
+            [&self.before, &self.after].map(|state| state.carried.as_ref().map_err(Clone::clone));
+        let before = before?;
+        let changes = after?.iter().filter_map(|now| {
             let then = before.iter().find(|then| then.interface == now.interface)?;
             Some(Carried {
                 interface: now.interface.clone(),
@@ -175,7 +169,7 @@ impl InterfaceCounters {
                 sent_bytes: now.sent_bytes.saturating_sub(then.sent_bytes),
             })
         });
-        Some(changes.collect())
+        Ok(changes.collect())
     }
 }
 
