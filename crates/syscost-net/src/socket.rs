@@ -20,12 +20,6 @@ pub struct Tcp {
     pub nodelay: bool,
     /// Congestion control, e.g. `cubic`.
     pub congestion: Option<String>,
-    /// Size of the send buffer, in bytes (SO_SNDBUF; the kernel doubles it). Ends its automatic
-    /// growth.
-    pub send_buffer: Option<u32>,
-    /// Size of the receive buffer, in bytes (SO_RCVBUF; the kernel doubles it). Ends its automatic
-    /// growth.
-    pub receive_buffer: Option<u32>,
 }
 
 impl Tcp {
@@ -37,30 +31,15 @@ impl Tcp {
         }
     }
 
-    /// Sets the options on a socket and reads back those that the kernel may change silently.
+    /// Sets the options on a socket and reads back what the kernel may change silently.
     /// Connections that a listening socket accepts inherit them.
     ///
     /// # Errors
-    /// When an option is refused, or has another value afterwards.
+    /// When an option is refused, or the congestion control is another one afterwards.
     pub fn apply(&self, socket: impl AsFd) -> Result<(), SystemError> {
         let socket = socket.as_fd();
-        let set = |what, result: Result<(), Errno>| {
-            result.map_err(|cause| SystemError::new("setsockopt", what, cause))
-        };
-        set(
-            "TCP_NODELAY",
-            sockopt::set_tcp_nodelay(socket, self.nodelay),
-        )?;
-        if let Some(bytes) = self.send_buffer {
-            let result = sockopt::set_socket_send_buffer_size(socket, bytes as usize);
-            set("SO_SNDBUF", result)?;
-            check_buffer("SO_SNDBUF", bytes, sockopt::socket_send_buffer_size(socket))?;
-        }
-        if let Some(bytes) = self.receive_buffer {
-            let result = sockopt::set_socket_recv_buffer_size(socket, bytes as usize);
-            set("SO_RCVBUF", result)?;
-            check_buffer("SO_RCVBUF", bytes, sockopt::socket_recv_buffer_size(socket))?;
-        }
+        sockopt::set_tcp_nodelay(socket, self.nodelay)
+            .map_err(|cause| SystemError::new("setsockopt", "TCP_NODELAY", cause))?;
         if let Some(name) = &self.congestion {
             tcp::set_congestion(socket, name)?;
             let is = tcp::congestion(socket)?;
@@ -74,20 +53,6 @@ impl Tcp {
             }
         }
         Ok(())
-    }
-}
-
-/// Checks the size of a buffer: the kernel silently cuts it to its limit (`net.core.wmem_max`,
-/// `rmem_max`).
-fn check_buffer(option: &str, bytes: u32, is: Result<usize, Errno>) -> Result<(), SystemError> {
-    let failed =
-        |cause: io::Error| SystemError::new("setsockopt", format!("{option} {bytes}"), cause);
-    match is {
-        Ok(is) if is >= bytes as usize => Ok(()),
-        Ok(is) => Err(failed(io::Error::other(format!(
-            "the kernel's limit allows only {is} bytes"
-        )))),
-        Err(cause) => Err(failed(cause.into())),
     }
 }
 
@@ -141,7 +106,7 @@ fn open(address: SocketAddr, kind: SocketType) -> Result<OwnedFd, SystemError> {
         .map_err(|cause| SystemError::new("socket", address.to_string(), cause))
 }
 
-/// Connects, with the options set before, as buffer sizes must be.
+/// Connects, with the options set before.
 ///
 /// # Errors
 /// When there is no answer within `timeout`, or the connection or an option is refused.
@@ -255,8 +220,6 @@ mod tests {
         let tcp = Tcp {
             nodelay: true,
             congestion: Some("reno".to_owned()),
-            send_buffer: Some(32 << 10),
-            receive_buffer: Some(48 << 10),
         };
         for host in ["127.0.0.1", "::1"] {
             let listener = match listen(any(host), 8, &tcp) {
@@ -275,14 +238,6 @@ mod tests {
                     continue;
                 };
                 assert_eq!((&*side.congestion, side.nodelay), ("reno", 1));
-                assert!(
-                    (32 << 10..=64 << 10).contains(&side.send_buffer),
-                    "{side:?}"
-                );
-                assert!(
-                    (48 << 10..=96 << 10).contains(&side.receive_buffer),
-                    "{side:?}"
-                );
             }
         }
     }
@@ -295,12 +250,6 @@ mod tests {
         };
         let error = listen(any("127.0.0.1"), 8, &unknown).unwrap_err();
         assert!(error.to_string().contains("nonesuch"), "{error}");
-        let huge = Tcp {
-            send_buffer: Some(1 << 30),
-            ..Tcp::default()
-        };
-        let error = listen(any("127.0.0.1"), 8, &huge).unwrap_err();
-        assert!(error.to_string().contains("SO_SNDBUF"), "{error}");
         // A port that this test holds and does not listen on.
         let taken = datagram(any("127.0.0.1")).unwrap();
         let closed = taken.local_addr().unwrap();

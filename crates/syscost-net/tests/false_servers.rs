@@ -42,7 +42,7 @@ fn a_client_is_not_held_up_by_a_false_server() {
                 let _ = stream.write_all(b"{\"syscost\":99,\"nonce\":\"?\"}\n");
                 silent(&stream, is_over);
             },
-            "speaks version 99 of the protocol, this syscost version 2",
+            "speaks version 99 of the protocol, this syscost version 3",
         ),
         (
             // One byte after another, without end: the time limit is for the whole line.

@@ -86,7 +86,7 @@ fn streams_to_a_sink_add_up() {
     let account = session.finish(None).unwrap();
     assert_eq!((account.bytes, account.checksum), (bytes, checksum));
     assert_eq!((account.connections, account.wrong), (3, 0));
-    assert!(account.cpu_ns > 0 && account.elapsed_ns > 0, "{account:?}");
+    assert!(account.elapsed_ns > 0, "{account:?}");
     assert!(before.bytes <= bytes && before.at_ns > 0);
     if let Some(tcp) = account.tcp {
         assert_eq!(&*tcp.congestion, "reno");

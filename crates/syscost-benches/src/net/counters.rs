@@ -16,58 +16,51 @@ const TABLES: [&str; 2] = [
 const TABLE_OF_IPV6: &str = "/proc/thread-self/net/snmp6";
 
 /// Counters by their names: `Tcp.AttemptFails`, `TcpExt.ListenOverflows`, `Icmp6InEchos`.
-#[derive(Debug, Clone)]
-pub(crate) struct Counters(BTreeMap<String, u64>);
+type Counters = Result<BTreeMap<String, u64>, Unsupported>;
 
-impl Counters {
-    /// Reads the current counts.
-    pub(crate) fn read() -> Result<Self, Unsupported> {
-        let mut counters = BTreeMap::new();
-        for table in TABLES {
-            let text = fs::read_to_string(table)
-                .map_err(|error| Unsupported::new(format!("{table}: {error}")))?;
-            counters.extend(pairs_of_lines(&text));
-        }
-        if let Ok(text) = fs::read_to_string(TABLE_OF_IPV6) {
-            counters.extend(text.lines().filter_map(name_and_value));
-        }
-        Ok(Self(counters))
+/// The current counts.
+fn read() -> Counters {
+    let mut counters = BTreeMap::new();
+    for table in TABLES {
+        let text = fs::read_to_string(table)
+            .map_err(|error| Unsupported::new(format!("{table}: {error}")))?;
+        counters.extend(pairs_of_lines(&text));
     }
-
-    /// By how much a counter has increased since; `None` where the kernel has none of this name.
-    pub(crate) fn risen_since(&self, before: &Self, name: &str) -> Option<u64> {
-        let (now, then) = (self.0.get(name)?, before.0.get(name)?);
-        Some(now.saturating_sub(*then))
+    if let Ok(text) = fs::read_to_string(TABLE_OF_IPV6) {
+        counters.extend(text.lines().filter_map(name_and_value));
     }
+    Ok(counters)
 }
 
 /// The counters before something and after it.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    before: Result<Counters, Unsupported>,
-    after: Result<Counters, Unsupported>,
+    before: Counters,
+    after: Counters,
 }
 
 impl Watch {
     /// Reads them before it.
     pub(crate) fn begin() -> Self {
         Self {
-            before: Counters::read(),
+            before: read(),
             after: Err(Unsupported::new("it was not read at the end")),
         }
     }
 
     /// Reads them after it.
     pub(crate) fn end(&mut self) {
-        self.after = Counters::read();
+        self.after = read();
     }
 
     /// By how much one of them has increased.
     pub(crate) fn risen(&self, name: &str) -> Result<u64, Unsupported> {
-        let before = self.before.as_ref().map_err(Unsupported::clone)?;
-        let after = self.after.as_ref().map_err(Unsupported::clone)?;
-        let unknown = || Unsupported::new("this kernel does not count them");
-        after.risen_since(before, name).ok_or_else(unknown)
+        let [before, after] = [&self.before, &self.after].map(|counters| {
+            let counters = counters.as_ref().map_err(Unsupported::clone)?;
+            let unknown = || Unsupported::new("this kernel does not count them");
+            counters.get(name).copied().ok_or_else(unknown)
+        });
+        Ok(after?.saturating_sub(before?))
     }
 
     /// Claims that one of them has increased by at least this much; other programs raise it as well.
@@ -131,10 +124,7 @@ mod tests {
 
     #[test]
     fn a_refused_connection_is_counted() {
-        let Ok(before) = Counters::read() else {
-            println!("skipped: no counters here");
-            return;
-        };
+        let mut counters = Watch::begin();
         // A port that this test occupies and on which nothing listens.
         let Ok(taken) = std::net::UdpSocket::bind("127.0.0.1:0") else {
             println!("skipped: no loopback here");
@@ -142,10 +132,13 @@ mod tests {
         };
         let unserved = taken.local_addr().unwrap();
         assert!(std::net::TcpStream::connect(unserved).is_err());
-        let now = Counters::read().unwrap();
-        let risen = |name| now.risen_since(&before, name);
-        assert!(risen("Tcp.AttemptFails") >= Some(1));
-        assert!(risen("TcpExt.ListenOverflows").is_some());
-        assert_eq!(risen("Tcp.Nonesuch"), None);
+        counters.end();
+        if let Err(reason) = &counters.before {
+            println!("skipped: {reason}");
+            return;
+        }
+        assert!(counters.risen("Tcp.AttemptFails").unwrap() >= 1);
+        assert!(counters.risen("TcpExt.ListenOverflows").is_ok());
+        assert!(counters.risen("Tcp.Nonesuch").is_err());
     }
 }

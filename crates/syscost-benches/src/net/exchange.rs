@@ -63,8 +63,7 @@ impl Exchange {
         Caller {
             link,
             interface,
-            whole: self.whole,
-            is_lossless: self.is_lossless,
+            exchange: self,
             message: Message::new(self.size),
             answer: Message::new(self.size),
             nonces: fastrand::Rng::with_seed(self.seed),
@@ -79,8 +78,7 @@ impl Exchange {
 pub(crate) struct Caller<L> {
     pub(crate) link: L,
     interface: InterfaceCounters,
-    whole: Compares,
-    is_lossless: bool,
+    exchange: Exchange,
     message: Message,
     answer: Message,
     nonces: fastrand::Rng,
@@ -151,7 +149,7 @@ impl<L: Link> Caller<L> {
     /// One round trip; false if its message was lost.
     #[inline(always)]
     fn iterate(&mut self) -> Result<bool, Failure> {
-        self.message.write(self.nonces.u64(..), self.whole);
+        self.message.write(self.nonces.u64(..), self.exchange.whole);
         let nonce = self.message.number();
         let sent = self.link.send(&mut self.message);
         sent.map_err(|errno| self.failed("send", self.tally.sent + 1, errno))?;
@@ -181,7 +179,7 @@ impl<L: Link> Caller<L> {
     /// Whether the answer is what was sent.
     #[inline(always)]
     fn is_the_message(&self) -> bool {
-        match self.whole.all() {
+        match self.exchange.whole.all() {
             true => self.answer.bytes() == self.message.bytes(),
             false => self.answer.number() == self.message.number(),
         }
@@ -213,7 +211,7 @@ impl<L: Link> Caller<L> {
         }
         let nonce = self.answer.number();
         let mut known = self.remembered.iter_mut().flatten();
-        match known.find(|one| one.nonce == nonce && !self.is_lossless) {
+        match known.find(|one| one.nonce == nonce && !self.exchange.is_lossless) {
             Some(known) if known.is_answered => self.tally.duplicated += 1,
             Some(known) => {
                 known.is_answered = true;
@@ -263,7 +261,7 @@ impl<L: Link> Caller<L> {
             ("answers that came late", tally.late),
             ("answers that came twice", tally.duplicated),
         ] {
-            match (count, self.is_lossless) {
+            match (count, self.exchange.is_lossless) {
                 (0, _) | (_, true) => b.claim_equal(what, 0.0, count as f64, "near end"),
                 (_, false) => {
                     let reason = "this path may lose messages; such operations do not count";
@@ -271,7 +269,7 @@ impl<L: Link> Caller<L> {
                 }
             }
         }
-        if !self.is_lossless && b.is_timed() {
+        if !self.exchange.is_lossless && b.is_timed() {
             b.detail("lost_count", tally.lost as f64);
             b.detail("late_count", tally.late as f64);
             b.detail("duplicated_count", tally.duplicated as f64);

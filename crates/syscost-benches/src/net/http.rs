@@ -27,7 +27,7 @@ use syscost_net::service::http::{self, Response};
 use syscost_net::socket::Tcp;
 use syscost_net::{Content, Service};
 
-use super::connections::{Connections, claim_accepted};
+use super::connections::Connections;
 use super::far_end::{
     Destination, Family, FarAccount, FarEnd, Networked, OverNetwork, Path, Route,
 };
@@ -314,10 +314,9 @@ impl Client {
         messages::see_size(b, &moved(asked, self.bodies));
         b.saw(&CONNECTIONS, kind_of(account.connections, asked));
         sockets::see_far_end(b, account.is_partner);
-        claim_accepted(b, &self.to.counters, self.to.budget.made(), account);
+        self.to.claim(b, Some(account));
         self.interface
             .claim(b, asked * REQUEST.len() as u64, asked * size);
-        self.to.budget.detail(b);
     }
 }
 

@@ -121,20 +121,13 @@ impl InterfaceCounters {
         self.claim_offloads(b);
         const CLAIM: &str = "bytes carried by the interface of its path, sent and received";
         let expected = |name: &str| format!("{name}: at least {sent} and {received}");
-        let known = || Some((self.name.as_ref().ok()?, self.changes()?));
-        let Some((name, changes)) = known() else {
-            let reasons = [
-                self.name.as_ref().err(),
-                self.before.carried.as_ref().err(),
-                self.after.carried.as_ref().err(),
-            ];
-            let reason = reasons.into_iter().flatten().next();
-            let reason = reason.map_or_else(
-                || "it was created in the meantime".to_owned(),
-                Unsupported::to_string,
-            );
-            b.claim_unobserved(CLAIM, expected("?"), TABLE, reason);
-            return;
+        let known = || -> Result<_, Unsupported> {
+            let name = self.name.as_ref().map_err(Unsupported::clone)?;
+            Ok((name, self.changes()?))
+        };
+        let (name, changes) = match known() {
+            Ok(known) => known,
+            Err(reason) => return b.claim_unobserved(CLAIM, expected("?"), TABLE, reason),
         };
         let (verdict, seen) = judge(name, &changes, sent, received);
         let seen = match seen {
@@ -163,11 +156,12 @@ impl InterfaceCounters {
         }
     }
 
-    /// What each interface has carried between the beginning and the end; `None` if unknown.
-    fn changes(&self) -> Option<Vec<Carried>> {
-        let before = self.before.carried.as_ref().ok()?;
-        let after = self.after.carried.as_ref().ok()?;
-        let changes = after.iter().filter_map(|now| {
+    /// What each interface has carried between the beginning and the end.
+    fn changes(&self) -> Result<Vec<Carried>, Unsupported> {
+        let [before, after] =
+            [&self.before, &self.after].map(|state| state.carried.as_ref().map_err(Clone::clone));
+        let before = before?;
+        let changes = after?.iter().filter_map(|now| {
             let then = before.iter().find(|then| then.interface == now.interface)?;
             Some(Carried {
                 interface: now.interface.clone(),
@@ -175,27 +169,16 @@ impl InterfaceCounters {
                 sent_bytes: now.sent_bytes.saturating_sub(then.sent_bytes),
             })
         });
-        Some(changes.collect())
+        Ok(changes.collect())
     }
 }
 
 /// A queueing discipline that holds packets back to keep to a rate, and how often it did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shaper {
-    interface: String,
-    kind: String,
-    held_back: u32,
-}
-
-#[cfg(test)]
-impl Shaper {
-    pub(crate) fn new(interface: &str, kind: &str, held_back: u32) -> Self {
-        Self {
-            interface: interface.to_owned(),
-            kind: kind.to_owned(),
-            held_back,
-        }
-    }
+    pub(crate) interface: String,
+    pub(crate) kind: String,
+    pub(crate) held_back: u32,
 }
 
 impl fmt::Display for Shaper {
@@ -241,49 +224,36 @@ fn judge<'c>(
 mod tests {
     use super::*;
 
-    fn carried(interface: &str, sent_bytes: u64, received_bytes: u64) -> Carried {
-        Carried {
-            interface: interface.to_owned(),
-            received_bytes,
-            sent_bytes,
-        }
-    }
-
     #[test]
     fn what_another_interface_carried_refutes() {
-        let of = |name, changes: &[Carried]| {
-            let (verdict, seen) = judge(name, changes, 1000, 500);
-            (verdict, seen.map(|one| one.interface.clone()))
-        };
-        let (lo, eth) = (Some("lo".to_owned()), Some("eth0".to_owned()));
-        let quiet = carried("eth0", 80, 60);
-        assert_eq!(
-            of("lo", &[carried("lo", 1500, 1500), quiet.clone()]),
-            (Verdict::Confirmed, lo.clone())
-        );
-        // Loopback counts each message twice.
-        assert_eq!(
-            of("lo", &[carried("lo", 1000, 500)]),
-            (Verdict::Refuted, lo.clone())
-        );
-        let busy = carried("eth0", 1000, 500);
-        assert_eq!(
-            of("eth0", std::slice::from_ref(&busy)),
-            (Verdict::Confirmed, eth.clone())
-        );
-        assert_eq!(
-            of("lo", &[carried("lo", 0, 0), busy.clone()]),
-            (Verdict::Refuted, eth.clone())
-        );
-        assert_eq!(
-            of("eth0", &[quiet.clone(), carried("lo", 5, 5)]),
-            (Verdict::Unverified, eth)
-        );
-        assert_eq!(
-            of("eth0", &[quiet, carried("lo", 2000, 2000)]),
-            (Verdict::Refuted, lo)
-        );
-        assert_eq!(of("wlan0", &[]), (Verdict::Unverified, None));
+        use Verdict::{Confirmed, Refuted, Unverified};
+        let quiet = ("eth0", 80, 60);
+        let busy = ("eth0", 1000, 500);
+        for (name, changes, verdict, seen) in [
+            (
+                "lo",
+                &[("lo", 1500, 1500), quiet][..],
+                Confirmed,
+                Some("lo"),
+            ),
+            // Loopback counts each message twice.
+            ("lo", &[("lo", 1000, 500)], Refuted, Some("lo")),
+            ("eth0", &[busy], Confirmed, Some("eth0")),
+            ("lo", &[("lo", 0, 0), busy], Refuted, Some("eth0")),
+            ("eth0", &[quiet, ("lo", 5, 5)], Unverified, Some("eth0")),
+            ("eth0", &[quiet, ("lo", 2000, 2000)], Refuted, Some("lo")),
+            ("wlan0", &[], Unverified, None),
+        ] {
+            let carried = |(interface, sent_bytes, received_bytes): &(&str, u64, u64)| Carried {
+                interface: (*interface).to_owned(),
+                received_bytes: *received_bytes,
+                sent_bytes: *sent_bytes,
+            };
+            let all: Vec<Carried> = changes.iter().map(carried).collect();
+            let (judged, by) = judge(name, &all, 1000, 500);
+            let by = by.map(|one| &*one.interface);
+            assert_eq!((judged, by), (verdict, seen), "{name}: {changes:?}");
+        }
     }
 
     #[test]

@@ -24,11 +24,8 @@ use syscost_harness::prelude::*;
 use syscost_net::Wait;
 use syscost_sys::counters::TaskId;
 
-use super::connection_cpus::ConnectionCpus;
-use super::exchange::{Caller, Exchange};
-use super::far_end::{
-    Destination, Family, FarAccount, FarEnd, Networked, OverNetwork, Path, Route,
-};
+use super::exchange::Exchange;
+use super::far_end::{Destination, Family, Networked, OverNetwork, Path, Route};
 use super::round_trip::{EchoSpec, Echoed};
 use super::tcp::bandwidth::{self, StreamSpec, Streams};
 use super::tcp::stream::Stream;
@@ -120,15 +117,25 @@ impl Networked for Row {
         let places = std::mem::take(&mut spec.places);
         spec.places = places.iter().cycle().take(load).cloned().collect();
         let exchange = Exchange::new(&mut plan, SIZE, true);
-        let start_echo = || Echo::start(&spec, &places[0], exchange);
+        let echo = EchoSpec {
+            route: spec.route.clone(),
+            wait: Wait::Block,
+            size: SIZE,
+            tcp: spec.tcp.clone(),
+        };
+        let connect = || {
+            let (far, near, interface) = Stream::connected(&echo, &places[0].far)?;
+            Ok::<_, Failure>((far, exchange.over(near, interface)))
+        };
         plan.audit_apart(AUDITED, |messages| {
-            let mut echo = start_echo()?;
-            (0..messages).try_for_each(|_| echo.near.round_trip())?;
-            echo.finish().map(drop)
+            let (far, mut near) = connect()?;
+            (0..messages).try_for_each(|_| near.round_trip())?;
+            near.end()?;
+            far.account().map(drop)
         })?;
         let start = || Streams::start(&spec, Until::Stopped);
         let mut streams = (load > 0).then(start).transpose()?;
-        let mut echo = start_echo()?;
+        let (far, mut near) = connect()?;
         if let Some(streams) = &mut streams {
             streams.warm_up(plan.case_ns(), &spec)?;
         }
@@ -138,10 +145,10 @@ impl Networked for Row {
         let observed = Observed::of(|| {
             let before = streams.as_ref().map(Streams::moved).unwrap_or_default();
             let (begun, first) = (clock.start(), laps.len());
-            let (since, trips) = (Instant::now(), echo.near.tally.answered);
+            let (since, trips) = (Instant::now(), near.tally.answered);
             loop {
                 let sent = clock.start();
-                echo.near.round_trip()?;
+                near.round_trip()?;
                 let came = clock.stop().ticks;
                 laps.push(clock.to_ns(came - sent));
                 let passed = Duration::from_nanos(clock.to_ns(came - begun) as u64);
@@ -155,7 +162,7 @@ impl Networked for Row {
                     fewest = fewest.min(moving);
                     let of_sample = &laps[first..];
                     let mean = of_sample.iter().sum::<f64>() / of_sample.len() as f64;
-                    let done = echo.near.tally.answered - trips;
+                    let done = near.tally.answered - trips;
                     implied.note(mean * done as f64, since);
                     return Ok(mean);
                 }
@@ -168,7 +175,7 @@ impl Networked for Row {
             laps.iter().for_each(|ns| b.record_single(*ns));
             let claim = "round trips in the distribution, of those that were made";
             let singles = b.singles();
-            b.claim_equal(claim, echo.near.tally.answered, singles, "near end");
+            b.claim_equal(claim, near.tally.answered, singles, "near end");
         }
         b.saw(&MOVING, fewest as u64);
         if let Some(streams) = streams {
@@ -179,50 +186,16 @@ impl Networked for Row {
                 b.detail("load_bytes_per_s", rate);
             }
         }
-        tasks::see_placement(b, &echo.tasks());
-        let (near, account) = echo.finish()?;
+        // Both tasks, if both are on this machine.
+        let both = far.task().map(|far| (TaskId::own(), far));
+        tasks::see_placement(b, both.as_slice());
+        near.end()?;
+        let account = far.account()?;
         near.claim(b, &account);
         sockets::see_family(b, [&near.link]);
         sockets::see_far_end(b, account.is_partner);
         near.link.claim_options(b, account.tcp.as_ref());
         Ok(outcome)
-    }
-}
-
-/// The measured connection.
-struct Echo {
-    near: Caller<Stream>,
-    far: FarEnd,
-}
-
-impl Echo {
-    /// Connects to a far end that answers, on its CPUs if it is on this machine.
-    fn start(
-        spec: &StreamSpec,
-        places: &ConnectionCpus,
-        exchange: Exchange,
-    ) -> Result<Self, Failure> {
-        let spec = EchoSpec {
-            route: spec.route.clone(),
-            wait: Wait::Block,
-            size: SIZE,
-            tcp: spec.tcp.clone(),
-        };
-        let (far, near, interface) = Stream::connected(&spec, &places.far)?;
-        let near = exchange.over(near, interface);
-        Ok(Self { near, far })
-    }
-
-    /// Both tasks, if both are on this machine.
-    fn tasks(&self) -> Vec<(TaskId, TaskId)> {
-        let far = self.far.task();
-        far.map(|far| (TaskId::own(), far)).into_iter().collect()
-    }
-
-    /// Ends the connection; returns the near end and what the far end accounts for.
-    fn finish(mut self) -> Result<(Caller<Stream>, FarAccount), Failure> {
-        self.near.end()?;
-        Ok((self.near, self.far.account()?))
     }
 }
 

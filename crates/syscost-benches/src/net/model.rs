@@ -127,29 +127,31 @@ impl Computed for Row {
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
-        modelled(self, sources)
+        let (round_trips, streams): (Vec<&Source>, Vec<&Source>) =
+            sources.iter().partition(|source| source.id == ROUND_TRIP);
+        let point = |source: &&Source| {
+            let OverNetwork(row) = source.row::<OverNetwork<RoundTrip>>()?;
+            Ok((row.size.0 as f64, source.median))
+        };
+        let points: Result<Vec<_>, Failure> = round_trips.iter().map(point).collect();
+        modelled(self, &points?, streams.first().map(|stream| stream.median))
     }
 }
 
-/// The model of this row.
-fn modelled(row: &Row, sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
-    let (round_trips, streams): (Vec<&Source>, Vec<&Source>) =
-        sources.iter().partition(|source| source.id == ROUND_TRIP);
-    if round_trips.len() < MIN_POINTS {
+/// The model of this row, of round trips of these bytes that take so many ns, beside the bandwidth of
+/// a stream.
+fn modelled(
+    row: &Row,
+    points: &[(f64, f64)],
+    stream: Option<f64>,
+) -> Result<ComputedValue, Failure> {
+    if points.len() < MIN_POINTS {
         return Err(Failure::Unsupported(format!(
             "no model can be fitted to {} sizes of messages; at least {MIN_POINTS} are needed",
-            round_trips.len()
+            points.len()
         )));
     }
-    let point = |source: &&Source| {
-        let OverNetwork(row) = source.row::<OverNetwork<RoundTrip>>()?;
-        Ok((row.size.0 as f64, source.median))
-    };
-    let points: Vec<_> = round_trips
-        .iter()
-        .map(point)
-        .collect::<Result<_, Failure>>()?;
-    let model = hockney::fit(&points)
+    let model = hockney::fit(points)
         .ok_or_else(|| Failure::Failed("no model can be fitted to these times".to_owned()))?;
     // There and back.
     let bandwidth = 2e9 / model.per_byte;
@@ -165,8 +167,7 @@ fn modelled(row: &Row, sources: &[Source<'_>]) -> Result<ComputedValue, Failure>
         )
     });
     let mut evidence = vec![fits(&model)];
-    let beside = |stream: &&Source| beside_stream(bandwidth, stream.median, row.path);
-    evidence.extend(streams.first().map(beside));
+    evidence.extend(stream.map(|stream| beside_stream(bandwidth, stream, row.path)));
     let mut details = BTreeMap::from([(
         "relative_error_percent".to_owned(),
         100.0 * model.relative_error,
@@ -248,35 +249,9 @@ mod tests {
         time: impl Fn(f64) -> f64,
         stream: f64,
     ) -> Result<ComputedValue, Failure> {
-        let sizes = [
-            Bytes(1),
-            Bytes(64),
-            Bytes::kib(1),
-            Bytes::kib(4),
-            Bytes::kib(16),
-            Bytes::kib(64),
-        ];
-        let cases = rows!(RoundTrip {
-            path: [Path::Loopback],
-            family: [Family::Ipv4],
-            cpus: [Some(Placement::SAME)],
-            wait: [Wait::Block],
-            size: sizes
-        });
-        let erased = |case: Case<RoundTrip>| case.map(OverNetwork).erased();
-        let cases: Vec<Case> = cases.into_iter().map(erased).collect();
-        let trips = cases.iter().zip(sizes).map(|(case, size)| Source {
-            id: ROUND_TRIP,
-            case,
-            median: time(size.0 as f64),
-        });
-        let stream = Source {
-            id: id!(net::tcp::bandwidth),
-            case: &Case::default(),
-            median: stream,
-        };
-        let sources: Vec<Source> = trips.chain([stream]).collect();
-        modelled(&of_model(term), &sources)
+        let sizes = [1.0, 64.0, 1024.0, 4096.0, 16_384.0, 65_536.0];
+        let points = sizes.map(|bytes| (bytes, time(bytes)));
+        modelled(&of_model(term), &points, Some(stream))
     }
 
     fn verdicts(computed: &ComputedValue) -> Vec<Verdict> {
@@ -333,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_few_sizes_have_no_model() {
-        let few = modelled(&of_model(Term::Latency), &[]);
+        let few = modelled(&of_model(Term::Latency), &[], None);
         assert!(matches!(few, Err(Failure::Unsupported(_))));
     }
 }

@@ -123,12 +123,13 @@ mod tests {
     use crate::testing::{claims, findings_by};
 
     /// The claims that are refuted where one end gave two messages of 64 bytes.
-    fn refuted(got: Moved, strays: Strays) -> Vec<String> {
-        let gave = Moved {
-            messages: 2,
-            bytes: 128,
-            sum: Some(7),
+    fn refuted(messages: u64, bytes: u64, sum: u64, strays: Strays) -> Vec<String> {
+        let moved = |messages, bytes, sum| Moved {
+            messages,
+            bytes,
+            sum: Some(sum),
         };
+        let (gave, got) = (moved(2, 128, 7), moved(messages, bytes, sum));
         let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
             let mut outcome = plan.measure(Loop::infallible(|| 1))?;
             claim_same(&mut outcome, "here", &gave, &got, strays);
@@ -136,39 +137,29 @@ mod tests {
         });
         let found = found.expect("measured");
         let all = claims(&found, Verdict::Refuted).into_iter();
-        all.filter(|claim| claim.ends_with("here"))
+        all.filter_map(|claim| claim.strip_suffix(" here"))
             .map(str::to_owned)
             .collect()
     }
 
     #[test]
     fn what_is_lost_cut_or_changed_is_refuted() {
-        let got = |messages, bytes, sum| Moved {
-            messages,
-            bytes,
-            sum: Some(sum),
-        };
         let none = Strays::default();
-        assert_eq!(refuted(got(2, 128, 7), none), [""; 0]);
-        assert_eq!(
-            refuted(got(1, 64, 7), none),
-            ["messages here", "bytes here"]
-        );
-        assert_eq!(refuted(got(2, 127, 7), none), ["bytes here"]);
-        assert_eq!(
-            refuted(got(2, 128, 8), none),
-            ["checksum of the bytes here"]
-        );
         let lossy = Strays {
             missing: 1,
             repeated: 1,
         };
-        for (messages, bytes) in [(1, 64), (3, 192)] {
-            assert_eq!(refuted(got(messages, bytes, 8), lossy), [""; 0]);
+        for (messages, bytes, sum, strays, claims) in [
+            (2, 128, 7, none, &[][..]),
+            (1, 64, 7, none, &["messages", "bytes"]),
+            (2, 127, 7, none, &["bytes"]),
+            (2, 128, 8, none, &["checksum of the bytes"]),
+            (1, 64, 8, lossy, &[]),
+            (3, 192, 8, lossy, &[]),
+            (4, 256, 7, lossy, &["messages", "bytes"]),
+        ] {
+            let refuted = refuted(messages, bytes, sum, strays);
+            assert_eq!(refuted, claims, "{messages} messages of {bytes} bytes");
         }
-        assert_eq!(
-            refuted(got(4, 256, 7), lossy),
-            ["messages here", "bytes here"]
-        );
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
+use rustix::io::Errno;
 use rustix::net::getsockname;
 use syscost_harness::prelude::*;
 
@@ -26,15 +27,19 @@ pub(crate) fn family(family: Family) -> Proof {
 
 /// Reports the families of these sockets' own addresses.
 pub(crate) fn see_family<S: AsFd>(b: &mut Bencher, sockets: impl IntoIterator<Item = S>) {
+    match families(sockets) {
+        Ok(all) => b.saw(&FAMILY, all),
+        Err(cause) => b.unseen(&FAMILY, cause),
+    }
+}
+
+fn families<S: AsFd>(sockets: impl IntoIterator<Item = S>) -> Result<String, Errno> {
     let own = |socket: S| SocketAddr::try_from(getsockname(socket)?);
-    let all: Result<BTreeSet<&str>, _> = sockets
+    let all: Result<BTreeSet<&str>, Errno> = sockets
         .into_iter()
         .map(|socket| own(socket).map(|own| Family::of_address(own.ip()).name()))
         .collect();
-    match all {
-        Ok(all) => b.saw(&FAMILY, Vec::from_iter(all).join(" ")),
-        Err(cause) => b.unseen(&FAMILY, cause),
-    }
+    Ok(Vec::from_iter(all?).join(" "))
 }
 
 /// Proof that the far end is on this path.
@@ -75,66 +80,16 @@ pub(crate) fn receives_with(flags: u32) -> Proof {
 mod tests {
     use std::net::UdpSocket;
 
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
-
     use super::*;
-    use crate::testing::{claims, findings_by};
-
-    #[derive(Params, Clone)]
-    struct Row {
-        family: Family,
-        path: Path,
-    }
-
-    impl Measured for Row {
-        fn rows(_: &Here) -> Vec<Case<Self>> {
-            rows!(Row {
-                family: [Family::Ipv4],
-                path: Path::ALL
-            })
-        }
-
-        fn proofs(&self) -> RowProofs<Proof> {
-            RowProofs {
-                family: family(self.family),
-                path: path(self.path),
-            }
-        }
-
-        fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-            plan.measure(Loop::infallible(|| 1))
-        }
-    }
-
-    /// The claims refuted of a row on this path, with such a socket and far end.
-    fn refuted(on: Path, address: &str, is_partner: bool) -> Option<usize> {
-        let socket = UdpSocket::bind(address).ok()?;
-        let cases = (Benchmark::of::<Row>().cases)(&Here::plain());
-        let case = cases
-            .iter()
-            .find(|case| case.find("path") == Some(on.name()));
-        let found = findings_by(case?, Pass::Timed, &[], |plan| {
-            let mut outcome = plan.measure(Loop::infallible(|| 1))?;
-            see_family(&mut outcome, [&socket]);
-            see_far_end(&mut outcome, is_partner);
-            Ok(outcome)
-        });
-        let found = found.expect("measured");
-        let all = claims(&found, Verdict::Refuted).into_iter();
-        Some(all.filter(|claim| !claim.contains("operation")).count())
-    }
 
     #[test]
-    fn another_family_or_far_end_than_named_is_refuted() {
-        let v4 = "127.0.0.1:0";
-        assert_eq!(refuted(Path::Loopback, v4, true), Some(0));
-        assert_eq!(refuted(Path::Remote, v4, false), Some(0));
-        assert_eq!(refuted(Path::Loopback, v4, false), Some(1));
-        assert_eq!(refuted(Path::Remote, v4, true), Some(1));
-        match refuted(Path::Loopback, "[::1]:0", true) {
-            Some(refuted) => assert_eq!(refuted, 1),
-            None => println!("skipped: no IPv6 here"),
+    fn sockets_of_another_family_and_another_far_end_are_seen() {
+        let v4 = UdpSocket::bind("127.0.0.1:0").unwrap();
+        assert_eq!(families([&v4, &v4]), Ok("ipv4".to_owned()));
+        match UdpSocket::bind("[::1]:0") {
+            Ok(v6) => assert_eq!(families([&v4, &v6]), Ok("ipv4 ipv6".to_owned())),
+            Err(reason) => println!("skipped: {reason}"),
         }
+        assert_ne!(far_end(true), far_end(false));
     }
 }

@@ -10,9 +10,6 @@ use crate::wire::Service;
 /// Maximum size of a datagram, in bytes: the maximum UDP payload over IPv4.
 const MAX_DATAGRAM: u32 = 65_507;
 
-/// Maximum socket buffer, in bytes; the kernel's own limit is usually lower.
-const MAX_SOCKET_BUFFER: u32 = 256 << 20;
-
 /// Maximum backlog.
 const MAX_BACKLOG: u32 = 65_535;
 
@@ -120,9 +117,6 @@ fn options(tcp: &Tcp) -> Result<(), String> {
         if !(1..=MAX_CONGESTION).contains(&name.len()) || !name.chars().all(is_name) {
             return Err("no congestion control has such a name".to_owned());
         }
-    }
-    for buffer in [tcp.send_buffer, tcp.receive_buffer].into_iter().flatten() {
-        within("buffer", buffer, 1, MAX_SOCKET_BUFFER)?;
     }
     Ok(())
 }

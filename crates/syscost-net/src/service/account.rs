@@ -25,8 +25,6 @@ pub struct Account {
     /// Checked bytes that differ from the expected content; datagrams of a wrong size count with all
     /// their bytes. Accept: connections from other addresses.
     pub wrong: u64,
-    /// CPU time of the tasks that served, from the first message on, in ns.
-    pub cpu_ns: u64,
     /// Time from the first message to the end, in ns, by the far end's clock.
     pub elapsed_ns: u64,
     /// The part of that time in which messages were due at the requested rate, but the sender was too
@@ -51,7 +49,6 @@ impl Account {
         self.bytes += other.bytes;
         self.checksum = self.checksum.wrapping_add(other.checksum);
         self.wrong += other.wrong;
-        self.cpu_ns += other.cpu_ns;
         self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
         self.forfeited_ns = self.forfeited_ns.max(other.forfeited_ns);
         self.connections += other.connections;
@@ -112,8 +109,6 @@ pub struct TcpSide {
     pub send_buffer_limited_us: u64,
     /// Size of the send buffer, in bytes, as the kernel counts it; the smallest of all connections.
     pub send_buffer: u64,
-    /// Size of the receive buffer, in bytes, as the kernel counts it; the smallest of all connections.
-    pub receive_buffer: u64,
 }
 
 impl TcpSide {
@@ -132,7 +127,6 @@ impl TcpSide {
             receive_window_limited_us: info.receive_window_limited_us,
             send_buffer_limited_us: info.send_buffer_limited_us,
             send_buffer: sockopt::socket_send_buffer_size(socket).ok()? as u64,
-            receive_buffer: sockopt::socket_recv_buffer_size(socket).ok()? as u64,
         })
     }
 
@@ -160,7 +154,6 @@ impl TcpSide {
                 + other.receive_window_limited_us,
             send_buffer_limited_us: self.send_buffer_limited_us + other.send_buffer_limited_us,
             send_buffer: self.send_buffer.min(other.send_buffer),
-            receive_buffer: self.receive_buffer.min(other.receive_buffer),
         }
     }
 }
@@ -240,32 +233,27 @@ fn overflows_in(netstat: &str) -> Option<u64> {
 
 /// Reads the kernel's monotonic clock, in ns.
 pub(crate) fn monotonic_ns() -> u64 {
-    reading(ClockId::Monotonic)
-}
-
-fn reading(clock: ClockId) -> u64 {
-    let time = clock_gettime(clock);
+    let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Measures the time, and the CPU time of this task, from the first message to the end.
+/// Measures the time from the first message to the end.
 #[derive(Debug, Default)]
-pub(super) struct Span(Option<(u64, u64)>);
+pub(super) struct Span(Option<u64>);
 
 impl Span {
     /// Called at each message; only the first has an effect.
     #[inline]
     pub(super) fn begin(&mut self) {
         if self.0.is_none() {
-            self.0 = Some((monotonic_ns(), reading(ClockId::ThreadCPUTime)));
+            self.0 = Some(monotonic_ns());
         }
     }
 
     /// Records the span in the account.
     pub(super) fn end(&self, account: &mut Account) {
-        if let Some((begun, cpu)) = self.0 {
+        if let Some(begun) = self.0 {
             account.elapsed_ns = monotonic_ns().saturating_sub(begun);
-            account.cpu_ns = reading(ClockId::ThreadCPUTime).saturating_sub(cpu);
         }
     }
 }

@@ -144,7 +144,6 @@ pub struct Core {
     /// Number of the CPU that the task was on, at the far end.
     pub cpu: u32,
     /// Whether its core was not shared.
-    #[serde(rename = "is_ours")]
     pub is_exclusive: bool,
 }
 
@@ -155,7 +154,6 @@ pub struct Opening {
     /// Port, at the address of the session.
     pub port: u16,
     /// Sent at the beginning of each stream, or as the first datagram.
-    #[serde(rename = "ticket")] // in this version of the protocol
     pub cookie: Cookie,
 }
 

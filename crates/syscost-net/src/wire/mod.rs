@@ -15,7 +15,7 @@ pub use message::{
 };
 
 /// Version of the protocol; raised when two versions would misunderstand each other.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Maximum length of a line, without its end, in bytes.
 pub const MAX_LINE: usize = 8 << 10;

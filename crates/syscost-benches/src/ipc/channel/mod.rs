@@ -115,9 +115,9 @@ macro_rules! mechanisms {
 mechanisms! {
     Pipe: streams::pipes, streams::PIPE;
     UnixStream: streams::sockets, streams::UNIX;
-    SharedFutex: ring::open::<ring::Sleep>, ring::SLEEPING;
+    SharedFutex: ring::open::<false>, ring::SLEEPING;
     ProcessVmReadv: process_vm_readv::open, process_vm_readv::MECHANISM;
-    SharedSpin: ring::open::<ring::Spin>, ring::POLLING;
+    SharedSpin: ring::open::<true>, ring::POLLING;
     Fifo: streams::fifos, streams::FIFO;
     #[value("socketpair")]
     SocketPair: streams::pair, streams::SOCKETPAIR;

@@ -2,7 +2,6 @@
 #![allow(unsafe_code)] // bytes in shared memory, handed over by counts
 
 use std::cell::UnsafeCell;
-use std::marker::PhantomData;
 
 use rustix::mm::{Advice, madvise};
 use syscost_harness::prelude::*;
@@ -57,52 +56,6 @@ const ROOM: usize = 64 << 10;
 /// woken at the end of a message, or before this side sleeps itself.
 const PART: usize = 4096;
 
-/// How a side waits for the other.
-pub(super) trait Wait: Send + 'static {
-    const SLEEPS: bool;
-    fn move_to(gate: &Gate, count: u32);
-    fn wake(gate: &Gate);
-    fn past(gate: &Gate, seen: u32) -> Result<u32, Bad>;
-}
-
-/// Waits in a futex; the other side wakes it only then.
-pub(super) struct Sleep;
-
-/// Waits by polling.
-pub(super) struct Spin;
-
-impl Wait for Sleep {
-    const SLEEPS: bool = true;
-
-    fn move_to(gate: &Gate, count: u32) {
-        gate.move_to(count);
-    }
-
-    fn wake(gate: &Gate) {
-        gate.wake();
-    }
-
-    fn past(gate: &Gate, seen: u32) -> Result<u32, Bad> {
-        gate.past(seen)
-    }
-}
-
-impl Wait for Spin {
-    const SLEEPS: bool = false;
-
-    #[inline(always)]
-    fn move_to(gate: &Gate, count: u32) {
-        gate.move_for_spinner(count);
-    }
-
-    fn wake(_: &Gate) {}
-
-    #[inline(always)]
-    fn past(gate: &Gate, seen: u32) -> Result<u32, Bad> {
-        gate.spin_past(seen)
-    }
-}
-
 /// One direction. Both counters are in bytes and wrap around.
 struct Lane {
     put: Gate,
@@ -117,18 +70,18 @@ struct Bytes(UnsafeCell<[u8; ROOM]>);
 // hand them over.
 unsafe impl Sync for Bytes {}
 
-/// One end. It keeps its own counters, and reads the other's only when necessary.
-pub(super) struct Ring<W> {
+/// One end, which waits for the other by polling if it `SPINS`, else in a futex, where the other side
+/// wakes it only then. It keeps its own counters, and reads the other's only when necessary.
+pub(super) struct Ring<const SPINS: bool> {
     from: Shared<Lane>,
     to: Shared<Lane>,
     put: u32,
     taken: u32,
     put_by_other: u32,
     taken_by_other: u32,
-    wait: PhantomData<W>,
 }
 
-pub(super) fn open<W>(_: usize) -> Result<Ends<Ring<W>>, Failure> {
+pub(super) fn open<const SPINS: bool>(_: usize) -> Result<Ends<Ring<SPINS>>, Failure> {
     let lane = || {
         let lane = Shared::new(Lane {
             put: Gate::default(),
@@ -145,12 +98,36 @@ pub(super) fn open<W>(_: usize) -> Result<Ends<Ring<W>>, Failure> {
         taken: 0,
         put_by_other: 0,
         taken_by_other: 0,
-        wait: PhantomData,
     })
 }
 
-impl<W: Wait> Channel for Ring<W> {
-    const SLEEPS: bool = W::SLEEPS;
+impl<const SPINS: bool> Ring<SPINS> {
+    #[inline(always)]
+    fn move_to(gate: &Gate, count: u32) {
+        match SPINS {
+            true => gate.move_for_spinner(count),
+            false => gate.move_to(count),
+        }
+    }
+
+    #[inline(always)]
+    fn wake(gate: &Gate) {
+        if !SPINS {
+            gate.wake();
+        }
+    }
+
+    #[inline(always)]
+    fn past(gate: &Gate, seen: u32) -> Result<u32, Bad> {
+        match SPINS {
+            true => gate.spin_past(seen),
+            false => gate.past(seen),
+        }
+    }
+}
+
+impl<const SPINS: bool> Channel for Ring<SPINS> {
+    const SLEEPS: bool = !SPINS;
 
     fn begin(&mut self) {
         for lane in [&self.from, &self.to] {
@@ -166,8 +143,8 @@ impl<W: Wait> Channel for Ring<W> {
         while !rest.is_empty() {
             let free = ROOM - self.put.wrapping_sub(self.taken_by_other) as usize;
             if free == 0 {
-                W::wake(&lane.put);
-                self.taken_by_other = W::past(&lane.taken, self.taken_by_other)?;
+                Self::wake(&lane.put);
+                self.taken_by_other = Self::past(&lane.taken, self.taken_by_other)?;
                 continue;
             }
             let at = self.put as usize % ROOM;
@@ -179,9 +156,9 @@ impl<W: Wait> Channel for Ring<W> {
             }
             rest = &rest[count..];
             self.put = self.put.wrapping_add(count as u32);
-            W::move_to(&lane.put, self.put);
+            Self::move_to(&lane.put, self.put);
         }
-        W::wake(&lane.put);
+        Self::wake(&lane.put);
         Ok(message.bytes().len())
     }
 
@@ -191,8 +168,8 @@ impl<W: Wait> Channel for Ring<W> {
         while !rest.is_empty() {
             let there = self.put_by_other.wrapping_sub(self.taken) as usize;
             if there == 0 {
-                W::wake(&lane.taken);
-                self.put_by_other = W::past(&lane.put, self.put_by_other)?;
+                Self::wake(&lane.taken);
+                self.put_by_other = Self::past(&lane.put, self.put_by_other)?;
                 continue;
             }
             let at = self.taken as usize % ROOM;
@@ -205,9 +182,9 @@ impl<W: Wait> Channel for Ring<W> {
             }
             rest = later;
             self.taken = self.taken.wrapping_add(count as u32);
-            W::move_to(&lane.taken, self.taken);
+            Self::move_to(&lane.taken, self.taken);
         }
-        W::wake(&lane.taken);
+        Self::wake(&lane.taken);
         Ok(message.bytes().len())
     }
 

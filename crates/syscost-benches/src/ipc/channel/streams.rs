@@ -152,7 +152,9 @@ pub(super) fn connected(kind: SocketType) -> Result<Ends<OwnedFd>, Failure> {
 }
 
 /// A socket with a path, and the file that removes it.
-pub(super) fn bound(kind: SocketType) -> Result<(OwnedFd, scratch::File, SocketAddrUnix), Failure> {
+pub(in crate::ipc) fn bound(
+    kind: SocketType,
+) -> Result<(OwnedFd, scratch::File, SocketAddrUnix), Failure> {
     let file = scratch::file("socket").map_err(|error| Failure::of("name a socket", error))?;
     let failed = |error| Failure::of("bind a unix socket", error);
     let address = SocketAddrUnix::new(file.path()).map_err(failed)?;

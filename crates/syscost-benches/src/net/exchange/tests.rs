@@ -185,7 +185,7 @@ fn what_is_no_answer_says_which_message_waits() {
 #[test]
 fn where_times_are_taken_only_the_nonce_is_compared() {
     let mut caller = caller(Lossless, [&[Changed(0)]]);
-    caller.whole = Pass::Timed.into();
+    caller.exchange.whole = Pass::Timed.into();
     assert_eq!(caller.iterate(), Ok(true));
 }
 

@@ -112,26 +112,17 @@ impl Networked for Row {
     fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         let step = self.step;
         route.announce(&mut plan, 0)?;
-        let (mut outcome, connector, account) = match step {
-            Step::Refused => {
-                let make = |_: &[u32]| {
-                    let (address, closed_port) = closed_port(&route)?;
-                    let to = Connections::refused(address)?;
-                    Ok(Team::new(Vec::new(), Connector::new(step, to, closed_port)))
-                };
-                let shape = Together::of(route.placement(), make);
-                let (outcome, connector) = plan.measure(shape)?.split();
-                (outcome, connector, None)
+        let shape = Together::of(route.placement(), |cpus| {
+            if step == Step::Refused {
+                let (address, closed_port) = closed_port(&route)?;
+                let connector = Connector::new(step, Connections::refused(address)?, closed_port);
+                return Ok(Team::new(Vec::new(), connector).map(|connector| (connector, None)));
             }
-            Step::Connect | Step::FirstByte | Step::Reset => {
-                let shape = Together::of(route.placement(), |cpus| {
-                    let (far, to) = accepting(step.rule(), &route, cpus)?;
-                    Ok(far.driven_by(Connector::new(step, to, None)))
-                });
-                let (outcome, (connector, account)) = plan.measure(shape)?.split();
-                (outcome, connector, Some(account))
-            }
-        };
+            let (far, to) = accepting(step.rule(), &route, cpus)?;
+            let team = far.driven_by(Connector::new(step, to, None));
+            Ok(team.map(|(connector, account)| (connector, Some(account))))
+        });
+        let (mut outcome, (connector, account)) = plan.measure(shape)?.split();
         if let Some((brings, socket)) = &connector.last {
             outcome.saw(&BRINGS, brings.name());
             sockets::see_family(&mut outcome, [socket]);

@@ -78,9 +78,7 @@ impl Stream {
             b.detail("mtu_bytes", f64::from(mtu));
         }
     }
-}
 
-impl Stream {
     /// Claims that both ends have the expected options.
     pub(crate) fn claim_options(&self, b: &mut Bencher, far: Option<&TcpSide>) {
         let Some(((_, near), far)) = self.sides.as_ref().zip(far) else {

@@ -257,7 +257,11 @@ mod tests {
 
     #[test]
     fn the_shaper_of_the_own_interface_is_named() {
-        let shaper = Shaper::new("link0", "tbf", 12);
+        let shaper = Shaper {
+            interface: "link0".to_owned(),
+            kind: "tbf".to_owned(),
+            held_back: 12,
+        };
         let named = |rates: &[f64]| Bottleneck::find(rates, None, Some(shaper.clone()));
         let text = named(&RATES).expect("it held packets back").to_string();
         let expected =
