@@ -112,11 +112,10 @@ impl Pinger {
         let (claim, named, source) = ("type of the socket", self.kind.name(), "SO_TYPE");
         match sockopt::socket_type(&self.socket) {
             Ok(is) => {
-                let kinds = [Kind::Ping, Kind::Raw].into_iter();
-                let is = kinds
-                    .filter(|kind| kind.socket_type() == is)
-                    .map(Kind::name);
-                b.claim_equal(claim, named, is.last().unwrap_or("another socket"), source);
+                let mut kinds = [Kind::Ping, Kind::Raw].into_iter();
+                let is = kinds.find(|kind| kind.socket_type() == is);
+                let is = is.map_or("another socket", Kind::name);
+                b.claim_equal(claim, named, is, source);
             }
             Err(cause) => b.claim_unobserved(claim, named, source, cause),
         }

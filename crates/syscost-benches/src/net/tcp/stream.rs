@@ -45,7 +45,7 @@ impl Stream {
         let interface = InterfaceCounters::of(&socket)?;
         let stream = Self {
             waiting: Waiting::new(&socket, wait, RecvFlags::WAITALL, None)?,
-            sides: TcpSide::of(&socket).map(|side| (side.clone(), side)),
+            sides: TcpSide::of(&socket).map(|side| (side, side)),
             mtu: TcpInfo::of(&socket).ok().map(|info| info.path_mtu),
             socket,
         };
