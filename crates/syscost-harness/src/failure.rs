@@ -39,29 +39,18 @@ impl Failure {
     }
 }
 
-impl From<PartnerError> for Failure {
-    fn from(error: PartnerError) -> Self {
-        Failure::Failed(error.to_string())
-    }
+/// Errors that say themselves what was tried.
+macro_rules! failed_by {
+    ($($error:ty),+) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Failure::Failed(error.to_string())
+            }
+        })+
+    };
 }
 
-impl From<SystemError> for Failure {
-    fn from(error: SystemError) -> Self {
-        Failure::Failed(error.to_string())
-    }
-}
-
-impl From<ServiceError> for Failure {
-    fn from(error: ServiceError) -> Self {
-        Failure::Failed(error.to_string())
-    }
-}
-
-impl From<ClientError> for Failure {
-    fn from(error: ClientError) -> Self {
-        Failure::Failed(error.to_string())
-    }
-}
+failed_by!(PartnerError, SystemError, ServiceError, ClientError);
 
 impl From<Wrong> for Failure {
     fn from(wrong: Wrong) -> Self {

@@ -96,26 +96,15 @@ fn share_on(cpus: &[u32]) -> Option<f64> {
     })
 }
 
-/// What the kernel counts for this task, where it makes an operation alone and never sleeps: all
-/// the time that it is ready and does not run is others'.
-pub(super) struct Own(Option<SchedStat>);
-
-impl Own {
-    /// Begins to read it if the operation is such a one.
-    pub(super) fn of(is_alone_and_awake: bool) -> Self {
-        Self(is_alone_and_awake.then(|| SchedStat::open().ok()).flatten())
-    }
-
-    /// What has been counted so far; `None` where the kernel does not report it, and of other
-    /// operations.
-    pub(super) fn read(&self) -> Option<TaskReading> {
-        let schedule = self.0.as_ref()?.read().ok()?;
-        Some(TaskReading {
-            run_ns: Some(own_run_ns()),
-            delay_ns: Some(schedule.run_delay_ns),
-            ..TaskReading::default()
-        })
-    }
+/// What the kernel has counted for this task, all of whose waiting is others' if it makes an
+/// operation alone and never sleeps. `None` where the kernel does not report it.
+pub(super) fn own_reading(schedule: &SchedStat) -> Option<TaskReading> {
+    let delay_ns = schedule.read().ok()?.run_delay_ns;
+    Some(TaskReading {
+        run_ns: Some(own_run_ns()),
+        delay_ns: Some(delay_ns),
+        ..TaskReading::default()
+    })
 }
 
 /// A stretch of time in which tasks may share a CPU with other programs: a task that sleeps or yields

@@ -4,9 +4,10 @@ use std::ops::RangeInclusive;
 
 use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Verdict};
+use syscost_sys::counters::SchedStat;
 
 use crate::bencher::Plan;
-use crate::bencher::background::{self, Own, Stretch};
+use crate::bencher::background::{self, Stretch};
 use crate::bencher::body::Body;
 use crate::bencher::timed::Batch;
 use crate::expect::Expect;
@@ -159,8 +160,9 @@ impl Plan<'_> {
         .warm_up(body);
         let (mut own, mut here, mut any) = (Pairs::default(), Pairs::default(), Pairs::default());
         let is_alone = !self.is_team && body.usage().is_none();
-        let own_count = Own::of(is_alone && !self.may_block());
-        let counted = |body: &dyn Body| body.counted().or_else(|| own_count.read());
+        let schedule = (is_alone && !self.may_block()).then(SchedStat::open);
+        let of_own = || background::own_reading(schedule.as_ref()?.as_ref().ok()?);
+        let counted = |body: &dyn Body| body.counted().or_else(of_own);
         let of = |pairs: &Pairs, beside| {
             let ratio = pairs.ratio(expect)?;
             Some(Proportion { ratio, beside })
@@ -208,7 +210,6 @@ impl Plan<'_> {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use syscost_sys::counters::SchedStat;
     use syscost_sys::cpu;
 
     use super::*;
