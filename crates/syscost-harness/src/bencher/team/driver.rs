@@ -21,7 +21,7 @@ pub trait Driver {
     const IS_PREPARED: bool = false;
 
     /// Makes exactly this many iterations together with the partners, with as many operations each
-    /// as [`Plan::operations_per_iteration`](crate::bencher::Plan::operations_per_iteration) says.
+    /// as [`Together::per_iteration`](crate::bencher::Together::per_iteration) says.
     fn run(&mut self, iterations: u64) -> Result<(), Failure>;
 
     /// Called before each batch of [`Together`](super::Together) and before each
