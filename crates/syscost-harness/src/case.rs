@@ -177,7 +177,7 @@ impl<R: ?Sized> Case<R> {
         &'p self,
         proofs: &'p [Proof],
     ) -> impl Iterator<Item = (&'p Proof, (&'static str, &'p str))> {
-        // A row without proofs has no parameters, or does not say what proves them.
+        // A row without proofs has no parameters.
         proofs
             .iter()
             .zip(&self.facts.named)

@@ -149,7 +149,7 @@ impl Measured for Row {
             let (begun, before) = (Instant::now(), readers.windows.all_reads());
             let rate = readers.window()?;
             let reads = readers.windows.all_reads() - before;
-            // In a window without reads, which a claim below catches, there are no latencies.
+            // In a window without reads there are no latencies.
             if reads > 0 {
                 implied.note(reads as f64 * 1e9 / rate, begun);
             }

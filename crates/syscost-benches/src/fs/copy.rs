@@ -112,7 +112,7 @@ impl Measured for Row {
 
 fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outcome<'p>, Failure> {
     let bytes = copier.source.bytes();
-    let cached = Cache::of(space, copier.source.open()?)?;
+    let cached = Cache::of(copier.source.open()?)?;
     cached.fill(&copier.source)?;
     let (all, seen) = (Fact::from(cached.pages()), cached.resident()?.fact());
     plan.claim_equal("pages of the source in the page cache", all, seen, PAGES);

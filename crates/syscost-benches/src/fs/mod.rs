@@ -37,7 +37,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Filesystem};
 
 pub(crate) use space::claim_flag;
-pub(crate) use waits::{MAX_JOURNAL, MAX_MOVED, claim_moved};
+pub(crate) use waits::{MAX_JOURNAL, MAX_MOVED, claim_device_moved};
 
 pub(super) const GROUP: Group = group! {
     fs: "reading, writing and naming files, cached and not",

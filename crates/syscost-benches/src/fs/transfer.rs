@@ -203,7 +203,7 @@ impl Source {
         if let Some(file) = &direct {
             allowed_direct(file, size.0)?;
         }
-        let cache = Cache::of(&kept.space, kept.file.open()?)?;
+        let cache = Cache::of(kept.file.open()?)?;
         if has_storage.is_ok() {
             cache.empty()?;
         }

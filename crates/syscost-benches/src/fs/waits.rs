@@ -180,7 +180,7 @@ impl Waits {
             .as_ref()
             .map_or("/sys/dev/block", |moved| &moved.source);
         let written = moved.as_ref().map(|moved| moved.written);
-        claim_moved(
+        claim_device_moved(
             &mut outcome,
             what,
             (least, most),
@@ -223,7 +223,7 @@ const OTHERS: &str = "more than the row asked for: other programs use this devic
 /// Claims that a device moved at least the bytes asked for, and no more than the row itself may
 /// cause: what is beyond that others did, and the row waited for them. Where operations are
 /// counted, the audited copies of this process move bytes as well, and only the minimum holds.
-pub(crate) fn claim_moved(
+pub(crate) fn claim_device_moved(
     b: &mut Bencher,
     claim: impl Into<Claim>,
     (least, most): (f64, f64),
@@ -235,7 +235,7 @@ pub(crate) fn claim_moved(
         false => Bound::AtLeast(least),
     };
     match moved {
-        Err(reason) => b.claim_unobserved(claim, least, source, reason),
+        Err(reason) => b.claim_unobserved(claim, bound.fact(), source, reason),
         Ok(moved) => {
             let evidence = Evidence::judged(claim, bound, moved, source);
             b.add_evidence(evidence.tolerated(|| (moved > most).then_some(OTHERS)));
@@ -329,7 +329,7 @@ mod tests {
         let verdict = |pass, moved| {
             let findings = testing::findings_by(&Case::default(), pass, &[], |plan| {
                 let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
-                claim_moved(&mut outcome, "moved", (1.0, MAX_MOVED), Ok(moved), "device");
+                claim_device_moved(&mut outcome, "moved", (1.0, MAX_MOVED), Ok(moved), "device");
                 Ok(outcome)
             });
             let evidence = findings.expect("measured").evidence.pop();

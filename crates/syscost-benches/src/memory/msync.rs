@@ -22,7 +22,7 @@ use syscost_sys::counters::IoReader;
 
 use super::space::file::FilePages;
 use super::space::{LENGTH, argument};
-use crate::fs::{MAX_JOURNAL, claim_moved};
+use crate::fs::{MAX_JOURNAL, claim_device_moved};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "msync",
@@ -154,7 +154,7 @@ fn to_the_device<'p>(
         let per_call = written as f64 / outcome.operations() as f64;
         let what = Claim::by_most("bytes that the device was given per operation");
         let page = page as f64;
-        claim_moved(
+        claim_device_moved(
             &mut outcome,
             what,
             (page, page + MAX_JOURNAL),

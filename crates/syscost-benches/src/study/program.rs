@@ -73,7 +73,8 @@ fn cpus_of(process: u32) -> Result<String, Unsupported> {
     let text = std::fs::read_to_string(&path);
     let text = text.map_err(|cause| Unsupported::new(format!("{path}: {cause}")))?;
     let cpus = |line: &str| Some(line.strip_prefix("Cpus_allowed_list:")?.trim().to_owned());
-    Ok(text.lines().find_map(cpus).unwrap_or_default())
+    let missing = || Unsupported::new(format!("{path} does not say"));
+    text.lines().find_map(cpus).ok_or_else(missing)
 }
 
 /// Reports the CPUs that the program may use.
@@ -92,6 +93,10 @@ fn see_cpus(b: &mut Bencher, cpus: Result<String, Unsupported>) {
 
 /// Reports the arguments of a program: the first two are its name and the procedure's.
 fn see_arguments(b: &mut Bencher, arguments: &[String]) {
+    if arguments.is_empty() {
+        let all = ARGUMENTS.iter().chain([&TIMED_ARGUMENT]);
+        return all.for_each(|witness| b.unseen(witness, "the program could not read its own"));
+    }
     let argument = |number: usize| arguments.get(number + 2).map_or("", |text| text);
     for (number, witness) in ARGUMENTS.iter().enumerate() {
         b.saw(witness, argument(number));
@@ -246,7 +251,7 @@ impl Program {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
                 .spawn()?;
-            cpus = Some(cpus_of(child.id()));
+            cpus.get_or_insert_with(|| cpus_of(child.id()));
             child.wait_with_output()
         };
         let mut outcome = results_of(plan, operations, self.unit, None, start)?;

@@ -36,6 +36,10 @@ MAYBE_UNUSED __attribute__((noinline)) static void arguments(void)
     if (file)
         fclose(file);
     line[length] = 0;
+    /* A line each. */
+    for (at = 0; at < length; at++)
+        if (line[at] == '\n')
+            line[at] = ' ';
     for (at = 0; at < length; at += strlen(line + at) + 1)
         printf("argument %zu %s\n", number++, line + at);
 }

@@ -174,6 +174,8 @@ impl<A: Adder> Driver for Leader<A> {
 struct Sums {
     each: Vec<u64>,
     number: u64,
+    /// How often a goal was set.
+    rounds: u64,
 }
 
 impl Sums {
@@ -181,6 +183,7 @@ impl Sums {
         Sums {
             each: [&[leader.added], partners].concat(),
             number: leader.ring.adder.number(),
+            rounds: leader.ring.round.0.load(Ordering::Relaxed),
         }
     }
 
@@ -243,10 +246,12 @@ pub(super) fn measure<A: Adder>(
     let team = Together::of(placement, make).per_iteration(A::OPERATIONS);
     let (mut outcome, sums) = plan.measure(team)?.split();
     sums.judge(&mut outcome);
-    // The divisor of the time. Each thread may exceed the goal of a batch.
-    let by_number = (sums.number * A::OPERATIONS) as f64 / outcome.operations().max(1) as f64;
+    // The divisor of the time. Each thread may exceed each goal by one addition.
+    let operations = outcome.operations().max(1) as f64;
+    let of = |additions: u64| (additions * A::OPERATIONS) as f64 / operations;
+    let bound = Bound::Within(1.0, 1.0 + of(sums.rounds * u64::from(threads)));
     let claim = "operations by the number that came of them, of those that the time is divided by";
-    outcome.claim_within(claim, Bound::Within(1.0, 1.5), by_number, "benchmark");
+    outcome.claim_within(claim, bound, of(sums.number), "benchmark");
     Ok(outcome)
 }
 
@@ -340,7 +345,12 @@ mod tests {
             let findings = testing::findings_by(&Case::default(), Pass::Timed, &[], |plan| {
                 let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
                 let (each, number) = (vec![1000, least], 1000 + least);
-                Sums { each, number }.judge(&mut outcome);
+                Sums {
+                    each,
+                    number,
+                    rounds: 1,
+                }
+                .judge(&mut outcome);
                 Ok(outcome)
             });
             let evidence = findings.unwrap().evidence;

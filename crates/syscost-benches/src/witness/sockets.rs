@@ -65,9 +65,10 @@ pub(crate) fn see_far_kernel(b: &mut Bencher, address: Option<IpAddr>) {
         return b.unseen(&FAR_END, "the kernel does not say where requests go");
     };
     let given = b.targets().peer().ok().map(|peer| peer.address.ip());
-    match given == Some(address) {
-        true if address.is_loopback() => b.unseen(&FAR_END, "the peer is this machine"),
-        is_peer => b.saw(&FAR_END, far_end(!is_peer && address.is_loopback())),
+    match (given == Some(address), address.is_loopback()) {
+        (true, true) => b.unseen(&FAR_END, "the peer is this machine"),
+        (false, false) => b.saw(&FAR_END, "another machine"),
+        (_, is_loopback) => b.saw(&FAR_END, far_end(is_loopback)),
     }
 }
 

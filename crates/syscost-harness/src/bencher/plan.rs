@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
-use syscost_results::Claim;
 use syscost_sys::raw::Sysno;
 
 use super::core_probes::CoreProbes;
@@ -285,8 +284,14 @@ impl<T> Outcome<'_, T> {
 
     /// Adds a detail: the time of one task's turn, of an operation in which each has one.
     pub fn detail_each_turn(&mut self, name: &str) {
-        let tasks = self.done.tasks.unwrap_or(0);
-        self.detail_times(name, 1.0 / tasks as f64);
+        match self.done.tasks {
+            Some(tasks) => self.detail_times(name, 1.0 / tasks as f64),
+            None => self.note(
+                name,
+                "left out: nothing says how many tasks there are",
+                "/proc",
+            ),
+        }
     }
 
     /// The names of the baselines whose cost was subtracted, in order.
@@ -305,7 +310,7 @@ impl<T> Outcome<'_, T> {
     pub fn claim_moved(&mut self, bytes: u64, source: &str) {
         let each = bytes as f64 / self.done.operations.max(1) as f64;
         let rated = self.findings.bytes.unwrap_or(f64::NAN);
-        let claim = Claim::by_most("bytes moved per operation, of which the rate is made");
+        let claim = "bytes moved per operation, of which the rate is made";
         self.claim_equal(claim, rated, each, source);
         self.done.is_rate_claimed = true;
     }

@@ -71,7 +71,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let cases = (benchmark.cases)(&workers.here);
         let honest = workers.honest(benchmark, &cases)?;
         let mut pairs = pairs(&cases);
-        pairs.retain(|pair| honest[pair.named].is_some());
+        let all = pairs.len();
+        pairs.retain(|pair| honest[pair.named].is_some() && honest[pair.measured].is_some());
+        let untried = (all - pairs.len()) as u32;
+        totals.entry(benchmark.group()).or_default().untried += untried;
         let ends = workers.swapped(benchmark, &cases, &pairs, &honest)?;
         for (pair, end) in pairs.iter().zip(ends) {
             let cost = |case: usize| honest[case].as_ref().and_then(|one| one.cost);
@@ -390,6 +393,8 @@ struct Tally {
     marked: u32,
     kept: u32,
     apart: u32,
+    /// Pairs of which one has no number here even under its own name.
+    untried: u32,
 }
 
 impl Tally {
@@ -408,8 +413,8 @@ impl Tally {
 
 fn table(totals: &BTreeMap<&str, Tally>) -> String {
     let mut text = format!(
-        "{:<10}{:>7}{:>7}{:>12}{:>9}{:>7}{:>15}",
-        "group", "pairs", "lost", "? by lie", "? ever", "kept", "of these >10 %"
+        "{:<10}{:>7}{:>7}{:>12}{:>9}{:>7}{:>15}{:>11}",
+        "group", "pairs", "lost", "? by lie", "? ever", "kept", "of these >10 %", "not tried"
     );
     let sum = |of: fn(&Tally) -> u32| totals.values().map(of).sum::<u32>();
     let all = Tally {
@@ -418,12 +423,13 @@ fn table(totals: &BTreeMap<&str, Tally>) -> String {
         marked: sum(|one| one.marked),
         kept: sum(|one| one.kept),
         apart: sum(|one| one.apart),
+        untried: sum(|one| one.untried),
     };
     for (group, one) in totals.iter().chain([(&"all", &all)]) {
         let pairs = one.lost + one.doubted + one.marked + one.kept;
         text += &format!(
-            "\n{group:<10}{pairs:>7}{:>7}{:>12}{:>9}{:>7}{:>15}",
-            one.lost, one.doubted, one.marked, one.kept, one.apart
+            "\n{group:<10}{pairs:>7}{:>7}{:>12}{:>9}{:>7}{:>15}{:>11}",
+            one.lost, one.doubted, one.marked, one.kept, one.apart, one.untried
         );
     }
     text

@@ -6,7 +6,7 @@ use syscost_harness::prelude::*;
 use syscost_results::Fact;
 use syscost_sys::files;
 
-use super::{Space, Stamped};
+use super::Stamped;
 use crate::fs::facts;
 use crate::fs::reader::read_through;
 use crate::fs::transfer::pages;
@@ -20,8 +20,6 @@ pub(in crate::fs) struct Cache {
     file: File,
     /// Pages of the file.
     pages: u64,
-    /// Whether cachestat(2) is useless: on overlayfs it always counts 0.
-    is_overlay: bool,
 }
 
 /// Pages of a file in the page cache.
@@ -59,13 +57,12 @@ impl Resident {
 }
 
 impl Cache {
-    /// The cache of a file in this space.
-    pub(in crate::fs) fn of(space: &Space, file: File) -> Result<Self, Failure> {
+    /// The cache of this file.
+    pub(in crate::fs) fn of(file: File) -> Result<Self, Failure> {
         let length = facts(&file)?.len();
         Ok(Self {
             file,
             pages: pages(length),
-            is_overlay: space.filesystem().kind == "overlay",
         })
     }
 
@@ -81,10 +78,11 @@ impl Cache {
 
     /// How many of them are in the cache.
     pub(in crate::fs) fn resident(&self) -> Result<Resident, Failure> {
-        let counted = || files::cachestat(&self.file).ok().map(|cached| cached.pages);
+        let mincore = files::resident_pages(&self.file)?;
+        let counted = files::cachestat(&self.file).map(|cached| cached.pages);
         Ok(Resident {
-            mincore: files::resident_pages(&self.file)?,
-            cachestat: if self.is_overlay { None } else { counted() },
+            mincore,
+            cachestat: counted.ok().filter(|pages| *pages > 0 || mincore == 0),
         })
     }
 

@@ -8,7 +8,7 @@ use syscost_sys::counters::{Io, IoReader};
 use syscost_sys::files::{Device, Moved};
 
 use super::detail_guest;
-use crate::fs::waits::{MAX_MOVED, claim_moved};
+use crate::fs::waits::{MAX_MOVED, claim_device_moved};
 
 const COUNTED: &str = "read_bytes of /proc/self/io";
 const PER_BYTE: &str = "bytes fetched from storage per byte read";
@@ -152,7 +152,7 @@ impl Storage {
         if self.has_device() {
             let delivered = self.delivered();
             let per_byte = delivered.map(|delivered| delivered as f64 / read.max(1) as f64);
-            claim_moved(b, DELIVERED, (1.0, MAX_MOVED), per_byte, &self.source());
+            claim_device_moved(b, DELIVERED, (1.0, MAX_MOVED), per_byte, &self.source());
         }
     }
 }

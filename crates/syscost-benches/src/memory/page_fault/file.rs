@@ -10,7 +10,7 @@ use syscost_results::Verdict;
 use syscost_sys::counters::{IoReader, Usage};
 
 use super::minor_faults;
-use crate::fs::{MAX_MOVED, claim_moved};
+use crate::fs::{MAX_MOVED, claim_device_moved};
 use crate::memory::space::file::{FilePages, Mapped};
 
 /// Pages in the file.
@@ -191,7 +191,7 @@ pub(super) fn cold(mut plan: Plan) -> Result<Outcome, Failure> {
     }
     let delivered = (device.moved()?.read - before.0.read) as f64 / count;
     let what = Claim::by_most("bytes that the device delivered per operation");
-    claim_moved(
+    claim_device_moved(
         &mut outcome,
         what,
         (page, MAX_MOVED * page),

@@ -37,7 +37,6 @@ pub(super) struct Waker {
 }
 
 /// What sleeper and waker share.
-#[derive(Default)]
 pub(super) struct Line {
     /// The futex: [`ASLEEP`], or [`awake`] since a time.
     word: AtomicU32,
@@ -61,7 +60,7 @@ impl Sleeper {
     /// Starts a waker on one of these CPUs.
     pub(super) fn futex(cpus: &[u32], clock: Clock) -> Result<Self, Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
-        let line = Shared::new(Line::default()).map_err(|error| failed(&error))?;
+        let line = Shared::new(Line::awake()).map_err(|error| failed(&error))?;
         let theirs = line.clone();
         let process = Partner::start(Between::Processes, cpus, move || theirs.wake_forever(clock))
             .map_err(|error| failed(&error))?;
@@ -107,6 +106,14 @@ impl Sleeper {
 }
 
 impl Line {
+    /// One on which nobody has slept yet.
+    fn awake() -> Self {
+        Self {
+            word: AtomicU32::new(awake(0)),
+            woken: AtomicU64::new(0),
+        }
+    }
+
     fn sleep(&self, clock: Clock) -> Result<f64, Failure> {
         self.word.store(ASLEEP, Ordering::Release);
         let word = loop {
@@ -171,7 +178,7 @@ mod tests {
 
     /// Sleeps once, until woken at `woken` by one who reads the time `taken`.
     fn woken(taken: u64, woken: u64) -> Result<f64, Failure> {
-        let line = Line::default();
+        let line = Line::awake();
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {

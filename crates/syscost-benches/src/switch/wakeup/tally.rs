@@ -16,7 +16,8 @@ const PER_SAMPLE: (f64, f64) = (5.0, 5_000.0);
 /// Minimum share of tries that must have slept.
 const MIN_SLEPT: f64 = 0.5;
 
-/// Maximum share of the latencies in the time that they lie in: two clocks agree but for this.
+/// Maximum share of the latencies in the time that they lie in: the run's clock and the kernel's
+/// may differ by this much.
 const MAX_BEYOND: f64 = 1.02;
 
 /// What the wake-ups of one pass showed.

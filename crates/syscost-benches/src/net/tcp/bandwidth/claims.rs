@@ -85,7 +85,10 @@ pub(super) fn see(b: &mut Bencher, delivered: &Delivered) {
     sockets::see_far_end(b, delivered.is_partner);
     sockets::see_family(b, &delivered.sockets);
     messages::see_size(b, &delivered.sent.moved());
-    b.saw(&STREAMS, connections(delivered) as u64);
+    match connections(delivered) {
+        Ok(count) => b.saw(&STREAMS, count),
+        Err(cause) => b.unseen(&STREAMS, cause),
+    }
     let (sent, copies) = (&delivered.sent, &delivered.sent.zero_copies);
     let due = copies.sends.max(sent.messages).max(1);
     b.saw(&ZERO_COPIES, copies.completed as f64 / due as f64);
@@ -103,17 +106,15 @@ pub(super) fn see(b: &mut Bencher, delivered: &Delivered) {
 }
 
 /// The number of connections with distinct ports that carried bytes.
-fn connections(delivered: &Delivered) -> usize {
-    let addresses: BTreeSet<_> = delivered
-        .sockets
-        .iter()
-        .filter_map(|socket| socket.local_addr().ok())
-        .collect();
-    let carried = |socket: &&std::net::TcpStream| {
-        TcpInfo::of(socket).is_ok_and(|info| info.bytes_acked.max(info.bytes_received) > MAX_EXTRA)
-    };
-    let used = delivered.sockets.iter().filter(carried).count();
-    used.min(addresses.len())
+fn connections(delivered: &Delivered) -> Result<usize, Failure> {
+    let (mut addresses, mut used) = (BTreeSet::new(), 0);
+    for socket in &delivered.sockets {
+        let address = socket.local_addr();
+        addresses.insert(address.map_err(|cause| Failure::of("getsockname", cause))?);
+        let info = TcpInfo::of(socket)?;
+        used += usize::from(info.bytes_acked.max(info.bytes_received) > MAX_EXTRA);
+    }
+    Ok(used.min(addresses.len()))
 }
 
 /// Claims the options of the sockets at both ends.
