@@ -11,7 +11,8 @@
 //! ## Interpretation
 //! With little load the latency is that of `memory.latency`. It rises slowly with the bandwidth and
 //! steeply near its limit, where requests queue. Few CPUs do not get that far: compare with the
-//! bandwidth that all of them achieve in `memory.bandwidth`.
+//! bandwidth that all of them achieve in `memory.bandwidth`. Where the last-level cache is larger
+//! than half of these 128 MiB, the rows are `?`: it may have answered.
 //! ## Source
 //! The loaded latency curve of Intel's Memory Latency Checker.
 

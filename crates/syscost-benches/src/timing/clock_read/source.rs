@@ -310,7 +310,11 @@ impl Source {
             // Where the vDSO answers, its argument is not seen: CLOCK_BOOTTIME is CLOCK_MONOTONIC
             // on a machine that never slept.
             match asked.is_none() && between > 0 && between == alike {
-                true => b.unseen(witness, "another clock shows the same time here"),
+                true => b.unseen(
+                    witness,
+                    "it shows the same time as another one: CLOCK_BOOTTIME where the machine never \
+                     slept, CLOCK_TAI where nobody has set its offset",
+                ),
                 false => b.saw(witness, between),
             }
             alike = alike.max(between);
