@@ -16,17 +16,15 @@ pub struct Argument {
     pub name: &'static str,
 }
 
-impl From<(usize, &'static str)> for Argument {
-    fn from((position, name): (usize, &'static str)) -> Self {
+impl Argument {
+    /// The argument at this position, from 0, with its name.
+    pub const fn at(position: usize, name: &'static str) -> Self {
         Self { position, name }
     }
 }
 
 /// Where a call was made: the address of the instruction after it.
-pub const CALLED_FROM: Argument = Argument {
-    position: audit::CALLED_FROM,
-    name: "instruction",
-};
+pub const CALLED_FROM: Argument = Argument::at(audit::CALLED_FROM, "instruction");
 
 /// Code of a known place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,10 +179,7 @@ mod tests {
 
     use super::*;
 
-    const LENGTH: Argument = Argument {
-        position: 1,
-        name: "length",
-    };
+    const LENGTH: Argument = Argument::at(1, "length");
 
     fn judge(given: ArgumentValue, lengths: &[u64]) -> Evidence {
         let calls: Vec<Arguments> = lengths

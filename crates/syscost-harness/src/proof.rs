@@ -163,8 +163,7 @@ impl Proof {
     }
 
     /// Proof by an argument of every such system call of the operation ([`ArgumentValue`]).
-    pub fn argument(call: Sysno, argument: impl Into<Argument>, given: ArgumentValue) -> Self {
-        let argument = argument.into();
+    pub fn argument(call: Sysno, argument: Argument, given: ArgumentValue) -> Self {
         Self {
             arguments: vec![ArgumentClaim {
                 call,

@@ -62,7 +62,7 @@ impl Blocks {
             },
             Access::Random => ArgumentValue::Apart(2 * self.size.0),
         };
-        Proof::argument(call, (3, "offset"), given)
+        Proof::argument(call, Argument::at(3, "offset"), given)
     }
 
     /// Proof of their size by the length of such calls, by what these moved, and by how many blocks
@@ -70,7 +70,7 @@ impl Blocks {
     pub(super) fn sized(self, call: Sysno) -> Proof {
         let length = ArgumentValue::Always(self.size.0);
         let moved = MOVED.sees(self.size.0).and(self.whole());
-        moved.and(Proof::argument(call, (2, "length"), length))
+        moved.and(Proof::argument(call, Argument::at(2, "length"), length))
     }
 
     /// Proof that they are the whole file, and not a part of it, which would stay in the core's

@@ -78,7 +78,11 @@ impl Measured for Row {
             Op::Truncate => (Sysno::FTRUNCATE, None, Some((1, 0))),
         };
         let argument = |position, name, value| {
-            Proof::argument(call, (position, name), ArgumentValue::Always(value))
+            Proof::argument(
+                call,
+                Argument::at(position, name),
+                ArgumentValue::Always(value),
+            )
         };
         let mode = mode.map(|mode| argument(1, "mode", mode));
         let length = length.map(|(position, length)| argument(position, "length", length));

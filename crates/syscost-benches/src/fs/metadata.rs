@@ -264,8 +264,9 @@ impl Op {
             ],
         };
         let counted = Proof::counted(self.calls().iter().map(|call| calls(*call)));
-        let argument =
-            |(position, name, given)| Proof::argument(self.calls()[0], (position, name), given);
+        let argument = |(position, name, given)| {
+            Proof::argument(self.calls()[0], Argument::at(position, name), given)
+        };
         expected.into_iter().map(argument).fold(counted, Proof::and)
     }
 
@@ -432,10 +433,7 @@ impl Object {
 
     /// Expects that every such call is given the object's first name.
     fn expect_named(&self, plan: &mut Plan, call: Sysno) {
-        const NAME: Argument = Argument {
-            position: 1,
-            name: "address of the name",
-        };
+        const NAME: Argument = Argument::at(1, "address of the name");
         let address = self.names[0].as_ptr().addr() as u64;
         plan.expect_argument(call, NAME, ArgumentValue::Always(address));
     }

@@ -178,7 +178,7 @@ fn measure_echo(mut plan: Plan, server: IpAddr) -> Result<Outcome, Failure> {
     // None where the reply comes from this kernel, two where packets of other programs wake a raw socket.
     plan.expect(at_most(Counter::Switches, 2.3));
     let bytes = ArgumentValue::Always((HEAD + ECHO_BYTES) as u64);
-    plan.expect_argument(Sysno::SENDTO, (2, "length"), bytes);
+    plan.expect_argument(Sysno::SENDTO, Argument::at(2, "length"), bytes);
     let exchange = Exchange::new(&mut plan, ECHO_BYTES, false);
     let (mut outcome, pinger) = plan
         .measure(Together::of(Placement::SAME, |_| {

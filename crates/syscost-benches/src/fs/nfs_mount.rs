@@ -98,7 +98,7 @@ impl Measured for Row {
     fn proofs(&self) -> RowProofs<Proof> {
         let length = |size: Bytes| {
             let given = ArgumentValue::Always(size.0);
-            let length = Proof::argument(Sysno::PREAD64, (2, "length"), given);
+            let length = Proof::argument(Sysno::PREAD64, Argument::at(2, "length"), given);
             MOVED.sees(size.0).and(length)
         };
         RowProofs {
@@ -140,7 +140,7 @@ impl Measured for Row {
     }
 }
 
-/// The number of calls that take so many bytes, if the server returns at most `most` in each.
+/// The number of calls that take this many bytes, if the server returns at most `most` in each.
 fn requests(bytes: usize, most: usize) -> u64 {
     bytes.div_ceil(most.max(1)).max(1) as u64
 }

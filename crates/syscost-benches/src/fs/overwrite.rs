@@ -49,7 +49,7 @@ impl Overwriter {
         let file = folder.open_to_write(stamped.name(), flags.bits() as i32)?;
         see_direct(plan, &file)?;
         let own = ArgumentValue::Always(file.as_raw_fd() as u64);
-        plan.expect_argument(Sysno::PWRITE64, (0, "descriptor"), own);
+        plan.expect_argument(Sysno::PWRITE64, Argument::at(0, "descriptor"), own);
         let mut writer = Self {
             file,
             buffer: Buffer::new(blocks.size.get(), ALIGNMENT),
@@ -119,7 +119,7 @@ impl Overwriter {
 
     /// Measures writes that wait for the device, each individually; `look` is called before each of
     /// them, untimed, and after the last, and `finish` completes a write. Claims that the device
-    /// received what was written, and so many bytes more at most.
+    /// received what was written, and at most this many bytes `more`.
     pub(super) fn measure(
         self,
         plan: Plan<'_>,

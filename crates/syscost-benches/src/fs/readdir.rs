@@ -92,8 +92,13 @@ impl Measured for Row {
         let each = (self.per_entry == Each::Stat).then(|| exactly(stat, each));
         // Each name lies where getdents64 put it, so no two successive ones are at the same
         // address.
-        let names = (self.per_entry == Each::Stat && self.entries > 1)
-            .then(|| Proof::argument(Sysno::NEWFSTATAT, (1, "name"), ArgumentValue::Apart(1)));
+        let names = (self.per_entry == Each::Stat && self.entries > 1).then(|| {
+            Proof::argument(
+                Sysno::NEWFSTATAT,
+                Argument::at(1, "name"),
+                ArgumentValue::Apart(1),
+            )
+        });
         RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             entries: ENTRIES.sees(self.entries),
@@ -111,7 +116,7 @@ impl Measured for Row {
         let reads = seen.reads as f64;
         plan.expect(exactly(Counter::Syscall(Sysno::GETDENTS64), reads));
         let given = ArgumentValue::Always(BUFFER_BYTES as u64);
-        plan.expect_argument(Sysno::GETDENTS64, (2, "length"), given);
+        plan.expect_argument(Sysno::GETDENTS64, Argument::at(2, "length"), given);
         let mut buffer = entries::buffer();
         let mut outcome = match self.per_entry {
             Each::None => plan.measure(Loop::each(|| filled.read(&mut buffer, |_, _| Ok(()))))?,

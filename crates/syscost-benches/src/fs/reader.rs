@@ -34,11 +34,15 @@ impl<'f> Reader<'f> {
     /// A reader of these blocks; claims that it reads that file.
     pub(super) fn of(plan: &mut Plan, source: &'f Source, blocks: Blocks) -> Self {
         let own = ArgumentValue::Always(source.file().as_raw_fd() as u64);
-        plan.expect_argument(Sysno::PREAD64, (0, "descriptor"), own);
+        plan.expect_argument(Sysno::PREAD64, Argument::at(0, "descriptor"), own);
         let offsets = blocks.offsets(plan.random());
         let buffer = Buffer::new(blocks.size.get(), ALIGNMENT);
         if blocks.access == Access::Random && offsets.len() > AUDITED {
-            plan.expect_argument(Sysno::PREAD64, (3, "block"), ArgumentValue::Different);
+            plan.expect_argument(
+                Sysno::PREAD64,
+                Argument::at(3, "block"),
+                ArgumentValue::Different,
+            );
         }
         Self {
             written: source.written(),

@@ -95,10 +95,10 @@ impl Measured for Row {
         };
         let written = is_written.then(|| {
             let size = ArgumentValue::Always(self.size.0);
-            let length = Proof::argument(Sysno::WRITE, (2, "length"), size);
+            let length = Proof::argument(Sysno::WRITE, Argument::at(2, "length"), size);
             Proof::counted([calls(Sysno::WRITE)]).and(length)
         });
-        let name = Proof::argument(named, (1, "name"), ArgumentValue::Different);
+        let name = Proof::argument(named, Argument::at(1, "name"), ArgumentValue::Different);
         RowProofs {
             dir: DIRECTORY.sees(&*self.dir),
             op: Proof::counted(made).and(name),

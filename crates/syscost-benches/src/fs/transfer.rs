@@ -82,7 +82,7 @@ pub(super) enum Observes {
 }
 
 impl Observes {
-    /// The value of so many blocks of this size, that took this long, and the time that it implies.
+    /// The value of this many blocks of this size that took this long, and the time that it implies.
     fn value(self, blocks: u64, size: u64, ns: f64) -> (f64, f64) {
         let (bytes, blocks) = ((blocks * size) as f64, blocks as f64);
         match self {

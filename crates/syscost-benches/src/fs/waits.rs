@@ -289,7 +289,7 @@ impl Sync {
     ) {
         if self.is_of_the_device() {
             let given = given(file.as_raw_fd() as u64);
-            plan.expect_argument(Sysno::FSYNC, (0, "descriptor"), given);
+            plan.expect_argument(Sysno::FSYNC, Argument::at(0, "descriptor"), given);
         }
     }
 }

@@ -303,8 +303,8 @@ fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
 mod tests {
     use super::*;
 
-    /// What the shortest pause of so many ns proves of a row that names another one, by a counter of
-    /// this frequency that is read as a multiple of so many ticks.
+    /// What the shortest pause, in ns, proves of a row that names another one, by a counter of
+    /// this frequency that is read as a multiple of this many ticks.
     fn verdict(named: u64, paused: u64, mhz: f64, grain: f64) -> Option<Verdict> {
         let step_ns = grain * 1e3 / mhz;
         let ticks = (paused as f64 * mhz / 1e3).trunc();

@@ -24,7 +24,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::enough_for;
 
 use self::place::{Block, Place};
-use super::space::{ADDRESS, argument, maps, pagemap, whole_pages};
+use super::space::{ADDRESS, maps, pagemap, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "mremap",
@@ -34,10 +34,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-const OLD_LENGTH: Argument = argument(1, "old length");
-const NEW_LENGTH: Argument = argument(2, "new length");
-const FLAGS: Argument = argument(3, "flags");
-const NEW_ADDRESS: Argument = argument(4, "new address");
+const OLD_LENGTH: Argument = Argument::at(1, "old length");
+const NEW_LENGTH: Argument = Argument::at(2, "new length");
+const FLAGS: Argument = Argument::at(3, "flags");
+const NEW_ADDRESS: Argument = Argument::at(4, "new address");
 
 /// Maximum number of round trips per batch.
 const MAX_TRIPS: u64 = 1 << 20;

@@ -20,8 +20,8 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::IoReader;
 
+use super::space::LENGTH;
 use super::space::file::FilePages;
-use super::space::{LENGTH, argument};
 use crate::fs::{MAX_JOURNAL, claim_device_moved};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-const FLAGS: Argument = argument(2, "flags");
+const FLAGS: Argument = Argument::at(2, "flags");
 
 /// Maximum number of waits: the journal, the page and the device's cache may each be waited for.
 const WAITS: Expect = at_most(Counter::VoluntarySwitches, 20.0);

@@ -138,7 +138,7 @@ impl Computed for Row {
     }
 }
 
-/// The model of this row, of round trips of these bytes that take so many ns, beside the bandwidth of
+/// The model of this row, of round trips of these bytes and times in ns, beside the bandwidth of
 /// a stream.
 fn modelled(
     row: &Row,

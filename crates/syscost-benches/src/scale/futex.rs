@@ -44,10 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-const OPERATION: Argument = Argument {
-    position: 1,
-    name: "operation",
-};
+const OPERATION: Argument = Argument::at(1, "operation");
 
 /// The operation on the futex.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]

@@ -108,14 +108,8 @@ impl Measured for Row {
     }
 }
 
-const DESCRIPTOR: Argument = Argument {
-    position: 0,
-    name: "descriptor",
-};
-const COMMAND: Argument = Argument {
-    position: 1,
-    name: "command",
-};
+const DESCRIPTOR: Argument = Argument::at(0, "descriptor");
+const COMMAND: Argument = Argument::at(1, "command");
 
 /// The call that locks and unlocks and its commands, as a row names them. Stated here separately: the
 /// lock that is taken is chosen by the same parameter elsewhere, and two of the kinds differ only in

@@ -27,10 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-const WORDS: Argument = Argument {
-    position: 1,
-    name: "number of words",
-};
+const WORDS: Argument = Argument::at(1, "number of words");
 
 #[derive(Params, Clone)]
 struct Row {

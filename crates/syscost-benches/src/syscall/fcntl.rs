@@ -22,10 +22,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-const COMMAND: Argument = Argument {
-    position: 1,
-    name: "command",
-};
+const COMMAND: Argument = Argument::at(1, "command");
 
 /// Which flags are queried.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,10 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-const WHO: Argument = Argument {
-    position: 0,
-    name: "subject",
-};
+const WHO: Argument = Argument::at(0, "subject");
 
 /// Whose resources are queried.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]

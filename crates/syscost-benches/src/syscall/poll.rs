@@ -26,10 +26,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::by::<Row, Poll>()
 };
 
-const COUNT: Argument = Argument {
-    position: 1,
-    name: "number of descriptors",
-};
+const COUNT: Argument = Argument::at(1, "number of descriptors");
 
 struct Poll;
 

@@ -30,10 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 static IN_SET: Witness = Witness::of("descriptors in the set", "the set");
 
-const BOUND: Argument = Argument {
-    position: 0,
-    name: "bound of the numbers",
-};
+const BOUND: Argument = Argument::at(0, "bound of the numbers");
 
 struct Select;
 

@@ -10,10 +10,7 @@ const BOTH: &str = "both ends";
 static SIZE: Witness = Witness::of("bytes of a message that arrived", BOTH);
 
 /// Third argument of the calls that send.
-pub(crate) const LENGTH: Argument = Argument {
-    position: 2,
-    name: "length",
-};
+pub(crate) const LENGTH: Argument = Argument::at(2, "length");
 
 /// What one end has sent or received.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

@@ -15,10 +15,7 @@ static FAMILY: Witness = Witness::of("family of its addresses", "getsockname");
 static FAR_END: Witness = Witness::of("what answers at the far end", "who gives its account");
 
 /// Third argument but one of the calls that receive.
-const FLAGS: Argument = Argument {
-    position: 3,
-    name: "flags",
-};
+const FLAGS: Argument = Argument::at(3, "flags");
 
 /// Proof that the addresses are of this family.
 pub(crate) fn family(family: Family) -> Proof {

@@ -209,13 +209,7 @@ impl<'a> Plan<'a> {
     /// Claims what an argument is in every `call` of the operation that the measuring task makes;
     /// the audit records the arguments. A preparation before all operations may make such calls as
     /// well; a preparation of each single operation must not.
-    pub fn expect_argument(
-        &mut self,
-        call: Sysno,
-        argument: impl Into<Argument>,
-        given: ArgumentValue,
-    ) {
-        let argument = argument.into();
+    pub fn expect_argument(&mut self, call: Sysno, argument: Argument, given: ArgumentValue) {
         self.arguments.push(ArgumentClaim {
             call,
             argument,

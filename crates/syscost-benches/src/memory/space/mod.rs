@@ -47,14 +47,10 @@ pub(crate) fn not_mapped(tried: &str, cause: Errno) -> Failure {
 pub(super) const RESIDENT: &str = "pages that are resident before it";
 
 /// Arguments of calls on mappings, as evidence names them: most calls have them in this order.
-pub(super) const ADDRESS: Argument = argument(0, "address");
-pub(super) const LENGTH: Argument = argument(1, "length");
-pub(super) const PROTECTION: Argument = argument(2, "protection");
-pub(super) const ADVICE: Argument = argument(2, "advice");
-
-pub(super) const fn argument(position: usize, name: &'static str) -> Argument {
-    Argument { position, name }
-}
+pub(super) const ADDRESS: Argument = Argument::at(0, "address");
+pub(super) const LENGTH: Argument = Argument::at(1, "length");
+pub(super) const PROTECTION: Argument = Argument::at(2, "protection");
+pub(super) const ADVICE: Argument = Argument::at(2, "advice");
 
 /// The allocator takes the first pages that are given back more cheaply than later ones, and many
 /// are cold: twice as many may cost more than twice as much.

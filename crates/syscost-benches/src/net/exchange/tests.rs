@@ -214,7 +214,7 @@ const LATE: &str = "answers that came late";
 const TWICE: &str = "answers that came twice";
 
 /// The claims that are refuted, and those that are unverified, next to the account of a far end that
-/// received this many messages, and so many bytes of another size; and the number of details.
+/// received this many messages, and this many bytes of another size; and the number of details.
 fn claims(
     caller: &Caller<Scripted>,
     messages: u64,

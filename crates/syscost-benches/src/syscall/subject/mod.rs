@@ -133,10 +133,7 @@ impl Named {
     }
 }
 
-const PATH: Argument = Argument {
-    position: 1,
-    name: "address of the path",
-};
+const PATH: Argument = Argument::at(1, "address of the path");
 
 /// Shows what a path leads to, and expects that every call is given this very path.
 pub(super) fn show_path(plan: &mut Plan, call: Sysno, (directory, name): (BorrowedFd<'_>, &CStr)) {

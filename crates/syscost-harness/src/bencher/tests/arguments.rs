@@ -9,10 +9,7 @@ use super::*;
 use crate::arguments::{Argument, ArgumentValue};
 use crate::expect::calls;
 
-const OFFSET: Argument = Argument {
-    position: 1,
-    name: "offset",
-};
+const OFFSET: Argument = Argument::at(1, "offset");
 
 /// The verdict on seeks that are said to have offset 4096, each batch after a seek elsewhere.
 fn verdict_on(offset: u64) -> Verdict {
