@@ -160,6 +160,7 @@ fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
     }
     run.config.selectors.iter_mut().for_each(clean);
     run.config.environment.clear();
+    run.config.labels.clear();
     run.config.program = None;
 }
 

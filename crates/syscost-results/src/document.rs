@@ -10,10 +10,12 @@ use crate::run::{Run, SCHEMA_VERSION};
 
 mod check;
 mod cleaned;
+mod digest;
 #[cfg(test)]
 mod tests;
 
 use check::check;
+pub use digest::{Digest, DigestRow, read_digest};
 
 /// The place of an error in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]

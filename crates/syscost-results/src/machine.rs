@@ -37,6 +37,16 @@ pub struct Machine {
     pub numa_nodes: Option<u32>,
     /// Caches of the CPU that measured, as the kernel tells them; a virtual machine may lie.
     pub caches: Vec<Cache>,
+    /// Maker and product, e.g. `Amazon EC2 m5.large`: on a rented machine its instance type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub product: Option<String>,
+    /// Firmware: maker, version and date.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<String>,
+    /// The memory modules that are plugged in, in the order of their slots, as the firmware
+    /// describes them; empty where it does not, as in most virtual machines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub memory_modules: Vec<MemoryModule>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,
     /// Swap in bytes.
@@ -126,6 +136,20 @@ impl Machine {
     pub fn is_same_as(&self, other: &Machine) -> bool {
         !self.hostname.is_empty() && self.identity() == other.identity()
     }
+}
+
+/// One memory module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MemoryModule {
+    /// Its slot, e.g. `DIMM_A1`.
+    pub slot: String,
+    /// Kind, e.g. `DDR4`.
+    pub kind: Option<String>,
+    /// Size in bytes.
+    pub size_bytes: Option<u64>,
+    /// Rate at which it is run, in millions of transfers per second.
+    pub transfers_m_per_s: Option<u32>,
 }
 
 /// One cache level.

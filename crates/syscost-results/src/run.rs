@@ -244,6 +244,9 @@ pub struct Config {
     /// Environment variables set for measuring; null for those taken away.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, Option<String>>,
+    /// What the machine is to whoever asked, as `--label` gave it: `instance` is `m5.large`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// The congestion control of TCP measurements, if not the system's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,

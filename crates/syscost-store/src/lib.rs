@@ -17,8 +17,8 @@ mod write;
 
 pub use follow::{Followed, Scope, Tracked};
 pub use index::{Index, IndexError, KeptRun};
-pub use load::{LoadError, load};
+pub use load::{LoadError, load, load_digest};
 pub use store::{LATEST, Loaded, Store, StoreError};
 pub use sync::Problem;
 pub use sync::fingerprint;
-pub use write::{folder_of, write_atomically};
+pub use write::{folder_of, packed, write_atomically};

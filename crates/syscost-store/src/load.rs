@@ -4,12 +4,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use flate2::read::MultiGzDecoder;
 use syscost_results::Run;
-use syscost_results::document::{self, DocumentError};
+use syscost_results::document::{self, Digest, DocumentError};
 
 /// Maximum size of a run document, in bytes. No real one comes close: a full run with all samples
 /// takes some MB.
 pub const MAX_SIZE: u64 = 256 << 20;
+
+/// How a file begins that is packed with gzip (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Why a run document could not be read from a file.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +83,18 @@ pub fn load(path: &Path) -> Result<Run, LoadError> {
     })
 }
 
+/// As [`load`], of the figures alone.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_digest(path: &Path) -> Result<Digest, LoadError> {
+    document::read_digest(&bytes_of(path)?).map_err(|cause| LoadError::Document {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
+/// The bytes of a document, which may be packed with gzip.
 fn bytes_of(path: &Path) -> Result<Vec<u8>, LoadError> {
     let read = |cause| LoadError::Read {
         path: path.to_owned(),
@@ -102,8 +118,42 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, LoadError> {
     file.take(MAX_SIZE + 1)
         .read_to_end(&mut bytes)
         .map_err(read)?;
+    if bytes.starts_with(&GZIP) {
+        let packed = std::mem::take(&mut bytes);
+        let unpacked = MultiGzDecoder::new(&*packed);
+        // A few bytes may unpack to any number.
+        unpacked
+            .take(MAX_SIZE + 1)
+            .read_to_end(&mut bytes)
+            .map_err(read)?;
+    }
     if bytes.len() as u64 > MAX_SIZE {
         return Err(too_large());
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packed;
+
+    #[test]
+    fn a_packed_document_is_one_and_a_bomb_is_none() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("run.json.gz");
+        let text = serde_json::to_vec(&Run {
+            schema_version: 1,
+            id: "one".to_owned(),
+            ..Run::default()
+        });
+        std::fs::write(&path, packed(&text.expect("JSON"))).expect("written");
+        assert_eq!(load(&path).expect("a run").id, "one");
+        assert_eq!(load_digest(&path).expect("a digest").id, "one");
+        let bomb = vec![b' '; MAX_SIZE as usize + 1];
+        std::fs::write(&path, packed(&bomb)).expect("written");
+        assert!(matches!(load(&path), Err(LoadError::TooLarge { .. })));
+        std::fs::write(&path, &packed(b"{}")[..12]).expect("written");
+        assert!(matches!(load(&path), Err(LoadError::Read { .. })));
+    }
 }

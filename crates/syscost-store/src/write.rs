@@ -6,6 +6,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 
 /// Writes a file atomically, through a temporary file next to it that is renamed. Links are
@@ -26,6 +28,14 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(&target)?;
     Ok(())
+}
+
+/// The bytes packed with gzip (RFC 1952).
+pub fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    // Writing to memory cannot fail.
+    let _ = packer.write_all(bytes);
+    packer.finish().unwrap_or_default()
 }
 
 /// How the names of files begin that are being written.

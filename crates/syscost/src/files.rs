@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use syscost_harness::session::journal;
-use syscost_store::{Store, folder_of, write_atomically};
+use syscost_store::{Store, folder_of, packed, write_atomically};
 
 use crate::Failed;
 
@@ -34,6 +34,14 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         return Ok(());
     }
     write_atomically(path, bytes).with_context(|| format!("writing {}", path.display()))
+}
+
+/// Writes a run's document as [`write`] does; packed, if the name ends in `.gz`.
+pub(crate) fn write_document(path: &Path, text: &[u8]) -> Result<()> {
+    match path.extension().is_some_and(|ending| ending == "gz") {
+        true => write(path, &packed(text)),
+        false => write(path, text),
+    }
 }
 
 /// Refuses a file name whose extension means another format.

@@ -117,6 +117,8 @@ fn dispatch() -> ExitCode {
         Command::List(arguments) => cmd::list::run(&arguments),
         Command::Explain(arguments) => cmd::explain::run(&arguments),
         Command::Doctor(arguments) => cmd::doctor::run(&arguments),
+        Command::Check(arguments) => cmd::check::run(&arguments),
+        Command::Fleet(arguments) => cmd::fleet::run(arguments),
         Command::Serve(arguments) => cmd::serve::run(&arguments),
         Command::Study(arguments) => cmd::study::run(arguments),
         Command::Selftest(arguments) => cmd::selftest::run(&arguments),

@@ -1,6 +1,7 @@
 //! The facts of this machine, read from `/proc` and `/sys`. What cannot be read stays null.
 
 mod arm;
+mod firmware;
 mod host;
 mod processor;
 mod tree;
@@ -92,6 +93,7 @@ pub fn capture_tree(root: &Path, topology: &Topology, allowed: &[u32]) -> Machin
         // Entered below.
         ..Machine::default()
     };
+    tree.describe_firmware(&mut machine);
     tree.describe(&mut machine, topology, allowed);
     machine
 }

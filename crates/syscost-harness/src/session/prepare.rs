@@ -210,6 +210,7 @@ fn look_around(
             resumed: 0,
             program: None,
             environment: Default::default(),
+            labels: options.labels.clone(),
             congestion: targets.congestion.clone(),
             drop_caches: targets.drop_caches,
             real_time: targets.real_time,

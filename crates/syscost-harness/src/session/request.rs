@@ -1,6 +1,6 @@
 //! How a run is requested, what it reports meanwhile, and why it may fail.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,6 +31,8 @@ pub struct Options {
     pub time_limit: Duration,
     /// What the user selected, for the record.
     pub selectors: Vec<String>,
+    /// What the user calls the machine, for the record.
+    pub labels: BTreeMap<String, String>,
     /// The studies that it repeats. Rows of their earlier [tiers](Study::tiers), and those from which such
     /// rows are computed, are measured first, and where the time is too short, rows of later tiers are left
     /// out before them. Rows in none come last.

@@ -197,7 +197,7 @@ fn check_cycles(row: &Measurement, found: Option<Retraced>, run: &Run) -> Result
 }
 
 /// Checks that shares of a whole are shares of a whole.
-fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
+pub(super) fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
     for (index, cpu) in noise.iter().enumerate() {
         for (field, percent) in [
             ("lost_percent", Some(cpu.lost_percent)),
@@ -218,7 +218,7 @@ fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
 }
 
 /// Checks that figures are finite and in order.
-fn check_order(estimate: &Estimate) -> Result<(), String> {
+pub(super) fn check_order(estimate: &Estimate) -> Result<(), String> {
     let Estimate {
         median,
         ci95_low,

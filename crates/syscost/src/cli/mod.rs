@@ -1,8 +1,10 @@
 //! The command line: the source of help, man pages and completions.
 
 mod ab;
+mod check;
 mod compare;
 mod completions;
+pub mod fleet;
 mod history;
 mod kept;
 mod parse;
@@ -18,9 +20,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use syscost_harness::session::Profile;
 
 pub use ab::AbArguments;
+pub use check::CheckArguments;
 pub use compare::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 pub(crate) use completions::answer;
 pub use completions::{CompletionsArguments, Shell, script};
+pub use fleet::{FleetArguments, FleetCommand};
 pub use history::{HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
 pub use kept::{
     ExportArguments, ExportFormat, NumbersArguments, PlotArguments, PlotKind, PlotTheme,
@@ -33,7 +37,7 @@ pub use study::{
     StudyArguments, StudyCommand, StudyFormat, StudyReportArguments, StudyRunArguments,
 };
 pub use values::CpuList;
-pub(crate) use values::{congestion, cpu_list, directory, form, parameter, seconds};
+pub(crate) use values::{congestion, cpu_list, directory, form, label, parameter, seconds};
 
 /// What does this computer charge for its primitives?
 ///
@@ -128,6 +132,10 @@ pub enum Command {
     Doctor(DoctorArguments),
     /// Repeat published experiments and compare with their figures and with syscost's method
     Study(StudyArguments),
+    /// Check whether this machine is as it should be: one line and an exit code, in 20 s
+    Check(CheckArguments),
+    /// Many machines: measure them all, find those that are not like the others
+    Fleet(FleetArguments),
     /// Serve as the far end of another machine's network measurements
     Serve(ServeArguments),
     /// Test syscost itself: operations of known cost, false claims it must refute, simulated

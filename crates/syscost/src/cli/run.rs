@@ -12,7 +12,8 @@ use syscost_net::nfs::Export;
 use super::compare::{fail_on, percent};
 use super::serve::endpoint;
 use super::{
-    CpuList, FailOn, Format, ProfileName, congestion, cpu_list, directory, parameter, seconds,
+    CpuList, FailOn, Format, ProfileName, congestion, cpu_list, directory, label, parameter,
+    seconds,
 };
 
 /// Arguments of `run`.
@@ -60,7 +61,7 @@ pub struct RunArguments {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Write the run document to this file as well
+    /// Write the run document to this file as well, packed if its name ends in `.gz`
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an
@@ -84,6 +85,10 @@ pub struct RunArguments {
     /// (root only). All other programs have to read their files again
     #[arg(long)]
     pub allow_drop_caches: bool,
+    /// What this machine is to you, kept in the document and told by exports and pages: `--label
+    /// instance=m5.large`; may be repeated
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub labels: Vec<(String, String)>,
     /// Leave the raw samples out of the document
     #[arg(long)]
     pub no_samples: bool,
@@ -92,7 +97,7 @@ pub struct RunArguments {
     pub no_save: bool,
     /// Resume the interrupted run recorded in this journal; journals lie in
     /// $XDG_DATA_HOME/syscost/journals (by default ~/.local/share/syscost/journals)
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "cases", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "cases", "profile", "budget", "cpus", "seed", "labels", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]

@@ -56,6 +56,25 @@ pub(crate) fn directory(text: &str) -> Result<Directory, String> {
     }
 }
 
+/// Parses a label: a key that can be a column or a metric's label, and any value on one line.
+pub(crate) fn label(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').unwrap_or_default();
+    let mut letters = key.chars();
+    let is_key = letters
+        .next()
+        .is_some_and(|first| first.is_ascii_lowercase())
+        && letters
+            .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
+    let is_value = !value.is_empty() && value.len() <= 100 && !value.chars().any(char::is_control);
+    match is_key && key.len() <= 40 && is_value {
+        true => Ok((key.to_owned(), value.to_owned())),
+        false => Err(
+            "give KEY=VALUE, the key of small letters, digits and _, e.g. instance=m5.large"
+                .to_owned(),
+        ),
+    }
+}
+
 pub(crate) fn congestion(text: &str) -> Result<String, String> {
     match syscost_harness::congestion::is_name(text) {
         true => Ok(text.to_owned()),

@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
         time_limit: arguments.time_limit,
         selectors,
+        labels: Default::default(),
         studies: Vec::new(),
         program: program(arguments.a.as_deref(), &arguments.a_env)?,
         journal_folder: None,

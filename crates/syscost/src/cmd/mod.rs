@@ -1,12 +1,14 @@
 //! The commands, one file each.
 
 pub(crate) mod ab;
+pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod list;
 pub(crate) mod numbers;

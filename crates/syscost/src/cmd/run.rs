@@ -246,6 +246,7 @@ fn options(
             .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
+        labels: arguments.labels.iter().cloned().collect(),
         studies: studies.to_vec(),
         program: program()?,
         here,
@@ -309,13 +310,13 @@ fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<Pat
     }
     if arguments.no_save || !is_worth_keeping {
         return match &arguments.output {
-            Some(output) => files::write(output, &text).map(|()| Some(output.clone())),
+            Some(output) => files::write_document(output, &text).map(|()| Some(output.clone())),
             None => Ok(None),
         };
     }
     let path = store.keep(run, &text)?;
     if let Some(output) = &arguments.output {
-        files::write(output, &text)?;
+        files::write_document(output, &text)?;
     }
     Ok(Some(path))
 }

@@ -138,6 +138,7 @@ fn measure() -> Result<Run> {
         cpus: None,
         time_limit: TIME_LIMIT,
         selectors: Vec::new(),
+        labels: Default::default(),
         studies: Vec::new(),
         program: Program::this().context("finding this program's own file")?,
         journal_folder: None,

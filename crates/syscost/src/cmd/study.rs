@@ -339,6 +339,7 @@ fn as_run(
         congestion: None,
         dir: arguments.dir.into_iter().collect(),
         allow_drop_caches: false,
+        labels: Vec::new(),
         no_samples: false,
         no_save: arguments.no_save,
         resume: arguments.resume,

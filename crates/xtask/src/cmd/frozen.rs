@@ -112,6 +112,7 @@ fn jobs() -> Result<String> {
         cpus: None,
         time_limit: Duration::from_secs(10),
         selectors: Vec::new(),
+        labels: Default::default(),
         studies: Vec::new(),
         program: WorkerProgram::this()?.with_environment(environment),
         here,

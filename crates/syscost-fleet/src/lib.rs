@@ -1,0 +1,1 @@
+//! Many machines: collecting their documents, tables of them, and which are not like the others.
