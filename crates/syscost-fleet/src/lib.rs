@@ -1,1 +1,8 @@
 //! Many machines: collecting their documents, tables of them, and which are not like the others.
+//!
+//! - [`deviation`]: how far a machine's figure is from those of machines like it.
+//! - [`facts`]: what is recorded of a machine. [`baseline`]: what machines of each kind cost, in a file.
+
+pub mod baseline;
+pub mod deviation;
+pub mod facts;
