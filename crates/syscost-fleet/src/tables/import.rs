@@ -15,7 +15,7 @@ use syscost_store::{LoadError, load_packed};
 
 use super::column::TableReader;
 use super::part::{Part, Stage};
-use super::{TablesError, entries, files_of};
+use super::{TablesError, files_of};
 
 /// Documents that one thread reads into one part: so many machines have a file together.
 const DOCUMENTS_PER_PART: usize = 256;
@@ -246,28 +246,4 @@ fn runs_of(tables: &Path, day: &str) -> Result<HashSet<String>, TablesError> {
         read().map_err(TablesError::table(&path))?;
     }
     Ok(runs)
-}
-
-/// The documents that these paths name: a file is one, of a directory all in it and in its `nodes`
-/// that end in `.json` or `.json.gz`, in order of their names.
-///
-/// # Errors
-/// [`TablesError::File`] if a directory cannot be read.
-pub fn documents_in(paths: &[PathBuf]) -> Result<Vec<PathBuf>, TablesError> {
-    let is_document = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // What a collection notes about its nodes is no document.
-        (name.ends_with(".json") || name.ends_with(".json.gz")) && name != "fleet.json"
-    };
-    let mut documents = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            documents.push(path.clone());
-            continue;
-        }
-        for folder in [path.clone(), path.join("nodes")] {
-            documents.extend(entries(&folder)?.into_iter().filter(is_document));
-        }
-    }
-    Ok(documents)
 }

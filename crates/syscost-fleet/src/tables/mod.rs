@@ -27,8 +27,8 @@ mod tests;
 
 pub use documents::{Wanted, documents};
 pub use export::{ParquetFiles, to_parquet};
-pub use import::{Imported, LeftOut, documents_in, import};
-pub use read::read;
+pub use import::{Imported, LeftOut, import};
+pub use read::{are_tables, read};
 
 /// The tables of a fleet, in the order in which a part appears in them: what has a line in `runs` is
 /// whole.

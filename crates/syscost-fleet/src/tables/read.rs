@@ -13,6 +13,11 @@ use super::{TablesError, entries, files_of, measurements, runs};
 /// Digests that are read before they are asked for.
 const AHEAD: usize = 32;
 
+/// Whether a directory has tables, and not documents.
+pub fn are_tables(directory: &Path) -> bool {
+    directory.join("measurements").is_dir() && directory.join("runs").is_dir()
+}
+
 /// The digests of the runs in the tables of a directory, one after the other: day after day, in each
 /// file of a day by host name. Of the rows there are the numbers that a judgement needs; a start is
 /// exact to the microsecond.

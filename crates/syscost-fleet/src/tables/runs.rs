@@ -9,13 +9,12 @@ use syscost_results::run::Tool;
 
 use super::column::{Group, Table, Values};
 use super::{fitting, json, machine};
+use crate::facts::core_ours;
 
 /// The line of a run.
 pub(super) fn table(digest: &Digest) -> Result<Table, ExportError> {
     let text = |text: Option<String>| Values::text(std::iter::once(text));
     let machine = &digest.machine;
-    let first = digest.config.cpus.first();
-    let used = digest.noise.iter().find(|noise| Some(&noise.cpu) == first);
     let started = started_us(&digest.id, &digest.started)?;
     let version = fitting(&digest.id, "schema_version", digest.schema_version.into())?;
     let mut table = vec![
@@ -38,8 +37,8 @@ pub(super) fn table(digest: &Digest) -> Result<Table, ExportError> {
         ),
         ("core_ghz", Values::Double(vec![digest.core_ghz])),
         (
-            "alone_percent",
-            Values::Double(vec![used.and_then(|noise| noise.measured_alone_percent)]),
+            "core_ours_percent",
+            Values::Double(vec![core_ours(&digest.noise)]),
         ),
         ("labels", text(json(&digest.config.labels))),
         // What has no column of its own, for whoever asks for it, and for reading the run back.

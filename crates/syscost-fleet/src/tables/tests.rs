@@ -9,6 +9,7 @@ use syscost_store::packed;
 use tempfile::TempDir;
 
 use super::*;
+use crate::collection::Places;
 use crate::fixture;
 
 /// A directory with a document for each of these hosts, and the runs.
@@ -31,8 +32,9 @@ fn run_of(host: &str) -> Run {
 }
 
 fn add(documents: &Path, tables: &Path) -> Imported {
-    let found = documents_in(&[documents.to_owned()]).expect("documents");
-    import(&found, tables, &|| {}).expect("imported")
+    let mut places = Places::default();
+    places.add(documents, 0).expect("documents");
+    import(&places.files(), tables, &|| {}).expect("imported")
 }
 
 fn digests(tables: &Path) -> Vec<Digest> {

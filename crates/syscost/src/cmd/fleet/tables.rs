@@ -5,7 +5,8 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
-use syscost_fleet::tables::{Wanted, documents, documents_in, import as import_documents};
+use syscost_fleet::collection::Places;
+use syscost_fleet::tables::{Wanted, documents, import as import_documents};
 use syscost_report::sentence::count;
 
 use crate::cli::fleet::{FleetExportArguments, FleetImportArguments};
@@ -18,7 +19,11 @@ const NAMED: usize = 20;
 
 /// Turns documents into tables.
 pub(super) fn import(arguments: &FleetImportArguments) -> Result<u8> {
-    let found = documents_in(&arguments.paths)?;
+    let mut places = Places::default();
+    for path in &arguments.paths {
+        places.add(path, 0)?;
+    }
+    let found = places.files();
     if found.is_empty() {
         let none = "there are no documents (*.json, *.json.gz); name a directory that has some";
         return Err(Failed::Usage(none.to_owned()).into());
