@@ -65,6 +65,24 @@ pub struct Entry {
     source: usize,
 }
 
+#[cfg(test)]
+impl Entry {
+    /// The document of a simulated machine.
+    pub(crate) fn simulated(number: usize, cells: Vec<Cell>) -> Self {
+        Entry {
+            place: String::new(),
+            host: format!("node{number}"),
+            started: 0,
+            core_ours: None,
+            rows: cells.len(),
+            cells,
+            facts: Vec::new(),
+            identity: 0,
+            source: 0,
+        }
+    }
+}
+
 /// Documents that were made together, at most one of each machine.
 #[derive(Debug)]
 pub struct Collection {
