@@ -5,7 +5,7 @@ use syscost_report::html::frame;
 use syscost_report::sentence::count;
 use syscost_report::units::quantity;
 
-use super::text::{change, in_words, reason, summary, verdict, worse_or_better};
+use super::text::{change, fact_changed, in_words, reason, summary, verdict, worse_or_better};
 use super::{Heat, Report, Unlike, UnlikeRow};
 
 /// At most so many machines are shown with their rows; a page of ten thousand machines stays one to look at.
@@ -108,7 +108,7 @@ fn machine(unlike: &Unlike, others: &str) -> Markup {
                 ul {
                     @for one in &unlike.reasons { li { "goes with " (reason(one)) } }
                     @for fact in &unlike.changed_facts {
-                        li { (fact.fact) " was " (fact.before.as_deref().unwrap_or("not recorded")) ", is " (fact.now.as_deref().unwrap_or("not recorded")) }
+                        li { (fact_changed(fact)) }
                     }
                 }
             }
