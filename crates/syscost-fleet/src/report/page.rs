@@ -10,6 +10,8 @@ use super::{Heat, Report, Unlike, UnlikeRow};
 
 /// At most so many machines are shown with their rows; a page of ten thousand machines stays one to look at.
 const MAX_MACHINES: usize = 100;
+/// So many of them are unfolded.
+const MAX_OPEN: usize = 5;
 /// At most so many rows of a machine.
 const MAX_ROWS: usize = 15;
 /// At most so many lines of any other list.
@@ -85,7 +87,7 @@ fn list<T>(list: &[T], line: impl Fn(&T) -> Markup) -> Markup {
 
 fn machines(machines: &[Unlike], others: &str) -> Markup {
     html! {
-        @for unlike in machines.iter().take(MAX_MACHINES) { (machine(unlike, others)) }
+        @for (place, unlike) in machines.iter().take(MAX_MACHINES).enumerate() { (machine(unlike, others, place < MAX_OPEN)) }
         @if machines.len() > MAX_MACHINES {
             h3 { (machines.len() - MAX_MACHINES) " more" }
             (list(&machines[MAX_MACHINES..], |unlike| html! { b { (unlike.machine) } " " (summary(unlike)) }))
@@ -93,7 +95,7 @@ fn machines(machines: &[Unlike], others: &str) -> Markup {
     }
 }
 
-fn machine(unlike: &Unlike, others: &str) -> Markup {
+fn machine(unlike: &Unlike, others: &str, is_open: bool) -> Markup {
     let reach = unlike
         .rows
         .iter()
@@ -101,9 +103,11 @@ fn machine(unlike: &Unlike, others: &str) -> Markup {
         .flat_map(|row| [row.low, row.high]);
     let reach = reach.map(|share| log(share).abs()).fold(0.05, f64::max);
     html! {
-        article class="card unlike" {
-            h3 { (unlike.machine) @if let Some(since) = &unlike.since { " " span class="quiet" { "since " (since) } } }
-            p { (summary(unlike)) }
+        details class="card unlike" open[is_open] {
+            summary {
+                h3 { (unlike.machine) @if let Some(since) = &unlike.since { " " span class="quiet" { "since " (since) } } }
+                p { (summary(unlike)) }
+            }
             @if !unlike.reasons.is_empty() || !unlike.changed_facts.is_empty() {
                 ul {
                     @for one in &unlike.reasons { li { "goes with " (reason(one)) } }
