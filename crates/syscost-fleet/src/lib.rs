@@ -1,1 +1,3 @@
 //! Many machines: collecting their documents, tables of them, and which are not like the others.
+
+pub mod template;
