@@ -91,12 +91,26 @@ impl Expected {
         let log = figure.log - self.log;
         let apart = self.scale.hypot(figure.error);
         let beyond = (log.abs() - MARGIN).max(0.0);
-        let of_median = MEDIAN_OVER_MEAN * self.scale / (self.machines as f64).sqrt();
         Deviation {
             log,
-            error: figure.error.hypot(of_median),
+            error: figure.error.hypot(self.error()),
             p_value: chance(beyond / apart, self.freedom()),
         }
+    }
+
+    /// How far the median itself is from zero: of changes, how far all machines changed.
+    pub fn from_zero(&self) -> Deviation {
+        let beyond = (self.log.abs() - MARGIN).max(0.0);
+        Deviation {
+            log: self.log,
+            error: self.error(),
+            p_value: chance(beyond / self.error(), self.freedom()),
+        }
+    }
+
+    /// The standard error of the median.
+    fn error(&self) -> f64 {
+        MEDIAN_OVER_MEAN * self.scale / (self.machines as f64).sqrt()
     }
 
     /// The degrees of freedom of Student's distribution that stands for what is not known about the scale.

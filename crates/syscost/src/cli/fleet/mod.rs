@@ -8,7 +8,7 @@ mod template;
 use clap::{Args, Subcommand};
 
 pub use collect::{CollectArguments, NetArguments};
-pub use report::FleetReportArguments;
+pub use report::{FleetReportArguments, FleetReportFormat};
 pub use tables::{FleetExportArguments, FleetImportArguments};
 pub use template::TemplateArguments;
 
