@@ -5,7 +5,7 @@ use syscost_results::document::{Digest, DigestRow};
 use syscost_results::stats::multiple::benjamini_hochberg;
 use syscost_results::{Better, Flag, Machine, Run, Status, Unit};
 
-use super::{Doubt, Finding, Findings, Judged};
+use super::{Doubt, Finding, Findings, Judged, Quota};
 use crate::baseline::{Baseline, CohortBaseline};
 use crate::deviation::Deviation;
 
@@ -72,15 +72,21 @@ impl Reference {
         }
     }
 
-    /// How many CPUs its control group allowed; `None` if all.
-    pub fn quota(&self) -> Option<f64> {
-        match self {
+    /// This machine's quota of CPUs, if it has one, and how many there should be: as many as the
+    /// baseline's quota allowed, or all that this process may use.
+    pub fn quota(&self, machine: &Machine) -> Option<Quota> {
+        let quota = match self {
             Reference::Run(base) => base.machine.cgroup_cpu_quota,
             Reference::Cohort(cohort) => {
-                let quota = cohort.facts.get("cgroup_cpu_quota")?.as_ref()?;
-                quota.parse().ok()
+                let quota = cohort.facts.get("cgroup_cpu_quota");
+                quota.and_then(|quota| quota.as_ref()?.parse().ok())
             }
-        }
+        };
+        let all = f64::from(machine.cpus_allowed);
+        Some(Quota {
+            cpus: machine.cgroup_cpu_quota?,
+            expected: quota.map_or(all, |quota| all.min(quota)),
+        })
     }
 
     /// What was found of each of these rows, and of the frequency.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use syscost_benches::CATALOGUE;
 use syscost_fleet::baseline::{Baseline, BaselineError};
-use syscost_fleet::check::{Answer, Check, Findings, Reference, Throttled, to_repeat};
-use syscost_harness::machine::{self, Throttling};
+use syscost_fleet::check::{Answer, Check, Findings, Reference, to_repeat};
+use syscost_harness::machine;
 use syscost_harness::session::{Options, Profile, Session};
 use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, Here, Row};
@@ -18,7 +18,7 @@ use syscost_results::machine::Cache;
 use syscost_results::{Machine, Run, row_name};
 
 use crate::cli::{CheckArguments, CheckFormat};
-use crate::error::unless_broken_pipe;
+use crate::error::{exit, unless_broken_pipe};
 use crate::progress::Progress;
 use crate::{interrupt, kept, selection};
 
@@ -89,7 +89,6 @@ fn check(arguments: &CheckArguments, margin: f64, begun: Instant) -> Result<Chec
     };
     let here = Here::plain();
     let (rows, names) = rows(&arguments.selectors, &reference, &machine, &here)?;
-    let before = Throttling::read();
     let look = |rows: Vec<Row>, names: &[String], until: Duration| -> Result<(Run, Findings)> {
         let run = measure(rows, until.saturating_sub(begun.elapsed()), &interrupted)?;
         let findings = reference.judge(&run, names, margin);
@@ -108,8 +107,7 @@ fn check(arguments: &CheckArguments, margin: f64, begun: Instant) -> Result<Chec
         let why = reasons.next().map_or("no row has a number", |why| why);
         bail!("{why}");
     }
-    let throttled = throttled(&reference, run.machine.cgroup_cpu_quota, &before);
-    Ok(Check::of(first, again, throttled, margin))
+    Ok(Check::of(first, again, reference.quota(&machine), margin))
 }
 
 /// What the machine is held against: a baseline of many machines, or a run; or why it cannot be.
@@ -204,16 +202,6 @@ fn measure(rows: Vec<Row>, budget: Duration, interrupted: &AtomicBool) -> Result
     }
 }
 
-/// Whether a quota held the check back that is lower than the one of the baseline.
-fn throttled(reference: &Reference, quota: Option<f64>, before: &Throttling) -> Option<Throttled> {
-    let quota = quota.filter(|now| reference.quota().is_none_or(|then| *now < 0.99 * then))?;
-    let periods_percent = Throttling::read().percent_since(before)?;
-    Some(Throttled {
-        quota,
-        periods_percent,
-    })
-}
-
 /// What is printed.
 fn text(check: &Check, format: CheckFormat) -> String {
     let line = match format {
@@ -227,13 +215,15 @@ fn text(check: &Check, format: CheckFormat) -> String {
 
 /// The exit code that the caller understands.
 fn code(check: &Check, format: CheckFormat) -> u8 {
+    const NAGIOS_UNKNOWN: u8 = 3;
+    const NPD_UNKNOWN: u8 = 2;
     match (check.answer, format) {
-        (Answer::AsItShouldBe, _) => 0,
-        (Answer::NotAsItShouldBe, _) => 1,
-        (_, CheckFormat::Nagios) => 3,
-        (_, CheckFormat::Npd) => 2,
-        (Answer::CannotTell, _) => 2,
-        (Answer::CouldNotMeasure, _) => 3,
+        (Answer::AsItShouldBe, _) => exit::DONE,
+        (Answer::NotAsItShouldBe, _) => exit::NOT_AS_IT_SHOULD_BE,
+        (_, CheckFormat::Nagios) => NAGIOS_UNKNOWN,
+        (_, CheckFormat::Npd) => NPD_UNKNOWN,
+        (Answer::CannotTell, _) => exit::CANNOT_TELL,
+        (Answer::CouldNotMeasure, _) => exit::NOT_CHECKED,
     }
 }
 
