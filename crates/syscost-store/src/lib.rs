@@ -19,7 +19,7 @@ mod write;
 pub use documents::documents_in;
 pub use follow::{Followed, Scope, Tracked};
 pub use index::{Index, IndexError, KeptRun};
-pub use load::{LoadError, load, load_digest};
+pub use load::{LoadError, load, load_digest, load_packed};
 pub use store::{LATEST, Loaded, Store, StoreError};
 pub use sync::Problem;
 pub use sync::fingerprint;

@@ -21,7 +21,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use syscost_harness::session::Profile;
 
 pub use ab::AbArguments;
-pub use check::CheckArguments;
+pub use check::{CheckArguments, CheckFormat};
 pub use compare::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 pub(crate) use completions::answer;
 pub use completions::{CompletionsArguments, Shell, script};

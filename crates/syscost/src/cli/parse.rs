@@ -9,7 +9,7 @@ use syscost_benches::CATALOGUE;
 use super::Cli;
 
 /// What other programs call some commands.
-const OTHER_NAMES: [(&str, &str); 11] = [
+const OTHER_NAMES: [(&str, &str); 10] = [
     ("version", "--version"),
     ("benchmark", "run"),
     ("bench", "run"),
@@ -17,7 +17,6 @@ const OTHER_NAMES: [(&str, &str); 11] = [
     ("diff", "compare"),
     ("chart", "plot"),
     ("html", "report"),
-    ("check", "doctor"),
     ("info", "doctor"),
     ("ls", "list"),
     ("test", "selftest"),

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use syscost_fleet::tables::to_parquet;
 use syscost_harness::Here;
-use syscost_report::export::{
-    to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics, to_parquet,
-};
+use syscost_report::export::{to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics};
 use syscost_report::sentence;
 use syscost_results::Run;
 use syscost_store::{LATEST, Store, documents_in};

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ::parquet::record::RowAccessor;
 use proptest::prelude::*;
 
 use super::*;
@@ -72,16 +71,6 @@ proptest! {
             .map(|line| serde_json::from_str(line).expect("a record"))
             .collect();
         prop_assert_eq!(records, Record::all(&[&run]).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn parquet_gives_back_every_text(run in hostile()) {
-        let files = to_parquet(&[&run]).expect("written");
-        let rows = read_back::rows(&files.measurements);
-        for (row, record) in rows.iter().zip(Record::all(&[&run])) {
-            prop_assert_eq!(row.get_string(0).expect("run"), &record.run);
-            prop_assert_eq!(row.get_string(8).expect("name"), &record.name);
-        }
     }
 
     #[test]

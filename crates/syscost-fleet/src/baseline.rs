@@ -1,0 +1,218 @@
+//! What machines of each kind cost, kept in a file: what a single machine is held against where the others' documents are not.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use syscost_results::document::{Digest, DigestRow};
+use syscost_results::{Better, Unit};
+
+use crate::deviation::{Deviation, Expected, Figure};
+use crate::facts;
+
+/// Version of the file's shape.
+pub const VERSION: u32 = 1;
+/// Maximum size of the file, in bytes: some hundred kinds of machines with a thousand rows each.
+const MAX_SIZE: u64 = 64 << 20;
+
+/// What machines of each kind cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// [`VERSION`] when written.
+    pub syscost_baseline: u32,
+    /// When the latest of its runs began, RFC 3339, UTC.
+    pub latest: String,
+    /// The kinds of machines.
+    pub cohorts: Vec<CohortBaseline>,
+}
+
+/// What machines of one kind cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CohortBaseline {
+    /// What the machines have in common, by the name of the fact; null where it is not recorded.
+    pub facts: BTreeMap<String, Option<String>>,
+    /// How many machines.
+    pub machines: usize,
+    /// The share of the time in which their cores were not shared, in percent: the median machine's.
+    pub core_ours_percent: Option<f64>,
+    /// Their rows, by name.
+    pub rows: Vec<ExpectedRow>,
+}
+
+/// What machines of one kind say of a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExpectedRow {
+    /// The row's name.
+    pub name: String,
+    /// Only rows of equal revisions measure the same.
+    pub revision: u32,
+    /// The unit of the median.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// The median of the machines.
+    pub median: f64,
+    /// How far machines are apart: a robust standard deviation, as a share of the median.
+    pub scale: f64,
+    /// How many machines have a number beyond doubt.
+    pub machines: usize,
+}
+
+/// Why there is no baseline.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// The file cannot be read.
+    #[error("cannot read {path}: {cause}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// It contains no baseline.
+    #[error("{path} is no baseline: {cause}; `syscost fleet report --baseline FILE` writes one")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: String,
+    },
+    /// A newer version wrote it.
+    #[error(
+        "{path} is a baseline of version {version}, and this program reads version {VERSION}; take a newer syscost"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+}
+
+impl Baseline {
+    /// Reads a baseline.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or holds something else.
+    pub fn read(path: &Path) -> Result<Self, BaselineError> {
+        let mut bytes = Vec::new();
+        let file =
+            File::open(path).and_then(|file| file.take(MAX_SIZE + 1).read_to_end(&mut bytes));
+        file.map_err(|cause| BaselineError::Read {
+            path: path.to_owned(),
+            cause,
+        })?;
+        let foreign = |cause: String| BaselineError::Foreign {
+            path: path.to_owned(),
+            cause,
+        };
+        if bytes.len() as u64 > MAX_SIZE {
+            return Err(foreign(format!("it is larger than {} MiB", MAX_SIZE >> 20)));
+        }
+        let baseline: Baseline =
+            serde_json::from_slice(&bytes).map_err(|cause| foreign(cause.to_string()))?;
+        if baseline.syscost_baseline > VERSION {
+            return Err(BaselineError::Newer {
+                path: path.to_owned(),
+                version: baseline.syscost_baseline,
+            });
+        }
+        let rows = baseline.cohorts.iter().flat_map(|cohort| &cohort.rows);
+        let is_usable = |row: &ExpectedRow| {
+            row.median > 0.0 && row.median.is_finite() && row.scale > 0.0 && row.scale.is_finite()
+        };
+        match rows.into_iter().find(|row| !is_usable(row)) {
+            Some(row) => Err(foreign(format!(
+                "`{}` has no median or scale above zero",
+                row.name.escape_default().take(100).collect::<String>()
+            ))),
+            None => Ok(baseline),
+        }
+    }
+
+    /// Its bytes in a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// The kind that a measured machine is of; `None` if it is of none.
+    pub fn cohort_of(&self, digest: &Digest) -> Option<&CohortBaseline> {
+        let known = facts::of(digest);
+        self.cohorts.iter().find(|cohort| {
+            let mut facts = cohort.facts.iter();
+            facts.all(|(name, value)| known.get(name) == value.as_ref())
+        })
+    }
+}
+
+impl CohortBaseline {
+    /// What is expected of this row: that of the same name, revision and unit.
+    pub fn row(&self, row: &DigestRow) -> Option<&ExpectedRow> {
+        let found = self.rows.iter().find(|known| known.name == row.name)?;
+        (found.revision == row.revision && found.unit == row.unit).then_some(found)
+    }
+
+    /// How far a row is from what is expected of it, by the same test as a machine's among its cohort; `None` if nothing is
+    /// expected, or its number is doubtful.
+    pub fn deviation(&self, row: &DigestRow) -> Option<Deviation> {
+        let known = self.row(row)?;
+        let expected = Expected {
+            log: known.median.ln(),
+            scale: known.scale,
+            machines: known.machines,
+        };
+        Some(expected.deviation(Figure::of(row)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn baseline() -> Baseline {
+        Baseline {
+            syscost_baseline: VERSION,
+            latest: "2026-11-27T12:00:00Z".to_owned(),
+            cohorts: vec![CohortBaseline {
+                facts: BTreeMap::from([
+                    ("arch".to_owned(), Some("x86_64".to_owned())),
+                    ("product".to_owned(), None),
+                ]),
+                machines: 8,
+                core_ours_percent: Some(97.0),
+                rows: vec![ExpectedRow {
+                    name: "syscall.null".to_owned(),
+                    revision: 1,
+                    unit: Unit::Nanoseconds,
+                    better: Better::Lower,
+                    median: 70.0,
+                    scale: 0.01,
+                    machines: 8,
+                }],
+            }],
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("baseline.json");
+        std::fs::write(&path, baseline().to_bytes()).expect("written");
+        assert_eq!(Baseline::read(&path).expect("a baseline"), baseline());
+        let read = |text: String| {
+            std::fs::write(&path, text).expect("written");
+            Baseline::read(&path).expect_err("refused").to_string()
+        };
+        let text = String::from_utf8(baseline().to_bytes()).expect("text");
+        assert!(read("{}".to_owned()).contains("is no baseline"));
+        assert!(
+            read(text.replace("\"syscost_baseline\": 1", "\"syscost_baseline\": 2"))
+                .contains("newer")
+        );
+        assert!(read(text.replace("70.0", "0.0")).contains("above zero"));
+    }
+}

@@ -1,0 +1,224 @@
+//! How far one machine's figure of a row lies from those of machines like it, and how likely that is by chance.
+//!
+//! The arithmetic is kept so plain that it can be written in SQL word for word: logarithms, medians with linear
+//! interpolation, and closed forms of both distributions.
+
+use syscost_results::Unit;
+use syscost_results::document::DigestRow;
+use syscost_results::stats::order;
+
+/// Deviations up to this share are nobody's concern, however certain.
+pub const MARGIN: f64 = 0.02;
+/// No cohort is taken to agree better than this, as a share: a handful of figures may coincide by chance, and a figure that takes
+/// steps agrees to the last digit.
+pub const SMALLEST_SCALE: f64 = 0.005;
+/// Fewer machines than this are no cohort: half of two or three is one.
+pub const MIN_MACHINES: usize = 5;
+/// Half the width of a 95 % interval in standard errors.
+const HALF_WIDTH: f64 = 1.959_964;
+/// The standard deviation of a normal distribution over its median absolute deviation.
+const NORMAL_OVER_MAD: f64 = 1.4826;
+/// The efficiency of the median absolute deviation: so many machines' standard deviation is known as well as their share of
+/// this.
+const EFFICIENCY_OF_MAD: f64 = 0.37;
+/// Bounds of the degrees of freedom; more would take the tails of real fleets for normal ones.
+const FREEDOM: (f64, f64) = (2.0, 30.0);
+/// The standard error of a median over that of a mean.
+const MEDIAN_OVER_MEAN: f64 = 1.2533;
+
+/// A row's figure as it is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figure {
+    /// The natural logarithm of the median in the row's unit.
+    pub log: f64,
+    /// Its standard error, by its 95 % interval; as a share of the median.
+    pub error: f64,
+}
+
+impl Figure {
+    /// The figure of a row that can be held against others'; `None` of doubtful ones, of those without an interval, and of
+    /// percentages, which are the machine's noise and not its costs.
+    pub fn of(row: &DigestRow) -> Option<Self> {
+        if !row.is_beyond_doubt() || row.unit == Unit::Percent {
+            return None;
+        }
+        let estimate = &row.estimate;
+        let log = |value: Option<f64>| Some(value?.ln()).filter(|log| log.is_finite());
+        let (low, high) = (log(estimate.ci95_low)?, log(estimate.ci95_high)?);
+        Some(Figure {
+            log: log(estimate.median)?,
+            error: (high - low).max(0.0) / (2.0 * HALF_WIDTH),
+        })
+    }
+}
+
+/// What machines of one kind say of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// The median of the figures' logarithms.
+    pub log: f64,
+    /// How far machines are apart: a robust standard deviation, as a share.
+    pub scale: f64,
+    /// How many machines.
+    pub machines: usize,
+}
+
+impl Expected {
+    /// What these logarithms say, whose order is changed; `None` below [`MIN_MACHINES`].
+    pub fn of(logs: &mut [f64]) -> Option<Self> {
+        let machines = logs.len();
+        if machines < MIN_MACHINES {
+            return None;
+        }
+        logs.sort_unstable_by(f64::total_cmp);
+        let log = order::quantile_of_sorted(logs, 0.5)?;
+        for value in &mut *logs {
+            *value = (*value - log).abs();
+        }
+        logs.sort_unstable_by(f64::total_cmp);
+        let mad = order::quantile_of_sorted(logs, 0.5)?;
+        // Of few values it is too small on average (Croux and Rousseeuw 1992).
+        let of_few = machines as f64 / (machines as f64 - 0.8);
+        Some(Expected {
+            log,
+            scale: (NORMAL_OVER_MAD * of_few * mad).max(SMALLEST_SCALE),
+            machines,
+        })
+    }
+
+    /// How far a figure is from it.
+    pub fn deviation(&self, figure: Figure) -> Deviation {
+        let log = figure.log - self.log;
+        let apart = self.scale.hypot(figure.error);
+        let beyond = (log.abs() - MARGIN).max(0.0);
+        Deviation {
+            log,
+            error: figure.error.hypot(self.error()),
+            p_value: chance(beyond / apart, self.freedom()),
+        }
+    }
+
+    /// How far the median itself is from zero: of changes, how far all machines changed.
+    pub fn from_zero(&self) -> Deviation {
+        let beyond = (self.log.abs() - MARGIN).max(0.0);
+        Deviation {
+            log: self.log,
+            error: self.error(),
+            p_value: chance(beyond / self.error(), self.freedom()),
+        }
+    }
+
+    /// The standard error of the median.
+    fn error(&self) -> f64 {
+        MEDIAN_OVER_MEAN * self.scale / (self.machines as f64).sqrt()
+    }
+
+    /// The degrees of freedom of Student's distribution that stands for what is not known about the scale.
+    fn freedom(&self) -> f64 {
+        let (few, many) = FREEDOM;
+        (EFFICIENCY_OF_MAD * (self.machines as f64 - 1.0)).clamp(few, many)
+    }
+}
+
+/// How far a figure is from what was expected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Deviation {
+    /// The logarithm of the figure over the expected one: above zero if larger.
+    pub log: f64,
+    /// Its standard error: of the figure itself, and of the median of the others.
+    pub error: f64,
+    /// How likely a machine of this kind is at least so far away, on either side, by chance.
+    pub p_value: f64,
+}
+
+impl Deviation {
+    /// The deviation and the ends of its 95 % interval, as shares: 0.3 is 30 % more.
+    pub fn shares(&self) -> [f64; 3] {
+        let reach = HALF_WIDTH * self.error;
+        [self.log, self.log - reach, self.log + reach].map(f64::exp_m1)
+    }
+}
+
+/// The two-sided chance of Student's distribution beyond `t`, with any degrees of freedom, by the normal distribution's: Wallace
+/// (1959), "Bounds on normal approximations to Student's and the chi-square distributions".
+fn chance(t: f64, freedom: f64) -> f64 {
+    if t <= 0.0 {
+        return 1.0;
+    }
+    let narrowed = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0);
+    let z = narrowed * (freedom * (1.0 + t * t / freedom).ln()).sqrt();
+    erfc(z / std::f64::consts::SQRT_2).min(1.0)
+}
+
+/// The complementary error function of a value that is not negative, to 1.2e-7 of itself: Press et al. (1992), "Numerical Recipes
+/// in C", section 6.2.
+fn erfc(x: f64) -> f64 {
+    const COEFFICIENTS: [f64; 10] = [
+        0.170_872_77,
+        -0.822_152_23,
+        1.488_515_87,
+        -1.135_203_98,
+        0.278_868_07,
+        -0.186_288_06,
+        0.096_784_18,
+        0.374_091_96,
+        1.000_023_68,
+        -1.265_512_23,
+    ];
+    let t = 1.0 / (1.0 + 0.5 * x);
+    let polynomial = COEFFICIENTS
+        .iter()
+        .fold(0.0, |sum, coefficient| sum * t + coefficient);
+    t * (polynomial - x * x).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::stats::{normal, student};
+
+    use super::*;
+
+    #[test]
+    fn chances_agree_with_exact_ones() {
+        for x in [0.1, 0.5, 1.0, 2.0, 4.0, 6.0] {
+            let exact = 2.0 * normal::cdf(-x * std::f64::consts::SQRT_2);
+            assert!((erfc(x) / exact - 1.0).abs() < 1.2e-7, "{x}");
+        }
+        // A chance so small is needed only roughly: what decides is how many deviations it takes.
+        for (freedom, off) in [(3, 0.2), (7, 0.1), (30, 0.03)] {
+            for t in [0.5, 1.0, 2.0, 4.0, 8.0] {
+                let exact = student::two_sided(t, freedom);
+                let ratio = chance(t, f64::from(freedom)) / exact;
+                assert!((ratio - 1.0).abs() < off, "{t} {freedom}: {ratio}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cohort_is_known_by_its_middle_whatever_a_third_of_it_does() {
+        let mut logs = [0.0, 0.01, -0.01, 0.02, -0.02, 5.0, 5.0, -9.0, 0.0];
+        let expected = Expected::of(&mut logs).expect("enough machines");
+        assert_eq!(expected.log, 0.0);
+        assert!((expected.scale / (1.4826 * 0.02 * 9.0 / 8.2) - 1.0).abs() < 1e-12);
+        assert_eq!(Expected::of(&mut [0.0; 4]), None);
+    }
+
+    #[test]
+    fn what_is_within_the_margin_or_not_known_itself_is_not_held_against_a_machine() {
+        let expected = Expected {
+            log: 3.0,
+            scale: SMALLEST_SCALE,
+            machines: 400,
+        };
+        let of = |log, error| expected.deviation(Figure { log, error });
+        assert_eq!(of(3.0 + 0.99 * MARGIN, 0.001).p_value, 1.0);
+        assert!(of(3.3, 0.001).p_value < 1e-12);
+        assert!(of(3.3, 0.2).p_value > 0.1);
+        let [share, low, high] = of(3.3, 0.01).shares();
+        assert!((share - 0.3f64.exp_m1()).abs() < 1e-12);
+        assert!(
+            low < 0.33 && low > 0.32 && high > 0.37 && high < 0.38,
+            "{low} {high}"
+        );
+    }
+}
