@@ -109,6 +109,11 @@ impl Places {
         Ok(())
     }
 
+    /// The documents' files, those of a directory in the order of their names.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.files.iter().map(|(path, _)| path.clone()).collect()
+    }
+
     /// Reads them, in any order.
     pub fn read(&self) -> Documents {
         let files = Arc::new(self.files.clone());
