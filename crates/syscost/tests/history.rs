@@ -50,6 +50,33 @@ fn the_latest_run_that_has_a_row_is_shown_where_a_later_one_lacks_it() {
 }
 
 #[test]
+fn a_metric_of_all_machines_has_a_line_for_each() {
+    let program = with_runs(3);
+    let (id, mut document) = stamped(3, 250.0);
+    document["machine"]["hostname"] = "node07".into();
+    let path = runs(&program).join(format!("{id}.json"));
+    fs::write(path, document.to_string()).expect("written");
+    let shown = program.run("history show a.b --all-machines").succeeded();
+    assert!(
+        shown.out.contains("2 machines, the middle one 176 ns"),
+        "{}",
+        shown.out
+    );
+    let lines = shown
+        .out
+        .lines()
+        .filter(|line| line.contains(" ns"))
+        .count();
+    assert_eq!(lines, 3, "{}", shown.out);
+    assert!(shown.out.contains("node07"), "{}", shown.out);
+    let all = program.json("history show a.b --all-machines --format json");
+    assert_eq!(all.as_array().expect("machines").len(), 2);
+    program
+        .run("history show g.h --all-machines")
+        .says(2, "no row is called `g.h`");
+}
+
+#[test]
 fn files_that_are_no_stored_run_do_not_hide_the_latest() {
     let program = with_runs(3);
     let (newest, document) = stamped(2, 7.0);

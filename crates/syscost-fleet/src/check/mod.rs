@@ -75,8 +75,10 @@ pub enum Doubt {
     FewRounds,
     /// It has no number, or is another thing under the same name.
     NoNumber,
-    /// Its interval is too wide, or only one of two times showed it worse.
+    /// Its interval is too wide.
     Wide,
+    /// It looked worse once, and could not be judged the other time.
+    Once,
 }
 
 /// A quota that leaves fewer CPUs than there should be. It slows no single operation, and stops
@@ -159,9 +161,9 @@ fn both(first: Finding, again: Option<Finding>) -> Finding {
             Worse(if is_nearer { one } else { other })
         }
         (Worse(_), Some(Within | Better(_))) => Within,
-        (Worse(_), Some(Unsure(_)) | None) => Unsure(Doubt::Wide),
+        (Worse(_), Some(Unsure(_)) | None) => Unsure(Doubt::Once),
         (Unsure(_), Some(Within | Better(_))) => Within,
-        (Unsure(_), Some(Worse(_))) => Unsure(Doubt::Wide),
+        (Unsure(_), Some(Worse(_))) => Unsure(Doubt::Once),
         (Unsure(_), Some(Unsure(doubt))) => Unsure(doubt),
         (first, _) => first,
     }
@@ -194,13 +196,20 @@ impl Check {
     pub fn of(first: Findings, mut again: Findings, quota: Option<Quota>, margin: f64) -> Self {
         let rows = first.len();
         let (mut worse, mut better, mut doubts) = (Vec::new(), Vec::new(), Vec::new());
+        // Whoever has seen one cannot say that all is well.
+        let mut suspect = None;
         for (name, finding) in first {
             let place = again.iter().position(|(other, _)| *other == name);
             match both(finding, place.map(|place| again.swap_remove(place).1)) {
                 Finding::Worse(judged) => worse.push(judged),
                 Finding::Better(judged) => better.push(judged),
                 Finding::Within => {}
-                Finding::Unsure(doubt) => doubts.push(doubt),
+                Finding::Unsure(doubt) => {
+                    if doubt == Doubt::Once {
+                        suspect = suspect.or(Some(name));
+                    }
+                    doubts.push(doubt);
+                }
             }
         }
         worse.sort_by(by_harm);
@@ -209,12 +218,17 @@ impl Check {
         let conclusive = rows - doubts.len();
         let answer = match (worse.is_empty() && quota.is_none(), conclusive) {
             (false, _) => Answer::NotAsItShouldBe,
-            (true, conclusive) if is_enough(conclusive, rows) => Answer::AsItShouldBe,
+            (true, conclusive) if suspect.is_none() && is_enough(conclusive, rows) => {
+                Answer::AsItShouldBe
+            }
             (true, _) => Answer::CannotTell,
         };
         Self {
             answer,
-            why: (answer == Answer::CannotTell).then(|| text::doubts(&doubts, rows)),
+            why: (answer == Answer::CannotTell).then(|| match suspect {
+                Some(name) => format!("{name} looked worse once, and could not be judged again"),
+                None => text::doubts(&doubts, rows),
+            }),
             margin,
             rows,
             conclusive,
@@ -287,9 +301,9 @@ mod tests {
         let once = both(found([1.2, 1.3]), Some(found([0.9, 1.05])));
         assert_eq!(once, Finding::Within);
         let never_again = both(found([1.2, 1.3]), None);
-        assert_eq!(never_again, Finding::Unsure(Doubt::Wide));
+        assert_eq!(never_again, Finding::Unsure(Doubt::Once));
         let late = both(Finding::Unsure(Doubt::Shared), Some(found([1.2, 1.3])));
-        assert_eq!(late, Finding::Unsure(Doubt::Wide));
+        assert_eq!(late, Finding::Unsure(Doubt::Once));
     }
 
     fn named(findings: Vec<Finding>) -> Findings {
@@ -330,6 +344,11 @@ mod tests {
         assert_eq!(
             answer(vec![worse(), within()], vec![within()], None),
             (Answer::AsItShouldBe, 2)
+        );
+        assert_eq!(
+            answer(vec![worse(), within()], vec![shared()], None),
+            (Answer::CannotTell, 1),
+            "a suspect is left"
         );
         assert_eq!(
             answer(vec![shared(), shared(), within()], vec![shared()], None),

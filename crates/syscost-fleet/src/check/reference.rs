@@ -210,3 +210,188 @@ fn frequency(base: &Run, run: &Run) -> Option<Judged> {
         ci95: [new.low_ghz / base.high_ghz, new.high_ghz / base.low_ghz],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use syscost_results::run::Frequency;
+    use syscost_results::{Bound, Estimate, Evidence, Measurement, RoundSamples};
+
+    use super::*;
+    use crate::baseline::{ExpectedRow, VERSION};
+
+    /// A row of six processes around this level, in ns.
+    fn row(name: &str, level: f64) -> Measurement {
+        let at = |round: u32| level * (1.0 + 0.001 * f64::from(round));
+        let evidence = Evidence::judged("one call", Bound::Exactly(1.0), 1.0, "audit");
+        Measurement {
+            name: name.to_owned(),
+            id: name.to_owned(),
+            revision: 1,
+            unit: Unit::Nanoseconds,
+            status: Status::Ok,
+            evidence: vec![evidence],
+            estimate: Estimate {
+                median: Some(at(2)),
+                ci95_low: Some(at(0)),
+                ci95_high: Some(at(5)),
+                rounds: 6,
+                ..Estimate::default()
+            },
+            samples: Some(
+                (0..6)
+                    .map(|round| RoundSamples {
+                        round,
+                        values: vec![at(round); 5],
+                        ..RoundSamples::default()
+                    })
+                    .collect(),
+            ),
+            ..Measurement::default()
+        }
+    }
+
+    /// A run of these rows.
+    fn run(rows: &[(&str, f64)]) -> Run {
+        let mut run = Run {
+            measurements: rows.iter().map(|(name, level)| row(name, *level)).collect(),
+            ..Run::default()
+        };
+        run.machine.cpu_model = "Z80".to_owned();
+        run.config.min_rounds = 6;
+        run
+    }
+
+    fn against(base: Run) -> Reference {
+        let machine = base.machine.clone();
+        Reference::run(base, &machine).expect("the same machine")
+    }
+
+    /// What is found of `x`, with `y` and `z` beside it.
+    fn of_x(reference: &Reference, run: &Run) -> Finding {
+        let names = ["x", "y", "z"].map(str::to_owned);
+        let mut findings = reference.judge(run, &names, 0.1);
+        findings.remove(0).1
+    }
+
+    #[test]
+    fn a_slower_row_is_worse_than_the_run_and_others_are_not() {
+        let reference = against(run(&[("x", 50.0), ("y", 50.0), ("z", 9.0)]));
+        let names = ["x", "y", "z"].map(str::to_owned);
+        let now = run(&[("x", 75.0), ("y", 50.5), ("z", 6.0)]);
+        let findings = reference.judge(&now, &names, 0.1);
+        let [
+            (_, Finding::Worse(x)),
+            (_, Finding::Within),
+            (_, Finding::Better(z)),
+        ] = &findings[..]
+        else {
+            panic!("{findings:?}");
+        };
+        assert!((x.ratio - 1.5).abs() < 0.01 && x.ci95[0] > 1.45, "{x:?}");
+        assert!((z.ratio - 0.667).abs() < 0.01, "{z:?}");
+    }
+
+    #[test]
+    fn what_others_may_have_caused_is_not_held_against_the_machine() {
+        let reference = against(run(&[("x", 50.0), ("y", 50.0), ("z", 9.0)]));
+        let with = |change: fn(&mut Measurement)| {
+            let mut now = run(&[("x", 75.0), ("y", 50.0), ("z", 9.0)]);
+            change(&mut now.measurements[0]);
+            of_x(&reference, &now)
+        };
+        let shared = with(|x| x.flags.push(Flag::Disturbed));
+        assert_eq!(shared, Finding::Unsure(Doubt::Shared));
+        let short = with(|x| {
+            x.estimate.rounds = 2;
+            x.samples = x.samples.take().map(|rounds| rounds[..2].to_vec());
+        });
+        assert_eq!(short, Finding::Unsure(Doubt::FewRounds));
+        let failed = with(|x| x.status = Status::Unsupported);
+        assert_eq!(failed, Finding::Unsure(Doubt::NoNumber));
+    }
+
+    #[test]
+    fn a_low_frequency_is_found_by_itself() {
+        let at = |low_ghz, high_ghz| {
+            let mut run = run(&[("x", 50.0)]);
+            run.frequency = Some(Frequency {
+                usual_ghz: low_ghz,
+                is_of_machine: false,
+                low_ghz,
+                high_ghz,
+            });
+            run
+        };
+        let reference = against(at(3.9, 4.1));
+        let frequency = |now: Run| {
+            let mut findings = reference.judge(&now, &["x".to_owned()], 0.1);
+            let (name, finding) = findings.remove(1);
+            assert_eq!(name, FREQUENCY);
+            finding
+        };
+        assert!(matches!(frequency(at(1.9, 2.1)), Finding::Worse(_)));
+        assert_eq!(frequency(at(3.8, 4.2)), Finding::Within);
+        // It may be the base's lowest.
+        assert_eq!(frequency(at(3.4, 4.0)), Finding::Unsure(Doubt::Wide));
+    }
+
+    #[test]
+    fn machines_of_one_kind_are_what_one_of_them_is_held_against() {
+        let expected = |name: &str, median| ExpectedRow {
+            name: name.to_owned(),
+            revision: 1,
+            unit: Unit::Nanoseconds,
+            better: Better::Lower,
+            median,
+            scale: 0.01,
+            machines: 20,
+        };
+        let model = Some("Z80".to_owned());
+        let baseline = Baseline {
+            syscost_baseline: VERSION,
+            latest: "2026-11-27T12:00:00Z".to_owned(),
+            cohorts: vec![CohortBaseline {
+                facts: BTreeMap::from([("cpu_model".to_owned(), model)]),
+                machines: 20,
+                core_ours_percent: None,
+                rows: vec![expected("x", 50.0), expected("y", 50.0)],
+            }],
+        };
+        let now = |x| run(&[("x", x), ("y", 50.0), ("z", 9.0)]);
+        let reference = Reference::cohort(&baseline, &now(1.0).machine).expect("of this kind");
+        assert!(reference.has("x") && !reference.has("z"));
+        let Finding::Worse(x) = of_x(&reference, &now(75.0)) else {
+            panic!("it is half as slow again");
+        };
+        assert!((x.ratio - 1.5).abs() < 0.01 && x.expected == 50.0, "{x:?}");
+        assert_eq!(of_x(&reference, &now(50.0)), Finding::Within);
+        let mut shared = now(75.0);
+        shared.measurements[0].flags.push(Flag::Disturbed);
+        let shared = of_x(&reference, &shared);
+        assert_eq!(shared, Finding::Unsure(Doubt::Shared));
+        let mut stranger = now(1.0).machine;
+        stranger.cpu_model = "6502".to_owned();
+        let why = Reference::cohort(&baseline, &stranger).expect_err("another kind");
+        assert!(why.contains("6502") && why.contains("Z80"), "{why}");
+        let why = Reference::run(now(1.0), &stranger).expect_err("another processor");
+        assert!(why.contains("6502") && why.contains("Z80"), "{why}");
+    }
+
+    #[test]
+    fn a_quota_counts_by_what_it_takes_away() {
+        let quota = |then: Option<f64>, now: Option<f64>| {
+            let mut base = run(&[]);
+            base.machine.cgroup_cpu_quota = then;
+            let mut machine = base.machine.clone();
+            (machine.cgroup_cpu_quota, machine.cpus_allowed) = (now, 4);
+            let quota = against(base).quota(&machine);
+            quota.map(|quota| (quota.cpus, quota.expected))
+        };
+        assert_eq!(quota(None, None), None);
+        assert_eq!(quota(None, Some(0.5)), Some((0.5, 4.0)));
+        assert_eq!(quota(Some(0.5), Some(0.5)), Some((0.5, 0.5)));
+        assert_eq!(quota(Some(64.0), Some(2.0)), Some((2.0, 4.0)));
+    }
+}

@@ -21,7 +21,7 @@ use syscost_sys::core_probe::Probe;
 use syscost_sys::counters::cpu_times_of_all;
 use syscost_sys::cpu;
 
-use super::moment::ARRIVAL;
+use super::moment::arrive;
 use super::{Cores, Heard};
 pub use window::WINDOW;
 use window::Window;
@@ -153,9 +153,7 @@ impl CoreMeter {
             if cpu::current() != number && cpu::pin(number).is_err() {
                 continue;
             }
-            for _ in 0..ARRIVAL {
-                self.probe.read();
-            }
+            arrive(&self.probe);
             let reading = self.probe.read();
             let chain = self.probe.long_chain(reading);
             if cpu::current() == number {
@@ -220,4 +218,80 @@ fn cpu_seconds() -> f64 {
 /// A thread that panicked has not left anything half changed here.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_sys::core_probe::{LongChain, ProbeReading};
+
+    use super::*;
+
+    /// A meter of a CPU whose core is ours up to a ratio of 0.9.
+    fn meter() -> CoreMeter {
+        CoreMeter::new(&[7], Cores::with_limit(7, 0.9), Clock::system())
+    }
+
+    fn add(meter: &CoreMeter, throughput: u32) {
+        let reading = ProbeReading {
+            throughput,
+            chain: 1000,
+        };
+        let chain = LongChain {
+            around: [reading; 2],
+            ticks: 4000,
+        };
+        lock(&meter.listened[0].1).add(Instant::now(), chain);
+    }
+
+    #[test]
+    fn a_core_is_ours_for_the_share_of_probes_that_find_it_so() {
+        let meter = meter();
+        assert_eq!(meter.look(), [], "nothing was seen");
+        for number in 0..100 {
+            // A busy hardware thread of the same core makes them half as slow again.
+            add(&meter, if number % 10 < 3 { 890 } else { 1350 });
+        }
+        let [state] = &meter.look()[..] else {
+            panic!("one CPU");
+        };
+        assert_eq!((state.cpu, state.probes, state.ours), (7, 100, Some(0.3)));
+        let (low, high) = state.ours_ci95.expect("an interval");
+        assert!((low - 0.2189).abs() < 1e-3 && (high - 0.3958).abs() < 1e-3);
+        assert!((state.slowdown.expect("it was shared") - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_core_that_was_never_ours_at_first_is_learnt_to_be_faster() {
+        let meter = meter();
+        for number in 0..400 {
+            add(&meter, if number % 2 == 0 { 600 } else { 890 });
+        }
+        let ours = meter.look()[0].ours;
+        assert_eq!(ours, Some(0.5), "0.89 was that of a shared core");
+    }
+
+    #[test]
+    fn it_looks_now_and_then_until_the_end() {
+        let Ok(cpus) = cpu::allowed() else {
+            return println!("skipped: the system does not say which CPUs there are");
+        };
+        let meter = CoreMeter::new(&cpus, Cores::default(), Clock::system());
+        meter.set_rate(1e6);
+        let begun = Instant::now();
+        meter.during(|| {
+            while meter.look().len() < cpus.len() && begun.elapsed() < Duration::from_secs(60) {
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        let states = meter.look();
+        let looked_at: Vec<u32> = states.iter().map(|state| state.cpu).collect();
+        assert_eq!(looked_at, cpus);
+        assert!(meter.used_seconds() > 0.0);
+        assert!(
+            states.iter().all(|state| state.ours.is_none()),
+            "nothing is known of them"
+        );
+        let taken = meter.taken.load(Ordering::Relaxed);
+        assert!(taken >= states.iter().map(|state| state.probes).sum());
+    }
 }

@@ -14,7 +14,9 @@ pub fn wilson(successes: u64, tries: u64) -> Option<(f64, f64)> {
     let squared = Z * Z / n;
     let centre = (share + squared / 2.0) / (1.0 + squared);
     let reach = Z / (1.0 + squared) * (share * (1.0 - share) / n + squared / (4.0 * n)).sqrt();
-    Some(((centre - reach).max(0.0), (centre + reach).min(1.0)))
+    // At 0 and 1 an end is the share itself, up to rounding.
+    let (low, high) = (centre - reach, centre + reach);
+    Some((low.clamp(0.0, share), high.clamp(share, 1.0)))
 }
 
 #[cfg(test)]
@@ -36,6 +38,9 @@ mod tests {
             assert!((found_high - high).abs() < 6e-5, "{found_high} of {high}");
         }
         assert_eq!(wilson(0, 0), None);
-        assert_eq!(wilson(9, 9).expect("tries").1, 1.0);
+        for tries in 1..100 {
+            assert_eq!(wilson(tries, tries).expect("tries").1, 1.0);
+            assert_eq!(wilson(0, tries).expect("tries").0, 0.0);
+        }
     }
 }

@@ -30,6 +30,10 @@ pub enum HistoryCommand {
         /// words such as `page fault`
         #[arg(value_name = "NAME", required = true)]
         names: Vec<String>,
+        /// Every machine of the kept runs, side by side; `syscost fleet report` of their directory says
+        /// which is not like the others
+        #[arg(long, conflicts_with = "machine")]
+        all_machines: bool,
         /// Which runs
         #[command(flatten)]
         scope: ScopeArguments,
@@ -61,7 +65,7 @@ pub enum HistoryCommand {
 }
 
 /// Which runs to follow.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ScopeArguments {
     /// Only runs of this machine, by host name or fingerprint (if not given, of the machine of the
     /// newest run)

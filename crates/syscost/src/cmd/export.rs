@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use syscost_fleet::collection::Places;
 use syscost_fleet::tables::to_parquet;
 use syscost_harness::Here;
 use syscost_report::export::{to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics};
 use syscost_report::sentence;
 use syscost_results::Run;
-use syscost_store::{LATEST, Store, documents_in};
+use syscost_store::{LATEST, Store};
 
 use crate::cli::{ExportArguments, ExportFormat};
 use crate::error::exit;
@@ -87,7 +88,9 @@ fn find_one(name: &str, selectors: &[String], arguments: &ExportArguments) -> Re
 
 /// Finds the runs in a folder. What is wrong with one does not cost the others.
 fn find_in(folder: &Path, selectors: &[String], arguments: &ExportArguments) -> Result<Vec<Run>> {
-    let paths = documents_in(folder).with_context(|| format!("reading {}", folder.display()))?;
+    let mut places = Places::default();
+    places.add(folder, 0)?;
+    let paths = places.files();
     let mut runs = Vec::new();
     for path in &paths {
         match find_one(&path.to_string_lossy(), selectors, arguments) {

@@ -2,6 +2,7 @@
 
 mod prune;
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
 use anyhow::Result;
@@ -11,8 +12,10 @@ use serde_json::json;
 use syscost_harness::Here;
 use syscost_report::history::{HistoryOptions, ListedRun, changes, chart, list, sparklines};
 use syscost_report::sentence;
+use syscost_report::units::quantity;
 use syscost_results::history::Series;
 use syscost_results::row_name;
+use syscost_results::stats::order;
 use syscost_store::{Followed, Index, KeptRun, Scope, Store};
 
 use crate::cli::{Format, HistoryArguments, HistoryCommand, ScopeArguments};
@@ -29,7 +32,12 @@ pub(crate) fn run(arguments: &HistoryArguments) -> Result<u8> {
     let format = arguments.format;
     match arguments.command.as_ref().unwrap_or(&HistoryCommand::List) {
         HistoryCommand::List => print_list(&open(&store)?, format)?,
-        HistoryCommand::Show { names, scope } => show(&open(&store)?, names, scope, format)?,
+        HistoryCommand::Show {
+            names,
+            all_machines: true,
+            scope,
+        } => show_machines(&open(&store)?, names, scope, format)?,
+        HistoryCommand::Show { names, scope, .. } => show(&open(&store)?, names, scope, format)?,
         HistoryCommand::Changes { scope } => print_changes(&open(&store)?, scope, format)?,
         HistoryCommand::Tag { run, tag } => {
             let id = store.kept_id(run)?;
@@ -237,6 +245,66 @@ fn show(index: &Index, names: &[String], scope: &ScopeArguments, format: Format)
     };
     text += &left_out(&followed);
     super::print(&text)
+}
+
+/// Shows the metrics of every machine that has them, a line for each machine below each metric.
+fn show_machines(
+    index: &Index,
+    names: &[String],
+    scope: &ScopeArguments,
+    format: Format,
+) -> Result<()> {
+    let runs = index.runs()?;
+    let mut machines: BTreeMap<&str, String> = BTreeMap::new();
+    for (run, listed) in runs.iter().zip(listed(&runs)) {
+        machines.entry(&run.machine).or_insert(listed.machine);
+    }
+    let mut all = Vec::new();
+    let mut lacking = None;
+    for (machine, called) in machines {
+        let scope = ScopeArguments {
+            machine: Some(machine.to_owned()),
+            ..scope.clone()
+        };
+        match meant(index, names, &scope) {
+            Ok((_, followed)) if followed.runs > 0 => all.push((called, followed)),
+            Ok(_) => {}
+            Err(error) => lacking = Some(error),
+        }
+    }
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
+    match (all.is_empty(), lacking) {
+        (true, Some(error)) => return Err(error),
+        (true, None) => {
+            let none = "no run is kept, or none that recent; see `syscost history`";
+            return Err(Failed::Usage(none.to_owned()).into());
+        }
+        (false, _) => {}
+    }
+    if let Format::Json = format {
+        let all: Vec<Followed> = all.into_iter().map(|(_, followed)| followed).collect();
+        return super::print_json(&all);
+    }
+    let mut metrics: BTreeMap<String, Vec<Series>> = BTreeMap::new();
+    for (called, followed) in all {
+        for mut series in series(&followed) {
+            let name = std::mem::replace(&mut series.name, called.clone());
+            metrics.entry(name).or_default().push(series);
+        }
+    }
+    let block = |(name, machines): (&String, &Vec<Series>)| {
+        let latest = machines.iter().flat_map(|one| one.points.last());
+        let latest: Vec<f64> = latest.map(|point| point.median).collect();
+        let middle = order::median(&latest).zip(machines.first());
+        let middle = middle.map_or_else(String::new, |(value, one)| {
+            format!(", the middle one {}", quantity(one.unit, value))
+        });
+        let count = sentence::count(machines.len(), "machine");
+        let lines = sparklines(machines, &drawing());
+        format!("{name}: {count}{middle}\n{lines}")
+    };
+    let blocks: Vec<String> = metrics.iter().map(block).collect();
+    super::print(&blocks.join("\n"))
 }
 
 fn print_changes(index: &Index, scope: &ScopeArguments, format: Format) -> Result<()> {

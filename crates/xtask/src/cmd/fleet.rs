@@ -2,7 +2,7 @@
 //! `fleet import` and `fleet report` take on them.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,8 @@ use serde_json::{Value, json};
 use crate::program::Program;
 use crate::workspace;
 
-/// Between machines of one kind a figure scatters by about so much; a few by a multiple of it.
+/// Between machines of one kind a figure scatters by about so much, with somewhat heavier tails than
+/// normal.
 const SCATTER: f64 = 0.01;
 /// One machine of so many is bad.
 const BAD: usize = 100;
@@ -97,15 +98,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         ensure!(matches!(report.code, Some(0 | 3)), "the report failed");
         let megabytes = |path: &Path| Ok::<f64, io::Error>(size(path)? as f64 / 1e6);
         println!(
-            "{machines:8}  {:12.2}  {:9.1}  {:5}  {:8.1}  {:7.1}  {:12.1}  {:9.1}  {:5}  {:8.2}  {}",
+            "{machines:8}  {:12.2}  {import}  {:7.1}  {:7.1}  {:12.1}  {report}  {:7.2}  {}",
             megabytes(&nodes)? / 1e3,
-            import.took.as_secs_f64(),
-            import.peak_mib,
             megabytes(&tables.join("runs"))?,
             megabytes(&tables.join("measurements"))?,
             megabytes(&tables.join("documents"))?,
-            report.took.as_secs_f64(),
-            report.peak_mib,
             megabytes(&page)?,
             found(&report.output, *machines)?,
         );
@@ -138,7 +135,10 @@ fn found(report: &[u8], machines: usize) -> Result<String> {
             .and_then(|host| host.strip_prefix("node")?.parse().ok());
         number.is_some_and(|number| Bad::of(number).is_some())
     };
-    let bad = outliers.iter().filter(|one| is_bad(&one["host"])).count();
+    let bad = outliers
+        .iter()
+        .filter(|one| is_bad(&one["machine"]))
+        .count();
     let planted = (0..machines).filter(|one| Bad::of(*one).is_some()).count();
     let wrong = outliers.len() - bad;
     Ok(format!("{bad} of {planted}, {wrong} others"))
@@ -256,7 +256,7 @@ impl Simulation {
         let of_machine = SCATTER / 2.0 * normal(&mut random);
         let mut rows = String::new();
         for (index, row) in self.rows.iter().enumerate() {
-            let tail = (0.5 * normal(&mut random)).exp();
+            let tail = (0.2 * normal(&mut random)).exp();
             let own = of_machine + SCATTER * tail * normal(&mut random);
             let planted = bad.map_or(1.0, |bad| bad.factor(index, row));
             let comma = if index == 0 { "" } else { "," };
@@ -334,8 +334,17 @@ fn normal(random: &mut Rng) -> f64 {
 struct Timed {
     code: Option<i32>,
     took: Duration,
+    /// The time of all its threads on a CPU: what it takes where nothing else runs.
+    on_cpu_s: f64,
     peak_mib: u64,
     output: Vec<u8>,
+}
+
+impl fmt::Display for Timed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let took = self.took.as_secs_f64();
+        write!(f, "{took:8.1}  {:5.1}  {:4}", self.on_cpu_s, self.peak_mib)
+    }
 }
 
 /// Runs `syscost fleet` with these arguments.
@@ -348,14 +357,28 @@ fn timed(program: &Path, arguments: &[&str]) -> Result<Timed> {
         .stdout(Stdio::from(output.try_clone()?))
         .spawn()
         .with_context(|| format!("starting {}", program.display()))?;
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak_mib = 0;
+    let of_process = format!("/proc/{}", child.id());
+    let (mut peak_mib, mut on_cpu_s) = (0, 0.0);
     let code = loop {
         // The kernel keeps the maximum, which an ended process does not tell any more.
-        let text = fs::read_to_string(&status).unwrap_or_default();
+        let text = fs::read_to_string(format!("{of_process}/status")).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
         peak_mib = kib.map_or(peak_mib, |kib| kib >> 10);
+        let stat = fs::read_to_string(format!("{of_process}/stat")).unwrap_or_default();
+        // The user's and the kernel's ticks, of which there are 100 in a second.
+        let ticks = |at: usize| {
+            stat.rsplit(')')
+                .next()?
+                .split_whitespace()
+                .nth(at)?
+                .parse()
+                .ok()
+        };
+        let sum = ticks(11)
+            .zip(ticks(12))
+            .map(|(user, kernel): (f64, f64)| user + kernel);
+        on_cpu_s = sum.map_or(on_cpu_s, |ticks| ticks / 100.0);
         if let Some(status) = child.try_wait()? {
             break status.code();
         }
@@ -365,6 +388,7 @@ fn timed(program: &Path, arguments: &[&str]) -> Result<Timed> {
     Ok(Timed {
         code,
         took,
+        on_cpu_s,
         peak_mib,
         output: contents(output)?,
     })

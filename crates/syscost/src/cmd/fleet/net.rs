@@ -62,8 +62,9 @@ pub(super) fn run(arguments: &NetArguments) -> Result<u8> {
         at_once: arguments.at_once.map_or(usize::MAX, |pairs| pairs as usize),
         wait: arguments.wait,
     };
+    let every: Vec<usize> = (0..net.pairs.len()).collect();
     let Some(made) = made else {
-        for (number, turn) in turns(&net, plan.at_once).iter().enumerate() {
+        for (number, turn) in turns(&net, &every, plan.at_once).iter().enumerate() {
             for &index in turn {
                 let pair = &net.pairs[index];
                 let addresses = [&pair.a, &pair.b].map(|name| &*seen[name].address);
@@ -92,11 +93,11 @@ pub(super) fn run(arguments: &NetArguments) -> Result<u8> {
     note!(
         "{} nodes, {all} pairs, in {} turns",
         net.nodes.len(),
-        turns(&net, plan.at_once).len()
+        turns(&net, &every, plan.at_once).len()
     );
-    collect(&made, &mut net, &seen, &plan, &stop, &mut |through, _| {
+    collect(&made, &mut net, &seen, &plan, &stop, &mut |through, of| {
         note!(
-            "{}  {through} of {all} pairs",
+            "{}  {through} of {of} pairs",
             jiff::Zoned::now().strftime("%H:%M:%S")
         );
     })?;
@@ -110,7 +111,7 @@ pub(super) fn run(arguments: &NetArguments) -> Result<u8> {
         .filter(|pair| pair.reason.is_some())
         .count();
     say!(
-        "{} of {all} pairs have figures: {}",
+        "{} of {all} pairs have all figures: {}",
         all - missing,
         made.path().display()
     );
