@@ -31,86 +31,116 @@ pub struct Reason {
     pub p_value: f64,
 }
 
-/// The values of each fact over a cohort.
-pub struct Values<'a> {
+/// What goes with being unlike the others, for all machines of a judgement.
+pub struct Reasons<'a> {
     fleet: &'a Fleet,
-    members: usize,
-    /// By fact and value: how many machines.
-    counts: BTreeMap<&'a str, HashMap<&'a str, usize>>,
+    /// The facts of each cohort that has an outlier.
+    cohorts: HashMap<usize, Values<'a>>,
+    /// Those of machines that differ in a row in the same direction, for each row that is some machine's worst.
+    such: HashMap<Difference, Values<'a>>,
     /// The logarithms of factorials.
     factorials: Vec<f64>,
 }
 
+/// A cohort, a row, and whether it is worse than the others'.
+type Difference = (usize, u32, bool);
+
+/// How many of some machines have each value of each fact.
+struct Values<'a> {
+    machines: usize,
+    counts: BTreeMap<&'a str, HashMap<&'a str, usize>>,
+}
+
 impl<'a> Values<'a> {
-    /// Of these documents.
-    pub fn of(fleet: &'a Fleet, entries: &[usize]) -> Self {
+    fn of(fleet: &'a Fleet, entries: &[usize]) -> Self {
         let mut counts: BTreeMap<&str, HashMap<&str, usize>> = BTreeMap::new();
         for (name, value) in entries.iter().flat_map(|entry| fleet.facts(*entry)) {
             *counts.entry(name).or_default().entry(value).or_default() += 1;
         }
-        let factorials = (0..=entries.len()).scan(0.0, |sum, number| {
-            *sum += (number.max(1) as f64).ln();
-            Some(*sum)
-        });
         Values {
-            fleet,
-            members: entries.len(),
+            machines: entries.len(),
             counts,
-            factorials: factorials.collect(),
         }
     }
 
     /// How many machines have this value of a fact.
     fn count(&self, name: &str, value: Option<&str>) -> usize {
-        let Some(values) = self.counts.get(name) else {
-            return 0;
-        };
+        let values = self.counts.get(name);
         match value {
-            Some(value) => values.get(value).copied().unwrap_or(0),
-            None => self.members - values.values().sum::<usize>(),
+            Some(value) => values
+                .and_then(|values| values.get(value))
+                .copied()
+                .unwrap_or(0),
+            None => self.machines - values.map_or(0, |values| values.values().sum()),
+        }
+    }
+}
+
+impl<'a> Reasons<'a> {
+    /// For these machines.
+    pub fn new(fleet: &'a Fleet, judgement: &Judgement) -> Self {
+        let mut such: HashMap<Difference, Vec<usize>> = HashMap::new();
+        such.extend(
+            judgement
+                .outliers
+                .iter()
+                .filter_map(|one| Some((worst(one)?, Vec::new()))),
+        );
+        for outlier in &judgement.outliers {
+            for found in &outlier.findings {
+                if let Some(such) = such.get_mut(&(outlier.cohort, found.row, found.is_worse)) {
+                    such.push(outlier.entry);
+                }
+            }
+        }
+        let mut cohorts = HashMap::new();
+        for outlier in &judgement.outliers {
+            let members = &judgement.cohorts[outlier.cohort].cohort.entries;
+            cohorts
+                .entry(outlier.cohort)
+                .or_insert_with(|| Values::of(fleet, members));
+        }
+        let factorials = (0..=fleet.entries.len()).scan(0.0, |sum, number| {
+            *sum += (number.max(1) as f64).ln();
+            Some(*sum)
+        });
+        let such = such.into_iter();
+        Reasons {
+            fleet,
+            cohorts,
+            such: such
+                .map(|(key, such)| (key, Values::of(fleet, &such)))
+                .collect(),
+            factorials: factorials.collect(),
         }
     }
 
     /// What goes with this machine's being unlike the others of its cohort, the likeliest first.
-    pub fn reasons(&self, judgement: &Judgement, outlier: &Outlier) -> Vec<Reason> {
-        let Some(worst) = outlier.findings.first() else {
+    pub fn of(&self, outlier: &Outlier) -> Vec<Reason> {
+        let such = worst(outlier).and_then(|worst| self.such.get(&worst));
+        let Some((such, all)) = such.zip(self.cohorts.get(&outlier.cohort)) else {
             return Vec::new();
         };
-        // Those that differ in its worst row, in the same direction.
-        let is_such = |other: &&Outlier| {
-            let mut findings = other.findings.iter();
-            other.cohort == outlier.cohort
-                && findings.any(|found| found.row == worst.row && found.is_worse == worst.is_worse)
-        };
-        let such: Vec<usize> = judgement
-            .outliers
-            .iter()
-            .filter(is_such)
-            .map(|one| one.entry)
-            .collect();
-        let others = self.members - such.len();
+        let others = all.machines - such.machines;
         let mut reasons: Vec<Reason> = Vec::new();
-        for (name, values) in &self.counts {
+        for (name, values) in &all.counts {
             // What is another on most machines names them.
-            if 2 * values.len() > self.members.max(4) {
+            if 2 * values.len() > all.machines {
                 continue;
             }
             let value = self.fleet.fact(outlier.entry, name);
-            let of_such = such
-                .iter()
-                .filter(|entry| self.fleet.fact(**entry, name) == value)
-                .count();
-            let of_others = self.count(name, value) - of_such;
-            let is_rare = of_others as f64 <= MAX_OF_OTHERS * others as f64;
-            if is_rare && 2 * of_such >= such.len() {
+            let of_such = such.count(name, value);
+            let with = all.count(name, value);
+            let is_rare = (with - of_such) as f64 <= MAX_OF_OTHERS * others as f64;
+            if is_rare && 2 * of_such >= such.machines {
                 reasons.push(Reason {
                     fact: (*name).to_owned(),
                     value: value.map(str::to_owned),
                     of_such,
-                    such: such.len(),
-                    of_others,
+                    such: such.machines,
+                    of_others: with - of_such,
                     others,
-                    p_value: self.chance(of_such, such.len(), of_such + of_others),
+                    p_value: self.chance(of_such, such.machines, with, all.machines),
                 });
             }
         }
@@ -119,19 +149,48 @@ impl<'a> Values<'a> {
         reasons
     }
 
-    /// The chance that at least `both` of `such` machines are among the `with` that have a value, if it does not matter.
-    fn chance(&self, both: usize, such: usize, with: usize) -> f64 {
+    /// The chance that at least `both` of `such` machines are among the `with` of `all` that have a value, if it does not matter.
+    fn chance(&self, both: usize, such: usize, with: usize, all: usize) -> f64 {
         let factorial = |number: usize| self.factorials[number];
         let choose =
             |all: usize, some: usize| factorial(all) - factorial(some) - factorial(all - some);
-        let others = self.members - such;
+        let others = all - such;
         let possible = (both..=such.min(with)).filter(|both| with - both <= others);
         possible
             .map(|both| {
-                let ways = choose(such, both) + choose(others, with - both);
-                (ways - choose(self.members, with)).exp()
+                (choose(such, both) + choose(others, with - both) - choose(all, with)).exp()
             })
             .sum::<f64>()
             .min(1.0)
+    }
+}
+
+/// The difference of a machine's worst row.
+fn worst(outlier: &Outlier) -> Option<Difference> {
+    let worst = outlier.findings.first()?;
+    Some((outlier.cohort, worst.row, worst.is_worse))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_facts_are_judged_exactly() {
+        let reasons = Reasons {
+            fleet: &Fleet::default(),
+            cohorts: HashMap::new(),
+            such: HashMap::new(),
+            factorials: (0..=40)
+                .scan(0.0, |sum, number: u32| {
+                    *sum += f64::from(number.max(1)).ln();
+                    Some(*sum)
+                })
+                .collect(),
+        };
+        // Fisher's lady: 3 of 4 cups told rightly, 17 of 70 ways; and all of 4, 1 of 70.
+        assert!((reasons.chance(3, 4, 4, 8) - 17.0 / 70.0).abs() < 1e-12);
+        assert!((reasons.chance(4, 4, 4, 8) - 1.0 / 70.0).abs() < 1e-12);
+        assert!((reasons.chance(1, 1, 1, 40) - 1.0 / 40.0).abs() < 1e-12);
     }
 }

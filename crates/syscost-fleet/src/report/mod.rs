@@ -3,7 +3,7 @@
 mod page;
 mod text;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use syscost_results::row_name;
@@ -17,7 +17,7 @@ use crate::collection::{LeftOut, Silent, harmless};
 use crate::drift::{self, Drift};
 use crate::fleet::{Fleet, date};
 use crate::judge::{self, Judgement, Outlier, Untold, judge};
-use crate::reasons::{Reason, Values};
+use crate::reasons::{Reason, Reasons};
 
 /// Facts of one machine that changed are told up to this many.
 const MAX_CHANGED: usize = 5;
@@ -255,6 +255,7 @@ impl<'a> Judged<'a> {
                                 median: expected.log.exp(),
                                 scale: expected.scale,
                                 machines: expected.machines,
+                                freedom: expected.freedom,
                             }
                         })
                         .collect(),
@@ -268,16 +269,12 @@ impl<'a> Judged<'a> {
         let (fleet, judgement) = (self.fleet, &self.judgement);
         let since = drift::since(fleet, judgement, self.alike);
         let drift = drift::drift(fleet, self.alike);
-        let mut values: HashMap<usize, Values<'_>> = HashMap::new();
+        let reasons = Reasons::new(fleet, judgement);
         let mut outliers = Vec::new();
         for outlier in &judgement.outliers {
-            let cohort = &judgement.cohorts[outlier.cohort].cohort;
-            let of_cohort = values
-                .entry(outlier.cohort)
-                .or_insert_with(|| Values::of(fleet, &cohort.entries));
             let first = since.get(&fleet.entries[outlier.entry].host);
             let mut unlike = self.unlike(judgement, outlier);
-            unlike.reasons = of_cohort.reasons(judgement, outlier);
+            unlike.reasons = reasons.of(outlier);
             unlike.since = first
                 .filter(|_| fleet.collections.len() > 1)
                 .map(|first| date(fleet.collections[*first].first));

@@ -11,12 +11,19 @@ const IN_A_ROW: u32 = 8;
 const MIN_IN_A_ROW: u32 = 3;
 
 /// How many probes a task takes first that has just come to a CPU: its arrival may wake up the
-/// core, and its neighbour, too.
+/// core, and its neighbour, too. Fewer where a probe takes longer.
 const ARRIVAL: u32 = 16;
 
 /// How many readings of this probe in a row must find the core ours.
 pub(crate) fn probes_in_a_row(probe: &Probe) -> u32 {
     (IN_A_ROW / probe.scale()).max(MIN_IN_A_ROW)
+}
+
+/// Waits some microseconds, until the effects of coming to a CPU are over.
+pub(crate) fn arrive(probe: &Probe) {
+    for _ in 0..(ARRIVAL / probe.scale()).max(MIN_IN_A_ROW) {
+        probe.read();
+    }
 }
 
 /// Whether this many probes find the current core ours.
@@ -32,9 +39,7 @@ impl Cores {
     /// the move are over.
     pub fn is_exclusive(&self, cpu: u32, probe: &Probe) -> Option<bool> {
         let alone = self.alone_or_alike(cpu)?;
-        for _ in 0..ARRIVAL {
-            probe.read();
-        }
+        arrive(probe);
         Some(is_exclusive(probe, &alone, probes_in_a_row(probe)))
     }
 }

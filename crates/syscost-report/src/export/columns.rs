@@ -64,7 +64,7 @@ pub const COLUMNS: &[(&str, Value)] = &[
 ];
 
 /// The flags' names, separated by spaces.
-fn flags(record: &Record) -> String {
+pub(super) fn flags(record: &Record) -> String {
     let flags: Vec<String> = record.flags.iter().map(word).collect();
     flags.join(" ")
 }

@@ -6,7 +6,7 @@
 //! | [`to_csv`] | one line per row | any |
 //! | [`to_markdown`] | tables for documents | any |
 //! | [`to_jsonl`] | one JSON object, a [`Record`], per row | any |
-//! | [`to_openmetrics`] | gauges, for both OpenMetrics and the older Prometheus text format | one |
+//! | [`to_openmetrics`] | gauges, for both OpenMetrics and the older Prometheus text format | any, one for each host |
 //! | [`to_bencher`] | Bencher Metric Format | one |
 //! | [`to_ktap`] | Kernel Test Anything Protocol, version 1 | any |
 //!
@@ -29,7 +29,7 @@ pub(crate) use csv::guarded;
 pub use csv::to_csv;
 pub use ktap::to_ktap;
 pub use markdown::to_markdown;
-pub use openmetrics::to_openmetrics;
+pub use openmetrics::{Families, Labels, to_openmetrics};
 pub use record::{Record, parameters, rounds, to_jsonl};
 
 /// Why runs could not be exported.

@@ -1,12 +1,42 @@
 //! Arguments of `check`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+
+use super::compare::percent;
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
+#[command(override_usage = "syscost check [OPTIONS] --baseline <RUN|FILE> [SELECTOR]...")]
+#[command(after_help = "\
+What looks worse is measured again, and only what both times show is said. Nothing is kept.
+
+Exit codes: 0 as it should be, 1 not as it should be, 2 cannot tell (something else ran on the cores, or the baseline is of another kind of machine), 3 could not measure (also bad usage). With --format nagios: 0 OK, 1 WARNING (not as it should be), 3 UNKNOWN (all else). With --format npd: 0, 1, and 2 for all else.")]
 pub struct CheckArguments {
-    /// What this machine should be like: a kept run of it, by its document, id or tag, or a baseline
-    /// that `syscost fleet report --baseline` wrote
+    /// Only these groups, ids, rows or patterns, as far as the baseline has them; a short list of the
+    /// quick profile's rows if none is given
+    #[arg(value_name = "SELECTOR")]
+    pub selectors: Vec<String>,
+    /// What this machine should be like: a kept run, by its document, id or tag, or a baseline that
+    /// `syscost fleet report --baseline` wrote
     #[arg(long, value_name = "RUN|FILE")]
     pub baseline: String,
+    /// By how much a row may be worse, even at the better end of its interval
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "10%")]
+    pub margin: f64,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = CheckFormat::Line)]
+    pub format: CheckFormat,
+}
+
+/// What `check` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// A line for people: at most 200 characters.
+    Line,
+    /// A line for Nagios, Icinga and their like, with figures.
+    Nagios,
+    /// A line for Kubernetes' node-problem-detector: at most 80 characters.
+    Npd,
+    /// One JSON document.
+    Json,
 }

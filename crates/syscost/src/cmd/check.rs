@@ -1,10 +1,252 @@
 //! `syscost check`: whether this machine is as it should be.
 
-use anyhow::{Result, bail};
+mod watchdog;
 
-use crate::cli::CheckArguments;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-/// Runs the command.
+use anyhow::{Context, Result, bail};
+use syscost_benches::CATALOGUE;
+use syscost_fleet::baseline::{Baseline, BaselineError};
+use syscost_fleet::check::{Answer, Check, Findings, Reference, to_repeat};
+use syscost_harness::machine;
+use syscost_harness::session::{Options, Profile, Session};
+use syscost_harness::worker::Program;
+use syscost_harness::{Catalogue, Here, Row};
+use syscost_results::machine::Cache;
+use syscost_results::{Machine, Run, row_name};
+
+use crate::cli::{CheckArguments, CheckFormat};
+use crate::error::{exit, unless_broken_pipe};
+use crate::progress::Progress;
+use crate::{interrupt, kept, selection};
+
+use watchdog::Watchdog;
+
+/// What is measured if nothing is selected: of each part of a machine that fails, is throttled or
+/// is set up wrongly, the rows that show it and take little time.
+const ROWS: [&str; 19] = [
+    "timing.clock_read{source=monotonic}",
+    "op.integer{op=divide}",
+    "op.float{op=divide}",
+    "op.flops",
+    "op.branch_miss{branch=conditional}",
+    "memory.latency",
+    "memory.tlb",
+    "memory.bandwidth",
+    "memory.page_fault{kind=anonymous_write}",
+    "memory.core_to_core",
+    "syscall.null{call=getppid}",
+    "syscall.read_zero",
+    "signal.catch",
+    "task.fork",
+    "switch.pipe{cpus=same}",
+    "switch.wakeup{via=timer}",
+    "switch.wakeup{via=futex}",
+    "sync.futex_wake",
+    "net.tcp.round_trip",
+];
+
+/// How long the first measurement may take.
+const FIRST: Duration = Duration::from_secs(8);
+/// When the second one must be over, counted from the start.
+const SECOND: Duration = Duration::from_millis(17_500);
+/// How long one row may take in one process.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
+
+/// Runs the command. Whatever goes wrong is an answer, too: that the machine could not be measured.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<u8> {
-    bail!("not built yet: {}", arguments.baseline)
+    let begun = Instant::now();
+    let margin = arguments.margin / 100.0;
+    let format = arguments.format;
+    let could_not = move |why: String| Check::without(Answer::CouldNotMeasure, why, margin);
+    let watchdog = Watchdog::start(begun, move |why| {
+        let check = could_not(why);
+        (text(&check, format), code(&check, format))
+    });
+    let check = check(arguments, margin, begun).unwrap_or_else(|error| {
+        // One line, whatever the error's own lines are.
+        could_not(format!("{error:#}"))
+    });
+    if watchdog.is_too_late() {
+        // It is printing its own answer, and ends the program.
+        loop {
+            std::thread::park();
+        }
+    }
+    unless_broken_pipe(super::print_data(&text(&check, format)))?;
+    Ok(code(&check, format))
+}
+
+/// Measures, and says what that means.
+fn check(arguments: &CheckArguments, margin: f64, begun: Instant) -> Result<Check> {
+    let interrupted = interrupt::catch()?;
+    let machine = machine::capture();
+    let reference = match reference(&arguments.baseline, &machine)? {
+        Ok(reference) => reference,
+        Err(stranger) => return Ok(Check::without(Answer::CannotTell, stranger, margin)),
+    };
+    let here = Here::plain();
+    let (rows, names) = rows(&arguments.selectors, &reference, &machine, &here)?;
+    let look = |rows: Vec<Row>, names: &[String], until: Duration| -> Result<(Run, Findings)> {
+        let run = measure(rows, until.saturating_sub(begun.elapsed()), &interrupted)?;
+        let findings = reference.judge(&run, names, margin);
+        Ok((run, findings))
+    };
+    let (run, first) = look(rows, &names, FIRST)?;
+    let again = match to_repeat(&first) {
+        none if none.is_empty() => Vec::new(),
+        names => look(of(&names, &here), &names, SECOND)?.1,
+    };
+    if !run.measurements.iter().any(|row| row.status.has_figures()) {
+        let mut reasons = run
+            .measurements
+            .iter()
+            .filter_map(|row| row.reason.as_ref());
+        let why = reasons.next().map_or("no row has a number", |why| why);
+        bail!("{why}");
+    }
+    Ok(Check::of(first, again, reference.quota(&machine), margin))
+}
+
+/// What the machine is held against: a baseline of many machines, or a run; or why it cannot be.
+fn reference(name: &str, machine: &Machine) -> Result<Result<Reference, String>> {
+    let baseline = Baseline::read(Path::new(name));
+    match baseline {
+        Ok(baseline) => return Ok(Reference::cohort(&baseline, machine)),
+        Err(newer @ BaselineError::Newer { .. }) => return Err(newer.into()),
+        // It may be a run.
+        Err(BaselineError::Read { .. } | BaselineError::Foreign { .. }) => {}
+    }
+    let run = kept::run(name)?;
+    Ok(Reference::run(run, machine))
+}
+
+/// The rows to measure, with those from which others are computed, and the names of those to judge.
+fn rows(
+    selectors: &[String],
+    reference: &Reference,
+    machine: &Machine,
+    here: &Here,
+) -> Result<(Vec<Row>, Vec<String>)> {
+    let chosen: Vec<String> = match selectors {
+        [] => ROWS.map(str::to_owned).to_vec(),
+        given => given.to_vec(),
+    };
+    let mut rows = selection::planned(&chosen, Profile::Quick, here)?;
+    rows.retain(|row| {
+        let is_of_list =
+            || Profile::Quick.measures(row) && !is_emptied(&row.name(), &machine.caches);
+        (!selectors.is_empty() || is_of_list()) && reference.has(&row.name())
+    });
+    if rows.is_empty() {
+        bail!("the baseline has none of the rows that are to be measured");
+    }
+    let names = rows.iter().map(Row::name).collect();
+    Ok((CATALOGUE.with_sources(rows, here), names))
+}
+
+/// Whether a row's memory is of a size that only the last cache holds. What other programs and other
+/// guests do empties it: six times as slow, and no fault of the machine.
+fn is_emptied(name: &str, caches: &[Cache]) -> bool {
+    let holds_data = caches.iter().filter(|cache| cache.kind != "instruction");
+    let mut sizes: Vec<u64> = holds_data.map(|cache| cache.size_bytes).collect();
+    sizes.sort_unstable();
+    let mut parameters = row_name::parameters(name).filter(|(key, _)| *key == "size");
+    let size = parameters.next().and_then(|(_, size)| row_name::size(size));
+    match (&sizes[..], size) {
+        ([.., own, last], Some(size)) if name.starts_with("memory.") => {
+            (own + 1..=*last).contains(&size)
+        }
+        _ => false,
+    }
+}
+
+/// The rows with these names, with those from which they are computed.
+fn of(names: &[String], here: &Here) -> Vec<Row> {
+    let mut rows = Catalogue::rows(CATALOGUE.benchmarks(), here);
+    rows.retain(|row| names.contains(&row.name()));
+    CATALOGUE.with_sources(rows, here)
+}
+
+/// Measures these rows within this time. Nothing of it is kept: a check must not change what later
+/// runs know.
+fn measure(rows: Vec<Row>, budget: Duration, interrupted: &AtomicBool) -> Result<Run> {
+    let options = Options {
+        profile: Profile::Quick,
+        budget: Some(budget),
+        seed: None,
+        cpus: None,
+        time_limit: TIME_LIMIT,
+        selectors: Vec::new(),
+        labels: Default::default(),
+        studies: Vec::new(),
+        program: Program::this().context("finding this program's own file")?,
+        journal_folder: None,
+        known_cores: None,
+        kept_runs: None,
+        here: Here::plain(),
+        peer: None,
+        nfs: None,
+        version: crate::VERSION,
+    };
+    let mut progress = Progress::quiet("check");
+    let mut session = Session::new(rows, &options, &mut progress, interrupted)?;
+    session.measure(&mut progress);
+    progress.done();
+    let [finished] = session.finish(true);
+    match interrupted.load(Ordering::Relaxed) {
+        true => bail!("interrupted"),
+        false => Ok(finished.run),
+    }
+}
+
+/// What is printed.
+fn text(check: &Check, format: CheckFormat) -> String {
+    let line = match format {
+        CheckFormat::Line => check.line(),
+        CheckFormat::Nagios => check.nagios(),
+        CheckFormat::Npd => check.npd(),
+        CheckFormat::Json => serde_json::to_string(check).unwrap_or_default(),
+    };
+    line + "\n"
+}
+
+/// The exit code that the caller understands.
+fn code(check: &Check, format: CheckFormat) -> u8 {
+    const NAGIOS_UNKNOWN: u8 = 3;
+    const NPD_UNKNOWN: u8 = 2;
+    match (check.answer, format) {
+        (Answer::AsItShouldBe, _) => exit::DONE,
+        (Answer::NotAsItShouldBe, _) => exit::NOT_AS_IT_SHOULD_BE,
+        (_, CheckFormat::Nagios) => NAGIOS_UNKNOWN,
+        (_, CheckFormat::Npd) => NPD_UNKNOWN,
+        (Answer::CannotTell, _) => exit::CANNOT_TELL,
+        (Answer::CouldNotMeasure, _) => exit::NOT_CHECKED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_the_last_cache_holds_is_left_out() {
+        let cache = |level, size_bytes| Cache {
+            level,
+            kind: "unified".to_owned(),
+            size_bytes,
+            line_bytes: None,
+            shared_by: None,
+        };
+        let caches = [cache(1, 32 << 10), cache(2, 1 << 20), cache(3, 32 << 20)];
+        let is_emptied =
+            |size: &str| is_emptied(&format!("memory.latency{{size={size}}}"), &caches);
+        let found = ["16K", "1M", "6M", "32M", "128M"].map(is_emptied);
+        assert_eq!(found, [false, false, true, true, false]);
+        assert!(!super::is_emptied("memory.core_to_core", &caches));
+        assert!(!super::is_emptied("net.tcp.round_trip{size=6M}", &caches));
+        assert!(!super::is_emptied("memory.latency{size=6M}", &[]));
+    }
 }

@@ -11,11 +11,11 @@ A machine is held against those with the same processor, number of CPUs, hypervi
 facts (--cohort). Each of its rows is compared with the median of the others, by how far they are apart; deviations up to 2 % \
 do not count. Of the machines called unlike the others, at most 5 % are so by chance, however many there are, and however many \
 rows. Of several documents of a machine the latest counts; the earlier ones say since when it has been like this, and what \
-changed.
+changed. A machine whose cores were its own much less of the time than others' is never called slow.
 
-  syscost fleet report fleet-2026-11-27                         a collection of `fleet run`, or any directory of documents
-  syscost fleet report fleet-2026-11-20 fleet-2026-11-27 -o fleet.html
-  syscost fleet report nodes/*.json.gz --cohort label:instance  by one's own labels (`run --label instance=m5.large`)
+  syscost fleet report fleet-2026-11-27          a collection of `fleet run`
+  syscost fleet report monday friday -o now.html two collections, and a page
+  syscost fleet report nodes/*.json.gz --cohort label:instance
 
 Exit codes: 0 all machines are like the others, 3 some are not, 1 none could be judged.")]
 pub struct FleetReportArguments {
