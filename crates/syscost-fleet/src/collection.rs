@@ -13,8 +13,8 @@ use serde_json::Value;
 use syscost_results::document::Digest;
 use syscost_store::load_digest;
 
-/// What `fleet run` writes beside the documents: which nodes it asked, and what became of each.
-pub const JOURNAL: &str = "fleet.json";
+use crate::folder;
+
 /// The directory of a collection in which its documents are.
 const NODES: &str = "nodes";
 /// More bytes than the journal of any fleet has.
@@ -98,7 +98,7 @@ impl Places {
             self.files.push((path.to_owned(), source));
             return Ok(());
         }
-        self.silent.extend(silent(&path.join(JOURNAL)));
+        self.silent.extend(silent(&path.join(folder::FILE)));
         let mut found = documents(path).map_err(failed)?;
         let nodes = path.join(NODES);
         if nodes.is_dir() {
@@ -173,7 +173,7 @@ fn documents(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_document = name.ends_with(".json") || name.ends_with(".json.gz");
-        if is_document && name != JOURNAL && !path.is_dir() {
+        if is_document && name != folder::FILE && !path.is_dir() {
             found.push(path);
         }
     }
@@ -189,10 +189,10 @@ fn silent(journal: &Path) -> Vec<Silent> {
         Ok(_) => serde_json::from_slice(&bytes).unwrap_or_default(),
         Err(_) => return Vec::new(),
     };
-    let nodes = parsed["nodes"].as_array().into_iter().flatten();
+    let nodes = parsed["nodes"].as_object().into_iter().flatten();
     let text = |node: &Value, name: &str| harmless(node[name].as_str().unwrap_or_default());
-    let told = nodes.map(|node| Silent {
-        node: text(node, "node"),
+    let told = nodes.map(|(name, node)| Silent {
+        node: harmless(name),
         state: text(node, "state"),
         reason: text(node, "reason"),
     });
@@ -236,8 +236,8 @@ mod tests {
         ] {
             fs::write(nodes.join(name), text).expect("written");
         }
-        let journal = r#"{"nodes": [{"node": "n1", "state": "done"}, {"node": "n2\u001b[31m", "state": "failed", "reason": "no route"}]}"#;
-        fs::write(folder.path().join(JOURNAL), journal).expect("written");
+        let journal = r#"{"nodes": {"n1": {"state": "done"}, "n2\u001b[31m": {"state": "failed", "reason": "no route"}}}"#;
+        fs::write(folder.path().join(folder::FILE), journal).expect("written");
         let mut places = Places::default();
         places.add(folder.path(), 0).expect("a directory");
         let [silent] = &places.silent[..] else {

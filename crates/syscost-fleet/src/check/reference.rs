@@ -347,6 +347,7 @@ mod tests {
             median,
             scale: 0.01,
             machines: 20,
+            freedom: 7.0,
         };
         let model = Some("Z80".to_owned());
         let baseline = Baseline {
