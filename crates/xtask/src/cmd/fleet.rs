@@ -157,7 +157,7 @@ enum Bad {
 
 impl Bad {
     fn of(machine: usize) -> Option<Self> {
-        (machine % BAD == BAD / 2).then(|| match machine / BAD % 4 {
+        (machine % BAD == BAD / 2).then_some(match machine / BAD % 4 {
             0 => Bad::SystemCalls(1.3),
             1 => Bad::SystemCalls(1.1),
             2 => Bad::MemoryBandwidth,
@@ -236,10 +236,12 @@ impl Simulation {
         let threads = thread::available_parallelism()?.get();
         thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
-            joined
-                .map(|ended| ended.unwrap_or_else(|_| bail!("a thread panicked")))
-                .collect()
+            for worker in workers {
+                worker
+                    .join()
+                    .unwrap_or_else(|_| bail!("a thread panicked"))?;
+            }
+            Ok(())
         })
     }
 
