@@ -1,8 +1,10 @@
 //! What probes of the cores show while they do no other work, and whether they did.
 
 pub mod known;
+mod meter;
 pub(crate) mod moment;
 
+pub use meter::{CoreMeter, CoreState, WINDOW};
 use serde::{Deserialize, Serialize};
 use syscost_results::estimate::frequency;
 use syscost_results::run::Noise;
@@ -186,6 +188,17 @@ impl Cores {
             }
         }
         has_learnt
+    }
+
+    /// Whether these probes show often that the core is faster than believed, so that there is
+    /// something to learn.
+    fn are_refuted_by(&self, heard: &Heard) -> bool {
+        let found = core_probe::alone(&heard.readings, self.grain);
+        let lower = found.filter(|alone| shows_often(&heard.readings, alone));
+        let known = self.alone(heard.noise.cpu);
+        known
+            .zip(lower)
+            .is_some_and(|(known, lower)| known.ratio > SAME_STATE * lower.ratio)
     }
 
     /// Whether samples on this CPU that were judged by this ratio were, as is known now, judged by

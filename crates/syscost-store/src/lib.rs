@@ -6,6 +6,7 @@
 //! - Tags ([`Store::tag`]): names that users give to runs.
 //! - [`write_atomically`]: writes a file completely or not at all.
 
+mod documents;
 mod follow;
 mod index;
 mod latest;
@@ -15,9 +16,10 @@ mod sync;
 mod tags;
 mod write;
 
+pub use documents::documents_in;
 pub use follow::{Followed, Scope, Tracked};
 pub use index::{Index, IndexError, KeptRun};
-pub use load::{LoadError, load, load_digest};
+pub use load::{LoadError, load, load_digest, load_packed};
 pub use store::{LATEST, Loaded, Store, StoreError};
 pub use sync::Problem;
 pub use sync::fingerprint;

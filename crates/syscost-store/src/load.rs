@@ -8,6 +8,8 @@ use flate2::read::MultiGzDecoder;
 use syscost_results::Run;
 use syscost_results::document::{self, Digest, DocumentError};
 
+use crate::packed;
+
 /// Maximum size of a run document, in bytes. No real one comes close: a full run with all samples
 /// takes some MB.
 pub const MAX_SIZE: u64 = 256 << 20;
@@ -94,8 +96,60 @@ pub fn load_digest(path: &Path) -> Result<Digest, LoadError> {
     })
 }
 
+/// As [`load_digest`], with the document's bytes packed with gzip: as they are in the file, if they
+/// are packed there.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_packed(path: &Path) -> Result<(Digest, Vec<u8>), LoadError> {
+    let bytes = bytes_in(path)?;
+    let is_packed = bytes.starts_with(&GZIP);
+    let document = |bytes: &[u8]| {
+        document::read_digest(bytes).map_err(|cause| LoadError::Document {
+            path: path.to_owned(),
+            cause,
+        })
+    };
+    match is_packed {
+        true => Ok((document(&unpacked(path, &bytes)?)?, bytes)),
+        false => Ok((document(&bytes)?, packed(&bytes))),
+    }
+}
+
 /// The bytes of a document, which may be packed with gzip.
 fn bytes_of(path: &Path) -> Result<Vec<u8>, LoadError> {
+    let bytes = bytes_in(path)?;
+    match bytes.starts_with(&GZIP) {
+        true => unpacked(path, &bytes),
+        false => Ok(bytes),
+    }
+}
+
+/// The bytes that were packed with gzip.
+fn unpacked(path: &Path, packed: &[u8]) -> Result<Vec<u8>, LoadError> {
+    let mut bytes = Vec::new();
+    // A few bytes may unpack to any number.
+    MultiGzDecoder::new(packed)
+        .take(MAX_SIZE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|cause| LoadError::Read {
+            path: path.to_owned(),
+            cause,
+        })?;
+    within_limit(path, bytes)
+}
+
+fn within_limit(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, LoadError> {
+    match bytes.len() as u64 > MAX_SIZE {
+        true => Err(LoadError::TooLarge {
+            path: path.to_owned(),
+        }),
+        false => Ok(bytes),
+    }
+}
+
+/// The bytes in a file.
+fn bytes_in(path: &Path) -> Result<Vec<u8>, LoadError> {
     let read = |cause| LoadError::Read {
         path: path.to_owned(),
         cause,
@@ -107,30 +161,17 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, LoadError> {
             path: path.to_owned(),
         });
     }
-    let too_large = || LoadError::TooLarge {
-        path: path.to_owned(),
-    };
     if metadata.len() > MAX_SIZE {
-        return Err(too_large());
+        return Err(LoadError::TooLarge {
+            path: path.to_owned(),
+        });
     }
     // The length of a pipe is unknown, so the limit also applies while reading.
     let mut bytes = Vec::with_capacity(metadata.len() as usize);
     file.take(MAX_SIZE + 1)
         .read_to_end(&mut bytes)
         .map_err(read)?;
-    if bytes.starts_with(&GZIP) {
-        let packed = std::mem::take(&mut bytes);
-        let unpacked = MultiGzDecoder::new(&*packed);
-        // A few bytes may unpack to any number.
-        unpacked
-            .take(MAX_SIZE + 1)
-            .read_to_end(&mut bytes)
-            .map_err(read)?;
-    }
-    if bytes.len() as u64 > MAX_SIZE {
-        return Err(too_large());
-    }
-    Ok(bytes)
+    within_limit(path, bytes)
 }
 
 #[cfg(test)]

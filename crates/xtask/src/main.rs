@@ -41,6 +41,8 @@ enum Chore {
     Stream(cmd::stream::Arguments),
     /// Kill, starve and hurry the program, feed it damaged files, and see that it ends well
     Torture(cmd::torture::Arguments),
+    /// Time `fleet import` and `fleet report` on simulated machines, some of them bad
+    Fleet(cmd::fleet::Arguments),
     /// Write down what a redesign must not move: rows, jobs, evidence, machine code
     Frozen(cmd::frozen::Arguments),
     /// Measure each row with the neighbouring value of one parameter, and see that it loses its
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Chore::Swap(arguments) => cmd::swap::run(&arguments),
         Chore::Pictures(arguments) => cmd::pictures::run(&arguments),
         Chore::Dist => cmd::dist::run(),
+        Chore::Fleet(arguments) => cmd::fleet::run(&arguments),
         Chore::Frozen(arguments) => cmd::frozen::run(&arguments),
     })
 }

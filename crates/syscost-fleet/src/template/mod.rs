@@ -43,6 +43,14 @@ macro_rules! file {
 /// All templates, by name.
 pub const TEMPLATES: &[Template] = &[
     Template {
+        name: "grafana",
+        about: "Grafana's dashboard, and Prometheus' rules for its alerts",
+        files: &[
+            file!("grafana", "syscost-dashboard.json"),
+            file!("grafana", "syscost-rules.yml"),
+        ],
+    },
+    Template {
         name: "kubernetes",
         about: "a DaemonSet that measures every node, with least privilege",
         files: &[file!("kubernetes", "syscost-daemonset.yaml")],
@@ -63,6 +71,17 @@ pub const TEMPLATES: &[Template] = &[
         files: &[
             file!("slurm-healthcheck", "syscost-healthcheck"),
             file!("slurm-healthcheck", "syscost.nhc"),
+        ],
+    },
+    Template {
+        name: "systemd",
+        about: "a timer that measures, and the resident exporter of cores",
+        files: &[
+            file!("systemd", "syscost-run.service"),
+            file!("systemd", "syscost-run.timer"),
+            file!("systemd", "syscost-cores.service"),
+            file!("systemd", "syscost-sysusers.conf"),
+            file!("systemd", "syscost-tmpfiles.conf"),
         ],
     },
 ];

@@ -12,7 +12,7 @@ const MIN_IN_A_ROW: u32 = 3;
 
 /// How many probes a task takes first that has just come to a CPU: its arrival may wake up the
 /// core, and its neighbour, too.
-const ARRIVAL: u32 = 16;
+pub(super) const ARRIVAL: u32 = 16;
 
 /// How many readings of this probe in a row must find the core ours.
 pub(crate) fn probes_in_a_row(probe: &Probe) -> u32 {

@@ -8,7 +8,7 @@ use super::record::{Record, parameters};
 use Value::{Count, Double, Text, Time};
 
 /// How to get a column's value from a record, by the column's type.
-pub(super) enum Value {
+pub enum Value {
     /// Text; `None` if unknown.
     Text(fn(&Record) -> Option<String>),
     /// An RFC 3339 time.
@@ -20,7 +20,7 @@ pub(super) enum Value {
 }
 
 /// The columns in order. New ones are appended.
-pub(super) const COLUMNS: &[(&str, Value)] = &[
+pub const COLUMNS: &[(&str, Value)] = &[
     ("run", Text(|record| Some(record.run.clone()))),
     ("started", Time(|record| record.started.clone())),
     ("hostname", Text(|record| Some(record.hostname.clone()))),
@@ -64,13 +64,13 @@ pub(super) const COLUMNS: &[(&str, Value)] = &[
 ];
 
 /// The flags' names, separated by spaces.
-fn flags(record: &Record) -> String {
+pub(super) fn flags(record: &Record) -> String {
     let flags: Vec<String> = record.flags.iter().map(word).collect();
     flags.join(" ")
 }
 
 /// The word for a value in the run document, e.g. `below_resolution`.
-pub(super) fn word(value: &impl Serialize) -> String {
+pub fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         // Every enum of the document serializes to a string.

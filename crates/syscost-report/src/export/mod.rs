@@ -1,13 +1,12 @@
 //! Runs in formats for other tools. Every export is a pure function; docs/export.md documents each
-//! for its users.
+//! for its users. The tables in Parquet are made of the same [`COLUMNS`] by the crate for many machines.
 //!
 //! | Function | Format | Runs |
 //! |---|---|---|
 //! | [`to_csv`] | one line per row | any |
 //! | [`to_markdown`] | tables for documents | any |
 //! | [`to_jsonl`] | one JSON object, a [`Record`], per row | any |
-//! | [`to_parquet`] | tables `runs`, `measurements` and `samples` | any |
-//! | [`to_openmetrics`] | gauges, for both OpenMetrics and the older Prometheus text format | one |
+//! | [`to_openmetrics`] | gauges, for both OpenMetrics and the older Prometheus text format | any, one for each host |
 //! | [`to_bencher`] | Bencher Metric Format | one |
 //! | [`to_ktap`] | Kernel Test Anything Protocol, version 1 | any |
 //!
@@ -20,19 +19,18 @@ mod csv;
 mod ktap;
 mod markdown;
 mod openmetrics;
-mod parquet;
 mod record;
 #[cfg(test)]
 mod tests;
 
 pub use bencher::to_bencher;
+pub use columns::{COLUMNS, Value, word};
 pub(crate) use csv::guarded;
 pub use csv::to_csv;
 pub use ktap::to_ktap;
 pub use markdown::to_markdown;
-pub use openmetrics::to_openmetrics;
-pub use parquet::{ParquetFiles, to_parquet};
-pub use record::{Record, to_jsonl};
+pub use openmetrics::{Families, Labels, to_openmetrics};
+pub use record::{Record, parameters, rounds, to_jsonl};
 
 /// Why runs could not be exported.
 #[derive(Debug, thiserror::Error)]
@@ -85,15 +83,11 @@ impl From<serde_json::Error> for ExportError {
     }
 }
 
-impl From<::parquet::errors::ParquetError> for ExportError {
-    fn from(cause: ::parquet::errors::ParquetError) -> Self {
-        let (form, cause) = ("Parquet", cause.into());
-        ExportError::Writer { form, cause }
-    }
-}
-
 /// The run's start in microseconds since 1970, UTC.
-fn started_us(run: &str, started: &str) -> Result<i64, ExportError> {
+///
+/// # Errors
+/// [`ExportError::Started`] if it is no time.
+pub fn started_us(run: &str, started: &str) -> Result<i64, ExportError> {
     started
         .parse::<jiff::Timestamp>()
         .map(jiff::Timestamp::as_microsecond)

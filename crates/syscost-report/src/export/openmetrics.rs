@@ -3,14 +3,21 @@
 //! That collector reads the older Prometheus text format, in which `# UNIT` and `# EOF` are mere
 //! comments, but the type `info` and timestamps are errors. So everything here is a gauge without a
 //! timestamp, which both kinds of reader accept.
+//!
+//! A series lasts as long as what it is of: a value's labels say which host, which row and which
+//! revision of it, and what the user called the machine. What may be different in every run (flags,
+//! evidence, status, reason) labels series of its own, so that no value ever moves to another series.
 
-use std::fmt::Write;
+mod families;
 
+use syscost_results::document::DigestRow;
 use syscost_results::run::Noise;
 use syscost_results::{Run, Status, Unit};
 
-use super::columns::word;
+use super::columns::{flags, word};
 use super::{ExportError, Record, started_us};
+
+pub use families::{Families, Labels};
 
 /// A number of a row, with the suffix of its families' names and the words for their help.
 type Statistic = (&'static str, &'static str, fn(&Record) -> Option<f64>);
@@ -93,88 +100,193 @@ const BASES: [Base; 8] = [
     },
 ];
 
-/// The rows of a run as gauges in base units, and gauges on the run itself.
+/// A run, and the labels that its series have in common: the host, and what the user called it.
+struct Exported<'a> {
+    run: &'a Run,
+    /// When it began, in seconds since 1970.
+    started: f64,
+    labels: Labels,
+    rows: Vec<Row>,
+}
+
+/// A row with the labels of its series.
+struct Row {
+    record: Record,
+    labels: Labels,
+    is_beyond_doubt: bool,
+}
+
+impl<'a> Exported<'a> {
+    fn new(run: &'a Run) -> Result<Self, ExportError> {
+        let started = started_us(&run.id, &run.started)? as f64 / 1e6;
+        let mut labels = Labels::default().with("host", &run.machine.hostname);
+        let own = run.config.labels.iter().filter(|(key, _)| is_safe(key));
+        for (key, value) in own {
+            labels = labels.with(&format!("label_{key}"), value);
+        }
+        let rows = run.measurements.iter().map(|row| {
+            let record = Record::new(run, row);
+            Row {
+                labels: labels_of(&labels, &record),
+                record,
+                is_beyond_doubt: DigestRow::from(row).is_beyond_doubt(),
+            }
+        });
+        Ok(Exported {
+            started,
+            rows: rows.collect(),
+            labels,
+            run,
+        })
+    }
+}
+
+/// The labels that identify a row: its name and, for selecting, the parts of it. Another revision
+/// measures something else, so it is another series.
+fn labels_of(run: &Labels, record: &Record) -> Labels {
+    let mut labels = run
+        .clone()
+        .with("name", &record.name)
+        .with("group", &record.group)
+        .with("operation", &record.operation)
+        .with("revision", &record.revision.to_string());
+    // The row's name still contains a parameter that gets no label.
+    for (key, value) in record.case.iter().filter(|(key, _)| is_safe(key)) {
+        labels = labels.with(&format!("case_{key}"), value);
+    }
+    labels
+}
+
+/// Whether a key can be part of a label's name.
+fn is_safe(key: &str) -> bool {
+    key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// The rows of runs as gauges in base units, and gauges on the runs themselves. Each run is of
+/// another host: two of one host would be the same series.
 ///
 /// A row without a number has no sample in the number families, but one with its reason in
 /// `syscost_without_number`.
 ///
 /// # Errors
-/// [`ExportError::Started`] if the run's start is not a valid time.
-pub fn to_openmetrics(run: &Run) -> Result<String, ExportError> {
-    let started = started_us(&run.id, &run.started)? as f64 / 1e6;
-    let records: Vec<Record> = Record::all(&[run]).collect();
+/// [`ExportError::Started`] if a run's start is not a valid time.
+pub fn to_openmetrics(runs: &[&Run]) -> Result<String, ExportError> {
+    let runs = runs.iter().map(|run| Exported::new(run));
+    let runs = runs.collect::<Result<Vec<_>, ExportError>>()?;
     let mut text = Families::default();
-    about_run(&mut text, run, started);
-    text.family("rows", "", "Rows of the run by status", |samples| {
-        for status in Status::ALL {
-            let count = records.iter().filter(|row| row.status == status).count();
-            samples.push((vec![label("status", &word(&status))], count as f64));
-        }
-    });
+    about_runs(&mut text, &runs);
     for base in &BASES {
         for (statistic, help, number) in STATISTICS {
             let help = format!("{}, {help}", base.of);
-            text.family(statistic, base.name, &help, |samples| {
-                for record in &records {
+            text.family(statistic, base.name, &help, |add| {
+                for Row { record, labels, .. } in rows(&runs) {
                     if let Some(((times, by), value)) = (base.from)(record.unit).zip(number(record))
                     {
-                        samples.push((of_row(record), value * times / by));
+                        add(labels, value * times / by);
                     }
                 }
             });
         }
     }
     let help = "Share of a row's samples that nothing disturbed";
-    text.family("undisturbed", "ratio", help, |samples| {
-        for record in &records {
-            let percent = record.estimate.undisturbed_percent;
-            samples.extend(percent.map(|percent| (of_row(record), percent / 100.0)));
+    text.family("undisturbed", "ratio", help, |add| {
+        for Row { record, labels, .. } in rows(&runs) {
+            if let Some(percent) = record.estimate.undisturbed_percent {
+                add(labels, percent / 100.0);
+            }
+        }
+    });
+    let help = "Whether a row's number can be held against others: measured, confirmed, and not flagged for its samples";
+    text.family("beyond_doubt", "", help, |add| {
+        for row in rows(&runs).filter(|row| row.record.status.has_figures()) {
+            add(&row.labels, f64::from(u8::from(row.is_beyond_doubt)));
+        }
+    });
+    let help = "What is to be known of a row, in the labels";
+    text.family("row_info", "", help, |add| {
+        for Row { record, labels, .. } in rows(&runs) {
+            let labels = labels
+                .clone()
+                .with("status", &word(&record.status))
+                .with("evidence", &word(&record.mark()))
+                .with("flags", &flags(record));
+            add(&labels, 1.0);
         }
     });
     let help = "Rows without a number, and why";
-    text.family("without_number", "", help, |samples| {
-        for record in records.iter().filter(|row| row.status != Status::Ok) {
-            let mut labels = of_row(record);
-            labels.push(label("status", &word(&record.status)));
-            labels.push(label("reason", record.reason.as_deref().unwrap_or("")));
-            samples.push((labels, 1.0));
+    text.family("without_number", "", help, |add| {
+        for Row { record, labels, .. } in rows(&runs) {
+            if record.status != Status::Ok {
+                let labels = labels
+                    .clone()
+                    .with("status", &word(&record.status))
+                    .with("reason", record.reason.as_deref().unwrap_or(""));
+                add(&labels, 1.0);
+            }
         }
     });
     Ok(text.finish())
 }
 
-fn about_run(text: &mut Families, run: &Run, started: f64) {
-    let machine = &run.machine;
-    let labels = vec![
-        label("run", &run.id),
-        label("version", &run.tool.version),
-        label("profile", &run.config.profile),
-        label("hostname", &machine.hostname),
-        label("cpu_model", &machine.cpu_model),
-        label("microcode", machine.microcode.as_deref().unwrap_or("")),
-        label("kernel", &machine.kernel),
-        label("hypervisor", machine.hypervisor.as_deref().unwrap_or("")),
-        label("clock", &run.clock.source),
-    ];
-    text.single(
-        "run_info",
-        "",
-        "What was measured, in the labels",
-        labels,
-        1.0,
-    );
+fn rows<'a>(runs: &'a [Exported<'_>]) -> impl Iterator<Item = &'a Row> {
+    runs.iter().flat_map(|one| &one.rows)
+}
+
+fn about_runs(text: &mut Families, runs: &[Exported<'_>]) {
+    let help = "What was measured, in the labels";
+    text.family("run_info", "", help, |add| {
+        for Exported { run, labels, .. } in runs {
+            let machine = &run.machine;
+            let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
+            let labels = labels
+                .clone()
+                .with("run", &run.id)
+                .with("version", &run.tool.version)
+                .with("profile", &run.config.profile)
+                .with("cpu_model", &machine.cpu_model)
+                .with("microcode", &or_empty(&machine.microcode))
+                .with("product", &or_empty(&machine.product))
+                .with("firmware", &or_empty(&machine.firmware))
+                .with("kernel", &machine.kernel)
+                .with("hypervisor", &or_empty(&machine.hypervisor))
+                .with("clock", &run.clock.source);
+            add(&labels, 1.0);
+        }
+    });
+    let mut of_each = |name, unit, help, number: fn(&Exported<'_>) -> f64| {
+        text.family(name, unit, help, |add| {
+            for one in runs {
+                add(&one.labels, number(one));
+            }
+        });
+    };
     let help = "When the run began, since 1970";
-    text.single("run_start_timestamp", "seconds", help, vec![], started);
+    of_each("run_start_timestamp", "seconds", help, |one| one.started);
     let help = "How long the run took";
-    text.single("run_duration", "seconds", help, vec![], run.duration_s);
+    of_each("run_duration", "seconds", help, |one| one.run.duration_s);
     let help = "Whether every row got its minimum number of rounds";
-    let complete = f64::from(u8::from(run.complete));
-    text.single("run_complete", "", help, vec![], complete);
+    of_each("run_complete", "", help, |one| {
+        f64::from(u8::from(one.run.complete))
+    });
+    text.family("rows", "", "Rows of the run by status", |add| {
+        for one in runs {
+            for status in Status::ALL {
+                let rows = one.rows.iter();
+                let count = rows.filter(|row| row.record.status == status).count();
+                let labels = one.labels.clone().with("status", &word(&status));
+                add(&labels, count as f64);
+            }
+        }
+    });
     let mut of_cores = |name, help, percent: fn(&Noise) -> Option<f64>| {
-        text.family(name, "ratio", help, |samples| {
-            for noise in &run.noise {
-                let label = vec![label("cpu", &noise.cpu.to_string())];
-                samples.extend(percent(noise).map(|percent| (label, percent / 100.0)));
+        text.family(name, "ratio", help, |add| {
+            for one in runs {
+                for noise in &one.run.noise {
+                    if let Some(percent) = percent(noise) {
+                        let labels = one.labels.clone().with("cpu", &noise.cpu.to_string());
+                        add(&labels, percent / 100.0);
+                    }
+                }
             }
         });
     };
@@ -184,74 +296,4 @@ fn about_run(text: &mut Families, run: &Run, started: f64) {
     of_cores("core_shared_slowdown", help, |noise| {
         noise.shared_slowdown_percent
     });
-}
-
-/// A label: its name and escaped value.
-type Label = String;
-type Sample = (Vec<Label>, f64);
-
-/// The labels that identify a row: its name and, for selecting, the parts of it.
-fn of_row(record: &Record) -> Vec<Label> {
-    let mut labels = vec![
-        label("name", &record.name),
-        label("group", &record.group),
-        label("operation", &record.operation),
-    ];
-    // A parameter that cannot be part of a label name gets no label; the row's name still contains
-    // it.
-    let is_safe = |key: &str| key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    for (key, value) in record.case.iter().filter(|(key, _)| is_safe(key)) {
-        labels.push(label(&format!("case_{key}"), value));
-    }
-    labels
-}
-
-fn label(name: &str, value: &str) -> Label {
-    let value = value
-        .replace('\\', r"\\")
-        .replace('"', "\\\"")
-        .replace('\n', r"\n");
-    format!("{name}=\"{value}\"")
-}
-
-/// The text so far.
-#[derive(Default)]
-struct Families(String);
-
-impl Families {
-    /// Adds a family of gauges, unless it has no sample. `unit` ends its name.
-    fn family(&mut self, name: &str, unit: &str, help: &str, fill: impl FnOnce(&mut Vec<Sample>)) {
-        let mut samples = Vec::new();
-        fill(&mut samples);
-        if samples.is_empty() {
-            return;
-        }
-        let name = match unit {
-            "" => format!("syscost_{name}"),
-            unit => format!("syscost_{name}_{unit}"),
-        };
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "# HELP {name} {help}.\n# TYPE {name} gauge");
-        if !unit.is_empty() {
-            let _ = writeln!(self.0, "# UNIT {name} {unit}");
-        }
-        for (labels, value) in samples {
-            let labels = match labels.join(",") {
-                none if none.is_empty() => none,
-                some => format!("{{{some}}}"),
-            };
-            // Debug formatting writes the shortest digits that read back the same, with an exponent
-            // for tiny numbers.
-            let _ = writeln!(self.0, "{name}{labels} {value:?}");
-        }
-    }
-
-    /// Adds a family of one sample.
-    fn single(&mut self, name: &str, unit: &str, help: &str, labels: Vec<Label>, value: f64) {
-        self.family(name, unit, help, |samples| samples.push((labels, value)));
-    }
-
-    fn finish(self) -> String {
-        self.0 + "# EOF\n"
-    }
 }

@@ -158,7 +158,7 @@ impl Record {
 }
 
 /// A case as written in a row's name: `call=getpid,via=libc`; empty for a benchmark with one case.
-pub(super) fn parameters(case: &BTreeMap<String, String>) -> String {
+pub fn parameters(case: &BTreeMap<String, String>) -> String {
     let pairs: Vec<String> = case
         .iter()
         .map(|(key, value)| format!("{key}={value}"))
@@ -193,7 +193,7 @@ fn allowed(row: &Measurement) -> Estimate {
 }
 
 /// The rounds of samples that a row's status allows: none for a number that must not be believed.
-pub(super) fn rounds(row: &Measurement) -> &[measurement::RoundSamples] {
+pub fn rounds(row: &Measurement) -> &[measurement::RoundSamples] {
     match row.status {
         status if status.has_figures() => row.samples.as_deref().unwrap_or_default(),
         _ => &[],

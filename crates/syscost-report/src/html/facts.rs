@@ -196,6 +196,8 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
     });
     let noise: Vec<String> = noise.collect();
     let mut facts = vec![
+        ("Labels", labels(run)),
+        ("Product", machine.product.clone().unwrap_or_default()),
         ("CPU", machine.cpu_model.clone()),
         ("CPUs", cores),
         (
@@ -229,6 +231,15 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
     facts.push(("Run", run.id.clone()));
     facts.retain(|(_, value)| !value.is_empty());
     facts
+}
+
+/// What the machine is to whoever asked: `instance=m5.large, rack=7`.
+fn labels(run: &Run) -> String {
+    let labels = run.config.labels.iter();
+    let labels: Vec<String> = labels
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    labels.join(", ")
 }
 
 /// How much of the time each probed core was ours, those that measured first, and the cost of

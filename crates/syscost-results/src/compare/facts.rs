@@ -11,9 +11,11 @@ use crate::stats::order;
 use crate::{Directory, Run};
 
 /// Facts by the beginning of their name, the likeliest explanations first; all others come last.
-const ORDER: [&str; 29] = [
+const ORDER: [&str; 33] = [
     "machine.arch",
     "machine.cpu",
+    "machine.product",
+    "config.labels",
     "core_ghz",
     "machine.kernel",
     "machine.mitigations",
@@ -21,6 +23,8 @@ const ORDER: [&str; 29] = [
     "machine.turbo",
     "machine.frequency_driver",
     "machine.microcode",
+    "machine.firmware",
+    "machine.memory_modules",
     "machine.hypervisor",
     "machine.container",
     "machine.cgroup_cpu_quota",
@@ -273,6 +277,9 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
             None => format!("without {name}"),
         })
         .collect();
+    for (key, value) in &config.labels {
+        facts.push((format!("config.labels.{key}"), Value::from(value.as_str())));
+    }
     for (name, value) in [
         ("clock.source", Value::from(run.clock.source.as_str())),
         ("clock.ghz", Value::from(run.clock.ghz)),

@@ -16,6 +16,7 @@ pub mod multiple;
 pub mod normal;
 pub mod order;
 pub mod outliers;
+pub mod proportion;
 pub mod rank;
 pub mod series;
 pub mod shift;

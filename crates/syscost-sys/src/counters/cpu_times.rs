@@ -1,6 +1,7 @@
 //! How a processor's time was spent.
 
 use crate::{SystemError, Unsupported};
+use std::collections::BTreeMap;
 use std::fs;
 
 /// The time of one processor by use, in ticks, 100 a second on nearly every Linux (/proc/stat). Guest time is
@@ -54,18 +55,42 @@ difference! { CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal }
 /// # Errors
 /// `Unsupported` where there is no /proc/stat, or the processor is not in it (it is offline).
 pub fn cpu_times(cpu: u32) -> Result<CpuTimes, Unsupported> {
-    let path = "/proc/stat";
-    let text = fs::read_to_string(path).map_err(|cause| SystemError::new("read", path, cause))?;
-    parse(&text, cpu)
-        .ok_or_else(|| Unsupported::new(format!("{path} has no line for cpu {cpu}; is it online?")))
+    find(&stat()?, cpu)
+        .ok_or_else(|| Unsupported::new(format!("{STAT} has no line for cpu {cpu}; is it online?")))
 }
 
-fn parse(text: &str, cpu: u32) -> Option<CpuTimes> {
-    let line = text.lines().find_map(|line| {
+/// As [`cpu_times`], of every processor that is online.
+///
+/// # Errors
+/// `Unsupported` where there is no /proc/stat.
+pub fn cpu_times_of_all() -> Result<BTreeMap<u32, CpuTimes>, Unsupported> {
+    Ok(each(&stat()?)
+        .filter_map(|(cpu, fields)| Some((cpu, parse(fields)?)))
+        .collect())
+}
+
+const STAT: &str = "/proc/stat";
+
+fn stat() -> Result<String, Unsupported> {
+    let text = fs::read_to_string(STAT).map_err(|cause| SystemError::new("read", STAT, cause))?;
+    Ok(text)
+}
+
+/// The processors' lines: number, and fields.
+fn each(text: &str) -> impl Iterator<Item = (u32, &str)> {
+    text.lines().filter_map(|line| {
         let (name, rest) = line.split_once(' ')?;
-        (name.strip_prefix("cpu")?.parse() == Ok(cpu)).then_some(rest)
-    })?;
-    let mut fields = line
+        Some((name.strip_prefix("cpu")?.parse().ok()?, rest))
+    })
+}
+
+fn find(text: &str, cpu: u32) -> Option<CpuTimes> {
+    let (_, fields) = each(text).find(|(number, _)| *number == cpu)?;
+    parse(fields)
+}
+
+fn parse(fields: &str) -> Option<CpuTimes> {
+    let mut fields = fields
         .split_ascii_whitespace()
         .map(|field| field.parse().ok());
     let mut next = || fields.next().flatten();
@@ -90,20 +115,24 @@ mod tests {
 
     #[test]
     fn a_processors_line_is_found_by_its_number() {
-        let first = parse(STAT, 0).unwrap();
+        let first = find(STAT, 0).unwrap();
         assert_eq!(
             (first.user, first.softirq, first.steal, first.total()),
             (1, 7, 8, 36)
         );
-        assert_eq!(parse(STAT, 1).unwrap().steal_share(), 0.1);
-        assert_eq!(parse(STAT, 2), None);
+        assert_eq!(find(STAT, 1).unwrap().steal_share(), 0.1);
+        assert_eq!(find(STAT, 2), None);
         assert_eq!(CpuTimes::default().steal_share(), 0.0);
     }
 
     #[test]
     fn this_machine_has_a_first_processor() {
         match cpu_times(crate::cpu::current()) {
-            Ok(times) => assert!(times.total() > 0),
+            Ok(times) => {
+                assert!(times.total() > 0);
+                let all = cpu_times_of_all().expect("it is there");
+                assert!(all.values().all(|times| times.total() > 0) && !all.is_empty());
+            }
             Err(reason) => println!("skipped: {reason}"),
         }
     }

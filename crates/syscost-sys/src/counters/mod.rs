@@ -24,7 +24,7 @@ mod sched;
 mod task;
 mod usage;
 
-pub use cpu_times::{CpuTimes, cpu_times};
+pub use cpu_times::{CpuTimes, cpu_times, cpu_times_of_all};
 pub use io::{Io, IoReader};
 pub use resident::resident_anonymous_bytes;
 pub(crate) use sched::parse as parse_schedstat;

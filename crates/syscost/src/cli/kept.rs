@@ -149,9 +149,9 @@ pub enum PlotKind {
     after_help = "docs/export.md describes every format: its columns, units and an example of use."
 )]
 pub struct ExportArguments {
-    /// The runs: documents, `latest`, ids or tags; only one for openmetrics and bencher; the latest
-    /// if none is given. After them, only these groups, ids, rows or patterns, or what is found by
-    /// these words
+    /// The runs: documents, folders of them, `latest`, ids or tags; only one for bencher, the latest
+    /// of each host for openmetrics; the latest if none is given. After them, only these groups,
+    /// ids, rows or patterns, or what is found by these words
     #[arg(value_name = "RUN|SELECTOR")]
     pub words: Vec<String>,
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one

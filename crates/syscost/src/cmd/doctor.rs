@@ -1,5 +1,6 @@
 //! `syscost doctor`: checks whether this machine is fit to be measured, and says what to do if not.
 
+mod exporter;
 mod meter;
 mod text;
 mod verdict;
@@ -25,10 +26,14 @@ use syscost_sys::{audit, cpu};
 use crate::cli::{DoctorArguments, Format};
 use crate::error::exit;
 
+use exporter::Exporter;
 use verdict::Verdict;
 
 /// Duration of the noise probe.
 const PROBE: Duration = Duration::from_secs(1);
+
+/// The time between two sets of metrics, as Prometheus scrapes by default in many a configuration.
+const INTERVAL: Duration = Duration::from_secs(15);
 
 /// Codes of the findings that are made here.
 const CLOCK: &str = "clock";
@@ -64,7 +69,17 @@ impl From<Finding> for Found {
 /// Runs the command.
 pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     if let Some(time) = arguments.watch {
-        return watch::run(time);
+        let file = arguments.openmetrics.as_deref();
+        if file.is_none() && arguments.listen.is_none() {
+            return watch::run(time);
+        }
+        let exporter = Exporter {
+            file,
+            listen: arguments.listen,
+            interval: arguments.interval.unwrap_or(INTERVAL),
+            time,
+        };
+        return exporter.run();
     }
     let machine = machine::capture();
     let cpus = cpu::allowed()?;

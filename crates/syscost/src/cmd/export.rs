@@ -4,18 +4,18 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use syscost_fleet::tables::to_parquet;
 use syscost_harness::Here;
-use syscost_report::export::{
-    to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics, to_parquet,
-};
+use syscost_report::export::{to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics};
+use syscost_report::sentence;
 use syscost_results::Run;
-use syscost_store::{LATEST, Store};
+use syscost_store::{LATEST, Store, documents_in};
 
 use crate::cli::{ExportArguments, ExportFormat};
 use crate::error::exit;
 use crate::files::{check_writable, write};
 use crate::selection::{self, names_of, rows_of, with_parameters};
-use crate::terminal::note;
+use crate::terminal::{note, warn};
 use crate::{Failed, kept};
 
 /// Runs the command.
@@ -24,13 +24,16 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
     if let Some(path) = output {
         check_writable(path)?;
     }
-    let runs = find(arguments)?;
+    let mut runs = find(arguments)?;
+    if arguments.format == ExportFormat::Openmetrics {
+        keep_latest(&mut runs);
+    }
     let runs: Vec<&Run> = runs.iter().collect();
     let text = match arguments.format {
         ExportFormat::Csv => to_csv(&runs)?,
         ExportFormat::Markdown => to_markdown(&runs),
         ExportFormat::Jsonl => to_jsonl(&runs)?,
-        ExportFormat::Openmetrics => to_openmetrics(only(&runs, "openmetrics")?)?,
+        ExportFormat::Openmetrics => to_openmetrics(&runs)?,
         ExportFormat::Bencher => to_bencher(only(&runs, "bencher")?)?,
         ExportFormat::Ktap => to_ktap(&runs),
         ExportFormat::Parquet => return parquet(&runs, output),
@@ -48,23 +51,79 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
 /// Finds the runs, each with only the rows that are meant.
 fn find(arguments: &ExportArguments) -> Result<Vec<Run>> {
     let (names, selectors) = meant(&arguments.words)?;
-    let narrowed =
-        |run: &Run| with_parameters(&selectors, &arguments.cases, names_of(run), &Here::plain());
     let mut runs = Vec::new();
     for name in &names {
-        let is_part = !selectors.is_empty() || !arguments.cases.is_empty();
-        let mut run = match is_part {
-            true => kept::find(name, |run| kept::lacks_rows(run, narrowed(run)))?,
-            false => kept::run(name)?,
-        };
-        if is_part {
-            let rows = rows_of(&run, name, &narrowed(&run)?)?;
-            run.measurements = rows.into_iter().cloned().collect();
+        let folder = Path::new(name);
+        match folder.is_dir() {
+            true => runs.extend(find_in(folder, &selectors, arguments)?),
+            false => runs.push(find_one(name, &selectors, arguments)?),
         }
-        runs.push(run);
     }
     kept::distinct(&runs)?;
     Ok(runs)
+}
+
+/// Finds one run, with only the rows that are meant.
+fn find_one(name: &str, selectors: &[String], arguments: &ExportArguments) -> Result<Run> {
+    let narrowed =
+        |run: &Run| with_parameters(selectors, &arguments.cases, names_of(run), &Here::plain());
+    let is_part = !selectors.is_empty() || !arguments.cases.is_empty();
+    let mut run = match is_part {
+        true => kept::find(name, |run| kept::lacks_rows(run, narrowed(run)))?,
+        false => kept::run(name)?,
+    };
+    if is_part {
+        let rows = rows_of(&run, name, &narrowed(&run)?)?;
+        run.measurements = rows.into_iter().cloned().collect();
+    }
+    if arguments.format == ExportFormat::Openmetrics {
+        // Of ten thousand machines nobody could hold them, and this format has none.
+        run.measurements
+            .iter_mut()
+            .for_each(|row| row.samples = None);
+    }
+    Ok(run)
+}
+
+/// Finds the runs in a folder. What is wrong with one does not cost the others.
+fn find_in(folder: &Path, selectors: &[String], arguments: &ExportArguments) -> Result<Vec<Run>> {
+    let paths = documents_in(folder).with_context(|| format!("reading {}", folder.display()))?;
+    let mut runs = Vec::new();
+    for path in &paths {
+        match find_one(&path.to_string_lossy(), selectors, arguments) {
+            Ok(run) => runs.push(run),
+            Err(problem) => warn(&format!("left out: {problem:#}")),
+        }
+    }
+    match (runs.is_empty(), paths.len()) {
+        (false, _) => Ok(runs),
+        (true, 0) => Err(Failed::Usage(format!(
+            "{} holds no run document; name a folder with files that `syscost run -o` wrote",
+            folder.display()
+        ))
+        .into()),
+        (true, tried) => Err(Failed::Usage(format!(
+            "none of the {tried} documents in {} could be used; the warnings say why",
+            folder.display()
+        ))
+        .into()),
+    }
+}
+
+/// Keeps the latest run of each host: older ones would be the same series.
+fn keep_latest(runs: &mut Vec<Run>) {
+    let all = runs.len();
+    // What is no time is told by the export.
+    let began = |run: &Run| run.started.parse::<jiff::Timestamp>().ok();
+    runs.sort_by(|a, b| {
+        let hosts = a.machine.hostname.cmp(&b.machine.hostname);
+        hosts.then_with(|| began(b).cmp(&began(a)))
+    });
+    runs.dedup_by(|older, latest| older.machine.hostname == latest.machine.hostname);
+    if let older @ 1.. = all - runs.len() {
+        let older = sentence::count(older, "older run");
+        note!("Left out {older} of the same host: Prometheus keeps the past itself.");
+    }
 }
 
 /// Returns the names of the runs, which stand first, and of the rows.

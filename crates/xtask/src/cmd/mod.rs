@@ -3,6 +3,7 @@
 pub(crate) mod aa;
 pub(crate) mod coverage;
 pub(crate) mod dist;
+pub(crate) mod fleet;
 pub(crate) mod frozen;
 pub(crate) mod generate;
 pub(crate) mod lint;

@@ -466,7 +466,8 @@ fn a_partner_whose_cpu_others_want_may_make_any_two_times_differ() {
     });
     let claim = Counter::TimeScaling.claim();
     let scaling = verdict_of(&findings.expect("counted"), &claim);
-    assert_eq!(scaling, Verdict::Unverified);
+    // The others may by chance also make one time twice the other.
+    assert_ne!(scaling, Verdict::Refuted);
 }
 
 /// Every second of its batches is disturbed.

@@ -7,8 +7,8 @@ mod template;
 
 use clap::{Args, Subcommand};
 
-pub use collect::{CollectArguments, NetArguments};
-pub use report::FleetReportArguments;
+pub use collect::{CollectArguments, EngineName, NetArguments, Transport, Which};
+pub use report::{FleetReportArguments, FleetReportFormat};
 pub use tables::{FleetExportArguments, FleetImportArguments};
 pub use template::TemplateArguments;
 
@@ -25,7 +25,7 @@ pub struct FleetArguments {
 #[derive(Debug, Subcommand)]
 pub enum FleetCommand {
     /// Measure many machines through Slurm or Ansible, one document each
-    Run(CollectArguments),
+    Run(Box<CollectArguments>),
     /// Measure the network between every pair of machines
     Net(NetArguments),
     /// Find the machines that are not like the others: in what, by how much, and what about them is

@@ -1,10 +1,291 @@
-//! `syscost fleet collect`.
+//! `syscost fleet run`: measures many machines.
 
-use anyhow::{Result, bail};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf, absolute};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use crate::cli::fleet::CollectArguments;
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use rustix::fs::Mode;
+use rustix::process::umask;
+use syscost_fleet::NodeName;
+use syscost_fleet::engine::{Engine, ansible, slurm};
+use syscost_fleet::folder::{Collection, Folder, Request, State};
+use syscost_harness::Here;
+use syscost_harness::session::Profile;
+
+use crate::cli::fleet::{CollectArguments, EngineName, Transport};
+use crate::error::exit;
+use crate::terminal::{GREEN, RED, RESET, YELLOW, note, say, warn, wrapped_item};
+use crate::{Failed, interrupt, selection};
+
+/// How much longer than its measurement a node's job may take, in seconds.
+pub(super) const SLACK_S: u64 = 300;
+
+/// How many nodes with the same reason are named.
+const MAX_NAMES: usize = 8;
 
 /// Runs the command.
 pub(super) fn run(arguments: &CollectArguments) -> Result<u8> {
-    bail!("not built yet: {arguments:?}")
+    // Documents tell much about machines: what is made from here on is for this user only.
+    umask(Mode::RWXG | Mode::RWXO);
+    let mut folder = match &arguments.resume {
+        Some(path) => Folder::open(path)?,
+        None => {
+            let collection = asked(arguments)?;
+            let path = output(arguments.output.as_deref(), "fleet");
+            if arguments.dry_run {
+                super::super::print(&shown(&collection, &absolute(path)?)?)?;
+                return Ok(exit::DONE);
+            }
+            Folder::create(&path, collection)?
+        }
+    };
+    warn_of_linkage(&folder.collection.request.binary);
+    let stop = interrupt::catch()?;
+    let mut progress = Progress::default();
+    collect(&mut folder, arguments.wait, &stop, &mut |collection| {
+        progress.show(collection)
+    })?;
+    Ok(close(&folder, stop.load(Ordering::Relaxed)))
+}
+
+fn collect(
+    folder: &mut Folder,
+    wait: Option<Duration>,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(&Collection),
+) -> Result<()> {
+    tell(&folder.collection);
+    match folder.collection.engine {
+        Engine::Slurm { .. } => {
+            let program = slurm::shared_program(folder)?;
+            slurm::collect(folder, program.as_ref(), wait, stop, tell)?;
+        }
+        Engine::Ansible { .. } => ansible::collect(folder, wait, stop, tell)?,
+    }
+    Ok(())
+}
+
+/// What the command line asks for.
+fn asked(arguments: &CollectArguments) -> Result<Collection> {
+    let here = Here::plain();
+    // Found here, so that a wrong one is one error and not one of each node.
+    let selectors = selection::to_measure(&arguments.selectors, &arguments.cases, &here)?;
+    let profile = Profile::from(arguments.profile);
+    let rows = selection::planned(&selectors, profile, &here)?.len();
+    let budget = arguments.budget.unwrap_or_else(|| profile.budget(rows));
+    let mut words = vec![
+        "run".to_owned(),
+        "--quiet".to_owned(),
+        "--no-save".to_owned(),
+    ];
+    if !arguments.samples {
+        words.push("--no-samples".to_owned());
+    }
+    let profile = arguments.profile.to_possible_value();
+    words.extend(profile.map(|profile| format!("--profile={}", profile.get_name())));
+    words.extend(
+        arguments
+            .budget
+            .map(|budget| format!("--budget={}", budget.as_secs_f64())),
+    );
+    words.extend(
+        arguments
+            .labels
+            .iter()
+            .map(|(key, value)| format!("--label={key}={value}")),
+    );
+    words.extend(selectors);
+    let request = Request {
+        arguments: words,
+        binary: binary(&arguments.transport)?,
+        scratch: scratch(&arguments.transport)?,
+        limit_s: budget.as_secs() + SLACK_S,
+    };
+    let which = &arguments.which;
+    let (engine, nodes) = match arguments.engine {
+        Some(EngineName::Ansible) => {
+            let inventory = which.inventory.clone().unwrap_or_default();
+            // A list of hosts, with a comma, is no file.
+            let inventory = std::fs::canonicalize(&inventory).unwrap_or(inventory);
+            let nodes = ansible::nodes(&inventory, which.limit.as_deref())?;
+            (Engine::Ansible { inventory }, nodes)
+        }
+        Some(EngineName::Slurm) | None => {
+            let partition = which.partition.clone();
+            let nodes = slurm::nodes(partition.as_deref(), which.nodes.as_deref())?;
+            (Engine::Slurm { partition }, nodes)
+        }
+    };
+    Ok(Collection::new(engine, request, nodes))
+}
+
+/// The directory that is given, or one called by the date.
+pub(super) fn output(given: Option<&Path>, what: &str) -> PathBuf {
+    let date = || {
+        PathBuf::from(format!(
+            "{what}-{}",
+            jiff::Zoned::now().strftime("%Y-%m-%d")
+        ))
+    };
+    given.map_or_else(date, Path::to_owned)
+}
+
+/// The program for the nodes.
+pub(super) fn binary(transport: &Transport) -> Result<PathBuf> {
+    match &transport.binary {
+        Some(path) => std::fs::canonicalize(path).map_err(|cause| {
+            Failed::Usage(format!(
+                "{}, given with --binary: {cause}; give the program for the nodes",
+                path.display()
+            ))
+            .into()
+        }),
+        None => std::env::current_exe().context("finding this program's own file"),
+    }
+}
+
+/// The directory on nodes.
+pub(super) fn scratch(transport: &Transport) -> Result<String> {
+    match transport.scratch.starts_with('/') {
+        true => Ok(transport.scratch.trim_end_matches('/').to_owned()),
+        false => Err(Failed::Usage(format!(
+            "{:?}, given with --scratch, is not an absolute path",
+            transport.scratch
+        ))
+        .into()),
+    }
+}
+
+/// Warns of a program that may not start elsewhere.
+pub(super) fn warn_of_linkage(binary: &Path) {
+    // The dynamic linker is named right after the headers of an ELF file.
+    let mut start = Vec::new();
+    let read = File::open(binary).and_then(|file| file.take(4096).read_to_end(&mut start));
+    if read.is_ok() && start.windows(4).any(|bytes| bytes == b"/ld-") {
+        let path = binary.display();
+        warn(&format!(
+            "{path} is linked dynamically: it starts only on nodes whose C library is as new as this machine's; a release's program is static (or give one with --binary)"
+        ));
+    }
+}
+
+/// What would be done, for --dry-run.
+fn shown(collection: &Collection, folder: &Path) -> Result<String> {
+    let mut text = String::new();
+    let path = |name: &NodeName, part: &str, ending: &str| {
+        folder.join(part).join(format!("{name}.{ending}"))
+    };
+    match &collection.engine {
+        Engine::Slurm { partition } => {
+            for (name, node) in &collection.nodes {
+                if let Some(reason) = &node.reason {
+                    text += &format!("# {name} is left out: {reason}\n");
+                    continue;
+                }
+                let log = path(name, "nodes", "log");
+                let limit_s = collection.request.limit_s;
+                let words = slurm::submission(
+                    folder,
+                    &collection.id,
+                    partition.as_deref(),
+                    &[name],
+                    &log,
+                    limit_s,
+                );
+                let script = slurm::script(
+                    &collection.request,
+                    &folder.join(slurm::PROGRAM),
+                    &path(name, "arriving", "json.gz"),
+                );
+                text += &format!("{} <<'END'\n{script}END\n", words.join(" "));
+            }
+        }
+        Engine::Ansible { .. } => {
+            let names: Vec<&str> = collection.nodes.keys().map(AsRef::as_ref).collect();
+            text += &format!("# hosts: {}\n", names.join(", "));
+            text += &ansible::shown(
+                &collection.request,
+                &collection.id,
+                &folder.join("arriving"),
+            )?;
+        }
+    }
+    Ok(text)
+}
+
+/// Says what became of nodes while they are measured.
+#[derive(Default)]
+struct Progress {
+    counts: Option<[usize; 3]>,
+    known: BTreeMap<NodeName, State>,
+}
+
+impl Progress {
+    fn show(&mut self, collection: &Collection) {
+        for (name, node) in &collection.nodes {
+            let before = self.known.insert(name.clone(), node.state);
+            let is_bad = matches!(node.state, State::Failed | State::Unreachable);
+            if is_bad && before != Some(node.state) {
+                note!("{name}: {}", node.reason.as_deref().unwrap_or_default());
+            }
+        }
+        let counts =
+            [State::Done, State::Running, State::Waiting].map(|state| collection.count(state));
+        if self.counts.replace(counts) != Some(counts) {
+            let [done, running, waiting] = counts;
+            let all = collection.nodes.len();
+            let now = jiff::Zoned::now().strftime("%H:%M:%S");
+            note!("{now}  {done} of {all} done, {running} running, {waiting} waiting");
+        }
+    }
+}
+
+/// Says what there is, what is missing and why; returns the exit code.
+fn close(folder: &Folder, was_interrupted: bool) -> u8 {
+    let collection = &folder.collection;
+    let path = folder.path().display();
+    let (done, all) = (collection.count(State::Done), collection.nodes.len());
+    let color = match done == all {
+        true => GREEN,
+        false => YELLOW,
+    };
+    say!("{color}{done} of {all} nodes{RESET} gave a document: {path}");
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, node) in &collection.nodes {
+        if let Some(reason) = &node.reason {
+            by_reason.entry(reason).or_default().push(name.as_ref());
+        }
+    }
+    for (reason, names) in by_reason {
+        let more = match names.len().saturating_sub(MAX_NAMES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = names[..names.len().min(MAX_NAMES)].join(", ");
+        say!(
+            "{}",
+            wrapped_item(
+                &format!("{RED}{names}{more}{RESET}: {reason}"),
+                "  ",
+                "    "
+            )
+        );
+    }
+    if done < all {
+        note!("to continue with the others: syscost fleet run --resume {path}");
+    }
+    if done > 0 {
+        note!("which are not like the others: syscost fleet report {path}");
+    }
+    match (was_interrupted, done) {
+        (true, _) => exit::INTERRUPTED,
+        (false, 0) => exit::NOTHING,
+        (false, done) if done == all => exit::DONE,
+        (false, _) => exit::FAILURE,
+    }
 }

@@ -1,10 +1,104 @@
-//! `syscost fleet report`.
+//! `syscost fleet report`: which machines are not like the others.
 
-use anyhow::{Result, bail};
+use std::path::Path;
 
-use crate::cli::fleet::FleetReportArguments;
+use anyhow::Result;
+use jiff::Timestamp;
+use syscost_fleet::collection::{Document, LeftOut, Places};
+use syscost_fleet::facts::ALIKE;
+use syscost_fleet::fleet::Fleet;
+use syscost_fleet::report::{Judged, Report, page, text};
+use syscost_fleet::tables::{self, TablesError, are_tables};
+use syscost_results::document::Digest;
+
+use crate::cli::fleet::{FleetReportArguments, FleetReportFormat};
+use crate::error::{exit, unless_broken_pipe};
+use crate::terminal::note;
+use crate::{Failed, files, pager, terminal};
 
 /// Runs the command.
 pub(super) fn run(arguments: &FleetReportArguments) -> Result<u8> {
-    bail!("not built yet: {arguments:?}")
+    if let Some(output) = &arguments.output {
+        files::check_writable(output)?;
+        files::check_ending(output, &["html", "htm"], "a page")?;
+    }
+    if let Some(baseline) = &arguments.baseline {
+        files::check_writable(baseline)?;
+    }
+    let fleet = read(arguments)?;
+    check_facts(&fleet, &arguments.cohort)?;
+    let judged = Judged::of(&fleet, &arguments.cohort);
+    let report = judged.report();
+    if let Some(path) = &arguments.baseline {
+        files::write(path, &judged.baseline().to_bytes())?;
+        note!("Wrote {}", path.display());
+    }
+    if let Some(path) = &arguments.output {
+        files::write(path, page(&report).as_bytes())?;
+        note!("Wrote {}", path.display());
+    }
+    unless_broken_pipe(print(&report, arguments))?;
+    Ok(match (report.judged, report.outliers.len()) {
+        (0, _) => exit::FAILURE,
+        (_, 0) => exit::DONE,
+        (_, _) => exit::GATE,
+    })
+}
+
+/// Reads the documents of all paths, and the runs of tables; single documents are one collection.
+fn read(arguments: &FleetReportArguments) -> Result<Fleet> {
+    let mut places = Places::default();
+    let mut runs = Vec::new();
+    for (index, path) in arguments.paths.iter().enumerate() {
+        let source = if path.is_dir() { index + 1 } else { 0 };
+        match are_tables(path) {
+            true => runs.push((path, source, tables::read(path)?)),
+            false => places.add(path, source)?,
+        }
+    }
+    let runs = runs
+        .into_iter()
+        .flat_map(|(path, source, runs)| runs.map(move |run| run_of_tables(path, source, run)));
+    let mut fleet = Fleet::of(places.read().chain(runs), Timestamp::now());
+    fleet.silent = places.silent;
+    Ok(fleet)
+}
+
+fn run_of_tables(
+    tables: &Path,
+    source: usize,
+    run: Result<Digest, TablesError>,
+) -> Result<Document, LeftOut> {
+    let tables = tables.display();
+    match run {
+        Ok(digest) => Ok(Document {
+            place: format!("{tables}: run {}", digest.id),
+            digest,
+            source,
+        }),
+        Err(error) => Err(LeftOut::new(&tables.to_string(), error)),
+    }
+}
+
+/// Refuses facts that no machine has.
+fn check_facts(fleet: &Fleet, alike: &[String]) -> Result<(), Failed> {
+    let is_known = |name: &&String| ALIKE.contains(&&***name) || fleet.knows(name);
+    match alike
+        .iter()
+        .find(|name| !fleet.entries.is_empty() && !is_known(name))
+    {
+        Some(name) => Err(Failed::Usage(format!(
+            "no machine has a fact `{name}`; give one that stands under `machine` in a document, core_ghz, or label:NAME"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn print(report: &Report, arguments: &FleetReportArguments) -> Result<()> {
+    match arguments.format {
+        FleetReportFormat::Json => crate::cmd::print_json(report),
+        FleetReportFormat::Table => {
+            pager::print(&text(report, terminal::width(), arguments.verbose))
+        }
+    }
 }

@@ -1,19 +1,17 @@
-//! Parquet: the tables `runs`, `measurements` and `samples`, for DuckDB, Spark, ClickHouse, pandas.
-//!
-//! No unsigned types, as some readers lack them; times are in microseconds, UTC; every column is
-//! nullable.
+//! Whole runs as the tables `runs`, `measurements` and `samples`: what `syscost export` writes.
 
 mod runs;
 mod samples;
-mod writer;
+#[cfg(test)]
+mod tests;
 
 use std::iter;
 
+use syscost_report::export::{COLUMNS, ExportError, Record, Value, started_us};
 use syscost_results::Run;
 
-use self::writer::{Table, Values};
-use super::columns::{COLUMNS, Value};
-use super::{ExportError, Record, started_us};
+use super::column::{Table, TableWriter, Values};
+use super::{TablesError, fitting};
 
 /// The tables, each as the contents of a Parquet file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,19 +27,29 @@ pub struct ParquetFiles {
 /// The runs as three tables that share the columns `run` and `name`.
 ///
 /// # Errors
-/// [`ExportError::Started`] if a run's start is not a valid time, [`ExportError::TooLarge`] if a
-/// number does not fit its column, [`ExportError::Writer`] if the writer fails.
-pub fn to_parquet(runs: &[&Run]) -> Result<ParquetFiles, ExportError> {
+/// [`TablesError::Export`] if a run's start is not a valid time, or a number does not fit its
+/// column; [`TablesError::Parquet`] if the writer fails.
+pub fn to_parquet(runs: &[&Run]) -> Result<ParquetFiles, TablesError> {
+    // There are many samples, so each run is converted to columns separately.
+    let samples = runs.iter().map(|run| samples::table(run));
     Ok(ParquetFiles {
-        runs: writer::file("runs", iter::once(runs::table(runs)))?,
-        measurements: writer::file("measurements", iter::once(measurements(runs)))?,
-        // There are many samples, so each run is converted to columns separately. The first table
-        // defines the types.
-        samples: writer::file(
-            "samples",
-            iter::once(Ok(samples::no_run())).chain(runs.iter().map(|run| samples::table(run))),
-        )?,
+        runs: file(iter::once(runs::table(runs)))?,
+        measurements: file(iter::once(measurements(runs)))?,
+        samples: file(iter::once(Ok(samples::no_run())).chain(samples))?,
     })
+}
+
+/// The bytes of a file with a row group for each table that has rows; the first defines the types.
+fn file(
+    mut tables: impl Iterator<Item = Result<Table, ExportError>>,
+) -> Result<Vec<u8>, TablesError> {
+    let first = tables.next().unwrap_or_else(|| Ok(Table::new()))?;
+    let mut file = TableWriter::new(Vec::new(), &first)?;
+    file.add(&first)?;
+    for table in tables {
+        file.add(&table?)?;
+    }
+    Ok(file.finish()?)
 }
 
 fn measurements(runs: &[&Run]) -> Result<Table, ExportError> {
@@ -70,13 +78,4 @@ fn collect<T>(
     values: impl Iterator<Item = Result<T, ExportError>>,
 ) -> Result<Vec<Option<T>>, ExportError> {
     values.map(|value| value.map(Some)).collect()
-}
-
-/// A number converted to a column's signed type.
-fn fitting<T: TryFrom<u64>>(run: &str, column: &'static str, value: u64) -> Result<T, ExportError> {
-    T::try_from(value).map_err(|_| ExportError::TooLarge {
-        run: run.to_owned(),
-        column,
-        value,
-    })
 }

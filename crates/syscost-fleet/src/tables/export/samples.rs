@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use parquet::data_type::ByteArray;
+use syscost_report::export::{ExportError, parameters, rounds, word};
 use syscost_results::estimate::selection::Selection;
 use syscost_results::{Measurement, RoundSamples, Run};
 
-use super::writer::{Table, Values};
-use super::{ExportError, fitting};
-use crate::export::columns::word;
-use crate::export::record::{parameters, rounds};
+use crate::tables::column::{Table, Values};
+use crate::tables::fitting;
 
 /// The columns under construction.
 #[derive(Default)]

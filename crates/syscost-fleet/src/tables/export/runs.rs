@@ -1,10 +1,12 @@
 //! The table `runs`: one line per run.
 
+use syscost_report::export::{ExportError, started_us};
 use syscost_results::run::Noise;
-use syscost_results::{Machine, Run, Status};
+use syscost_results::{Run, Status};
 
-use super::writer::{Table, Values};
-use super::{ExportError, collect, fitting, started_us};
+use super::collect;
+use crate::tables::column::{Table, Values};
+use crate::tables::{fitting, machine};
 
 /// The table of these runs.
 pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
@@ -23,18 +25,8 @@ pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
             .collect::<Result<_, ExportError>>()
             .map(|values| (name, Values::Int(values)))
     };
-    let bytes = |name: &'static str, of: fn(&Run) -> Option<u64>| {
-        let values = runs.iter().map(|run| {
-            of(run)
-                .map(|bytes| fitting(&run.id, name, bytes))
-                .transpose()
-        });
-        values
-            .collect::<Result<_, ExportError>>()
-            .map(|values| (name, Values::Long(values)))
-    };
     let started = collect(runs.iter().map(|run| started_us(&run.id, &run.started)))?;
-    Ok(vec![
+    let mut table = vec![
         ("run", text(|run| Some(run.id.clone()))),
         ("started", Values::Time(started)),
         ("duration_s", double(|run| Some(run.duration_s))),
@@ -42,33 +34,11 @@ pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
         ("version", text(|run| Some(run.tool.version.clone()))),
         count("schema_version", |run| Some(run.schema_version))?,
         ("profile", text(|run| Some(run.config.profile.clone()))),
-        ("hostname", text(|run| Some(run.machine.hostname.clone()))),
-        ("arch", text(|run| Some(run.machine.arch.clone()))),
-        ("cpu_model", text(|run| Some(run.machine.cpu_model.clone()))),
-        ("cpu_vendor", text(|run| run.machine.cpu_vendor.clone())),
-        (
-            "cpu_signature",
-            text(|run| run.machine.cpu_signature.clone()),
-        ),
-        ("microcode", text(|run| run.machine.microcode.clone())),
-        count("cpus_online", |run| Some(run.machine.cpus_online))?,
-        count("cores", |run| run.machine.cores)?,
-        count("sockets", |run| run.machine.sockets)?,
-        ("smt", bool(|run| run.machine.smt)),
-        count("numa_nodes", |run| run.machine.numa_nodes)?,
-        bytes("memory_bytes", |run| run.machine.memory_bytes)?,
-        ("kernel", text(|run| Some(run.machine.kernel.clone()))),
-        (
-            "kernel_version",
-            text(|run| run.machine.kernel_version.clone()),
-        ),
-        ("distribution", text(|run| run.machine.distribution.clone())),
-        ("hypervisor", text(|run| run.machine.hypervisor.clone())),
-        ("container", text(|run| run.machine.container.clone())),
-        ("mitigations", text(|run| Some(mitigations(&run.machine)))),
-        ("governor", text(|run| run.machine.governor.clone())),
-        ("turbo", bool(|run| run.machine.turbo)),
-        ("libc", text(|run| Some(run.machine.libc.clone()))),
+    ];
+    table.extend(machine::columns(
+        runs.iter().map(|run| (&*run.id, &run.machine)),
+    )?);
+    table.extend([
         ("rustc", text(|run| Some(run.machine.build.rustc.clone()))),
         ("commit_id", text(|run| run.machine.build.commit.clone())),
         ("clock_source", text(|run| Some(run.clock.source.clone()))),
@@ -97,17 +67,8 @@ pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
             double(|run| used(run).and_then(|noise| noise.shared_slowdown_percent)),
         ),
         ("directories", text(|run| Some(directories(run)))),
-    ])
-}
-
-/// CPU vulnerabilities and the kernel's mitigation of each, as a JSON object.
-fn mitigations(machine: &Machine) -> String {
-    let object: serde_json::Map<String, serde_json::Value> = machine
-        .mitigations
-        .iter()
-        .map(|(weakness, answer)| (weakness.clone(), answer.as_str().into()))
-        .collect();
-    serde_json::Value::Object(object).to_string()
+    ]);
+    Ok(table)
 }
 
 /// The CPUs that measured, separated by spaces.

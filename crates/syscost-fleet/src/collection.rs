@@ -1,0 +1,257 @@
+//! Finds and reads the documents of many machines, one after the other and some at a time, so that not all are in memory.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use serde::Serialize;
+use serde_json::Value;
+use syscost_results::document::Digest;
+use syscost_store::load_digest;
+
+/// What `fleet run` writes beside the documents: which nodes it asked, and what became of each.
+pub const JOURNAL: &str = "fleet.json";
+/// The directory of a collection in which its documents are.
+const NODES: &str = "nodes";
+/// More bytes than the journal of any fleet has.
+const MAX_JOURNAL: u64 = 64 << 20;
+/// Documents are unpacked and parsed by so many threads, as long as the machine has them.
+const READERS: usize = 8;
+/// Longer texts of files are cut where they are told.
+const MAX_TOLD: usize = 300;
+
+/// A document of a machine.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// Its figures.
+    pub digest: Digest,
+    /// Which of the directories or tables it is from, counted from 0; single documents are from one.
+    pub source: usize,
+    /// Where it is, for people.
+    pub place: String,
+}
+
+/// What is not judged, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The document.
+    pub what: String,
+    /// Why not, as the rest of a sentence that begins with it.
+    pub why: String,
+}
+
+impl LeftOut {
+    /// Leaves something out; both texts may be any file's.
+    pub fn new(what: &str, why: impl ToString) -> Self {
+        LeftOut {
+            what: harmless(what),
+            why: harmless(&why.to_string()),
+        }
+    }
+}
+
+/// A node that was asked and gave no document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Silent {
+    /// The node.
+    pub node: String,
+    /// What became of it: `failed`.
+    pub state: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A place with documents cannot be looked into.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read {path}: {cause}; name documents, or directories of documents")]
+pub struct ReadError {
+    /// The place.
+    path: PathBuf,
+    /// Why not.
+    cause: std::io::Error,
+}
+
+/// Documents yet to be read.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// Each with the number of its source.
+    files: Vec<(PathBuf, usize)>,
+    /// Nodes that gave none, as the journals beside them say.
+    pub silent: Vec<Silent>,
+}
+
+impl Places {
+    /// Adds a document, or those of a directory and of its directory `nodes`.
+    ///
+    /// # Errors
+    /// If there is no such file or directory.
+    pub fn add(&mut self, path: &Path, source: usize) -> Result<(), ReadError> {
+        let failed = |cause| ReadError {
+            path: path.to_owned(),
+            cause,
+        };
+        if !fs::metadata(path).map_err(failed)?.is_dir() {
+            self.files.push((path.to_owned(), source));
+            return Ok(());
+        }
+        self.silent.extend(silent(&path.join(JOURNAL)));
+        let mut found = documents(path).map_err(failed)?;
+        let nodes = path.join(NODES);
+        if nodes.is_dir() {
+            found.extend(documents(&nodes).map_err(failed)?);
+        }
+        self.files
+            .extend(found.into_iter().map(|file| (file, source)));
+        Ok(())
+    }
+
+    /// The documents' files, those of a directory in the order of their names.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.files.iter().map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Reads them, in any order.
+    pub fn read(&self) -> Documents {
+        let files = Arc::new(self.files.clone());
+        let next = Arc::new(AtomicUsize::new(0));
+        let readers = thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(READERS);
+        let (sender, documents) = sync_channel(2 * readers);
+        for _ in 0..readers {
+            let (files, next, sender) = (files.clone(), next.clone(), sender.clone());
+            thread::spawn(move || {
+                while let Some((file, source)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let place = file.display().to_string();
+                    let read = match load_digest(file) {
+                        Ok(digest) => Ok(Document {
+                            digest,
+                            source: *source,
+                            place,
+                        }),
+                        // Its sentence begins with the path, which is told once.
+                        Err(error) => {
+                            let why = error.to_string();
+                            let rest = why.strip_prefix(&place).unwrap_or(&why);
+                            Err(LeftOut::new(
+                                &place,
+                                rest.trim_start_matches([':', ',', ' ']),
+                            ))
+                        }
+                    };
+                    // Whoever reads may have had enough.
+                    if sender.send(read).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        Documents(documents)
+    }
+}
+
+/// Documents as they are read.
+#[derive(Debug)]
+pub struct Documents(Receiver<Result<Document, LeftOut>>);
+
+impl Iterator for Documents {
+    type Item = Result<Document, LeftOut>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.recv().ok()
+    }
+}
+
+/// The files of a directory that are called like documents, in the order of their names.
+fn documents(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_document = name.ends_with(".json") || name.ends_with(".json.gz");
+        if is_document && name != JOURNAL && !path.is_dir() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The nodes without a document; none if there is no journal, or one of another shape: documents can be judged without it.
+fn silent(journal: &Path) -> Vec<Silent> {
+    let mut bytes = Vec::new();
+    let read = File::open(journal).and_then(|file| file.take(MAX_JOURNAL).read_to_end(&mut bytes));
+    let parsed: Value = match read {
+        Ok(_) => serde_json::from_slice(&bytes).unwrap_or_default(),
+        Err(_) => return Vec::new(),
+    };
+    let nodes = parsed["nodes"].as_array().into_iter().flatten();
+    let text = |node: &Value, name: &str| harmless(node[name].as_str().unwrap_or_default());
+    let told = nodes.map(|node| Silent {
+        node: text(node, "node"),
+        state: text(node, "state"),
+        reason: text(node, "reason"),
+    });
+    told.filter(|node| node.state != "done").collect()
+}
+
+/// A text that moves no cursor and fits a line.
+pub(crate) fn harmless(text: &str) -> String {
+    let is_harmful = |sign: char| {
+        sign.is_control()
+            || matches!(sign, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut told = String::new();
+    for (index, sign) in text.chars().enumerate() {
+        match (index >= MAX_TOLD, is_harmful(sign)) {
+            (true, _) => {
+                told.push('…');
+                break;
+            }
+            (_, true) => told.extend(sign.escape_unicode()),
+            (_, false) => told.push(sign),
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collection_is_its_documents_and_the_nodes_without_one() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let nodes = folder.path().join(NODES);
+        fs::create_dir(&nodes).expect("made");
+        for (name, text) in [
+            ("a.json", ""),
+            ("b.json.gz", "no gzip"),
+            ("c.json", "{\"schema_version\": 999}"),
+            ("d.log", "a log"),
+        ] {
+            fs::write(nodes.join(name), text).expect("written");
+        }
+        let journal = r#"{"nodes": [{"node": "n1", "state": "done"}, {"node": "n2\u001b[31m", "state": "failed", "reason": "no route"}]}"#;
+        fs::write(folder.path().join(JOURNAL), journal).expect("written");
+        let mut places = Places::default();
+        places.add(folder.path(), 0).expect("a directory");
+        let [silent] = &places.silent[..] else {
+            panic!("one node: {:?}", places.silent);
+        };
+        assert_eq!(
+            (&*silent.node, &*silent.reason),
+            ("n2\\u{1b}[31m", "no route")
+        );
+        let mut refused: Vec<LeftOut> = places.read().filter_map(Result::err).collect();
+        refused.sort_by(|one, other| one.what.cmp(&other.what));
+        let reasons: Vec<&str> = refused.iter().map(|left| &*left.why).collect();
+        assert_eq!(refused.len(), 3, "{reasons:?}");
+        assert!(reasons[2].contains("newer"), "{reasons:?}");
+        assert!(places.add(Path::new("/no/such/place"), 0).is_err());
+    }
+}

@@ -1,0 +1,134 @@
+//! What changed since machines were measured before: of one machine, of all, and since when one has not been like the others.
+
+use std::collections::{HashMap, HashSet};
+
+use syscost_results::stats::multiple::benjamini_hochberg;
+
+use crate::deviation::Deviation;
+use crate::fleet::{Cell, Fleet};
+use crate::judge::{Judgement, RATE, Subject, judge};
+
+/// What changed between machines' latest documents and those before.
+#[derive(Debug)]
+pub struct Drift {
+    /// The machines whose change is not like the others'; deviations are from the cohort's median change.
+    pub judgement: Judgement,
+    /// The document before, by that of the last collection.
+    pub before: HashMap<usize, usize>,
+    /// Rows in which a whole cohort changed.
+    pub together: Vec<Together>,
+}
+
+/// A row in which a cohort changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Together {
+    /// Its number among the judgement's cohorts.
+    pub cohort: usize,
+    /// The row's number.
+    pub row: u32,
+    /// How many machines were measured in it both times.
+    pub machines: usize,
+    /// The median machine's change.
+    pub change: Deviation,
+}
+
+/// What changed with the last collection; `None` if it is the only one.
+pub fn drift(fleet: &Fleet, alike: &[String]) -> Option<Drift> {
+    let (last, earlier) = fleet.collections.split_last()?;
+    let mut of_host: HashMap<&str, usize> = HashMap::new();
+    for entry in earlier.iter().flat_map(|collection| &collection.entries) {
+        of_host.insert(&fleet.entries[*entry].host, *entry);
+    }
+    let pair = |entry: &usize| Some((*entry, *of_host.get(&*fleet.entries[*entry].host)?));
+    let before: HashMap<usize, usize> = last.entries.iter().filter_map(pair).collect();
+    if before.is_empty() {
+        return None;
+    }
+    let mut changes: Vec<(usize, Vec<Cell>)> = before
+        .iter()
+        .map(|(now, before)| (*now, change(fleet, *now, *before)))
+        .collect();
+    changes.sort_unstable_by_key(|(entry, _)| *entry);
+    let subjects: Vec<Subject<'_>> = changes
+        .iter()
+        .map(|(entry, cells)| Subject {
+            entry: *entry,
+            cells,
+        })
+        .collect();
+    let judgement = judge(fleet, &subjects, alike);
+    let together = together(&judgement);
+    Some(Drift {
+        judgement,
+        before,
+        together,
+    })
+}
+
+/// The changes of a machine's figures, as logarithms, from one document to another.
+fn change(fleet: &Fleet, now: usize, before: usize) -> Vec<Cell> {
+    let before = &fleet.entries[before].cells;
+    let now = fleet.entries[now].cells.iter();
+    let changed = now.filter_map(|cell| {
+        let found = before
+            .binary_search_by_key(&cell.row, |cell| cell.row)
+            .ok()?;
+        Some(Cell {
+            log: cell.log - before[found].log,
+            error: cell.error.hypot(before[found].error),
+            row: cell.row,
+        })
+    });
+    changed.collect()
+}
+
+/// The rows in which whole cohorts changed, of which at most the share [`RATE`] is wrong on average.
+fn together(judgement: &Judgement) -> Vec<Together> {
+    let mut all = Vec::new();
+    for (cohort, judged) in judgement.cohorts.iter().enumerate() {
+        all.extend(judged.expected.iter().map(|(row, expected)| Together {
+            cohort,
+            row: *row,
+            machines: expected.machines,
+            change: expected.from_zero(),
+        }));
+    }
+    let chances: Vec<f64> = all.iter().map(|one| one.change.p_value).collect();
+    let found = all.into_iter().zip(benjamini_hochberg(&chances, RATE));
+    let mut found: Vec<Together> = found
+        .filter_map(|(one, is_found)| is_found.then_some(one))
+        .collect();
+    found.sort_by(|one, other| other.change.log.abs().total_cmp(&one.change.log.abs()));
+    found
+}
+
+/// Since which collection each of these machines has not been like the others, by host name.
+pub fn since(fleet: &Fleet, judgement: &Judgement, alike: &[String]) -> HashMap<String, usize> {
+    let Some(last) = fleet.collections.len().checked_sub(1) else {
+        return HashMap::new();
+    };
+    let host = |entry: usize| fleet.entries[entry].host.clone();
+    let outliers = judgement.outliers.iter();
+    let mut since: HashMap<String, usize> = outliers.map(|one| (host(one.entry), last)).collect();
+    let mut still: HashSet<String> = since.keys().cloned().collect();
+    for collection in (0..last).rev() {
+        if still.is_empty() {
+            break;
+        }
+        let entries = fleet.as_of(collection);
+        let then = judge(fleet, &subjects(fleet, &entries), alike);
+        let accused: HashSet<String> = then.outliers.iter().map(|one| host(one.entry)).collect();
+        still.retain(|host| accused.contains(host));
+        since.extend(still.iter().map(|host| (host.clone(), collection)));
+    }
+    since
+}
+
+/// These documents' figures, to be judged.
+pub fn subjects<'a>(fleet: &'a Fleet, entries: &[usize]) -> Vec<Subject<'a>> {
+    let subject = |entry: &usize| Subject {
+        entry: *entry,
+        cells: &fleet.entries[*entry].cells,
+    };
+    entries.iter().map(subject).collect()
+}

@@ -1,0 +1,563 @@
+//! Ansible: a playbook that brings the program to every host, runs it there, fetches its document and removes both.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde::Deserialize;
+
+use super::{Engine, EngineError, Tell, ask, could_not_start};
+use crate::NodeName;
+use crate::folder::{Folder, Node, Request, State, failed};
+
+/// What this machine needs.
+const INSTALL: &str = "`--engine ansible` needs ansible-playbook and ssh on the machine where it is called (Debian: apt install ansible-core openssh-client)";
+
+/// How many hosts Ansible talks to at the same time, at most: each costs this machine a process of some 50 MB.
+const MAX_FORKS: usize = 50;
+
+/// How long Ansible may take to end once it was told to, and to clean up on hosts.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How large a fetched file may be, in blocks of 512 bytes, as `ulimit -f` counts: as large as a document.
+const MAX_BLOCKS: u64 = syscost_store::load::MAX_SIZE / 512;
+
+/// The file that names the hosts that are meant.
+const LIMIT: &str = "limit";
+
+/// How often what became of hosts is written down.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The name of the task after which a document has arrived as a whole.
+const LAST_TASK: &str = "fetch the document";
+
+/// The hosts of an inventory, or those of a limit, in Ansible's notation.
+///
+/// # Errors
+/// When Ansible cannot be asked, or no host is meant.
+pub fn nodes(
+    inventory: &Path,
+    limit: Option<&str>,
+) -> Result<BTreeMap<NodeName, Node>, EngineError> {
+    let inventory = format!("--inventory={}", inventory.display());
+    let limit = limit.map(|limit| format!("--limit={limit}"));
+    let mut words = vec!["ansible", &inventory, "--list-hosts"];
+    words.extend(limit.as_deref());
+    words.push("all");
+    let mut nodes = BTreeMap::new();
+    // The first line says how many there are.
+    for name in ask(&words, "", INSTALL)?.lines().skip(1) {
+        let name = name.trim();
+        let name = name
+            .parse()
+            .map_err(|error| EngineError::NoNodes(format!("the inventory: {error}")))?;
+        nodes.insert(name, Node::waiting(None));
+    }
+    match nodes.is_empty() {
+        true => Err(EngineError::NoNodes(
+            "the inventory has no such hosts; `ansible-inventory --graph -i INVENTORY` lists what there is".to_owned(),
+        )),
+        false => Ok(nodes),
+    }
+}
+
+/// The directory of one attempt on hosts, as a template. Its name is new each time, so nobody there can have made it before; hosts may
+/// share the file system.
+fn scratch(request: &Request, id: &str) -> String {
+    let attempt = fastrand::u32(..);
+    format!(
+        "{}/syscost-{id}-{attempt:08x}-{{{{ inventory_hostname }}}}",
+        request.scratch
+    )
+}
+
+/// The playbook that measures, in this directory on each host.
+///
+/// # Errors
+/// When an argument would be a template to Ansible.
+fn playbook(request: &Request, scratch: &str, arriving: &Path) -> Result<String, EngineError> {
+    let [binary, arriving] = [&*request.binary, arriving].map(|path| path.display().to_string());
+    let given = request
+        .arguments
+        .iter()
+        .chain([&binary, &arriving, &request.scratch]);
+    for word in given {
+        if ["{{", "{%", "{#"]
+            .iter()
+            .any(|opening| word.contains(opening))
+        {
+            let text = format!(
+                "{word:?} cannot be passed on: Ansible takes what follows {{{{, {{% or {{# as a template"
+            );
+            return Err(EngineError::Argument(text));
+        }
+    }
+    let words: String = request
+        .arguments
+        .iter()
+        .map(|word| format!("              - {}\n", yaml(word)))
+        .collect();
+    Ok(format!(
+        r#"- hosts: all
+  gather_facts: false
+  strategy: free
+  vars:
+    folder: {folder}
+    ansible_async_dir: "{{{{ folder }}}}"
+  environment:
+    XDG_DATA_HOME: "{{{{ folder }}}}"
+    XDG_CACHE_HOME: "{{{{ folder }}}}"
+  tasks:
+    - name: make a directory
+      ansible.builtin.command: {{argv: [mkdir, -m, "0700", "{{{{ folder }}}}"]}}
+    - block:
+        - name: copy the program
+          ansible.builtin.copy: {{src: {binary}, dest: "{{{{ folder }}}}/syscost", mode: "0700"}}
+        - name: measure
+          ansible.builtin.command:
+            argv:
+              # Its number is needed if it is broken off.
+              - sh
+              - -c
+              - 'echo $$ > "$0/pid" && exec "$0/syscost" "$@"'
+              - "{{{{ folder }}}}"
+{words}              - --output
+              - "{{{{ folder }}}}/run.json.gz"
+          async: {limit}
+          poll: 2
+        - name: {LAST_TASK}
+          ansible.builtin.fetch: {{src: "{{{{ folder }}}}/run.json.gz", dest: {dest}, flat: true}}
+      always:
+        - name: remove
+          ansible.builtin.file: {{path: "{{{{ folder }}}}", state: absent}}
+"#,
+        folder = yaml(scratch),
+        binary = yaml(&binary),
+        limit = request.limit_s,
+        dest = yaml(&format!("{arriving}/{{{{ inventory_hostname }}}}.json.gz")),
+    ))
+}
+
+/// The playbook that ends a run and removes its directory.
+fn removal(scratch: &str) -> String {
+    format!(
+        r#"- hosts: all
+  gather_facts: false
+  strategy: free
+  tasks:
+    - name: clean up
+      ansible.builtin.command:
+        argv:
+          - sh
+          - -c
+          - 'pid=$(cat "$0/pid") && [ "/proc/$pid/exe" -ef "$0/syscost" ] && kill "$pid" && sleep 2; rm -rf "$0"'
+          - {}
+"#,
+        yaml(scratch)
+    )
+}
+
+/// A string of YAML, which those of JSON are.
+fn yaml(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The playbook that would be run, for people to see.
+///
+/// # Errors
+/// As [`collect`].
+pub fn shown(request: &Request, id: &str, arriving: &Path) -> Result<String, EngineError> {
+    playbook(request, &scratch(request, id), arriving)
+}
+
+/// Measures all nodes that are waiting. `wait` is how long a connection may take. When `stop` is set, the playbook is ended and
+/// another one cleans up.
+///
+/// # Errors
+/// When Ansible cannot be started, or the directory not be written to.
+pub fn collect(
+    folder: &mut Folder,
+    wait: Option<Duration>,
+    stop: &AtomicBool,
+    tell: Tell<'_>,
+) -> Result<(), EngineError> {
+    let Engine::Ansible { inventory } = folder.collection.engine.clone() else {
+        return Ok(());
+    };
+    let nodes = folder.collection.nodes.iter();
+    let names: Vec<NodeName> = nodes
+        .filter(|(_, node)| node.state == State::Waiting)
+        .map(|(name, _)| name.clone())
+        .collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    for name in &names {
+        let _ = fs::remove_file(folder.arriving(name));
+    }
+    let request = folder.collection.request.clone();
+    let scratch = scratch(&request, &folder.collection.id);
+    let arriving = folder.path().join("arriving");
+    let text = playbook(&request, &scratch, &arriving)?;
+    let mut command = play(folder, &inventory, wait, "playbook.yml", &text, &names)?;
+    let mut playing = started(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+    let said = follow(&mut playing, folder, &names, stop, tell)?;
+    if stop.load(Ordering::Relaxed) {
+        end(&mut playing);
+        clean_up(folder, &inventory, wait, &names, &removal(&scratch))?;
+    }
+    let code = wait_for(&mut playing, PATIENCE);
+    let _ = fs::remove_file(folder.path().join(LIMIT));
+    for name in &names {
+        // Half of a document, if the playbook was ended meanwhile.
+        let _ = fs::remove_file(folder.arriving(name));
+        let is_stopped = stop.load(Ordering::Relaxed);
+        let node = folder
+            .collection
+            .nodes
+            .get_mut(name)
+            .expect("it is one of them");
+        match node.state {
+            State::Waiting | State::Running if is_stopped => {
+                node.end(State::Waiting, "interrupted")
+            }
+            State::Waiting | State::Running => {
+                let code =
+                    code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
+                node.end(
+                    State::Failed,
+                    &format!("Ansible ended with {code} and said nothing of this host; {said}"),
+                );
+            }
+            State::Done | State::Failed | State::Unreachable => {}
+        }
+    }
+    folder.save()?;
+    tell(&folder.collection);
+    Ok(())
+}
+
+/// Ends the runs of these hosts and removes what was brought there, as far as they are reached.
+fn clean_up(
+    folder: &Folder,
+    inventory: &Path,
+    wait: Option<Duration>,
+    names: &[NodeName],
+    text: &str,
+) -> Result<(), EngineError> {
+    let is_touched = |name: &&NodeName| folder.collection.nodes[*name].state == State::Running;
+    let touched: Vec<NodeName> = names.iter().filter(is_touched).cloned().collect();
+    if touched.is_empty() {
+        return Ok(());
+    }
+    const FILE: &str = "removal.yml";
+    // Nobody reads what it prints.
+    let mut command = play(folder, inventory, wait, FILE, text, &touched)?;
+    let mut cleaning = started(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
+    wait_for(&mut cleaning, PATIENCE);
+    end(&mut cleaning);
+    let _ = fs::remove_file(folder.path().join(FILE));
+    Ok(())
+}
+
+/// The call for a playbook, which is written to the collection's directory.
+fn play(
+    folder: &Folder,
+    inventory: &Path,
+    wait: Option<Duration>,
+    file: &str,
+    text: &str,
+    names: &[NodeName],
+) -> Result<Command, EngineError> {
+    let book = folder.path().join(file);
+    fs::write(&book, text).map_err(failed("writing", &book))?;
+    let limit = folder.path().join(LIMIT);
+    let lines: String = names.iter().map(|name| format!("{name}\n")).collect();
+    fs::write(&limit, lines).map_err(failed("writing", &limit))?;
+    let mut command = Command::new("sh");
+    // What a host sends as its document may be of any size, and is for this user only.
+    command.args([
+        "-c",
+        &format!(r#"umask 077; ulimit -f {MAX_BLOCKS}; exec "$@""#),
+        "sh",
+    ]);
+    command
+        .arg("ansible-playbook")
+        .arg(format!("--inventory={}", inventory.display()))
+        .arg(format!("--limit=@{}", limit.display()))
+        .arg(format!("--forks={}", names.len().min(MAX_FORKS)))
+        .args(wait.map(|wait| format!("--timeout={}", wait.as_secs().max(1))))
+        .arg(&book);
+    // One line for each result, as `Line::parse` reads it, whatever the user's own settings are.
+    command.envs([
+        ("ANSIBLE_STDOUT_CALLBACK", "default"),
+        ("ANSIBLE_CALLBACK_RESULT_FORMAT", "json"),
+        ("ANSIBLE_CALLBACK_FORMAT_PRETTY", "false"),
+        ("ANSIBLE_DISPLAY_FAILED_STDERR", "false"),
+        ("ANSIBLE_DISPLAY_OK_HOSTS", "true"),
+        ("ANSIBLE_NOCOLOR", "1"),
+        ("ANSIBLE_FORCE_COLOR", "0"),
+        ("ANSIBLE_RETRY_FILES_ENABLED", "false"),
+    ]);
+    // A group of its own: Ctrl-C would end it before it can clean up.
+    command.process_group(0).stdin(Stdio::null());
+    Ok(command)
+}
+
+fn started(command: &mut Command) -> Result<Child, EngineError> {
+    let child = command.spawn();
+    child.map_err(|cause| could_not_start("ansible-playbook", &cause, INSTALL))
+}
+
+/// Follows a playbook to its end, or until `stop`; returns the last line that it printed and that is of no host.
+fn follow(
+    playing: &mut Child,
+    folder: &mut Folder,
+    names: &[NodeName],
+    stop: &AtomicBool,
+    tell: Tell<'_>,
+) -> Result<String, EngineError> {
+    let (sender, lines) = mpsc::channel();
+    let streams: [Option<Box<dyn BufRead + Send>>; 2] = [
+        playing
+            .stdout
+            .take()
+            .map(|out| Box::new(BufReader::new(out)) as _),
+        playing
+            .stderr
+            .take()
+            .map(|err| Box::new(BufReader::new(err)) as _),
+    ];
+    for (index, stream) in streams.into_iter().enumerate() {
+        let sender = sender.clone();
+        let Some(mut stream) = stream else { continue };
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            while stream
+                .read_until(b'\n', &mut bytes)
+                .is_ok_and(|read| read > 0)
+            {
+                let line = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+                if sender.send((index, line)).is_err() {
+                    break;
+                }
+                bytes.clear();
+            }
+        });
+    }
+    drop(sender);
+    let mut last = String::new();
+    let mut task = String::new();
+    let mut looked = Instant::now();
+    while !stop.load(Ordering::Relaxed) {
+        match lines.recv_timeout(PAUSE) {
+            // Only Ansible's own errors come by the other stream.
+            Ok((1, line)) if !line.is_empty() => last = line,
+            Ok((_, line)) => match line
+                .strip_prefix("TASK [")
+                .and_then(|rest| rest.split_once(']'))
+            {
+                Some((name, _)) => task = name.to_owned(),
+                None => note(folder, names, &task, &line)?,
+            },
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if looked.elapsed() >= PAUSE {
+            folder.save()?;
+            tell(&folder.collection);
+            looked = Instant::now();
+        }
+    }
+    Ok(last)
+}
+
+/// Notes what a line says of a host's result in this task.
+fn note(
+    folder: &mut Folder,
+    names: &[NodeName],
+    task: &str,
+    line: &str,
+) -> Result<(), EngineError> {
+    let Some(line) = Line::parse(line) else {
+        return Ok(());
+    };
+    let Some(name) = names.iter().find(|name| name.as_ref() == line.host) else {
+        return Ok(());
+    };
+    let log = folder.log(name);
+    let Some(node) = folder.collection.nodes.get_mut(name) else {
+        return Ok(());
+    };
+    match line.failure {
+        None if task == LAST_TASK => {
+            folder.accept(name)?;
+        }
+        None if node.state == State::Waiting => node.state = State::Running,
+        None => {}
+        // What fails after it, fails because of it.
+        Some(_) if matches!(node.state, State::Failed | State::Unreachable) => {}
+        Some((state, result)) => {
+            // Without a log there is still the reason.
+            let _ = fs::write(
+                &log,
+                format!("{}\n{}\n{}\n", result.msg, result.stdout, result.stderr),
+            );
+            let reason = match state {
+                State::Unreachable => result.reason(),
+                _ => format!("{task}: {}", result.reason()),
+            };
+            node.end(state, &reason);
+        }
+    }
+    Ok(())
+}
+
+/// A line of Ansible's default output that tells a result.
+struct Line<'l> {
+    host: &'l str,
+    failure: Option<(State, Outcome)>,
+}
+
+/// The result of a task that failed.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Outcome {
+    msg: String,
+    stdout: String,
+    stderr: String,
+}
+
+impl Outcome {
+    /// The message, and the end of what the program said, where its message is only that it failed.
+    fn reason(&self) -> String {
+        let lines: Vec<&str> = self
+            .stderr
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let last = lines[lines.len().saturating_sub(3)..].join("; ");
+        match last.is_empty() {
+            true => self.msg.clone(),
+            false => format!("{}: {last}", self.msg),
+        }
+    }
+}
+
+impl<'l> Line<'l> {
+    fn parse(line: &'l str) -> Option<Self> {
+        let (word, rest) = line.split_once(": [")?;
+        let (host, rest) = rest.split_once(']')?;
+        // Of a task that another host carries out.
+        let host = host.split(" -> ").next().unwrap_or(host);
+        let failure = match word {
+            "ok" | "changed" => None,
+            "fatal" | "failed" => {
+                let (kind, json) = rest.trim_start_matches(": ").split_once("! => ")?;
+                let state = match kind {
+                    "UNREACHABLE" => State::Unreachable,
+                    _ => State::Failed,
+                };
+                Some((state, serde_json::from_str(json).unwrap_or_default()))
+            }
+            _ => return None,
+        };
+        Some(Self { host, failure })
+    }
+}
+
+/// Waits for the end of a playbook, and returns its exit code.
+fn wait_for(playing: &mut Child, patience: Duration) -> Option<i32> {
+    let begun = Instant::now();
+    while begun.elapsed() < patience {
+        match playing.try_wait() {
+            Ok(Some(status)) => return status.code(),
+            Ok(None) => thread::sleep(Duration::from_millis(50)),
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// Ends a playbook and the processes that it started.
+fn end(playing: &mut Child) {
+    let group = Pid::from_child(playing);
+    for signal in [Signal::INT, Signal::KILL] {
+        if !matches!(playing.try_wait(), Ok(None)) {
+            return;
+        }
+        let _ = kill_process_group(group, signal);
+        wait_for(playing, Duration::from_secs(10));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_read_from_lines() {
+        let told = |line| {
+            Line::parse(line).map(|line| {
+                (
+                    line.host.to_owned(),
+                    line.failure.map(|(state, result)| (state, result.reason())),
+                )
+            })
+        };
+        let fine = Some(("n1".to_owned(), None));
+        assert_eq!(told("changed: [n1]"), fine);
+        assert_eq!(told("changed: [n1 -> localhost]"), fine);
+        let refused = r#"fatal: [n1]: UNREACHABLE! => {"changed": false, "msg": "Failed to connect\nfatal: [n2]", "unreachable": true}"#;
+        let reason = "Failed to connect\nfatal: [n2]".to_owned();
+        assert_eq!(
+            told(refused),
+            Some(("n1".to_owned(), Some((State::Unreachable, reason))))
+        );
+        let failed = r#"fatal: [n1]: FAILED! => {"msg": "non-zero return code", "rc": 2, "stderr": "error: no such row\n", "stdout": ""}"#;
+        let reason = "non-zero return code: error: no such row".to_owned();
+        assert_eq!(
+            told(failed),
+            Some(("n1".to_owned(), Some((State::Failed, reason))))
+        );
+        for other in [
+            "",
+            "PLAY [syscost] ***",
+            "ASYNC POLL on n1: jid=j1 started=1 finished=0",
+            "n1 : ok=3 changed=2",
+        ] {
+            assert_eq!(told(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_ansible_would_take_as_a_template_is_refused() {
+        let mut request = Request {
+            arguments: vec![
+                "run".to_owned(),
+                "syscall.null{call=getppid}".to_owned(),
+                "a \"b\" '{c".to_owned(),
+            ],
+            binary: "/bin/true".into(),
+            scratch: "/tmp".to_owned(),
+            limit_s: 60,
+        };
+        let text = playbook(&request, "/tmp/syscost-1", Path::new("/c/arriving"))
+            .expect("none of these is one");
+        assert!(text.contains(r#"- "a \"b\" '{c""#), "{text}");
+        request
+            .arguments
+            .push("{{ lookup('pipe', 'id') }}".to_owned());
+        let error =
+            playbook(&request, "/tmp/syscost-1", Path::new("/c/arriving")).expect_err("a template");
+        assert!(error.to_string().contains("cannot be passed on"), "{error}");
+    }
+}

@@ -1,0 +1,651 @@
+//! Slurm: a job of its own for each node, so that a node that dies costs no other one its numbers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{EngineError, Tell, ask, pause, quoted};
+use crate::NodeName;
+use crate::folder::{Folder, Node, Request, State, failed, tame};
+
+/// What this machine needs.
+const INSTALL: &str = "`--engine slurm` needs Slurm's clients and its slurm.conf on the machine where it is called, usually a login node (Debian: apt install slurm-client)";
+
+/// Time between two looks at the queue.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How many looks at the queue may fail in a row, as they do while slurmctld is restarted.
+const PATIENCE: u32 = 120;
+
+/// How often it is asked which nodes are down, in looks at the queue.
+const LOOKS_PER_STATE: u32 = 5;
+
+/// How long a document may take to be seen here after its job has ended: file servers cache directories.
+const CACHED: Duration = Duration::from_secs(30);
+
+/// The program's name in the directory that nodes share.
+pub const PROGRAM: &str = "syscost";
+
+/// How many jobs one call of scancel is given.
+const CHUNK: usize = 200;
+
+/// A node as Slurm sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The host's name.
+    pub host: String,
+    /// The address by which Slurm reaches it.
+    pub address: String,
+    /// Why no job can start there.
+    pub down: Option<String>,
+}
+
+/// The nodes of a partition, or those of a list in Slurm's notation, such as `n[1-8]`.
+///
+/// # Errors
+/// When Slurm cannot be asked, or no node is meant.
+pub fn nodes(
+    partition: Option<&str>,
+    list: Option<&str>,
+) -> Result<BTreeMap<NodeName, Node>, EngineError> {
+    let seen = seen(partition, list)?;
+    let mut nodes = BTreeMap::new();
+    for (name, seen) in &seen {
+        let node = match &seen.down {
+            Some(why) => Node::unreachable(why),
+            None => Node::waiting(Some(seen.host.clone())),
+        };
+        nodes.insert(name.clone(), node);
+    }
+    if let Some(list) = list {
+        let named = ask(&["scontrol", "show", "hostnames", list], "", INSTALL)?;
+        for name in named.lines() {
+            let unknown = || Node::unreachable("Slurm has no such node, or not in this partition");
+            nodes.entry(parsed(name)?).or_insert_with(unknown);
+        }
+    }
+    match nodes.is_empty() {
+        true => Err(EngineError::NoNodes(
+            "Slurm has no nodes in this partition; `sinfo` lists what there is".to_owned(),
+        )),
+        false => Ok(nodes),
+    }
+}
+
+/// What Slurm says of nodes.
+///
+/// # Errors
+/// When it cannot be asked.
+pub fn seen(
+    partition: Option<&str>,
+    list: Option<&str>,
+) -> Result<BTreeMap<NodeName, Seen>, EngineError> {
+    let partition = partition.map(|name| format!("--partition={name}"));
+    let list = list.map(|list| format!("--nodes={list}"));
+    // The reason is last, because it may be any text.
+    let mut words = vec!["sinfo", "--noheader", "--Node", "--format=%N|%n|%o|%T|%E"];
+    words.extend(partition.as_deref());
+    words.extend(list.as_deref());
+    let mut nodes = BTreeMap::new();
+    for line in ask(&words, "", INSTALL)?.lines() {
+        let mut parts = line.splitn(5, '|');
+        let [name, host, address, state, reason] =
+            std::array::from_fn(|_| parts.next().unwrap_or_default());
+        let seen = Seen {
+            host: host.to_owned(),
+            address: address.to_owned(),
+            down: down(state, reason),
+        };
+        nodes.insert(parsed(name)?, seen);
+    }
+    Ok(nodes)
+}
+
+fn parsed(name: &str) -> Result<NodeName, EngineError> {
+    name.parse()
+        .map_err(|error| EngineError::NoNodes(format!("Slurm names a node strangely: {error}")))
+}
+
+/// Why no job can start on a node in this state (sinfo(1), NODE STATE CODES). What is busy, sleeps or boots can run one later.
+fn down(state: &str, reason: &str) -> Option<String> {
+    const DOWN: [&str; 8] = [
+        "down", "drain", "fail", "error", "unknown", "inval", "perfctrs", "maint",
+    ];
+    let is_silent = state.ends_with('*');
+    let is_down = DOWN.iter().any(|down| state.starts_with(down));
+    (is_down || is_silent).then(|| match reason {
+        "" | "none" if is_silent => format!("{state}: it does not answer Slurm"),
+        "" | "none" => state.to_owned(),
+        reason => format!("{state}: {reason}"),
+    })
+}
+
+/// The call of sbatch for a job on these nodes; the script comes by its standard input.
+pub fn submission(
+    folder: &Path,
+    id: &str,
+    partition: Option<&str>,
+    nodes: &[&NodeName],
+    log: &Path,
+    limit_s: u64,
+) -> Vec<String> {
+    let list: Vec<&str> = nodes.iter().map(|node| node.as_ref()).collect();
+    let mut words = vec![
+        "sbatch".to_owned(),
+        "--parsable".to_owned(),
+        format!("--job-name={}", job_name(id)),
+        "--exclusive".to_owned(),
+        format!("--nodes={}", list.len()),
+        "--ntasks-per-node=1".to_owned(),
+        // All of the node's memory.
+        "--mem=0".to_owned(),
+        format!("--nodelist={}", list.join(",")),
+        // A job that is started again would measure twice.
+        "--no-requeue".to_owned(),
+        format!("--time={}", limit_s.div_ceil(60)),
+        format!("--chdir={}", folder.display()),
+        // Slurm replaces %j and the like.
+        format!("--output={}", log.display().to_string().replace('%', "%%")),
+    ];
+    words.extend(partition.map(|name| format!("--partition={name}")));
+    words
+}
+
+/// The name of a collection's jobs, by which they are found again.
+fn job_name(id: &str) -> String {
+    format!("syscost-{id}")
+}
+
+/// The beginning of a job's script: a directory of its own on its nodes, with the program, which is removed at the end.
+pub(crate) fn preamble(request: &Request, program: &Path) -> String {
+    let scratch = quoted(&request.scratch);
+    let shared = quoted(&program.display().to_string());
+    format!(
+        "#!/bin/sh
+umask 077
+scratch=$(mktemp -d {scratch}/syscost-XXXXXXXX) || exit
+trap 'rm -rf \"$scratch\"' EXIT
+trap 'exit 143' TERM INT
+program=$scratch/syscost
+sbcast --force {shared} \"$program\" || program={shared}
+# Nothing is kept at home, which nodes may share, and file systems are measured on the node's own.
+export XDG_DATA_HOME=\"$scratch\" XDG_CACHE_HOME=\"$scratch\"
+"
+    )
+}
+
+/// What a node's job runs.
+pub fn script(request: &Request, program: &Path, arriving: &Path) -> String {
+    let mut text = preamble(request, program);
+    let words: Vec<String> = request.arguments.iter().map(|word| quoted(word)).collect();
+    let words = words.join(" ");
+    let arriving = quoted(&arriving.display().to_string());
+    text.push_str(&format!(
+        "\"$program\" {words} --output \"$scratch/run.json.gz\" || exit
+# It is there as a whole, or not at all.
+arriving={arriving}
+cp \"$scratch/run.json.gz\" \"$arriving.part\" && mv \"$arriving.part\" \"$arriving\"
+"
+    ));
+    text
+}
+
+/// A job that has been submitted.
+struct Job {
+    number: String,
+    submitted: Instant,
+    /// When it was first missing from the queue.
+    gone: Option<Instant>,
+}
+
+/// Measures all nodes that are waiting, each in a job of its own.
+///
+/// `program` is where nodes find the program. A job that has not started after `wait` is cancelled. When `stop` is set, all jobs
+/// that were submitted are.
+///
+/// # Errors
+/// When Slurm cannot be asked, or the directory not be written to; jobs that were submitted are cancelled then.
+pub fn collect(
+    folder: &mut Folder,
+    program: &Path,
+    wait: Option<Duration>,
+    stop: &AtomicBool,
+    tell: Tell<'_>,
+) -> Result<(), EngineError> {
+    let mut jobs = BTreeMap::new();
+    let outcome = measure(folder, program, wait, stop, tell, &mut jobs);
+    let cancelled = cancel(jobs.values().map(|job| &*job.number));
+    for name in jobs.keys() {
+        // One may have arrived in the meantime.
+        if !folder.accept(name)?
+            && let Some(node) = folder.collection.nodes.get_mut(name)
+        {
+            node.end(State::Waiting, "interrupted: its job was cancelled");
+            node.job = None;
+        }
+    }
+    folder.save()?;
+    tell(&folder.collection);
+    outcome.and(cancelled)
+}
+
+fn measure(
+    folder: &mut Folder,
+    program: &Path,
+    wait: Option<Duration>,
+    stop: &AtomicBool,
+    tell: Tell<'_>,
+    jobs: &mut BTreeMap<NodeName, Job>,
+) -> Result<(), EngineError> {
+    submit(folder, program, stop, jobs)?;
+    let mut looks = 0;
+    let mut failures = 0;
+    while !jobs.is_empty() && pause(PAUSE, stop) {
+        let queue = match queue(&folder.collection.id) {
+            Err(_) if failures < PATIENCE => {
+                failures += 1;
+                continue;
+            }
+            queue => queue?,
+        };
+        failures = 0;
+        let names: Vec<NodeName> = jobs.keys().cloned().collect();
+        for name in &names {
+            let job = jobs.get_mut(name).expect("it is one of them");
+            let is_over = match queue.get(&job.number) {
+                Some(queued) if queued.is_pending => {
+                    let is_late = wait.is_some_and(|wait| job.submitted.elapsed() > wait);
+                    if is_late {
+                        cancel([&*job.number])?;
+                        let reason = format!(
+                            "its job did not start in time; Slurm says why: {}",
+                            queued.reason
+                        );
+                        ended(folder, name, State::Waiting, &reason);
+                    }
+                    is_late
+                }
+                Some(_) => {
+                    let node = folder.collection.nodes.get_mut(name);
+                    node.expect("every job is a node's").state = State::Running;
+                    false
+                }
+                None => settle(folder, name, job)?,
+            };
+            if is_over {
+                jobs.remove(name);
+            }
+        }
+        if looks % LOOKS_PER_STATE == 0 {
+            give_up_on_dead(folder, jobs, &queue)?;
+        }
+        looks += 1;
+        folder.save()?;
+        tell(&folder.collection);
+    }
+    Ok(())
+}
+
+/// Submits a job for each node that is waiting and has none.
+fn submit(
+    folder: &mut Folder,
+    program: &Path,
+    stop: &AtomicBool,
+    jobs: &mut BTreeMap<NodeName, Job>,
+) -> Result<(), EngineError> {
+    let collection = &folder.collection;
+    let super::Engine::Slurm { partition } = collection.engine.clone() else {
+        return Ok(());
+    };
+    // Those of a collector that was killed are still there.
+    let queue = queue(&collection.id)?;
+    let running: HashMap<&str, &str> = queue
+        .iter()
+        .map(|(number, queued)| (&*queued.node, &**number))
+        .collect();
+    let names: Vec<NodeName> = collection.nodes.keys().cloned().collect();
+    for name in names {
+        if folder.collection.nodes[&name].state != State::Waiting || stop.load(Ordering::Relaxed) {
+            continue;
+        }
+        // Its job may have ended while nobody looked.
+        if folder.accept(&name)? {
+            continue;
+        }
+        let number = match running.get(name.as_ref()) {
+            Some(number) => Ok((*number).to_owned()),
+            None => {
+                // A log is of one attempt.
+                let log = folder.log(&name);
+                let _ = fs::remove_file(&log);
+                let collection = &folder.collection;
+                let limit_s = collection.request.limit_s;
+                let words = submission(
+                    folder.path(),
+                    &collection.id,
+                    partition.as_deref(),
+                    &[&name],
+                    &log,
+                    limit_s,
+                );
+                let text = script(&collection.request, program, &folder.arriving(&name));
+                submitted(&words, &text)
+            }
+        };
+        match number {
+            Ok(number) => {
+                let node = folder
+                    .collection
+                    .nodes
+                    .get_mut(&name)
+                    .expect("it is one of them");
+                node.job = Some(number.clone());
+                let job = Job {
+                    number,
+                    submitted: Instant::now(),
+                    gone: None,
+                };
+                jobs.insert(name, job);
+            }
+            Err(EngineError::Failed { cause, .. }) => {
+                ended(folder, &name, State::Failed, &format!("sbatch: {cause}"))
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(folder.save()?)
+}
+
+/// Submits a script, and returns the job's number.
+pub(crate) fn submitted(words: &[String], script: &str) -> Result<String, EngineError> {
+    let words: Vec<&str> = words.iter().map(|word| &**word).collect();
+    let number = ask(&words, script, INSTALL)?;
+    // In a federation the cluster's name follows.
+    let number = number.trim().split(';').next().unwrap_or_default();
+    match !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Ok(number.to_owned()),
+        false => Err(EngineError::Failed {
+            program: "sbatch".to_owned(),
+            cause: format!("it printed no job's number, but {:?}", tame(number)),
+        }),
+    }
+}
+
+/// A job in the queue.
+pub(crate) struct Queued {
+    pub(crate) is_pending: bool,
+    /// The nodes that it asked for.
+    node: String,
+    /// Why it is not running.
+    pub(crate) reason: String,
+}
+
+/// The jobs of a collection that have not ended, by number.
+pub(crate) fn queue(id: &str) -> Result<BTreeMap<String, Queued>, EngineError> {
+    let name = format!("--name={}", job_name(id));
+    let text = ask(
+        &[
+            "squeue",
+            "--noheader",
+            "--me",
+            &name,
+            "--format=%i|%T|%n|%r",
+        ],
+        "",
+        INSTALL,
+    )?;
+    let mut jobs = BTreeMap::new();
+    for line in text.lines() {
+        let mut parts = line.splitn(4, '|');
+        let [number, state, node, reason] =
+            std::array::from_fn(|_| parts.next().unwrap_or_default());
+        let queued = Queued {
+            is_pending: state == "PENDING",
+            node: node.to_owned(),
+            reason: tame(reason),
+        };
+        jobs.insert(number.to_owned(), queued);
+    }
+    Ok(jobs)
+}
+
+/// Takes the document of a job that has left the queue, or finds out why there is none; `false` if one may still appear.
+fn settle(folder: &mut Folder, name: &NodeName, job: &mut Job) -> Result<bool, EngineError> {
+    if folder.accept(name)? {
+        return Ok(true);
+    }
+    let since = *job.gone.get_or_insert_with(Instant::now);
+    let end = end_of(&job.number);
+    if end.is_success() && since.elapsed() < CACHED {
+        return Ok(false);
+    }
+    let said = folder.tail(name);
+    let reason = match (end.is_success(), said.is_empty()) {
+        (true, _) => format!(
+            "its job {} succeeded, but nothing has arrived here: {SHARED}",
+            job.number
+        ),
+        // Slurm's way to say that it could not open the job's files.
+        (false, true) if end.code == "0:53" => format!(
+            "its job {} could not be started there: {SHARED}",
+            job.number
+        ),
+        (false, true) => format!("its job {} ended: {end}", job.number),
+        (false, false) => format!("its job {} ended: {end}; it printed: {said}", job.number),
+    };
+    ended(folder, name, State::Failed, &reason);
+    Ok(true)
+}
+
+/// What is wrong where files of this machine are not seen on a node.
+const SHARED: &str =
+    "the directory of -o must be on a file system that the nodes share with this machine";
+
+/// How a job ended, as far as Slurm remembers (MinJobAge).
+pub(crate) struct End {
+    state: String,
+    reason: String,
+    code: String,
+}
+
+impl End {
+    pub(crate) fn is_success(&self) -> bool {
+        self.state == "COMPLETED"
+    }
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            state,
+            reason,
+            code,
+        } = self;
+        write!(f, "{state}")?;
+        if !matches!(&**reason, "" | "None") {
+            write!(f, " ({reason})")?;
+        }
+        match &**code {
+            "" | "0:0" => Ok(()),
+            code => write!(f, ", exit code {code}"),
+        }
+    }
+}
+
+/// How a job that has left the queue ended.
+pub(crate) fn end_of(number: &str) -> End {
+    let shown = ask(
+        &["scontrol", "--oneliner", "show", "job", number],
+        "",
+        INSTALL,
+    );
+    let text = shown.unwrap_or_default();
+    let field = |key: &str| {
+        let value = text
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix(key));
+        value.unwrap_or_default().to_owned()
+    };
+    let state = field("JobState=");
+    End {
+        state: match state.is_empty() {
+            true => "Slurm does not know how any more".to_owned(),
+            false => state,
+        },
+        reason: field("Reason="),
+        code: field("ExitCode="),
+    }
+}
+
+/// Cancels the jobs that wait for a node which went down: Slurm would keep them until it is back.
+fn give_up_on_dead(
+    folder: &mut Folder,
+    jobs: &mut BTreeMap<NodeName, Job>,
+    queue: &BTreeMap<String, Queued>,
+) -> Result<(), EngineError> {
+    let is_pending = |job: &Job| {
+        queue
+            .get(&job.number)
+            .is_some_and(|queued| queued.is_pending)
+    };
+    if !jobs.values().any(is_pending) {
+        return Ok(());
+    }
+    // A later look will do where this one fails.
+    let Ok(seen) = seen(None, None) else {
+        return Ok(());
+    };
+    let dead = |name: &NodeName| seen.get(name).and_then(|seen| seen.down.clone());
+    let waiting: Vec<(NodeName, String)> = jobs
+        .iter()
+        .filter(|(_, job)| is_pending(job))
+        .filter_map(|(name, _)| Some((name.clone(), dead(name)?)))
+        .collect();
+    for (name, why) in waiting {
+        if let Some(job) = jobs.remove(&name) {
+            cancel([&*job.number])?;
+        }
+        ended(folder, &name, State::Unreachable, &why);
+    }
+    Ok(())
+}
+
+/// Cancels jobs; those that have ended meanwhile are no failure.
+pub(crate) fn cancel<'j>(numbers: impl IntoIterator<Item = &'j str>) -> Result<(), EngineError> {
+    let numbers: Vec<&str> = numbers.into_iter().collect();
+    for some in numbers.chunks(CHUNK) {
+        ask(&[&["scancel", "--quiet"], some].concat(), "", INSTALL)?;
+    }
+    Ok(())
+}
+
+fn ended(folder: &mut Folder, name: &NodeName, state: State, reason: &str) {
+    if let Some(node) = folder.collection.nodes.get_mut(name) {
+        node.end(state, reason);
+        node.job = None;
+    }
+}
+
+/// Puts the program where nodes find it: in the directory that they share.
+///
+/// # Errors
+/// When it cannot be copied.
+pub fn shared_program(folder: &Folder) -> Result<Shared, EngineError> {
+    let path = folder.path().join(PROGRAM);
+    let from = &folder.collection.request.binary;
+    fs::copy(from, &path).map_err(failed("copying", from))?;
+    Ok(Shared(path))
+}
+
+/// A copy of the program, removed on drop.
+#[derive(Debug)]
+pub struct Shared(std::path::PathBuf);
+
+impl AsRef<Path> for Shared {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_that_start_no_job_are_told_from_busy_ones() {
+        for fine in [
+            "idle",
+            "allocated",
+            "mixed",
+            "completing",
+            "idle~",
+            "idle#",
+            "allocated+",
+            "planned",
+            "reserved",
+        ] {
+            assert_eq!(down(fine, "none"), None, "{fine}");
+        }
+        assert_eq!(
+            down("drained", "bad DIMM | C2"),
+            Some("drained: bad DIMM | C2".to_owned())
+        );
+        assert_eq!(
+            down("down*", "Not responding"),
+            Some("down*: Not responding".to_owned())
+        );
+        assert_eq!(
+            down("idle*", "none"),
+            Some("idle*: it does not answer Slurm".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_script_is_valid_and_arguments_stay_what_they_are() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let arriving = folder.path().join("it's here").join("n1.json.gz");
+        fs::create_dir(arriving.parent().expect("a folder")).expect("made");
+        // In place of the program: writes its arguments to the file that follows --output.
+        let program = folder.path().join("a program");
+        fs::write(
+            &program,
+            "#!/bin/sh\nfor last; do :; done\nprintf '%s|' \"$@\" > \"$last\"\n",
+        )
+        .expect("written");
+        fs::set_permissions(
+            &program,
+            std::os::unix::fs::PermissionsExt::from_mode(0o700),
+        )
+        .expect("ours");
+        let request = Request {
+            arguments: ["run", "a{b=c}", "$(touch bad) ' \" \\"]
+                .map(str::to_owned)
+                .to_vec(),
+            binary: program.clone(),
+            scratch: folder.path().display().to_string(),
+            limit_s: 60,
+        };
+        let text = script(&request, &program, &arriving);
+        // Without sbcast, as on a node without Slurm's clients.
+        ask(&["sh"], &text, "").expect("it succeeds");
+        let written = fs::read_to_string(&arriving).expect("it has arrived");
+        assert!(
+            written.starts_with("run|a{b=c}|$(touch bad) ' \" \\|--output|"),
+            "{written}"
+        );
+        let left: Vec<_> = fs::read_dir(folder.path())
+            .expect("there")
+            .flatten()
+            .map(|entry| entry.file_name())
+            .collect();
+        assert_eq!(left.len(), 2, "the scratch directory is gone: {left:?}");
+    }
+}

@@ -1,0 +1,425 @@
+//! The directory of a collection:
+//!
+//! - `fleet.json`: what was asked, and what became of every node;
+//! - `nodes/NODE.json.gz`: the documents that were looked at, and `nodes/NODE.log`: what a node printed;
+//! - `arriving/`: what nodes have sent and nobody has looked at.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use syscost_results::document::Digest;
+use syscost_store::{LoadError, load_digest, write_atomically};
+
+use crate::NodeName;
+use crate::engine::Engine;
+
+/// Name of the file that says what was asked and what became of it.
+pub const FILE: &str = "fleet.json";
+
+/// Version of that file's shape.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Maximum length of a reason, in characters: some come from nodes.
+const MAX_REASON: usize = 300;
+
+/// How much of the end of a log is looked at, in bytes.
+const TAIL_BYTES: u64 = 4096;
+
+/// What became of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Nothing yet.
+    Waiting,
+    /// It measures.
+    Running,
+    /// Its document is in `nodes/`.
+    Done,
+    /// It gave no document; the reason says why.
+    Failed,
+    /// The engine does not reach it.
+    Unreachable,
+}
+
+/// A node of a collection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// What became of it.
+    pub state: State,
+    /// The host's name that its document must have, where the engine knows it.
+    pub host: Option<String>,
+    /// The engine's job, where it has jobs.
+    pub job: Option<String>,
+    /// Why there is no document.
+    pub reason: Option<String>,
+}
+
+impl Node {
+    /// A node of which nothing is known yet.
+    pub fn waiting(host: Option<String>) -> Self {
+        Self {
+            state: State::Waiting,
+            host,
+            job: None,
+            reason: None,
+        }
+    }
+
+    /// A node that cannot be asked.
+    pub fn unreachable(reason: &str) -> Self {
+        let mut node = Self::waiting(None);
+        node.end(State::Unreachable, reason);
+        node
+    }
+
+    /// Notes how it ended. What nodes say may be anything, so it is made harmless for a terminal.
+    pub fn end(&mut self, state: State, reason: &str) {
+        self.state = state;
+        self.reason = Some(tame(reason));
+    }
+}
+
+/// What is measured on each node, and how it gets there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// Arguments of `syscost` on the node, without those for its output.
+    pub arguments: Vec<String>,
+    /// The program that is brought to the nodes.
+    pub binary: PathBuf,
+    /// The directory on nodes in which one is made for the program and its files.
+    pub scratch: String,
+    /// After how many seconds a node's measurement is ended by the engine.
+    pub limit_s: u64,
+}
+
+/// The content of `fleet.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collection {
+    /// Version of this file's shape.
+    pub schema_version: u32,
+    /// Names its jobs and directories.
+    pub id: String,
+    /// When it began, RFC 3339, UTC.
+    pub created: String,
+    /// How nodes are reached.
+    pub engine: Engine,
+    /// What is asked of each.
+    pub request: Request,
+    /// The nodes.
+    pub nodes: BTreeMap<NodeName, Node>,
+}
+
+impl Collection {
+    /// A new collection.
+    pub fn new(engine: Engine, request: Request, nodes: BTreeMap<NodeName, Node>) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            id: Self::new_id(),
+            created: jiff::Timestamp::now()
+                .strftime("%Y-%m-%dT%H:%M:%SZ")
+                .to_string(),
+            engine,
+            request,
+            nodes,
+        }
+    }
+
+    /// A new id, which nobody has used before.
+    pub fn new_id() -> String {
+        format!("{:012x}", fastrand::u64(..) >> 16)
+    }
+
+    /// How many nodes are in this state.
+    pub fn count(&self, state: State) -> usize {
+        self.nodes
+            .values()
+            .filter(|node| node.state == state)
+            .count()
+    }
+}
+
+/// Why a collection's directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// A file cannot be made, read or written.
+    #[error("{action} {path}: {cause}")]
+    Io {
+        /// `making`, `reading`, `writing`, ...
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
+    /// There is something else in the way.
+    #[error(
+        "{path} exists; continue its collection with --resume {path}, or give another directory with -o"
+    )]
+    Exists {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// It holds no collection that this version can read.
+    #[error(
+        "{path} is not the file of a collection that this version can read ({cause}); give a directory that `syscost fleet run` made"
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: String,
+    },
+    /// Another `fleet run` is at work there.
+    #[error("another syscost collects into {path}; wait for its end")]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+/// The directory of a collection, which one process at a time writes to.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    /// What was asked, and what became of it; kept by [`Folder::save`].
+    pub collection: Collection,
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes the directory of a new collection, for its owner only.
+    ///
+    /// # Errors
+    /// When it exists or cannot be made.
+    pub fn create(path: &Path, collection: Collection) -> Result<Self, FolderError> {
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        builder.create(path).map_err(|cause| match cause.kind() {
+            io::ErrorKind::AlreadyExists => FolderError::Exists {
+                path: path.to_owned(),
+            },
+            _ => failed("making", path)(cause),
+        })?;
+        // Nodes are told where it is.
+        let path = fs::canonicalize(path).map_err(failed("finding", path))?;
+        for part in ["nodes", "arriving"] {
+            let part = path.join(part);
+            builder.create(&part).map_err(failed("making", &part))?;
+        }
+        let folder = Self {
+            _lock: locked(&path)?,
+            path,
+            collection,
+        };
+        folder.save()?;
+        Ok(folder)
+    }
+
+    /// Opens a collection's directory again. Nodes without a document, and those whose document cannot be read, are waiting.
+    ///
+    /// # Errors
+    /// When it holds no collection, or another process is collecting into it.
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        let collection = read(path)?;
+        let path = fs::canonicalize(path).map_err(failed("finding", path))?;
+        let mut folder = Self {
+            _lock: locked(&path)?,
+            path,
+            collection,
+        };
+        for (name, node) in &mut folder.collection.nodes {
+            let document = document_in(&folder.path, name);
+            if node.state == State::Done && look(&document, node.host.as_deref()).is_ok() {
+                continue;
+            }
+            // A job that still runs is found again by its number.
+            node.state = State::Waiting;
+            node.reason = None;
+        }
+        Ok(folder)
+    }
+
+    /// The directory, as an absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where a node's document is kept.
+    pub fn document(&self, node: &NodeName) -> PathBuf {
+        document_in(&self.path, node)
+    }
+
+    /// Where a node's document arrives.
+    pub fn arriving(&self, node: &NodeName) -> PathBuf {
+        self.path.join("arriving").join(format!("{node}.json.gz"))
+    }
+
+    /// Where what a node prints is kept.
+    pub fn log(&self, node: &NodeName) -> PathBuf {
+        self.path.join("nodes").join(format!("{node}.log"))
+    }
+
+    /// The last lines that a node printed.
+    pub fn tail(&self, node: &NodeName) -> String {
+        tail(&self.log(node)).unwrap_or_default()
+    }
+
+    /// Writes `fleet.json`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self) -> Result<(), FolderError> {
+        write_json(&self.path.join(FILE), &self.collection)
+    }
+
+    /// Keeps a document that has arrived, if it is one of this node; `false` if none has arrived. One that is not is removed, and
+    /// the node has failed.
+    ///
+    /// # Errors
+    /// When files cannot be moved.
+    pub fn accept(&mut self, name: &NodeName) -> Result<bool, FolderError> {
+        let arrived = self.arriving(name);
+        if arrived.symlink_metadata().is_err() {
+            return Ok(false);
+        }
+        let kept = self.document(name);
+        let Some(node) = self.collection.nodes.get_mut(name) else {
+            return Ok(false);
+        };
+        match look(&arrived, node.host.as_deref()) {
+            Ok(_) => {
+                fs::set_permissions(&arrived, Permissions::from_mode(0o600))
+                    .map_err(failed("keeping", &arrived))?;
+                fs::rename(&arrived, &kept).map_err(failed("moving", &arrived))?;
+                node.state = State::Done;
+                node.reason = None;
+            }
+            Err(why) => {
+                fs::remove_file(&arrived).map_err(failed("removing", &arrived))?;
+                node.end(State::Failed, &format!("its document was refused: {why}"));
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Reads what was asked and what became of it, without a lock: for reports.
+///
+/// # Errors
+/// When the directory holds no collection that this version can read.
+pub fn read(folder: &Path) -> Result<Collection, FolderError> {
+    let path = folder.join(FILE);
+    let bytes = fs::read(&path).map_err(failed("reading", &path))?;
+    let foreign = |cause: String| FolderError::Foreign {
+        path: path.clone(),
+        cause,
+    };
+    let collection: Collection =
+        serde_json::from_slice(&bytes).map_err(|error| foreign(error.to_string()))?;
+    match collection.schema_version {
+        SCHEMA_VERSION => Ok(collection),
+        other => Err(foreign(format!(
+            "its version is {other}, not {SCHEMA_VERSION}"
+        ))),
+    }
+}
+
+/// Writes a value as JSON, whole or not at all.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError> {
+    let text =
+        serde_json::to_vec_pretty(value).map_err(|error| failed("writing", path)(error.into()))?;
+    write_atomically(path, &text).map_err(failed("writing", path))
+}
+
+/// Text of unknown origin on one line, without control characters, cut to a readable length.
+pub fn tame(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    let mut tamed: String = text
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .take(MAX_REASON)
+        .collect();
+    if tamed.len() < text.len() && tamed.chars().count() == MAX_REASON {
+        tamed.push('…');
+    }
+    tamed
+}
+
+/// Reads a document of unknown origin; `host` is that of which it must be.
+pub(crate) fn look(path: &Path, host: Option<&str>) -> Result<Digest, String> {
+    // Opening a pipe would wait, and a link may lead anywhere.
+    let is_file = path.symlink_metadata().is_ok_and(|facts| facts.is_file());
+    if !is_file {
+        return Err("it is not a regular file".to_owned());
+    }
+    let digest = load_digest(path).map_err(|error| match error {
+        LoadError::Document { cause, .. } => {
+            cause.to_string().trim_start_matches([':', ' ']).to_owned()
+        }
+        other => other.to_string(),
+    })?;
+    let short = |name: &str| {
+        name.split('.')
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+    };
+    match host.filter(|host| short(host) != short(&digest.machine.hostname)) {
+        Some(host) => Err(format!(
+            "it is of the machine {:?}, not of {host}",
+            digest.machine.hostname
+        )),
+        None => Ok(digest),
+    }
+}
+
+pub(crate) fn tail(log: &Path) -> io::Result<String> {
+    if !log.symlink_metadata()?.is_file() {
+        return Ok(String::new());
+    }
+    let mut file = File::open(log)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    Ok(lines[lines.len().saturating_sub(3)..].join("; "))
+}
+
+fn document_in(folder: &Path, node: &NodeName) -> PathBuf {
+    folder.join("nodes").join(format!("{node}.json.gz"))
+}
+
+fn locked(path: &Path) -> Result<File, FolderError> {
+    let folder = File::open(path).map_err(failed("opening", path))?;
+    match folder.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => Err(FolderError::Busy {
+            path: path.to_owned(),
+        }),
+        // Some network file systems have no locks.
+        Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(folder),
+    }
+}
+
+pub(crate) fn failed<'p>(
+    action: &'static str,
+    path: &'p Path,
+) -> impl Fn(io::Error) -> FolderError + 'p {
+    move |cause| FolderError::Io {
+        action,
+        path: path.to_owned(),
+        cause,
+    }
+}

@@ -1,0 +1,545 @@
+//! What is said of a fleet: the same for the terminal, for programs and for the page.
+
+mod page;
+mod text;
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+use syscost_results::row_name;
+use syscost_results::{Better, Unit};
+
+pub use page::page;
+pub use text::text;
+
+use crate::baseline::{Baseline, CohortBaseline, ExpectedRow, VERSION};
+use crate::collection::{LeftOut, Silent, harmless};
+use crate::drift::{self, Drift};
+use crate::fleet::{Fleet, date};
+use crate::judge::{self, Judgement, Outlier, Untold, judge};
+use crate::reasons::{Reason, Values};
+
+/// Facts of one machine that changed are told up to this many.
+const MAX_CHANGED: usize = 5;
+
+/// Which machines are not like the others, in what, since when, and what about them is different.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Version of its shape as a JSON document.
+    pub syscost_fleet_report: u32,
+    /// How many machines gave a document that counts.
+    pub machines: usize,
+    /// How many of them were judged.
+    pub judged: usize,
+    /// By how many figures.
+    pub figures: usize,
+    /// Of how many rows.
+    pub rows: usize,
+    /// The machines that are not like the others, the worst first.
+    pub outliers: Vec<Unlike>,
+    /// Machines of which nothing can be said.
+    pub untold: Vec<UntoldMachine>,
+    /// What machines were held against each other.
+    pub cohorts: Vec<CohortLine>,
+    /// When they were measured, the oldest first.
+    pub collections: Vec<CollectionLine>,
+    /// Machines that changed as the others did not; empty with one collection.
+    pub changed: Vec<Unlike>,
+    /// Rows in which whole cohorts changed, the largest change first.
+    pub changed_together: Vec<TogetherLine>,
+    /// Nodes that gave no document.
+    pub silent: Vec<Silent>,
+    /// Documents that do not count.
+    pub left_out: Vec<LeftOut>,
+    /// Groups of rows, and how far these machines are from their cohort's median in each; above zero is worse.
+    #[serde(skip)]
+    pub heat: Heat,
+}
+
+/// A machine that is not like the others.
+#[derive(Debug, Serialize)]
+pub struct Unlike {
+    /// Its host name.
+    pub machine: String,
+    /// Its cohort, by place in the report's list.
+    pub cohort: usize,
+    /// The first day, UTC, from which on it has been like this; `None` if it was measured only once.
+    pub since: Option<String>,
+    /// How likely one of such a cohort is as far off by chance.
+    pub p_value: f64,
+    /// The groups of rows in which it differs, that with the most rows first.
+    pub groups: Vec<GroupCount>,
+    /// The rows in which it differs, the worst first.
+    pub rows: Vec<UnlikeRow>,
+    /// What is recorded of it and of hardly any other.
+    pub reasons: Vec<Reason>,
+    /// Facts that are others than in its document before.
+    pub changed_facts: Vec<ChangedFact>,
+    /// How many of its figures were judged.
+    pub figures: usize,
+}
+
+/// In how many rows of a group a machine differs.
+#[derive(Debug, Serialize)]
+pub struct GroupCount {
+    /// The group: `syscall`.
+    pub group: String,
+    /// In so many rows.
+    pub rows: usize,
+    /// Of so many.
+    pub of: usize,
+}
+
+/// A row in which a machine differs.
+#[derive(Debug, Serialize)]
+pub struct UnlikeRow {
+    /// The row's name.
+    pub row: String,
+    /// The unit of both medians.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// Whether it is worse than the others.
+    pub worse: bool,
+    /// The machine's median; of a change, the present one.
+    pub median: f64,
+    /// What the others have; of a change, what the machine itself would have had it changed as they did.
+    pub expected: f64,
+    /// The median over the expected one, less one: 0.3 is 30 % more.
+    pub change: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of it.
+    pub high: f64,
+    /// How likely such a deviation is by chance.
+    pub p_value: f64,
+}
+
+/// A fact that changed.
+#[derive(Debug, Serialize)]
+pub struct ChangedFact {
+    /// Its name.
+    pub fact: String,
+    /// Its value before, if recorded.
+    pub before: Option<String>,
+    /// Its value now, if recorded.
+    pub now: Option<String>,
+}
+
+/// A machine of which nothing can be said.
+#[derive(Debug, Serialize)]
+pub struct UntoldMachine {
+    /// Its host name.
+    pub machine: String,
+    /// Why not, as the rest of a sentence that begins with `cannot tell: `.
+    pub why: String,
+}
+
+/// A cohort.
+#[derive(Debug, Serialize)]
+pub struct CohortLine {
+    /// What its machines have in common; null where it is not recorded.
+    pub facts: BTreeMap<String, Option<String>>,
+    /// How many machines.
+    pub machines: usize,
+    /// How many rows were judged; none if there are too few machines.
+    pub rows: usize,
+    /// How many of its machines are not like the others.
+    pub outliers: usize,
+}
+
+/// A collection.
+#[derive(Debug, Serialize)]
+pub struct CollectionLine {
+    /// Its first day, UTC.
+    pub from: String,
+    /// Its last day.
+    pub to: String,
+    /// How many machines were measured.
+    pub machines: usize,
+}
+
+/// A row in which a whole cohort changed.
+#[derive(Debug, Serialize)]
+pub struct TogetherLine {
+    /// The row's name.
+    pub row: String,
+    /// The cohort, by place in the report's list.
+    pub cohort: usize,
+    /// How many machines were measured in it both times.
+    pub machines: usize,
+    /// Whether it became worse.
+    pub worse: bool,
+    /// The median machine's change: 0.1 is 10 % more.
+    pub change: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of it.
+    pub high: f64,
+}
+
+/// Deviations of some machines by group of rows.
+#[derive(Debug, Default)]
+pub struct Heat {
+    /// The groups, by name.
+    pub groups: Vec<String>,
+    /// The machines, each with the median deviation of each group's rows, if it has any; above zero is worse.
+    pub machines: Vec<HeatLine>,
+}
+
+/// A machine's deviations by group of rows.
+#[derive(Debug)]
+pub struct HeatLine {
+    /// Its host name.
+    pub machine: String,
+    /// Whether it is not like the others.
+    pub is_outlier: bool,
+    /// For each group the median deviation, as a logarithm.
+    pub deviations: Vec<Option<f64>>,
+}
+
+/// At most so many machines are shown with their groups: outliers, and some others to compare them with.
+const MAX_HEAT: usize = 60;
+/// At least so many of them are others.
+const HEAT_OTHERS: usize = 8;
+
+/// The latest state of a fleet, judged, and what changed.
+pub struct Judged<'a> {
+    fleet: &'a Fleet,
+    alike: &'a [String],
+    judgement: Judgement,
+}
+
+impl<'a> Judged<'a> {
+    /// Judges each machine's latest document against those of machines with the same values of these facts.
+    pub fn of(fleet: &'a Fleet, alike: &'a [String]) -> Self {
+        let entries = match fleet.collections.len().checked_sub(1) {
+            Some(last) => fleet.as_of(last),
+            None => Vec::new(),
+        };
+        let judgement = judge(fleet, &drift::subjects(fleet, &entries), alike);
+        Judged {
+            fleet,
+            alike,
+            judgement,
+        }
+    }
+
+    /// What its cohorts say of each row.
+    pub fn baseline(&self) -> Baseline {
+        let last = self.fleet.entries.iter().map(|entry| entry.started).max();
+        let latest = jiff::Timestamp::from_second(last.unwrap_or(0)).unwrap_or_default();
+        let cohorts = self
+            .judgement
+            .cohorts
+            .iter()
+            .filter(|judged| !judged.expected.is_empty());
+        Baseline {
+            syscost_baseline: VERSION,
+            latest: latest.to_string(),
+            cohorts: cohorts
+                .map(|judged| CohortBaseline {
+                    facts: judged.cohort.facts.iter().cloned().collect(),
+                    machines: judged.cohort.entries.len(),
+                    core_ours_percent: judged.core_ours,
+                    rows: judged
+                        .expected
+                        .iter()
+                        .map(|(number, expected)| {
+                            let row = &self.fleet.rows[*number as usize];
+                            ExpectedRow {
+                                name: row.name.clone(),
+                                revision: row.revision,
+                                unit: row.unit,
+                                better: row.better,
+                                median: expected.log.exp(),
+                                scale: expected.scale,
+                                machines: expected.machines,
+                                freedom: expected.freedom,
+                            }
+                        })
+                        .collect(),
+                })
+                .collect(),
+        }
+    }
+
+    /// All that is said of it.
+    pub fn report(&self) -> Report {
+        let (fleet, judgement) = (self.fleet, &self.judgement);
+        let since = drift::since(fleet, judgement, self.alike);
+        let drift = drift::drift(fleet, self.alike);
+        let mut values: HashMap<usize, Values<'_>> = HashMap::new();
+        let mut outliers = Vec::new();
+        for outlier in &judgement.outliers {
+            let cohort = &judgement.cohorts[outlier.cohort].cohort;
+            let of_cohort = values
+                .entry(outlier.cohort)
+                .or_insert_with(|| Values::of(fleet, &cohort.entries));
+            let first = since.get(&fleet.entries[outlier.entry].host);
+            let mut unlike = self.unlike(judgement, outlier);
+            unlike.reasons = of_cohort.reasons(judgement, outlier);
+            unlike.since = first
+                .filter(|_| fleet.collections.len() > 1)
+                .map(|first| date(fleet.collections[*first].first));
+            outliers.push(unlike);
+        }
+        let mut rows: Vec<u32> = judgement
+            .cohorts
+            .iter()
+            .flat_map(|judged| judged.expected.iter().map(|(row, _)| *row))
+            .collect();
+        rows.sort_unstable();
+        rows.dedup();
+        Report {
+            syscost_fleet_report: 1,
+            machines: judgement.machines + judgement.untold.len(),
+            judged: judgement.machines,
+            figures: judgement.figures,
+            rows: rows.len(),
+            outliers,
+            untold: self.untold(),
+            cohorts: self.cohorts(),
+            collections: fleet
+                .collections
+                .iter()
+                .map(|one| CollectionLine {
+                    from: date(one.first),
+                    to: date(one.last),
+                    machines: one.entries.len(),
+                })
+                .collect(),
+            changed: drift.iter().flat_map(|drift| self.changed(drift)).collect(),
+            changed_together: drift
+                .iter()
+                .flat_map(|drift| self.together(drift))
+                .collect(),
+            silent: fleet.silent.clone(),
+            left_out: fleet.left_out.clone(),
+            heat: self.heat(),
+        }
+    }
+
+    fn unlike(&self, judgement: &Judgement, outlier: &Outlier) -> Unlike {
+        let fleet = self.fleet;
+        let entry = &fleet.entries[outlier.entry];
+        let mut of_group: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        let mut figures = 0;
+        for (row, _) in judge::deviations(&judgement.cohorts[outlier.cohort], &entry.cells) {
+            of_group
+                .entry(group(&fleet.rows[row as usize].name))
+                .or_default()
+                .1 += 1;
+            figures += 1;
+        }
+        let rows = outlier.findings.iter().map(|finding| {
+            let row = &fleet.rows[finding.row as usize];
+            of_group.entry(group(&row.name)).or_default().0 += 1;
+            let cells = &entry.cells;
+            let found = cells.binary_search_by_key(&finding.row, |cell| cell.row);
+            let log = found.map_or(f64::NAN, |found| cells[found].log);
+            let [change, low, high] = finding.deviation.shares();
+            UnlikeRow {
+                row: harmless(&row.name),
+                unit: row.unit,
+                better: row.better,
+                worse: finding.is_worse,
+                median: log.exp(),
+                expected: (log - finding.deviation.log).exp(),
+                change,
+                low,
+                high,
+                p_value: finding.deviation.p_value,
+            }
+        });
+        let rows = rows.collect();
+        let groups = of_group.into_iter().filter(|(_, (rows, _))| *rows > 0);
+        let mut groups: Vec<GroupCount> = groups
+            .map(|(group, (rows, of))| GroupCount {
+                group: harmless(group),
+                rows,
+                of,
+            })
+            .collect();
+        groups.sort_by_key(|group| std::cmp::Reverse(group.rows));
+        Unlike {
+            machine: harmless(&entry.host),
+            cohort: outlier.cohort,
+            since: None,
+            p_value: outlier.p_value,
+            groups,
+            rows,
+            reasons: Vec::new(),
+            changed_facts: Vec::new(),
+            figures,
+        }
+    }
+
+    fn untold(&self) -> Vec<UntoldMachine> {
+        let untold = self.judgement.untold.iter();
+        let mut told: Vec<UntoldMachine> = untold
+            .map(|(entry, why)| UntoldMachine {
+                machine: harmless(&self.fleet.entries[*entry].host),
+                why: match why {
+                    Untold::FewLikeIt(1) => "no other machine is like it".to_owned(),
+                    Untold::FewLikeIt(machines) => {
+                        format!("only {machines} machines are like it, itself included")
+                    }
+                    Untold::CoreNotOurs { own, others } => format!(
+                        "its cores were its own {own:.0} % of the time, and those of half of the others {others:.0} % or more"
+                    ),
+                    Untold::NothingKnown(rows) => {
+                        format!("none of its {rows} rows has a number beyond doubt that others have")
+                    }
+                },
+            })
+            .collect();
+        told.sort_by(|one, other| (&one.why, &one.machine).cmp(&(&other.why, &other.machine)));
+        told
+    }
+
+    fn cohorts(&self) -> Vec<CohortLine> {
+        let cohorts = self.judgement.cohorts.iter().enumerate();
+        cohorts
+            .map(|(number, judged)| {
+                let outliers = self.judgement.outliers.iter();
+                CohortLine {
+                    facts: judged.cohort.facts.iter().cloned().collect(),
+                    machines: judged.cohort.entries.len(),
+                    rows: judged.expected.len(),
+                    outliers: outliers.filter(|one| one.cohort == number).count(),
+                }
+            })
+            .collect()
+    }
+
+    fn changed(&self, drift: &Drift) -> Vec<Unlike> {
+        let outliers = drift.judgement.outliers.iter();
+        outliers
+            .map(|outlier| {
+                let mut unlike = self.unlike(&drift.judgement, outlier);
+                unlike.cohort = self.cohort_of(outlier.entry);
+                unlike.changed_facts = drift
+                    .before
+                    .get(&outlier.entry)
+                    .map(|before| self.changed_facts(*before, outlier.entry))
+                    .unwrap_or_default();
+                unlike
+            })
+            .collect()
+    }
+
+    fn together(&self, drift: &Drift) -> Vec<TogetherLine> {
+        let together = drift.together.iter();
+        together
+            .map(|one| {
+                let [change, low, high] = one.change.shares();
+                let entries = &drift.judgement.cohorts[one.cohort].cohort.entries;
+                TogetherLine {
+                    row: harmless(&self.fleet.rows[one.row as usize].name),
+                    cohort: entries.first().map_or(0, |entry| self.cohort_of(*entry)),
+                    machines: one.machines,
+                    worse: judge::worse(self.fleet, one.row, one.change.log) > 0.0,
+                    change,
+                    low,
+                    high,
+                }
+            })
+            .collect()
+    }
+
+    /// The cohort of a document, by number.
+    fn cohort_of(&self, entry: usize) -> usize {
+        let mut cohorts = self.judgement.cohorts.iter();
+        cohorts
+            .position(|judged| judged.cohort.entries.contains(&entry))
+            .unwrap_or(0)
+    }
+
+    /// The facts in which two documents of a machine differ.
+    fn changed_facts(&self, before: usize, now: usize) -> Vec<ChangedFact> {
+        let facts = |entry| self.fleet.facts(entry).collect::<BTreeMap<_, _>>();
+        let (before, now) = (facts(before), facts(now));
+        let names = before.keys().chain(now.keys()).copied();
+        let mut names: Vec<&str> = names
+            .filter(|name| before.get(name) != now.get(name))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let value =
+            |facts: &BTreeMap<&str, &str>, name| facts.get(name).map(|value| (*value).to_owned());
+        let changed = names.into_iter().take(MAX_CHANGED);
+        changed
+            .map(|name| ChangedFact {
+                fact: name.to_owned(),
+                before: value(&before, name),
+                now: value(&now, name),
+            })
+            .collect()
+    }
+
+    fn heat(&self) -> Heat {
+        let (fleet, judgement) = (self.fleet, &self.judgement);
+        let outliers = judgement.outliers.iter().map(|one| (one.entry, one.cohort));
+        let mut shown: Vec<(usize, usize)> = outliers.take(MAX_HEAT - HEAT_OTHERS).collect();
+        let outliers = shown.len();
+        // Neighbours by name are of one rack more often than not.
+        let is_outlier = |entry: usize| judgement.outliers.iter().any(|one| one.entry == entry);
+        for (entry, cohort) in shown.clone() {
+            let members = &judgement.cohorts[cohort].cohort.entries;
+            let place = members
+                .iter()
+                .position(|member| *member == entry)
+                .unwrap_or(0);
+            let around = members.iter().skip(place.saturating_sub(1)).take(3);
+            for member in around.filter(|member| !is_outlier(**member)) {
+                if shown.len() < (2 * outliers).clamp(HEAT_OTHERS, MAX_HEAT)
+                    && !shown.contains(&(*member, cohort))
+                {
+                    shown.push((*member, cohort));
+                }
+            }
+        }
+        let lines: Vec<(usize, BTreeMap<&str, Vec<f64>>)> = shown
+            .iter()
+            .map(|(entry, cohort)| {
+                let cells = &fleet.entries[*entry].cells;
+                let mut of_group: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+                for (row, deviation) in judge::deviations(&judgement.cohorts[*cohort], cells) {
+                    let name = group(&fleet.rows[row as usize].name);
+                    of_group
+                        .entry(name)
+                        .or_default()
+                        .push(judge::worse(fleet, row, deviation.log));
+                }
+                (*entry, of_group)
+            })
+            .collect();
+        let mut groups: Vec<&str> = lines
+            .iter()
+            .flat_map(|(_, of_group)| of_group.keys().copied())
+            .collect();
+        groups.sort_unstable();
+        groups.dedup();
+        Heat {
+            machines: lines
+                .iter()
+                .map(|(entry, of_group)| HeatLine {
+                    machine: harmless(&fleet.entries[*entry].host),
+                    is_outlier: is_outlier(*entry),
+                    deviations: groups
+                        .iter()
+                        .map(|group| syscost_results::stats::order::median(of_group.get(group)?))
+                        .collect(),
+                })
+                .collect(),
+            groups: groups.into_iter().map(harmless).collect(),
+        }
+    }
+}
+
+/// The group of a row: `syscall` of `syscall.null{call=getppid}`.
+fn group(name: &str) -> &str {
+    let id = row_name::id(name);
+    id.split_once('.').map_or(id, |(group, _)| group)
+}

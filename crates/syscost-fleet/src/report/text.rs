@@ -1,0 +1,298 @@
+//! The report for a terminal: which machines first, the worst first.
+
+use std::fmt::Write;
+
+use anstyle::Style;
+use syscost_report::sentence::count;
+use syscost_report::units::quantity;
+use syscost_report::wrap::{hanging, together};
+use syscost_results::Better;
+
+use super::{ChangedFact, CohortLine, Report, Unlike, UnlikeRow};
+use crate::judge::RATE;
+use crate::reasons::Reason;
+
+/// The name of a machine.
+const NAME: Style = Style::new().bold();
+/// At most so many machines unlike the others, unless all are wanted.
+const MAX_MACHINES: usize = 20;
+/// At most so many lines of another kind.
+const MAX_LINES: usize = 5;
+/// At most so many rows of a machine.
+const MAX_ROWS: usize = 3;
+
+/// The report in lines of at most `width` columns; with every line if `all`.
+pub fn text(report: &Report, width: usize, all: bool) -> String {
+    let mut out = Text {
+        out: String::new(),
+        width,
+        all,
+    };
+    out.line("", &verdict(report));
+    out.list(&report.outliers, MAX_MACHINES, |out, unlike| {
+        out.unlike(unlike, "others")
+    });
+    if !report.changed.is_empty() {
+        out.heading(&format!(
+            "{} changed as the others did not, since measured before:",
+            count(report.changed.len(), "machine")
+        ));
+        out.list(&report.changed, MAX_MACHINES, |out, unlike| {
+            out.unlike(unlike, "as others changed")
+        });
+    }
+    if !report.changed_together.is_empty() {
+        out.heading(&format!(
+            "In {} the machines changed together:",
+            count(report.changed_together.len(), "row")
+        ));
+        out.list(&report.changed_together, MAX_LINES, |out, row| {
+            let of = change(row.change, row.low, row.high);
+            let worse = worse_or_better(row.worse);
+            out.line(
+                "  ",
+                &format!(
+                    "{} {of}, {worse}, the middle one of {} machines",
+                    row.row, row.machines
+                ),
+            );
+        });
+    }
+    if !report.untold.is_empty() {
+        out.heading(&format!(
+            "Of {} nothing can be said:",
+            count(report.untold.len(), "machine")
+        ));
+        out.list(&report.untold, MAX_LINES, |out, one| {
+            out.line("  ", &format!("{}: cannot tell: {}", one.machine, one.why));
+        });
+    }
+    if !report.silent.is_empty() {
+        out.heading(&format!(
+            "{} gave no document:",
+            count(report.silent.len(), "node")
+        ));
+        out.list(&report.silent, MAX_LINES, |out, node| {
+            let reason = [&*node.state, &*node.reason]
+                .into_iter()
+                .filter(|text| !text.is_empty());
+            out.line(
+                "  ",
+                &format!("{}: {}", node.node, reason.collect::<Vec<_>>().join(": ")),
+            );
+        });
+    }
+    if !report.left_out.is_empty() {
+        out.heading(&format!(
+            "{} left out:",
+            count(report.left_out.len(), "document")
+        ));
+        out.list(&report.left_out, MAX_LINES, |out, left| {
+            out.line("  ", &format!("{}: {}", left.what, left.why));
+        });
+    }
+    out.heading("Held against each other:");
+    out.list(&report.cohorts, MAX_LINES, |out, cohort| {
+        out.line("  ", &in_words(cohort))
+    });
+    if report.collections.len() > 1 {
+        let dates = report
+            .collections
+            .iter()
+            .map(|one| match one.from == one.to {
+                true => format!("{} ({})", one.from, one.machines),
+                false => format!("{} to {} ({})", one.from, one.to, one.machines),
+            });
+        out.heading(&format!(
+            "Measured on {}; of each machine the latest counts.",
+            dates.collect::<Vec<_>>().join(", ")
+        ));
+    }
+    out.out
+}
+
+/// The first line.
+pub(super) fn verdict(report: &Report) -> String {
+    if report.judged == 0 {
+        return format!(
+            "Nothing could be judged: of {} none has enough others like it.",
+            count(report.machines, "machine")
+        );
+    }
+    let by = format!(
+        "{} of {}",
+        count(report.figures, "figure"),
+        count(report.rows, "row")
+    );
+    match report.outliers.len() {
+        0 => format!(
+            "All {} are like the others of their kind, by {by}.",
+            count(report.judged, "machine")
+        ),
+        outliers => {
+            let (are, their) = if outliers == 1 {
+                ("is", "its")
+            } else {
+                ("are", "their")
+            };
+            format!(
+                "{outliers} of {} {are} not like the others of {their} kind, by {by}; at most {:.0} % of such accusations are chance.",
+                count(report.judged, "machine"),
+                100.0 * RATE
+            )
+        }
+    }
+}
+
+/// What a machine's rows are, in number.
+pub(super) fn summary(unlike: &Unlike) -> String {
+    let worse = unlike.rows.iter().filter(|row| row.worse).count();
+    let better = unlike.rows.len() - worse;
+    let parts = [(worse, "worse"), (better, "better")];
+    let parts = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = parts
+        .map(|(number, word)| format!("{} {word}", count(*number, "row")))
+        .collect();
+    let groups = unlike
+        .groups
+        .iter()
+        .map(|group| format!("{} {} of {}", group.group, group.rows, group.of));
+    format!(
+        "{} ({})",
+        parts.join(", "),
+        groups.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// `+30 % [+28, +32]`.
+pub(super) fn change(change: f64, low: f64, high: f64) -> String {
+    let percent = |share: f64| match share.abs() {
+        small if small < 0.1 => format!("{:+.1}", 100.0 * share),
+        large if large < 100.0 => format!("{:+.0}", 100.0 * share),
+        huge => format!("{:+.0e}", 100.0 * huge.copysign(share)),
+    };
+    format!(
+        "{} % [{}, {}]",
+        percent(change),
+        percent(low),
+        percent(high)
+    )
+}
+
+pub(super) fn worse_or_better(is_worse: bool) -> &'static str {
+    if is_worse { "worse" } else { "better" }
+}
+
+/// `kernel Linux 6.1: 3 of 3 such machines, 0 of 397 others`.
+pub(super) fn reason(reason: &Reason) -> String {
+    let value = reason.value.as_deref().unwrap_or("not recorded");
+    let (such, others) = (reason.such, reason.others);
+    let of_such = match such {
+        1 => "this machine".to_owned(),
+        _ => format!("{} of {such} such machines", reason.of_such),
+    };
+    format!(
+        "{} {value}: {of_such}, {} of {others} others",
+        reason.fact, reason.of_others
+    )
+}
+
+/// What a cohort has in common, and how many of its machines are unlike the others.
+pub(super) fn in_words(cohort: &CohortLine) -> String {
+    let facts = cohort
+        .facts
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?)));
+    let facts: Vec<String> = facts.collect();
+    let facts = if facts.is_empty() {
+        "all machines".to_owned()
+    } else {
+        facts.join(", ")
+    };
+    let told = match cohort.rows {
+        0 => "too few to tell".to_owned(),
+        rows => format!(
+            "{} in {}",
+            count(cohort.outliers, "outlier"),
+            count(rows, "row")
+        ),
+    };
+    format!("{facts}: {}, {told}", count(cohort.machines, "machine"))
+}
+
+struct Text {
+    out: String,
+    width: usize,
+    all: bool,
+}
+
+impl Text {
+    fn line(&mut self, indent: &str, text: &str) {
+        for line in hanging(text, self.width, indent, &format!("{indent}  ")) {
+            let _ = writeln!(self.out, "{line}");
+        }
+    }
+
+    fn heading(&mut self, text: &str) {
+        self.out.push('\n');
+        self.line("", text);
+    }
+
+    /// The first lines of a list, and how many more there are.
+    fn list<T>(&mut self, list: &[T], most: usize, line: impl Fn(&mut Self, &T)) {
+        let shown = if self.all {
+            list.len()
+        } else {
+            list.len().min(most)
+        };
+        for one in &list[..shown] {
+            line(self, one);
+        }
+        if shown < list.len() {
+            self.line(
+                "  ",
+                &format!("and {} more; -v shows all", list.len() - shown),
+            );
+        }
+    }
+
+    fn unlike(&mut self, unlike: &Unlike, others: &str) {
+        let since = unlike
+            .since
+            .as_ref()
+            .map(|since| format!(", since {since}"));
+        let (name, summary) = (&unlike.machine, summary(unlike));
+        self.heading(&format!(
+            "{NAME}{name}{NAME:#}  {summary}{}",
+            since.unwrap_or_default()
+        ));
+        let rows = if self.all { usize::MAX } else { MAX_ROWS };
+        for row in unlike.rows.iter().take(rows) {
+            self.line("    ", &of_row(row, others));
+        }
+        for one in &unlike.reasons {
+            self.line("    ", &format!("goes with {}", reason(one)));
+        }
+        for fact in &unlike.changed_facts {
+            self.line("    ", &fact_changed(fact));
+        }
+    }
+}
+
+fn of_row(row: &UnlikeRow, others: &str) -> String {
+    let of = together(&change(row.change, row.low, row.high));
+    let [median, expected] =
+        [row.median, row.expected].map(|value| together(&quantity(row.unit, value)));
+    let sense = match row.better {
+        Better::Lower => "",
+        Better::Higher => " (more is better)",
+    };
+    format!("{} {of}: {median}, {others} {expected}{sense}", row.row)
+}
+
+/// `kernel was Linux 6.1, is Linux 6.12`.
+pub(super) fn fact_changed(fact: &ChangedFact) -> String {
+    let [before, now] =
+        [&fact.before, &fact.now].map(|value| value.as_deref().unwrap_or("not recorded"));
+    format!("{} was {before}, is {now}", fact.fact)
+}
