@@ -346,6 +346,7 @@ mod tests {
             better: Better::Lower,
             median,
             scale: 0.01,
+            freedom: 7.0,
             machines: 20,
             freedom: 7.0,
         };
