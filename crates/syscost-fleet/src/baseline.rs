@@ -58,6 +58,8 @@ pub struct ExpectedRow {
     pub scale: f64,
     /// How many machines have a number beyond doubt.
     pub machines: usize,
+    /// Degrees of freedom of the distribution that chances are taken from.
+    pub freedom: f64,
 }
 
 /// Why there is no baseline.
@@ -121,11 +123,13 @@ impl Baseline {
         }
         let rows = baseline.cohorts.iter().flat_map(|cohort| &cohort.rows);
         let is_usable = |row: &ExpectedRow| {
-            row.median > 0.0 && row.median.is_finite() && row.scale > 0.0 && row.scale.is_finite()
+            [row.median, row.scale, row.freedom]
+                .iter()
+                .all(|value| *value > 0.0 && value.is_finite())
         };
         match rows.into_iter().find(|row| !is_usable(row)) {
             Some(row) => Err(foreign(format!(
-                "`{}` has no median or scale above zero",
+                "`{}` has a figure that is not above zero",
                 row.name.escape_default().take(100).collect::<String>()
             ))),
             None => Ok(baseline),
@@ -164,6 +168,7 @@ impl CohortBaseline {
             log: known.median.ln(),
             scale: known.scale,
             machines: known.machines,
+            freedom: known.freedom,
         };
         Some(expected.deviation(Figure::of(row)?))
     }
@@ -192,6 +197,7 @@ mod tests {
                     median: 70.0,
                     scale: 0.01,
                     machines: 8,
+                    freedom: 2.59,
                 }],
             }],
         }

@@ -137,7 +137,10 @@ impl Places {
                         Err(error) => {
                             let why = error.to_string();
                             let rest = why.strip_prefix(&place).unwrap_or(&why);
-                            Err(LeftOut::new(&place, rest.trim_start_matches([':', ' '])))
+                            Err(LeftOut::new(
+                                &place,
+                                rest.trim_start_matches([':', ',', ' ']),
+                            ))
                         }
                     };
                     // Whoever reads may have had enough.

@@ -21,8 +21,15 @@ const NORMAL_OVER_MAD: f64 = 1.4826;
 /// The efficiency of the median absolute deviation: so many machines' standard deviation is known as well as their share of
 /// this.
 const EFFICIENCY_OF_MAD: f64 = 0.37;
-/// Bounds of the degrees of freedom; more would take the tails of real fleets for normal ones.
-const FREEDOM: (f64, f64) = (2.0, 30.0);
+/// Bounds of the degrees of freedom. Below three even a machine at half the speed would pass for chance; from thirty on
+/// Student's distribution is the normal one.
+const FREEDOM: (f64, f64) = (3.0, 30.0);
+/// From so many machines on, nine of ten deviations say how heavy the tails are.
+const MIN_FOR_TAILS: usize = 20;
+/// The reach of nine of ten deviations over the middle one, for the normal distribution; and by what the degrees of freedom of
+/// Student's follow from the excess over it: 1 + 1.3 / excess, right to 4 % from 3 to 30.
+const NORMAL_REACH: f64 = 2.439;
+const FREEDOM_TIMES_EXCESS: f64 = 1.3;
 /// The standard error of a median over that of a mean.
 const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
@@ -61,11 +68,15 @@ pub struct Expected {
     pub scale: f64,
     /// How many machines.
     pub machines: usize,
+    /// Degrees of freedom of Student's distribution that chances are taken from: few of few machines, as the scale is then not
+    /// well known, and of machines with heavy tails ([`freedom_by_tails`]).
+    pub freedom: f64,
 }
 
 impl Expected {
-    /// What these logarithms say, whose order is changed; `None` below [`MIN_MACHINES`].
-    pub fn of(logs: &mut [f64]) -> Option<Self> {
+    /// What these logarithms say, which are changed; `None` below [`MIN_MACHINES`]. With it, of many machines, the reach of nine of
+    /// ten over the middle one.
+    pub fn of(logs: &mut [f64]) -> Option<(Self, Option<f64>)> {
         let machines = logs.len();
         if machines < MIN_MACHINES {
             return None;
@@ -77,13 +88,19 @@ impl Expected {
         }
         logs.sort_unstable_by(f64::total_cmp);
         let mad = order::quantile_of_sorted(logs, 0.5)?;
+        let nine_of_ten = order::quantile_of_sorted(logs, 0.9)?;
         // Of few values it is too small on average (Croux and Rousseeuw 1992).
         let of_few = machines as f64 / (machines as f64 - 0.8);
-        Some(Expected {
+        let scale = (NORMAL_OVER_MAD * of_few * mad).max(SMALLEST_SCALE);
+        let (few, many) = FREEDOM;
+        let expected = Expected {
             log,
-            scale: (NORMAL_OVER_MAD * of_few * mad).max(SMALLEST_SCALE),
+            scale,
             machines,
-        })
+            freedom: (EFFICIENCY_OF_MAD * (machines as f64 - 1.0)).clamp(few, many),
+        };
+        let reach = NORMAL_OVER_MAD * nine_of_ten / scale;
+        Some((expected, (machines >= MIN_FOR_TAILS).then_some(reach)))
     }
 
     /// How far a figure is from it.
@@ -94,7 +111,7 @@ impl Expected {
         Deviation {
             log,
             error: figure.error.hypot(self.error()),
-            p_value: chance(beyond / apart, self.freedom()),
+            p_value: chance(beyond / apart, self.freedom),
         }
     }
 
@@ -104,7 +121,7 @@ impl Expected {
         Deviation {
             log: self.log,
             error: self.error(),
-            p_value: chance(beyond / self.error(), self.freedom()),
+            p_value: chance(beyond / self.error(), self.freedom),
         }
     }
 
@@ -112,12 +129,13 @@ impl Expected {
     fn error(&self) -> f64 {
         MEDIAN_OVER_MEAN * self.scale / (self.machines as f64).sqrt()
     }
+}
 
-    /// The degrees of freedom of Student's distribution that stands for what is not known about the scale.
-    fn freedom(&self) -> f64 {
-        let (few, many) = FREEDOM;
-        (EFFICIENCY_OF_MAD * (self.machines as f64 - 1.0)).clamp(few, many)
-    }
+/// The degrees of freedom by how heavy the tails of a cohort's rows are: by the middle one of their reaches, so that machines that
+/// are slow in a group of rows do not pass for tails. `None` without any.
+pub fn freedom_by_tails(reaches: &[f64]) -> Option<f64> {
+    let excess = (order::median(reaches)? - NORMAL_REACH).max(f64::MIN_POSITIVE);
+    Some((1.0 + FREEDOM_TIMES_EXCESS / excess).max(FREEDOM.0))
 }
 
 /// How far a figure is from what was expected.
@@ -195,10 +213,28 @@ mod tests {
     }
 
     #[test]
+    fn tails_are_known_by_nine_of_ten() {
+        // Quantiles of Student's distribution at 0.95 and 0.75 (Abramowitz and Stegun, table 26.10).
+        for (freedom, nine, half) in [
+            (4.0, 2.132, 0.741),
+            (10.0, 1.812, 0.700),
+            (30.0, 1.697, 0.683),
+        ] {
+            let found = freedom_by_tails(&[nine / half]).expect("one row");
+            assert!(
+                (found / freedom - 1.0f64).abs() < 0.06,
+                "{freedom}: {found}"
+            );
+        }
+        assert_eq!(freedom_by_tails(&[5.0, 9.0, 20.0]), Some(FREEDOM.0));
+        assert!(freedom_by_tails(&[1.0]).expect("light tails") > 1e9);
+    }
+
+    #[test]
     fn a_cohort_is_known_by_its_middle_whatever_a_third_of_it_does() {
         let mut logs = [0.0, 0.01, -0.01, 0.02, -0.02, 5.0, 5.0, -9.0, 0.0];
-        let expected = Expected::of(&mut logs).expect("enough machines");
-        assert_eq!(expected.log, 0.0);
+        let (expected, reach) = Expected::of(&mut logs).expect("enough machines");
+        assert_eq!((expected.log, reach), (0.0, None));
         assert!((expected.scale / (1.4826 * 0.02 * 9.0 / 8.2) - 1.0).abs() < 1e-12);
         assert_eq!(Expected::of(&mut [0.0; 4]), None);
     }
@@ -209,6 +245,7 @@ mod tests {
             log: 3.0,
             scale: SMALLEST_SCALE,
             machines: 400,
+            freedom: 30.0,
         };
         let of = |log, error| expected.deviation(Figure { log, error });
         assert_eq!(of(3.0 + 0.99 * MARGIN, 0.001).p_value, 1.0);

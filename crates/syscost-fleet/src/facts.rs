@@ -23,6 +23,8 @@ const IGNORED: [&str; 6] = [
 ];
 /// Width of the steps in which frequencies count as equal, as a share.
 const FREQUENCY_STEP: f64 = 0.02;
+/// No machine has more facts; a document may claim any number.
+const MAX_FACTS: usize = 1000;
 /// Longer values are cut: no cause needs so many words.
 const MAX_CHARACTERS: usize = 200;
 
@@ -90,7 +92,7 @@ pub fn of(digest: &Digest) -> BTreeMap<String, String> {
     }
     add("syscost".to_owned(), digest.tool.version.clone());
     add("profile".to_owned(), digest.config.profile.clone());
-    facts
+    facts.into_iter().take(MAX_FACTS).collect()
 }
 
 /// The share of the time in which the cores that measured were not shared, in percent: the mean over them; `None` where it is not

@@ -60,9 +60,30 @@ pub struct Entry {
     pub rows: usize,
     /// What is recorded of the machine: numbers of name and value, ascending.
     facts: Vec<(u32, u32)>,
+    /// The run's id.
+    run: String,
     /// What stays the same for one machine.
     identity: u32,
     source: usize,
+}
+
+#[cfg(test)]
+impl Entry {
+    /// The document of a simulated machine.
+    pub(crate) fn simulated(number: usize, cells: Vec<Cell>) -> Self {
+        Entry {
+            place: String::new(),
+            host: format!("node{number}"),
+            started: 0,
+            core_ours: None,
+            rows: cells.len(),
+            cells,
+            facts: Vec::new(),
+            run: String::new(),
+            identity: 0,
+            source: 0,
+        }
+    }
 }
 
 /// Documents that were made together, at most one of each machine.
@@ -91,7 +112,6 @@ pub struct Fleet {
     pub silent: Vec<Silent>,
     row_numbers: HashMap<(String, u32, &'static str), u32>,
     texts: Texts,
-    runs: HashSet<String>,
 }
 
 /// Texts by number, each kept once.
@@ -196,12 +216,6 @@ impl Fleet {
                 "it is dated {date}, which is yet to come: the clock there or here is wrong"
             )));
         }
-        if !self.runs.insert(digest.id.clone()) {
-            return Err(refuse(format!(
-                "run {} is there twice; it counts once",
-                digest.id
-            )));
-        }
         let entry = self.entry(digest, started.as_second(), source, place);
         self.entries.push(entry);
         Ok(())
@@ -255,6 +269,7 @@ impl Fleet {
             cells,
             rows,
             facts,
+            run: digest.id,
             identity,
             source,
         }
@@ -263,11 +278,12 @@ impl Fleet {
     /// Sorts documents into collections: a day's (UTC) of a source are one, and so are those of two sources or of two days in a row
     /// that have no machine in common, as where it was measured across midnight, or a rack at a time.
     fn arrange(&mut self) {
-        (self.row_numbers, self.runs) = (HashMap::new(), HashSet::new());
-        self.leave_out_far();
+        self.row_numbers = HashMap::new();
         // Files are read in any order; what follows must not depend on it.
         let key = |entry: &Entry| (entry.started, entry.host.clone(), entry.place.clone());
         self.entries.sort_by_cached_key(key);
+        self.leave_out_twice();
+        self.leave_out_far();
         let mut days: BTreeMap<(i64, usize), Vec<usize>> = BTreeMap::new();
         for (number, entry) in self.entries.iter().enumerate() {
             let day = entry.started.div_euclid(24 * 3600);
@@ -319,6 +335,24 @@ impl Fleet {
         }
         self.left_out
             .sort_by(|one, other| (&one.what, &one.why).cmp(&(&other.what, &other.why)));
+    }
+
+    /// Leaves out all but one document of a run.
+    fn leave_out_twice(&mut self) {
+        let mut runs: HashMap<String, String> = HashMap::new();
+        let left_out = &mut self.left_out;
+        self.entries.retain(|entry| {
+            let first = runs
+                .entry(entry.run.clone())
+                .or_insert_with(|| entry.place.clone());
+            if *first != entry.place {
+                left_out.push(LeftOut::new(
+                    &entry.place,
+                    format!("it is the same run as {first}"),
+                ));
+            }
+            *first == entry.place
+        });
     }
 
     /// Leaves out documents that are dated far from half of the others.

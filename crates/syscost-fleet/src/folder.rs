@@ -118,7 +118,7 @@ impl Collection {
     pub fn new(engine: Engine, request: Request, nodes: BTreeMap<NodeName, Node>) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
-            id: format!("{:012x}", fastrand::u64(..) >> 16),
+            id: Self::new_id(),
             created: jiff::Timestamp::now()
                 .strftime("%Y-%m-%dT%H:%M:%SZ")
                 .to_string(),
@@ -126,6 +126,11 @@ impl Collection {
             request,
             nodes,
         }
+    }
+
+    /// A new id, which nobody has used before.
+    pub fn new_id() -> String {
+        format!("{:012x}", fastrand::u64(..) >> 16)
     }
 
     /// How many nodes are in this state.
@@ -376,7 +381,7 @@ pub(crate) fn look(path: &Path, host: Option<&str>) -> Result<Digest, String> {
     }
 }
 
-fn tail(log: &Path) -> io::Result<String> {
+pub(crate) fn tail(log: &Path) -> io::Result<String> {
     if !log.symlink_metadata()?.is_file() {
         return Ok(String::new());
     }

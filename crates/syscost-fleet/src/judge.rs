@@ -6,8 +6,6 @@
 //! within an accused machine, rows by the same procedure at the rate of all times the share of machines accused: Benjamini
 //! and Bogomolov (2014), "Selective inference on multiple families of hypotheses".
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use syscost_results::Better;
@@ -15,7 +13,7 @@ use syscost_results::stats::multiple::benjamini_hochberg;
 use syscost_results::stats::order;
 
 use crate::cohort::{Cohort, cohorts};
-use crate::deviation::{Deviation, Expected, Figure, MIN_MACHINES};
+use crate::deviation::{Deviation, Expected, Figure, MIN_MACHINES, freedom_by_tails};
 use crate::fleet::{Cell, Fleet};
 
 /// Of the machines accused, so large a share may be accused wrongly, on average.
@@ -23,7 +21,7 @@ pub const RATE: f64 = 0.05;
 /// A machine whose cores were its own by so many percentage points less of the time than those of half of its cohort cannot be
 /// judged: what differs may be whoever else ran on them.
 pub const OURS_APART: f64 = 20.0;
-/// Figures that are tested in one go.
+/// So many figures are gathered by row at a time: all of them would be in memory twice.
 const AT_ONCE: usize = 1 << 18;
 
 /// What is judged of a machine.
@@ -101,19 +99,6 @@ pub enum Untold {
     NothingKnown(usize),
 }
 
-/// How many figures of a machine were tested, and the chance of all of them together.
-type OfMachine = (usize, f64);
-
-/// The tests of some rows over a cohort's machines.
-#[derive(Default)]
-struct Tested {
-    expected: Vec<(u32, Expected)>,
-    /// How many figures of each machine were tested.
-    counts: Vec<u32>,
-    /// The chances below one: machine, chance.
-    chances: Vec<(u32, f64)>,
-}
-
 /// Judges these machines, alike by these facts.
 pub fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judgement {
     let mut by_entry = vec![None; fleet.entries.len()];
@@ -128,12 +113,17 @@ pub fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judge
     for (number, cohort) in cohorts(fleet, &entries, alike).into_iter().enumerate() {
         let (core_ours, members) = ours(fleet, &cohort, &mut judgement.untold);
         let cells: Vec<&[Cell]> = members.iter().map(cells_of).collect();
-        let (expected, chances) = test(&cells, fleet.rows.len());
+        let judged_cohort = JudgedCohort {
+            expected: expected(&cells, fleet.rows.len()),
+            cohort,
+            core_ours,
+        };
+        let chances = in_parallel(&cells, |cells| together(&judged_cohort, cells));
         for (entry, (figures, chance)) in members.iter().zip(chances) {
             judgement.figures += figures;
             match figures {
                 0 => {
-                    let size = cohort.entries.len();
+                    let size = judged_cohort.cohort.entries.len();
                     let why = match size < MIN_MACHINES {
                         true => Untold::FewLikeIt(size),
                         false => Untold::NothingKnown(fleet.entries[*entry].rows),
@@ -143,11 +133,7 @@ pub fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judge
                 _ => judged.push((*entry, number, chance)),
             }
         }
-        judgement.cohorts.push(JudgedCohort {
-            cohort,
-            expected,
-            core_ours,
-        });
+        judgement.cohorts.push(judged_cohort);
     }
     judgement.machines = judged.len();
     let chances: Vec<f64> = judged.iter().map(|(_, _, chance)| *chance).collect();
@@ -200,121 +186,88 @@ fn ours(
     (middle, members)
 }
 
-/// Tests each figure of a cohort against the row's others: what is expected of each row, and for each machine the number of its
-/// tests and their chance together.
-fn test(machines: &[&[Cell]], rows: usize) -> (Vec<(u32, Expected)>, Vec<OfMachine>) {
-    let mut counts = vec![0u32; rows];
+/// What the machines of a cohort say of each row, ascending by row; nothing of rows that too few have.
+fn expected(machines: &[&[Cell]], rows: usize) -> Vec<(u32, Expected)> {
+    let mut counts = vec![0usize; rows];
     for cell in machines.iter().copied().flatten() {
         counts[cell.row as usize] += 1;
     }
-    // Rows that are tested together, as ranges of numbers.
-    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for count in &mut counts {
+        *count = if *count < MIN_MACHINES { 0 } else { *count };
+    }
+    // Rows of which figures are gathered together, as ranges of numbers.
+    let mut parts: Vec<(usize, usize)> = Vec::new();
     let (mut begin, mut size) = (0, 0);
     for (row, count) in counts.iter().enumerate() {
-        size += *count as usize;
+        size += count;
         if size >= AT_ONCE || row + 1 == rows {
-            parts.push((begin, row as u32 + 1));
-            (begin, size) = (row as u32 + 1, 0);
+            parts.push((begin, row + 1));
+            (begin, size) = (row + 1, 0);
         }
     }
-    let next = AtomicUsize::new(0);
-    let tested = Mutex::new(Vec::new());
-    let threads = thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(parts.len());
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = test_part(machines, *part, &counts);
-                    tested
-                        .lock()
-                        .unwrap_or_else(|poisoned| poisoned.into_inner())
-                        .push(found);
-                }
-            });
+    let found = in_parallel(&parts, |(begin, end)| {
+        let mut of_row: Vec<Vec<f64>> = counts[*begin..*end]
+            .iter()
+            .map(|count| Vec::with_capacity(*count))
+            .collect();
+        for cells in machines {
+            let first = cells.partition_point(|cell| (cell.row as usize) < *begin);
+            let cells = cells[first..]
+                .iter()
+                .take_while(|cell| (cell.row as usize) < *end);
+            for cell in cells.filter(|cell| counts[cell.row as usize] > 0) {
+                of_row[cell.row as usize - begin].push(cell.log);
+            }
         }
+        let rows = of_row.iter_mut().zip(*begin as u32..);
+        let found = rows.filter_map(|(logs, row)| Some((row, Expected::of(logs)?)));
+        found.collect::<Vec<_>>()
     });
-    let mut expected = Vec::new();
-    let mut of_machine = vec![(0, Vec::new()); machines.len()];
-    for part in tested
-        .into_inner()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-    {
-        expected.extend(part.expected);
-        for ((sum, _), count) in of_machine.iter_mut().zip(part.counts) {
-            *sum += count as usize;
-        }
-        for (machine, chance) in part.chances {
-            of_machine[machine as usize].1.push(chance);
-        }
-    }
-    expected.sort_unstable_by_key(|(row, _)| *row);
-    let together = |(count, mut chances): (usize, Vec<f64>)| -> OfMachine {
-        let chance = simes(&mut chances, count);
-        (count, chance)
-    };
-    (expected, of_machine.into_iter().map(together).collect())
+    let found: Vec<_> = found.into_iter().flatten().collect();
+    let reaches: Vec<f64> = found.iter().filter_map(|(_, (_, reach))| *reach).collect();
+    let most = freedom_by_tails(&reaches).unwrap_or(f64::INFINITY);
+    let found = found.into_iter();
+    found
+        .map(|(row, (expected, _))| {
+            let freedom = expected.freedom.min(most);
+            (
+                row,
+                Expected {
+                    freedom,
+                    ..expected
+                },
+            )
+        })
+        .collect()
 }
 
-/// Tests the figures of some rows.
-fn test_part(machines: &[&[Cell]], (begin, end): (u32, u32), counts: &[u32]) -> Tested {
-    let is_tested = |row: u32| counts[row as usize] as usize >= MIN_MACHINES;
-    // The figures by row: where each row's begin, then each machine's in turn.
-    let mut places = Vec::with_capacity((end - begin) as usize + 1);
-    let mut total = 0;
-    for row in begin..end {
-        places.push(total);
-        total += if is_tested(row) {
-            counts[row as usize] as usize
-        } else {
-            0
-        };
-    }
-    let mut figures = vec![
-        (
-            0u32,
-            Figure {
-                log: 0.0,
-                error: 0.0
-            }
-        );
-        total
-    ];
-    let mut filled = places.clone();
-    places.push(total);
-    for (machine, cells) in machines.iter().enumerate() {
-        let first = cells.partition_point(|cell| cell.row < begin);
-        for cell in cells[first..].iter().take_while(|cell| cell.row < end) {
-            if is_tested(cell.row) {
-                let place = &mut filled[(cell.row - begin) as usize];
-                figures[*place] = (machine as u32, figure(cell));
-                *place += 1;
-            }
-        }
-    }
-    let mut tested = Tested {
-        counts: vec![0; machines.len()],
-        ..Tested::default()
-    };
-    let mut logs = Vec::new();
-    for (row, range) in (begin..end).zip(places.windows(2)) {
-        let of_row = &figures[range[0]..range[1]];
-        logs.clear();
-        logs.extend(of_row.iter().map(|(_, figure)| figure.log));
-        let Some(expected) = Expected::of(&mut logs) else {
-            continue;
-        };
-        tested.expected.push((row, expected));
-        for (machine, figure) in of_row {
-            tested.counts[*machine as usize] += 1;
-            let chance = expected.deviation(*figure).p_value;
-            if chance < 1.0 {
-                tested.chances.push((*machine, chance));
-            }
-        }
-    }
-    tested
+/// How many figures of a machine are tested, and the chance of all of them together, by Simes.
+fn together(cohort: &JudgedCohort, cells: &[Cell]) -> (usize, f64) {
+    let mut chances: Vec<f64> = deviations(cohort, cells)
+        .map(|(_, one)| one.p_value)
+        .collect();
+    chances.sort_unstable_by(f64::total_cmp);
+    let tests = chances.len();
+    let of_rank = chances.iter().zip(1..);
+    let chance = of_rank
+        .map(|(chance, rank)| chance * tests as f64 / f64::from(rank))
+        .fold(1.0, f64::min);
+    (tests, chance)
+}
+
+/// The results of some work, in its order, by as many threads as there are CPUs.
+fn in_parallel<T: Sync, R: Send>(work: &[T], result: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let share = work.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let parts: Vec<_> = work
+            .chunks(share)
+            .map(|part| scope.spawn(|| part.iter().map(&result).collect::<Vec<R>>()))
+            .collect();
+        let done = parts.into_iter().map(|part| part.join());
+        done.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
 }
 
 fn figure(cell: &Cell) -> Figure {
@@ -322,15 +275,6 @@ fn figure(cell: &Cell) -> Figure {
         log: cell.log,
         error: f64::from(cell.error),
     }
-}
-
-/// The chance of so many tests together, of which these are the chances below one.
-fn simes(chances: &mut [f64], tests: usize) -> f64 {
-    chances.sort_unstable_by(f64::total_cmp);
-    let together = chances.iter().zip(1..);
-    together
-        .map(|(chance, rank)| chance * tests as f64 / f64::from(rank))
-        .fold(1.0, f64::min)
 }
 
 /// The rows in which an accused machine differs, the worst first.
@@ -376,3 +320,6 @@ pub fn worse(fleet: &Fleet, row: u32, log: f64) -> f64 {
         Better::Higher => -log,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 //!
 //! - [`engine`]: how nodes are reached: through Slurm or Ansible, which do all the work there. [`folder`]: the directory of a
 //!   collection, and what became of every node.
+//! - [`mod@net`]: the network between every pair of nodes; which links of it are slow, [`slow_links`].
 //! - [`mod@collection`]: finds and reads documents. [`fleet`]: their figures and facts, small. [`tables`]: their runs in Parquet,
 //!   and back.
 //! - [`deviation`]: how far a machine's figure is from those of machines like it.
@@ -22,11 +23,14 @@ pub mod facts;
 pub mod fleet;
 pub mod folder;
 pub mod judge;
+pub mod net;
 mod node_name;
 pub mod reasons;
 pub mod report;
+pub mod slow_links;
 pub mod tables;
 pub mod template;
+pub mod tournament;
 
 #[cfg(test)]
 mod fixture;

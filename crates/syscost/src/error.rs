@@ -24,6 +24,12 @@ pub(crate) mod exit {
     /// A study has no figure here for quantities whose figures are published, because its time was too
     /// short.
     pub(crate) const INCOMPLETE: u8 = 5;
+    /// `check`: this machine is not as it should be.
+    pub(crate) const NOT_AS_IT_SHOULD_BE: u8 = 1;
+    /// `check`: it cannot be told whether it is.
+    pub(crate) const CANNOT_TELL: u8 = 2;
+    /// `check`: it could not be measured, for whatever reason; also bad usage.
+    pub(crate) const NOT_CHECKED: u8 = 3;
     /// The program panicked; Rust's usual exit code.
     pub(crate) const PANICKED: u8 = 101;
     /// Interrupted by Ctrl-C; what was measured is saved.

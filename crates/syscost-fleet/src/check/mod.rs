@@ -79,13 +79,14 @@ pub enum Doubt {
     Wide,
 }
 
-/// How often the quota of its control group held this program back.
+/// A quota that leaves fewer CPUs than there should be. It slows no single operation, and stops
+/// programs in between: what was measured does not show it, and needs not, since it is a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Throttled {
-    /// CPUs that the quota allows.
-    pub quota: f64,
-    /// In what share of the quota's periods it was used up, in percent.
-    pub periods_percent: f64,
+pub struct Quota {
+    /// CPUs that the control group's quota allows.
+    pub cpus: f64,
+    /// CPUs that there should be.
+    pub expected: f64,
 }
 
 /// The answer and what it rests on.
@@ -105,8 +106,8 @@ pub struct Check {
     pub worse: Vec<Judged>,
     /// Those that are better, the best first.
     pub better: Vec<Judged>,
-    /// Whether its control group's quota held it back, if by more than the margin.
-    pub throttled: Option<Throttled>,
+    /// The quota of its control group, if that leaves too few CPUs by more than the margin.
+    pub quota: Option<Quota>,
 }
 
 impl Judged {
@@ -190,12 +191,7 @@ fn is_enough(conclusive: usize, all: usize) -> bool {
 
 impl Check {
     /// The answer that follows from what was found the first time and again, where that was needed.
-    pub fn of(
-        first: Findings,
-        mut again: Findings,
-        throttled: Option<Throttled>,
-        margin: f64,
-    ) -> Self {
+    pub fn of(first: Findings, mut again: Findings, quota: Option<Quota>, margin: f64) -> Self {
         let rows = first.len();
         let (mut worse, mut better, mut doubts) = (Vec::new(), Vec::new(), Vec::new());
         for (name, finding) in first {
@@ -209,9 +205,9 @@ impl Check {
         }
         worse.sort_by(by_harm);
         better.sort_by(|one, other| by_harm(other, one));
-        let throttled = throttled.filter(|one| one.periods_percent > 100.0 * margin);
+        let quota = quota.filter(|quota| quota.expected > (1.0 + margin) * quota.cpus);
         let conclusive = rows - doubts.len();
-        let answer = match (worse.is_empty() && throttled.is_none(), conclusive) {
+        let answer = match (worse.is_empty() && quota.is_none(), conclusive) {
             (false, _) => Answer::NotAsItShouldBe,
             (true, conclusive) if is_enough(conclusive, rows) => Answer::AsItShouldBe,
             (true, _) => Answer::CannotTell,
@@ -224,7 +220,7 @@ impl Check {
             conclusive,
             worse,
             better,
-            throttled,
+            quota,
         }
     }
 
@@ -238,7 +234,7 @@ impl Check {
             conclusive: 0,
             worse: Vec::new(),
             better: Vec::new(),
-            throttled: None,
+            quota: None,
         }
     }
 }
@@ -317,8 +313,8 @@ mod tests {
 
     #[test]
     fn the_answer_follows_from_what_is_worse_and_from_how_much_is_known() {
-        let answer = |first, again, throttled| {
-            let check = Check::of(named(first), named(again), throttled, 0.1);
+        let answer = |first, again, quota| {
+            let check = Check::of(named(first), named(again), quota, 0.1);
             (check.answer, check.conclusive)
         };
         let (worse, within) = (|| found([1.2, 1.3]), || Finding::Within);
@@ -340,18 +336,16 @@ mod tests {
             (Answer::CannotTell, 1)
         );
         assert_eq!(answer(vec![], vec![], None), (Answer::CannotTell, 0));
-        let held_back = |periods_percent| {
-            Some(Throttled {
-                quota: 0.5,
-                periods_percent,
-            })
+        let of_two = |cpus| {
+            let expected = 2.0;
+            Some(Quota { cpus, expected })
         };
         assert_eq!(
-            answer(vec![shared()], vec![], held_back(80.0)).0,
+            answer(vec![shared()], vec![], of_two(0.5)).0,
             Answer::NotAsItShouldBe
         );
         assert_eq!(
-            answer(vec![within()], vec![], held_back(5.0)).0,
+            answer(vec![within()], vec![], of_two(1.9)).0,
             Answer::AsItShouldBe
         );
     }

@@ -58,7 +58,7 @@ impl Check {
                 let room = MAX_NPD.saturating_sub(figure.chars().count());
                 format!("{}{figure}", cut(worst.name.clone(), room))
             }
-            (Answer::NotAsItShouldBe, ..) => self.held_back(),
+            (Answer::NotAsItShouldBe, ..) => self.too_few_cpus(),
             (Answer::AsItShouldBe, ..) => {
                 format!("{}: {}", self.answer.words(), count(self.rows, "row"))
             }
@@ -84,7 +84,7 @@ impl Check {
     /// What is to say of one that is not.
     fn bad(&self) -> String {
         let Some(worst) = self.worse.first() else {
-            return self.held_back();
+            return self.too_few_cpus();
         };
         let [low, high] = worst.ci95;
         let mut text = format!(
@@ -95,8 +95,8 @@ impl Check {
             quantity(worst.unit, worst.expected),
             self.others()
         );
-        if self.throttled.is_some() {
-            text = format!("{}; {text}", self.held_back());
+        if self.quota.is_some() {
+            text = format!("{}; {text}", self.too_few_cpus());
         }
         text
     }
@@ -108,11 +108,11 @@ impl Check {
         }
     }
 
-    fn held_back(&self) -> String {
-        self.throttled.map_or_else(String::new, |one| {
+    fn too_few_cpus(&self) -> String {
+        self.quota.map_or_else(String::new, |quota| {
             format!(
-                "its control group's quota of {:.2} CPUs held it back in {:.0} % of the periods",
-                one.quota, one.periods_percent
+                "its control group's quota is {:.2} CPUs, not {}",
+                quota.cpus, quota.expected
             )
         })
     }
@@ -173,4 +173,134 @@ fn cut(text: String, most: usize) -> String {
         text.push_str(CUT);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::{Better, Unit};
+
+    use super::super::{Findings, Quota};
+    use super::*;
+    use crate::check::Finding;
+
+    fn judged(name: &str, ratio: f64) -> Judged {
+        Judged {
+            name: name.to_owned(),
+            unit: Unit::Nanoseconds,
+            better: Better::Lower,
+            expected: 80.0,
+            found: 80.0 * ratio,
+            ratio,
+            ci95: [ratio - 0.04, ratio + 0.05],
+        }
+    }
+
+    /// The check of rows of which these were so much worse, both times.
+    fn check(worse: &[(&str, f64)], doubts: &[Doubt], quota: Option<Quota>) -> Check {
+        let findings = || {
+            let mut findings: Findings = vec![("a".to_owned(), Finding::Within)];
+            findings.extend(
+                worse.iter().map(|(name, ratio)| {
+                    ((*name).to_owned(), Finding::Worse(judged(name, *ratio)))
+                }),
+            );
+            let unsure = doubts.iter().enumerate();
+            findings.extend(unsure.map(|(n, doubt)| (format!("d{n}"), Finding::Unsure(*doubt))));
+            findings
+        };
+        Check::of(findings(), findings(), quota, 0.1)
+    }
+
+    #[test]
+    fn a_machine_as_it_should_be_has_a_short_line() {
+        let good = check(&[], &[], None);
+        assert_eq!(
+            good.line(),
+            "as it should be: 1 row within 10 % of the baseline"
+        );
+        assert_eq!(good.npd(), "as it should be: 1 row");
+        assert_eq!(
+            good.nagios(),
+            "SYSCOST OK - as it should be: 1 row within 10 % of the baseline | \
+             worse=0;0;;0;1 conclusive=1;;;0;1 better=0;;;0;1 worst=1.000;1.100;;0"
+        );
+        let partly = check(&[], &[Doubt::Wide], None);
+        assert_eq!(
+            partly.line(),
+            "as it should be: 1 of 2 rows within 10 % of the baseline"
+        );
+    }
+
+    #[test]
+    fn the_worst_row_is_named_with_its_interval() {
+        let bad = check(
+            &[("syscall.null{call=getppid}", 1.5), ("x", 1.2)],
+            &[],
+            None,
+        );
+        assert_eq!(
+            bad.line(),
+            "not as it should be: syscall.null{call=getppid} is 1.50 times the baseline's \
+             (1.46 to 1.55): 120 ns, not 80.0 ns, and 1 more"
+        );
+        assert_eq!(bad.npd(), "syscall.null{call=getppid} 1.50x, and 1 more");
+        assert!(
+            bad.nagios()
+                .starts_with("SYSCOST WARNING - not as it should be: ")
+        );
+        assert!(bad.nagios().ends_with(" worst=1.500;1.100;;0"));
+    }
+
+    #[test]
+    fn a_quota_is_named_first() {
+        let (cpus, expected) = (0.5, 2.0);
+        let quota = Some(Quota { cpus, expected });
+        let few = check(&[], &[], quota);
+        assert_eq!(
+            few.line(),
+            "not as it should be: its control group's quota is 0.50 CPUs, not 2"
+        );
+        assert_eq!(few.npd(), "its control group's quota is 0.50 CPUs, not 2");
+        let both = check(&[("x", 1.5)], &[], quota).line();
+        assert!(both.contains("0.50 CPUs, not 2; x is 1.50 times"), "{both}");
+    }
+
+    #[test]
+    fn who_cannot_tell_says_why() {
+        use Doubt::{FewRounds, NoNumber, Shared};
+        let shared = check(&[], &[Shared, Shared, NoNumber], None);
+        assert_eq!(
+            shared.line(),
+            "cannot tell: only 1 of 4 rows can be judged; something else ran on the core in the other cases"
+        );
+        assert!(
+            shared
+                .nagios()
+                .starts_with("SYSCOST UNKNOWN - cannot tell: ")
+        );
+        let short = check(&[], &[FewRounds, FewRounds, Shared], None).line();
+        assert!(short.contains("no time for enough rounds"), "{short}");
+        let none = Check::of(Vec::new(), Vec::new(), None, 0.1);
+        assert_eq!(
+            none.line(),
+            "cannot tell: the baseline has none of the rows"
+        );
+    }
+
+    #[test]
+    fn lines_are_never_too_long_and_do_nothing_but_print() {
+        let name = format!("\x1b[31m|evil{}", "{long=name}".repeat(30));
+        let bad = check(&[(&name, 1.5)], &[], None);
+        assert_eq!(bad.line().chars().count(), MAX_LINE);
+        assert_eq!(bad.npd().len(), MAX_NPD);
+        assert!(bad.npd().ends_with(".. 1.50x"), "{}", bad.npd());
+        for text in [bad.line(), bad.npd(), bad.nagios()] {
+            assert!(!text.contains(char::is_control), "{text}");
+        }
+        assert_eq!(bad.nagios().matches('|').count(), 1);
+        let why = "a\nb".to_owned();
+        let without = Check::without(Answer::CouldNotMeasure, why, 0.1);
+        assert_eq!(without.line(), "could not measure: a b");
+        assert_eq!(without.nagios(), "SYSCOST UNKNOWN - could not measure: a b");
+    }
 }

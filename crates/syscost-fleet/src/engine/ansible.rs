@@ -30,7 +30,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How large a fetched file may be, in blocks of 512 bytes, as `ulimit -f` counts: as large as a document.
 const MAX_BLOCKS: u64 = syscost_store::load::MAX_SIZE / 512;
 
-/// How often files of a running playbook are looked for.
+/// The file that names the hosts that are meant.
+const LIMIT: &str = "limit";
+
+/// How often what became of hosts is written down.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// The name of the task after which a document has arrived as a whole.
@@ -203,38 +206,16 @@ pub fn collect(
     let request = folder.collection.request.clone();
     let scratch = scratch(&request, &folder.collection.id);
     let arriving = folder.path().join("arriving");
-    let book = Book {
-        folder: folder.path(),
-        inventory: &inventory,
-        wait,
-    };
-    let mut playing = book.play(
-        "playbook.yml",
-        &playbook(&request, &scratch, &arriving)?,
-        &names,
-    )?;
+    let text = playbook(&request, &scratch, &arriving)?;
+    let mut command = play(folder, &inventory, wait, "playbook.yml", &text, &names)?;
+    let mut playing = started(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
     let said = follow(&mut playing, folder, &names, stop, tell)?;
     if stop.load(Ordering::Relaxed) {
         end(&mut playing);
-        let touched: Vec<NodeName> = names
-            .iter()
-            .filter(|name| folder.collection.nodes[*name].state == State::Running)
-            .cloned()
-            .collect();
-        if !touched.is_empty() {
-            let path = folder.path().to_owned();
-            let book = Book {
-                folder: &path,
-                inventory: &inventory,
-                wait,
-            };
-            let mut cleaning = book.play("removal.yml", &removal(&scratch), &touched)?;
-            let _ = fs::remove_file(path.join("removal.yml"));
-            wait_for(&mut cleaning, PATIENCE);
-            end(&mut cleaning);
-        }
+        clean_up(folder, &inventory, wait, &names, &removal(&scratch))?;
     }
     let code = wait_for(&mut playing, PATIENCE);
+    let _ = fs::remove_file(folder.path().join(LIMIT));
     for name in &names {
         // Half of a document, if the playbook was ended meanwhile.
         let _ = fs::remove_file(folder.arriving(name));
@@ -264,58 +245,76 @@ pub fn collect(
     Ok(())
 }
 
-/// Where playbooks are written, and how they are played.
-struct Book<'b> {
-    folder: &'b Path,
-    inventory: &'b Path,
+/// Ends the runs of these hosts and removes what was brought there, as far as they are reached.
+fn clean_up(
+    folder: &Folder,
+    inventory: &Path,
     wait: Option<Duration>,
+    names: &[NodeName],
+    text: &str,
+) -> Result<(), EngineError> {
+    let is_touched = |name: &&NodeName| folder.collection.nodes[*name].state == State::Running;
+    let touched: Vec<NodeName> = names.iter().filter(is_touched).cloned().collect();
+    if touched.is_empty() {
+        return Ok(());
+    }
+    const FILE: &str = "removal.yml";
+    // Nobody reads what it prints.
+    let mut command = play(folder, inventory, wait, FILE, text, &touched)?;
+    let mut cleaning = started(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
+    wait_for(&mut cleaning, PATIENCE);
+    end(&mut cleaning);
+    let _ = fs::remove_file(folder.path().join(FILE));
+    Ok(())
 }
 
-impl Book<'_> {
-    fn play(&self, file: &str, text: &str, names: &[NodeName]) -> Result<Child, EngineError> {
-        let book = self.folder.join(file);
-        fs::write(&book, text).map_err(failed("writing", &book))?;
-        let limit = self.folder.join("limit");
-        let lines: String = names.iter().map(|name| format!("{name}\n")).collect();
-        fs::write(&limit, lines).map_err(failed("writing", &limit))?;
-        let mut command = Command::new("sh");
-        // What a host sends as its document may be of any size, and is for this user only.
-        command.args([
-            "-c",
-            &format!(r#"umask 077; ulimit -f {MAX_BLOCKS}; exec "$@""#),
-            "sh",
-        ]);
-        command
-            .arg("ansible-playbook")
-            .arg(format!("--inventory={}", self.inventory.display()))
-            .arg(format!("--limit=@{}", limit.display()))
-            .arg(format!("--forks={}", names.len().min(MAX_FORKS)))
-            .args(
-                self.wait
-                    .map(|wait| format!("--timeout={}", wait.as_secs().max(1))),
-            )
-            .arg(&book);
-        // One line for each result, as `Line::parse` reads it, whatever the user's own settings are.
-        let settings = [
-            ("ANSIBLE_STDOUT_CALLBACK", "default"),
-            ("ANSIBLE_CALLBACK_RESULT_FORMAT", "json"),
-            ("ANSIBLE_CALLBACK_FORMAT_PRETTY", "false"),
-            ("ANSIBLE_DISPLAY_FAILED_STDERR", "false"),
-            ("ANSIBLE_DISPLAY_OK_HOSTS", "true"),
-            ("ANSIBLE_NOCOLOR", "1"),
-            ("ANSIBLE_FORCE_COLOR", "0"),
-            ("ANSIBLE_RETRY_FILES_ENABLED", "false"),
-        ];
-        command.envs(settings);
-        // A group of its own: Ctrl-C would end it before it can clean up.
-        command.process_group(0);
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        child.map_err(|cause| could_not_start("ansible-playbook", &cause, INSTALL))
-    }
+/// The call for a playbook, which is written to the collection's directory.
+fn play(
+    folder: &Folder,
+    inventory: &Path,
+    wait: Option<Duration>,
+    file: &str,
+    text: &str,
+    names: &[NodeName],
+) -> Result<Command, EngineError> {
+    let book = folder.path().join(file);
+    fs::write(&book, text).map_err(failed("writing", &book))?;
+    let limit = folder.path().join(LIMIT);
+    let lines: String = names.iter().map(|name| format!("{name}\n")).collect();
+    fs::write(&limit, lines).map_err(failed("writing", &limit))?;
+    let mut command = Command::new("sh");
+    // What a host sends as its document may be of any size, and is for this user only.
+    command.args([
+        "-c",
+        &format!(r#"umask 077; ulimit -f {MAX_BLOCKS}; exec "$@""#),
+        "sh",
+    ]);
+    command
+        .arg("ansible-playbook")
+        .arg(format!("--inventory={}", inventory.display()))
+        .arg(format!("--limit=@{}", limit.display()))
+        .arg(format!("--forks={}", names.len().min(MAX_FORKS)))
+        .args(wait.map(|wait| format!("--timeout={}", wait.as_secs().max(1))))
+        .arg(&book);
+    // One line for each result, as `Line::parse` reads it, whatever the user's own settings are.
+    command.envs([
+        ("ANSIBLE_STDOUT_CALLBACK", "default"),
+        ("ANSIBLE_CALLBACK_RESULT_FORMAT", "json"),
+        ("ANSIBLE_CALLBACK_FORMAT_PRETTY", "false"),
+        ("ANSIBLE_DISPLAY_FAILED_STDERR", "false"),
+        ("ANSIBLE_DISPLAY_OK_HOSTS", "true"),
+        ("ANSIBLE_NOCOLOR", "1"),
+        ("ANSIBLE_FORCE_COLOR", "0"),
+        ("ANSIBLE_RETRY_FILES_ENABLED", "false"),
+    ]);
+    // A group of its own: Ctrl-C would end it before it can clean up.
+    command.process_group(0).stdin(Stdio::null());
+    Ok(command)
+}
+
+fn started(command: &mut Command) -> Result<Child, EngineError> {
+    let child = command.spawn();
+    child.map_err(|cause| could_not_start("ansible-playbook", &cause, INSTALL))
 }
 
 /// Follows a playbook to its end, or until `stop`; returns the last line that it printed and that is of no host.

@@ -112,7 +112,7 @@ fn could_not_start(program: &str, cause: &io::Error, install: &'static str) -> E
 }
 
 /// Sleeps, but not after `stop` is set; whether it was not.
-fn pause(length: Duration, stop: &AtomicBool) -> bool {
+pub(crate) fn pause(length: Duration, stop: &AtomicBool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < length && !stop.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(50));
@@ -121,7 +121,7 @@ fn pause(length: Duration, stop: &AtomicBool) -> bool {
 }
 
 /// A word as POSIX shells read it back.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

@@ -255,6 +255,7 @@ impl<'a> Judged<'a> {
                                 median: expected.log.exp(),
                                 scale: expected.scale,
                                 machines: expected.machines,
+                                freedom: expected.freedom,
                             }
                         })
                         .collect(),

@@ -2,17 +2,22 @@
 
 use std::fmt::Write;
 
+use anstyle::Style;
 use syscost_report::sentence::count;
 use syscost_report::units::quantity;
-use syscost_report::wrap::hanging;
+use syscost_report::wrap::{hanging, together};
 use syscost_results::Better;
 
-use super::{CohortLine, Report, Unlike, UnlikeRow};
+use super::{ChangedFact, CohortLine, Report, Unlike, UnlikeRow};
 use crate::judge::RATE;
 use crate::reasons::Reason;
 
-/// At most so many lines of one kind, unless all are wanted.
-const MAX_LINES: usize = 20;
+/// The name of a machine.
+const NAME: Style = Style::new().bold();
+/// At most so many machines unlike the others, unless all are wanted.
+const MAX_MACHINES: usize = 20;
+/// At most so many lines of another kind.
+const MAX_LINES: usize = 5;
 /// At most so many rows of a machine.
 const MAX_ROWS: usize = 3;
 
@@ -21,20 +26,19 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
     let mut out = Text {
         out: String::new(),
         width,
-        most: if all { usize::MAX } else { MAX_LINES },
-        rows: if all { usize::MAX } else { MAX_ROWS },
+        all,
     };
     out.line("", &verdict(report));
-    out.list(&report.outliers, |out, unlike| {
-        out.unlike(unlike, "than others of its kind")
+    out.list(&report.outliers, MAX_MACHINES, |out, unlike| {
+        out.unlike(unlike, "others")
     });
     if !report.changed.is_empty() {
         out.heading(&format!(
             "{} changed as the others did not, since measured before:",
             count(report.changed.len(), "machine")
         ));
-        out.list(&report.changed, |out, unlike| {
-            out.unlike(unlike, "than if it had changed as the others did")
+        out.list(&report.changed, MAX_MACHINES, |out, unlike| {
+            out.unlike(unlike, "as others changed")
         });
     }
     if !report.changed_together.is_empty() {
@@ -42,7 +46,7 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
             "In {} the machines changed together:",
             count(report.changed_together.len(), "row")
         ));
-        out.list(&report.changed_together, |out, row| {
+        out.list(&report.changed_together, MAX_LINES, |out, row| {
             let of = change(row.change, row.low, row.high);
             let worse = worse_or_better(row.worse);
             out.line(
@@ -59,7 +63,7 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
             "Of {} nothing can be said:",
             count(report.untold.len(), "machine")
         ));
-        out.list(&report.untold, |out, one| {
+        out.list(&report.untold, MAX_LINES, |out, one| {
             out.line("  ", &format!("{}: cannot tell: {}", one.machine, one.why));
         });
     }
@@ -68,7 +72,7 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
             "{} gave no document:",
             count(report.silent.len(), "node")
         ));
-        out.list(&report.silent, |out, node| {
+        out.list(&report.silent, MAX_LINES, |out, node| {
             let reason = [&*node.state, &*node.reason]
                 .into_iter()
                 .filter(|text| !text.is_empty());
@@ -83,12 +87,12 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
             "{} left out:",
             count(report.left_out.len(), "document")
         ));
-        out.list(&report.left_out, |out, left| {
+        out.list(&report.left_out, MAX_LINES, |out, left| {
             out.line("  ", &format!("{}: {}", left.what, left.why));
         });
     }
     out.heading("Held against each other:");
-    out.list(&report.cohorts, |out, cohort| {
+    out.list(&report.cohorts, MAX_LINES, |out, cohort| {
         out.line("  ", &in_words(cohort))
     });
     if report.collections.len() > 1 {
@@ -125,13 +129,18 @@ pub(super) fn verdict(report: &Report) -> String {
             "All {} are like the others of their kind, by {by}.",
             count(report.judged, "machine")
         ),
-        outliers => format!(
-            "{outliers} of {} {} not like the others of {} kind, by {by}. Of machines called so, at most {:.0} % are expected to be so by chance.",
-            count(report.judged, "machine"),
-            if outliers == 1 { "is" } else { "are" },
-            if outliers == 1 { "its" } else { "their" },
-            100.0 * RATE
-        ),
+        outliers => {
+            let (are, their) = if outliers == 1 {
+                ("is", "its")
+            } else {
+                ("are", "their")
+            };
+            format!(
+                "{outliers} of {} {are} not like the others of {their} kind, by {by}; at most {:.0} % of such accusations are chance.",
+                count(report.judged, "machine"),
+                100.0 * RATE
+            )
+        }
     }
 }
 
@@ -179,7 +188,7 @@ pub(super) fn reason(reason: &Reason) -> String {
     let value = reason.value.as_deref().unwrap_or("not recorded");
     let (such, others) = (reason.such, reason.others);
     let of_such = match such {
-        1 => "it alone".to_owned(),
+        1 => "this machine".to_owned(),
         _ => format!("{} of {such} such machines", reason.of_such),
     };
     format!(
@@ -214,8 +223,7 @@ pub(super) fn in_words(cohort: &CohortLine) -> String {
 struct Text {
     out: String,
     width: usize,
-    most: usize,
-    rows: usize,
+    all: bool,
 }
 
 impl Text {
@@ -231,58 +239,60 @@ impl Text {
     }
 
     /// The first lines of a list, and how many more there are.
-    fn list<T>(&mut self, list: &[T], line: impl Fn(&mut Self, &T)) {
-        for one in list.iter().take(self.most) {
+    fn list<T>(&mut self, list: &[T], most: usize, line: impl Fn(&mut Self, &T)) {
+        let shown = if self.all {
+            list.len()
+        } else {
+            list.len().min(most)
+        };
+        for one in &list[..shown] {
             line(self, one);
         }
-        if let Some(more) = list.len().checked_sub(self.most).filter(|more| *more > 0) {
-            self.line("  ", &format!("and {more} more; -v shows all"));
+        if shown < list.len() {
+            self.line(
+                "  ",
+                &format!("and {} more; -v shows all", list.len() - shown),
+            );
         }
     }
 
-    fn unlike(&mut self, unlike: &Unlike, than: &str) {
-        self.out.push('\n');
+    fn unlike(&mut self, unlike: &Unlike, others: &str) {
         let since = unlike
             .since
             .as_ref()
             .map(|since| format!(", since {since}"));
-        self.line(
-            "",
-            &format!(
-                "{}  {}{}",
-                unlike.machine,
-                summary(unlike),
-                since.unwrap_or_default()
-            ),
-        );
-        for row in unlike.rows.iter().take(self.rows) {
-            self.line("    ", &of_row(row, than));
+        let (name, summary) = (&unlike.machine, summary(unlike));
+        self.heading(&format!(
+            "{NAME}{name}{NAME:#}  {summary}{}",
+            since.unwrap_or_default()
+        ));
+        let rows = if self.all { usize::MAX } else { MAX_ROWS };
+        for row in unlike.rows.iter().take(rows) {
+            self.line("    ", &of_row(row, others));
         }
         for one in &unlike.reasons {
             self.line("    ", &format!("goes with {}", reason(one)));
         }
         for fact in &unlike.changed_facts {
-            let value =
-                |value: &Option<String>| value.clone().unwrap_or_else(|| "not recorded".to_owned());
-            self.line(
-                "    ",
-                &format!(
-                    "{} was {}, is {}",
-                    fact.fact,
-                    value(&fact.before),
-                    value(&fact.now)
-                ),
-            );
+            self.line("    ", &fact_changed(fact));
         }
     }
 }
 
-fn of_row(row: &UnlikeRow, than: &str) -> String {
-    let of = change(row.change, row.low, row.high);
-    let [median, expected] = [row.median, row.expected].map(|value| quantity(row.unit, value));
+fn of_row(row: &UnlikeRow, others: &str) -> String {
+    let of = together(&change(row.change, row.low, row.high));
+    let [median, expected] =
+        [row.median, row.expected].map(|value| together(&quantity(row.unit, value)));
     let sense = match row.better {
         Better::Lower => "",
         Better::Higher => " (more is better)",
     };
-    format!("{} {of} {than}: {median}, not {expected}{sense}", row.row)
+    format!("{} {of}: {median}, {others} {expected}{sense}", row.row)
+}
+
+/// `kernel was Linux 6.1, is Linux 6.12`.
+pub(super) fn fact_changed(fact: &ChangedFact) -> String {
+    let [before, now] =
+        [&fact.before, &fact.now].map(|value| value.as_deref().unwrap_or("not recorded"));
+    format!("{} was {before}, is {now}", fact.fact)
 }

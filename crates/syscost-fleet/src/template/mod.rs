@@ -51,9 +51,19 @@ pub const TEMPLATES: &[Template] = &[
         ],
     },
     Template {
+        name: "kubernetes",
+        about: "a DaemonSet that measures every node, with least privilege",
+        files: &[file!("kubernetes", "syscost-daemonset.yaml")],
+    },
+    Template {
         name: "npd",
         about: "Kubernetes' node-problem-detector: a condition SlowMachine of each node",
         files: &[file!("npd", "syscost-check.json")],
+    },
+    Template {
+        name: "reframe",
+        about: "tests for ReFrame: figures of all rows, and whether they are as they should be",
+        files: &[file!("reframe", "syscost_reframe.py")],
     },
     Template {
         name: "slurm-healthcheck",

@@ -4,7 +4,6 @@ mod arm;
 mod firmware;
 mod host;
 mod processor;
-mod throttling;
 mod tree;
 
 use std::path::Path;
@@ -15,7 +14,6 @@ use syscost_results::machine::Build;
 use syscost_sys::topology::Topology;
 use syscost_sys::{cpu, platform, process};
 
-pub use throttling::Throttling;
 use tree::Tree;
 
 /// Reads the facts of this machine; those that may differ from CPU to CPU, of all that this process

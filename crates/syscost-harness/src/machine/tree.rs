@@ -7,8 +7,6 @@ use std::str::FromStr;
 
 use syscost_sys::cpu::file_text;
 
-use super::throttling::Periods;
-
 /// A machine's files below a root folder.
 pub(super) struct Tree<'a> {
     root: &'a Path,
@@ -93,11 +91,11 @@ impl<'a> Tree<'a> {
         boost.or(no_turbo.map(|off| off == 0))
     }
 
-    /// Our own control group and its ancestors, as folders below the root: in the single tree of
-    /// version 2 (cgroups(7)), or in a tree for each controller.
-    fn control_groups(&self) -> Vec<PathBuf> {
+    /// The CPU quota (in CPUs) and memory limit (in bytes) of our own control group and its
+    /// ancestors: in the single tree of version 2 (cgroups(7)), or in a tree for each controller.
+    pub(super) fn cgroup_limits(&self) -> (Option<f64>, Option<u64>) {
         let membership = self.text("proc/self/cgroup").unwrap_or_default();
-        let mut groups = Vec::new();
+        let (mut quota, mut memory): (Option<f64>, Option<u64>) = (None, None);
         for line in membership.lines() {
             let mut fields = line.splitn(3, ':').skip(1);
             let (Some(controllers), Some(own)) = (fields.next(), fields.next()) else {
@@ -105,45 +103,23 @@ impl<'a> Tree<'a> {
             };
             let tree = Path::new("sys/fs/cgroup").join(controllers);
             let own = Path::new(own.trim_start_matches('/'));
-            groups.extend(own.ancestors().map(|group| tree.join(group)));
-        }
-        groups
-    }
-
-    /// The CPU quota (in CPUs) and memory limit (in bytes) of our own control group and its
-    /// ancestors: the lowest of each.
-    pub(super) fn cgroup_limits(&self) -> (Option<f64>, Option<u64>) {
-        let (mut quota, mut memory): (Option<f64>, Option<u64>) = (None, None);
-        for group in self.control_groups() {
-            let file = |name: &str| self.text(&group.join(name).to_string_lossy());
-            let micros = |name: &str| file(name)?.parse::<f64>().ok();
-            let of_version_1 = || {
-                let [quota, period] = ["cpu.cfs_quota_us", "cpu.cfs_period_us"].map(micros);
-                Some(quota.filter(|none| *none > 0.0)? / period?)
-            };
-            let found = file("cpu.max").as_deref().and_then(parse_quota);
-            let limits = [quota, found.or_else(of_version_1)];
-            quota = limits.into_iter().flatten().min_by(f64::total_cmp);
-            let bytes = |name: &str| file(name)?.parse().ok();
-            let found = bytes("memory.max").or_else(|| bytes("memory.limit_in_bytes"));
-            let limits = [memory, found.filter(|bytes| *bytes < NO_LIMIT)];
-            memory = limits.into_iter().flatten().min();
+            for group in own.ancestors().map(|group| tree.join(group)) {
+                let file = |name: &str| self.text(&group.join(name).to_string_lossy());
+                let micros = |name: &str| file(name)?.parse::<f64>().ok();
+                let of_version_1 = || {
+                    let [quota, period] = ["cpu.cfs_quota_us", "cpu.cfs_period_us"].map(micros);
+                    Some(quota.filter(|none| *none > 0.0)? / period?)
+                };
+                let found = file("cpu.max").as_deref().and_then(parse_quota);
+                let limits = [quota, found.or_else(of_version_1)];
+                quota = limits.into_iter().flatten().min_by(f64::total_cmp);
+                let bytes = |name: &str| file(name)?.parse().ok();
+                let found = bytes("memory.max").or_else(|| bytes("memory.limit_in_bytes"));
+                let limits = [memory, found.filter(|bytes| *bytes < NO_LIMIT)];
+                memory = limits.into_iter().flatten().min();
+            }
         }
         (quota, memory)
-    }
-
-    /// How often each of them used up its CPU quota so far.
-    pub(super) fn throttling(&self) -> Vec<Periods> {
-        let groups = self.control_groups().into_iter();
-        let of = |group: PathBuf| {
-            let path = group.join("cpu.stat");
-            let count = |key: &str| self.keyed(&path.to_string_lossy(), key).unwrap_or(0);
-            Periods {
-                all: count("nr_periods"),
-                used_up: count("nr_throttled"),
-            }
-        };
-        groups.map(of).collect()
     }
 }
 
@@ -198,13 +174,7 @@ mod tests {
         write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
         write("sys/fs/cgroup/cpu,cpuacct/c/cpu.cfs_quota_us", "25000\n");
         write("sys/fs/cgroup/cpu,cpuacct/c/cpu.cfs_period_us", "100000\n");
-        write(
-            "sys/fs/cgroup/cpu,cpuacct/c/cpu.stat",
-            "nr_periods 8\nnr_throttled 6\nthrottled_time 1\n",
-        );
         assert_eq!(tree.cgroup_limits(), (Some(0.25), None));
-        let [all, used_up] = [8, 6];
-        assert!(tree.throttling().contains(&Periods { all, used_up }));
         write("etc/os-release", "ID=x\nPRETTY_NAME='Some Linux'\n");
         let name = tree.assignment("etc/os-release", "PRETTY_NAME");
         assert_eq!(name.as_deref(), Some("Some Linux"));

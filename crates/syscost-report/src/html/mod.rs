@@ -129,6 +129,22 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
     skeleton::document(&title, &body).into_string()
 }
 
+/// A page of the same look about something else than runs: what stands beneath its title, the sections' ids with the words of
+/// their links, the sections.
+pub fn frame(title: &str, below: &Markup, links: &[(&str, &str)], sections: &Markup) -> String {
+    let links: Vec<(String, String)> = links
+        .iter()
+        .map(|(id, words)| ((*id).to_owned(), (*words).to_owned()))
+        .collect();
+    let body = html! {
+        (skeleton::header(title, below))
+        (skeleton::toolbar(&links, skeleton::Kinds::None))
+        main id="content" { (sections) }
+        (skeleton::footer(env!("CARGO_PKG_VERSION")))
+    };
+    skeleton::document(title, &body).into_string()
+}
+
 fn links(groups: &[&str], options: &PageOptions, two: bool) -> Vec<(String, String)> {
     let mut links = Vec::new();
     if two {

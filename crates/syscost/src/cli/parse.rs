@@ -7,6 +7,7 @@ use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 use syscost_benches::CATALOGUE;
 
 use super::Cli;
+use crate::error::exit;
 
 /// What other programs call some commands.
 const OTHER_NAMES: [(&str, &str); 10] = [
@@ -27,7 +28,22 @@ const MAX_WRONG: usize = 2;
 
 /// The command line of this process; prints help and errors, and then exits.
 pub(crate) fn parse() -> Cli {
-    of(std::env::args_os()).unwrap_or_else(|error| error.exit())
+    of(std::env::args_os()).unwrap_or_else(|error| {
+        if error.use_stderr()
+            && is_check(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
+        {
+            // Its callers know 2 as an answer.
+            let _ = error.print();
+            std::process::exit(i32::from(exit::NOT_CHECKED));
+        }
+        error.exit()
+    })
+}
+
+/// Whether these words call `syscost check`.
+fn is_check(words: impl Iterator<Item = String>) -> bool {
+    let mut words = words.skip(1).filter(|word| !word.starts_with('-'));
+    words.next().as_deref() == Some("check")
 }
 
 fn of(words: impl Iterator<Item = OsString>) -> Result<Cli, Error> {

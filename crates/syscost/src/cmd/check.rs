@@ -2,20 +2,23 @@
 
 mod watchdog;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use syscost_benches::CATALOGUE;
-use syscost_fleet::check::{Answer, Check, Findings, Reference, Throttled, to_repeat};
-use syscost_harness::machine::{self, Throttling};
+use syscost_fleet::baseline::{Baseline, BaselineError};
+use syscost_fleet::check::{Answer, Check, Findings, Reference, to_repeat};
+use syscost_harness::machine;
 use syscost_harness::session::{Options, Profile, Session};
 use syscost_harness::worker::Program;
 use syscost_harness::{Catalogue, Here, Row};
-use syscost_results::Run;
+use syscost_results::machine::Cache;
+use syscost_results::{Machine, Run, row_name};
 
 use crate::cli::{CheckArguments, CheckFormat};
-use crate::error::unless_broken_pipe;
+use crate::error::{exit, unless_broken_pipe};
 use crate::progress::Progress;
 use crate::{interrupt, kept, selection};
 
@@ -79,14 +82,13 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<u8> {
 /// Measures, and says what that means.
 fn check(arguments: &CheckArguments, margin: f64, begun: Instant) -> Result<Check> {
     let interrupted = interrupt::catch()?;
-    let reference = reference(&arguments.baseline)?;
     let machine = machine::capture();
-    if let Some(why) = reference.stranger(&machine) {
-        return Ok(Check::without(Answer::CannotTell, why, margin));
-    }
+    let reference = match reference(&arguments.baseline, &machine)? {
+        Ok(reference) => reference,
+        Err(stranger) => return Ok(Check::without(Answer::CannotTell, stranger, margin)),
+    };
     let here = Here::plain();
-    let (rows, names) = rows(&arguments.selectors, &reference, &here)?;
-    let before = Throttling::read();
+    let (rows, names) = rows(&arguments.selectors, &reference, &machine, &here)?;
     let look = |rows: Vec<Row>, names: &[String], until: Duration| -> Result<(Run, Findings)> {
         let run = measure(rows, until.saturating_sub(begun.elapsed()), &interrupted)?;
         let findings = reference.judge(&run, names, margin);
@@ -105,20 +107,27 @@ fn check(arguments: &CheckArguments, margin: f64, begun: Instant) -> Result<Chec
         let why = reasons.next().map_or("no row has a number", |why| why);
         bail!("{why}");
     }
-    let throttled = throttled(&reference, run.machine.cgroup_cpu_quota, &before);
-    Ok(Check::of(first, again, throttled, margin))
+    Ok(Check::of(first, again, reference.quota(&machine), margin))
 }
 
-/// What the machine is held against: a baseline of many machines, or a run.
-fn reference(name: &str) -> Result<Reference> {
-    let run = kept::run(name).context("reading the baseline")?;
-    Ok(Reference::Run(Box::new(run)))
+/// What the machine is held against: a baseline of many machines, or a run; or why it cannot be.
+fn reference(name: &str, machine: &Machine) -> Result<Result<Reference, String>> {
+    let baseline = Baseline::read(Path::new(name));
+    match baseline {
+        Ok(baseline) => return Ok(Reference::cohort(&baseline, machine)),
+        Err(newer @ BaselineError::Newer { .. }) => return Err(newer.into()),
+        // It may be a run.
+        Err(BaselineError::Read { .. } | BaselineError::Foreign { .. }) => {}
+    }
+    let run = kept::run(name)?;
+    Ok(Reference::run(run, machine))
 }
 
 /// The rows to measure, with those from which others are computed, and the names of those to judge.
 fn rows(
     selectors: &[String],
     reference: &Reference,
+    machine: &Machine,
     here: &Here,
 ) -> Result<(Vec<Row>, Vec<String>)> {
     let chosen: Vec<String> = match selectors {
@@ -127,14 +136,31 @@ fn rows(
     };
     let mut rows = selection::planned(&chosen, Profile::Quick, here)?;
     rows.retain(|row| {
-        let is_meant = !selectors.is_empty() || Profile::Quick.measures(row);
-        is_meant && reference.has(&row.name())
+        let is_of_list =
+            || Profile::Quick.measures(row) && !is_emptied(&row.name(), &machine.caches);
+        (!selectors.is_empty() || is_of_list()) && reference.has(&row.name())
     });
     if rows.is_empty() {
         bail!("the baseline has none of the rows that are to be measured");
     }
     let names = rows.iter().map(Row::name).collect();
     Ok((CATALOGUE.with_sources(rows, here), names))
+}
+
+/// Whether a row's memory is of a size that only the last cache holds. What other programs and other
+/// guests do empties it: six times as slow, and no fault of the machine.
+fn is_emptied(name: &str, caches: &[Cache]) -> bool {
+    let holds_data = caches.iter().filter(|cache| cache.kind != "instruction");
+    let mut sizes: Vec<u64> = holds_data.map(|cache| cache.size_bytes).collect();
+    sizes.sort_unstable();
+    let mut parameters = row_name::parameters(name).filter(|(key, _)| *key == "size");
+    let size = parameters.next().and_then(|(_, size)| row_name::size(size));
+    match (&sizes[..], size) {
+        ([.., own, last], Some(size)) if name.starts_with("memory.") => {
+            (own + 1..=*last).contains(&size)
+        }
+        _ => false,
+    }
 }
 
 /// The rows with these names, with those from which they are computed.
@@ -176,16 +202,6 @@ fn measure(rows: Vec<Row>, budget: Duration, interrupted: &AtomicBool) -> Result
     }
 }
 
-/// Whether a quota held the check back that is lower than the one of the baseline.
-fn throttled(reference: &Reference, quota: Option<f64>, before: &Throttling) -> Option<Throttled> {
-    let quota = quota.filter(|now| reference.quota().is_none_or(|then| *now < 0.99 * then))?;
-    let periods_percent = Throttling::read().percent_since(before)?;
-    Some(Throttled {
-        quota,
-        periods_percent,
-    })
-}
-
 /// What is printed.
 fn text(check: &Check, format: CheckFormat) -> String {
     let line = match format {
@@ -199,12 +215,38 @@ fn text(check: &Check, format: CheckFormat) -> String {
 
 /// The exit code that the caller understands.
 fn code(check: &Check, format: CheckFormat) -> u8 {
+    const NAGIOS_UNKNOWN: u8 = 3;
+    const NPD_UNKNOWN: u8 = 2;
     match (check.answer, format) {
-        (Answer::AsItShouldBe, _) => 0,
-        (Answer::NotAsItShouldBe, _) => 1,
-        (_, CheckFormat::Nagios) => 3,
-        (_, CheckFormat::Npd) => 2,
-        (Answer::CannotTell, _) => 2,
-        (Answer::CouldNotMeasure, _) => 3,
+        (Answer::AsItShouldBe, _) => exit::DONE,
+        (Answer::NotAsItShouldBe, _) => exit::NOT_AS_IT_SHOULD_BE,
+        (_, CheckFormat::Nagios) => NAGIOS_UNKNOWN,
+        (_, CheckFormat::Npd) => NPD_UNKNOWN,
+        (Answer::CannotTell, _) => exit::CANNOT_TELL,
+        (Answer::CouldNotMeasure, _) => exit::NOT_CHECKED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_the_last_cache_holds_is_left_out() {
+        let cache = |level, size_bytes| Cache {
+            level,
+            kind: "unified".to_owned(),
+            size_bytes,
+            line_bytes: None,
+            shared_by: None,
+        };
+        let caches = [cache(1, 32 << 10), cache(2, 1 << 20), cache(3, 32 << 20)];
+        let is_emptied =
+            |size: &str| is_emptied(&format!("memory.latency{{size={size}}}"), &caches);
+        let found = ["16K", "1M", "6M", "32M", "128M"].map(is_emptied);
+        assert_eq!(found, [false, false, true, true, false]);
+        assert!(!super::is_emptied("memory.core_to_core", &caches));
+        assert!(!super::is_emptied("net.tcp.round_trip{size=6M}", &caches));
+        assert!(!super::is_emptied("memory.latency{size=6M}", &[]));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::{ProfileName, label, parameter, seconds};
+use crate::cli::{Format, ProfileName, label, parameter, seconds};
 
 /// Arguments of `fleet run`.
 #[derive(Debug, Args)]
@@ -111,8 +111,41 @@ pub enum EngineName {
 
 /// Arguments of `fleet net`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+  syscost fleet net --nodes 'n[1-8]'
+  syscost fleet net --partition compute --at-once 1 --budget 20
+
+Every pair of nodes is measured once, by a job of Slurm that has both exclusively: one serves, the other measures. The token that they share is made for this and removed at the end, \
+and nothing listens any longer. The directory must be on a file system that the nodes share.
+
+A link is slow if it is slower than the other links of its two nodes let one expect; a node, if all of its links are. It takes 5 nodes to tell one from the other.")]
 pub struct NetArguments {
-    /// The directory of the collection
+    /// Partition of Slurm; the default one if none is given
+    #[arg(short, long, value_name = "PARTITION")]
+    pub partition: Option<String>,
+    /// Nodes of Slurm, e.g. `n[1-8]`; all of the partition if none are given
+    #[arg(long, value_name = "LIST")]
+    pub nodes: Option<String>,
+    /// The directory of the results, which is made; by default `fleet-net-` and the date
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// How many pairs are measured at the same time, at most; by default half as many as there are
+    /// nodes. They may share links between switches
+    #[arg(long, value_name = "PAIRS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub at_once: Option<u32>,
+    /// Print the scripts, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Seconds the measurement of a pair may take
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "8")]
+    pub budget: Duration,
+    /// How it gets there.
+    #[command(flatten)]
+    pub transport: Transport,
+    /// How long a job may wait for its nodes; as long as Slurm lets it, if not given
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub wait: Option<Duration>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
 }

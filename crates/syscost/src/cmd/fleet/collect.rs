@@ -23,7 +23,7 @@ use crate::terminal::{GREEN, RED, RESET, YELLOW, note, say, warn, wrapped_item};
 use crate::{Failed, interrupt, selection};
 
 /// How much longer than its measurement a node's job may take, in seconds.
-const SLACK_S: u64 = 300;
+pub(super) const SLACK_S: u64 = 300;
 
 /// How many nodes with the same reason are named.
 const MAX_NAMES: usize = 8;

@@ -1,0 +1,498 @@
+//! The network between every pair of nodes, measured through Slurm: a job for each pair, in which one node serves and the other measures.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use syscost_results::document::Digest;
+
+use crate::NodeName;
+use crate::engine::slurm::{self, Seen, cancel, end_of, queue, submission, submitted};
+use crate::engine::{EngineError, pause, quoted};
+use crate::folder::{Collection, FolderError, Request, failed, look, tame, write_json};
+use crate::slow_links::{Between, Figure, Slow, find};
+use crate::tournament::rounds;
+
+/// Name of the file with the results.
+pub const FILE: &str = "net.json";
+
+/// What is measured between two nodes: selectors of rows.
+pub const ROWS: [&str; 3] = [
+    "net.tcp.round_trip{path=remote,wait=block,size=64}",
+    "net.tcp.bandwidth{path=remote,streams=1,size=64K,direction=send,via=write}",
+    "net.tcp.bandwidth{path=remote,streams=1,size=64K,direction=receive,via=write}",
+];
+
+/// Time between two looks at the queue.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// How long a document may take to be seen here after its job has ended.
+const CACHED: Duration = Duration::from_secs(30);
+
+/// A pair of nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// One node.
+    pub a: NodeName,
+    /// The other.
+    pub b: NodeName,
+    /// Round trip of 64 bytes over TCP, in nanoseconds.
+    pub round_trip_ns: Option<Figure>,
+    /// Goodput from `a` to `b` over one TCP connection, in bytes per second.
+    pub forth_b_per_s: Option<Figure>,
+    /// From `b` to `a`.
+    pub back_b_per_s: Option<Figure>,
+    /// Why there are no figures.
+    pub reason: Option<String>,
+}
+
+/// The network between nodes: the content of `net.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Net {
+    /// Version of this file's shape.
+    pub schema_version: u32,
+    /// When it began, RFC 3339, UTC.
+    pub created: String,
+    /// The nodes, in the order of the matrices.
+    pub nodes: Vec<NodeName>,
+    /// Nodes that were left out, and why.
+    pub left_out: BTreeMap<NodeName, String>,
+    /// The pairs.
+    pub pairs: Vec<Pair>,
+}
+
+impl Net {
+    /// What is slow by round trips, and by the slower direction's goodput; `None` where there are too few nodes to tell.
+    pub fn slow(&self) -> [Option<Slow>; 2] {
+        let place = |name: &NodeName| self.nodes.iter().position(|node| node == name);
+        let of = |figure: &dyn Fn(&Pair) -> Option<Figure>| -> Vec<Between> {
+            let found = self.pairs.iter().filter_map(|pair| {
+                let figure = figure(pair)?;
+                Some(Between {
+                    a: place(&pair.a)?,
+                    b: place(&pair.b)?,
+                    figure,
+                })
+            });
+            found.collect()
+        };
+        let slower = |pair: &Pair| {
+            let [forth, back] = [pair.forth_b_per_s?, pair.back_b_per_s?];
+            Some(if forth.median < back.median {
+                forth
+            } else {
+                back
+            })
+        };
+        [
+            find(self.nodes.len(), &of(&|pair| pair.round_trip_ns), true),
+            find(self.nodes.len(), &of(&slower), false),
+        ]
+    }
+}
+
+/// How pairs are measured.
+#[derive(Debug)]
+pub struct Plan<'p> {
+    /// The partition, if not the default one.
+    pub partition: Option<&'p str>,
+    /// What is asked of each pair, and how it gets there.
+    pub request: &'p Request,
+    /// The program, where nodes find it.
+    pub program: &'p Path,
+    /// The file with the token, where nodes find it.
+    pub token: &'p Path,
+    /// How many pairs are measured at the same time, at most.
+    pub at_once: usize,
+    /// How long a job may wait for its nodes.
+    pub wait: Option<Duration>,
+}
+
+/// The directory of a collection of pairs.
+#[derive(Debug)]
+pub struct NetFolder {
+    path: PathBuf,
+}
+
+impl NetFolder {
+    /// Makes it, for its owner only.
+    ///
+    /// # Errors
+    /// When it exists or cannot be made.
+    pub fn create(path: &Path) -> Result<Self, FolderError> {
+        let mut builder = DirBuilder::new();
+        builder
+            .mode(0o700)
+            .create(path)
+            .map_err(failed("making", path))?;
+        let path = fs::canonicalize(path).map_err(failed("finding", path))?;
+        for part in ["pairs", "arriving"] {
+            let part = path.join(part);
+            builder.create(&part).map_err(failed("making", &part))?;
+        }
+        Ok(Self { path })
+    }
+
+    /// The directory, as an absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn file(&self, part: &str, pair: &Pair, ending: &str) -> PathBuf {
+        // No name has a comma.
+        self.path
+            .join(part)
+            .join(format!("{},{}.{ending}", pair.a, pair.b))
+    }
+}
+
+/// What a pair's job runs: whichever node the script runs on measures, the other one serves.
+pub fn script(plan: &Plan<'_>, pair: &Pair, addresses: [&str; 2], arriving: &Path) -> String {
+    let text = |path: &Path| quoted(&path.display().to_string());
+    let words: Vec<String> = plan
+        .request
+        .arguments
+        .iter()
+        .map(|word| quoted(word))
+        .collect();
+    format!(
+        r#"#!/bin/sh
+umask 077
+scratch=$(mktemp -d {scratch}/syscost-XXXXXXXX) || exit
+serving=
+trap 'kill $serving 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'exit 143' TERM INT
+export XDG_DATA_HOME="$scratch" XDG_CACHE_HOME="$scratch"
+case $SLURMD_NODENAME in
+{a}) far={b} address={to_b} ;;
+*) far={a} address={to_a} ;;
+esac
+srun --overlap --nodes=1 --ntasks=1 --nodelist="$far" {program} serve --once --listen "$address" --token-file {token} > "$scratch/served" &
+serving=$!
+until grep -q '^listening' "$scratch/served"; do kill -0 $serving || exit; sleep 0.1; done
+{program} {words} --peer "$address" --token-file {token} --output "$scratch/run.json.gz" || exit
+# It is there as a whole, or not at all.
+arriving={arriving}
+cp "$scratch/run.json.gz" "$arriving.part" && mv "$arriving.part" "$arriving"
+"#,
+        scratch = quoted(&plan.request.scratch),
+        a = pair.a,
+        b = pair.b,
+        to_a = quoted(addresses[0]),
+        to_b = quoted(addresses[1]),
+        program = text(plan.program),
+        token = text(plan.token),
+        words = words.join(" "),
+        arriving = text(arriving),
+    )
+}
+
+/// The nodes that can be measured and the pairs of them, in rounds; nodes that are down are left out.
+///
+/// # Errors
+/// When Slurm cannot be asked, or fewer than two nodes are there.
+pub fn nodes(
+    partition: Option<&str>,
+    list: Option<&str>,
+) -> Result<(Net, BTreeMap<NodeName, Seen>), EngineError> {
+    let known = slurm::nodes(partition, list)?;
+    let mut seen = slurm::seen(partition, list)?;
+    seen.retain(|_, node| node.down.is_none());
+    let left_out = known
+        .into_iter()
+        .filter_map(|(name, node)| Some((name, node.reason?)))
+        .collect();
+    if seen.len() < 2 {
+        return Err(EngineError::NoNodes(format!(
+            "{} of these nodes can be measured, and it takes two; `sinfo` shows their states",
+            seen.len()
+        )));
+    }
+    let nodes: Vec<NodeName> = seen.keys().cloned().collect();
+    let pair = |(a, b): (usize, usize)| Pair {
+        a: nodes[a].clone(),
+        b: nodes[b].clone(),
+        round_trip_ns: None,
+        forth_b_per_s: None,
+        back_b_per_s: None,
+        reason: None,
+    };
+    let pairs = rounds(nodes.len())
+        .into_iter()
+        .flatten()
+        .map(pair)
+        .collect();
+    let net = Net {
+        schema_version: 1,
+        created: jiff::Timestamp::now()
+            .strftime("%Y-%m-%dT%H:%M:%SZ")
+            .to_string(),
+        nodes,
+        left_out,
+        pairs,
+    };
+    Ok((net, seen))
+}
+
+/// The pairs that are measured at the same time, by their places: none has a node twice.
+pub fn turns(net: &Net, at_once: usize) -> Vec<Vec<usize>> {
+    let mut turns: Vec<Vec<usize>> = Vec::new();
+    let mut busy = BTreeSet::new();
+    for (index, pair) in net.pairs.iter().enumerate() {
+        let is_free = !busy.contains(&pair.a) && !busy.contains(&pair.b);
+        match turns
+            .last_mut()
+            .filter(|turn| is_free && turn.len() < at_once)
+        {
+            Some(turn) => turn.push(index),
+            None => {
+                busy.clear();
+                turns.push(vec![index]);
+            }
+        }
+        busy.extend([pair.a.clone(), pair.b.clone()]);
+    }
+    turns
+}
+
+/// Measures every pair, turn by turn; when `stop` is set, what was submitted is cancelled. `tell` is given the number of pairs that
+/// are through.
+///
+/// # Errors
+/// When Slurm cannot be asked, or the directory not be written to; jobs that were submitted are cancelled then.
+pub fn collect(
+    folder: &NetFolder,
+    net: &mut Net,
+    seen: &BTreeMap<NodeName, Seen>,
+    plan: &Plan<'_>,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(usize, &Net),
+) -> Result<(), EngineError> {
+    let id = Collection::new_id();
+    let mut through = 0;
+    for turn in turns(net, plan.at_once) {
+        let mut jobs = BTreeMap::new();
+        let outcome = measure(folder, net, seen, plan, &id, &turn, stop, &mut jobs);
+        let cancelled = cancel(jobs.values().map(|job: &Job| &*job.number));
+        for index in jobs.keys() {
+            net.pairs[*index].reason = Some("interrupted: its job was cancelled".to_owned());
+        }
+        through += turn.len();
+        write_json(&folder.path.join(FILE), net)?;
+        outcome.and(cancelled)?;
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        tell(through, net);
+    }
+    for pair in &mut net.pairs {
+        if pair.round_trip_ns.is_none() && pair.reason.is_none() {
+            pair.reason = Some("not measured: interrupted before".to_owned());
+        }
+    }
+    Ok(write_json(&folder.path.join(FILE), net)?)
+}
+
+struct Job {
+    number: String,
+    submitted: Instant,
+    /// When it was first missing from the queue.
+    gone: Option<Instant>,
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what one turn needs; a struct of them would be used once"
+)]
+fn measure(
+    folder: &NetFolder,
+    net: &mut Net,
+    seen: &BTreeMap<NodeName, Seen>,
+    plan: &Plan<'_>,
+    id: &str,
+    turn: &[usize],
+    stop: &AtomicBool,
+    jobs: &mut BTreeMap<usize, Job>,
+) -> Result<(), EngineError> {
+    for &index in turn {
+        let pair = &mut net.pairs[index];
+        let ends = [&pair.a, &pair.b];
+        let addresses = ends.map(|name| &*seen[name].address);
+        let log = folder.file("pairs", pair, "log");
+        let words = submission(
+            &folder.path,
+            id,
+            plan.partition,
+            &ends,
+            &log,
+            plan.request.limit_s,
+        );
+        let text = script(
+            plan,
+            pair,
+            addresses,
+            &folder.file("arriving", pair, "json.gz"),
+        );
+        match submitted(&words, &text) {
+            Ok(number) => {
+                let job = Job {
+                    number,
+                    submitted: Instant::now(),
+                    gone: None,
+                };
+                jobs.insert(index, job);
+            }
+            Err(EngineError::Failed { cause, .. }) => {
+                pair.reason = Some(format!("sbatch: {cause}"))
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    while !jobs.is_empty() && pause(PAUSE, stop) {
+        // slurmctld may be about to be restarted; a pair that is really lost ends by its time limit.
+        let Ok(queue) = queue(id) else { continue };
+        for index in turn {
+            let Some(job) = jobs.get_mut(index) else {
+                continue;
+            };
+            let pair = &mut net.pairs[*index];
+            let is_over = match queue.get(&job.number) {
+                Some(queued) => {
+                    let is_late = queued.is_pending
+                        && plan.wait.is_some_and(|wait| job.submitted.elapsed() > wait);
+                    if is_late {
+                        cancel([&*job.number])?;
+                        pair.reason = Some(format!(
+                            "its job did not start in time; Slurm says why: {}",
+                            queued.reason
+                        ));
+                    }
+                    is_late
+                }
+                None => settle(folder, pair, seen, job)?,
+            };
+            if is_over {
+                jobs.remove(index);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes the figures of a job that has left the queue, or finds out why there are none; `false` if they may still appear.
+fn settle(
+    folder: &NetFolder,
+    pair: &mut Pair,
+    seen: &BTreeMap<NodeName, Seen>,
+    job: &mut Job,
+) -> Result<bool, EngineError> {
+    let arrived = folder.file("arriving", pair, "json.gz");
+    if arrived.symlink_metadata().is_ok() {
+        let hosts = [&pair.a, &pair.b].map(|name| &*seen[name].host);
+        // Either may have measured.
+        let looked = look(&arrived, Some(hosts[0])).map(|digest| (digest, true));
+        let looked =
+            looked.or_else(|_| look(&arrived, Some(hosts[1])).map(|digest| (digest, false)));
+        match looked {
+            Ok((digest, is_by_a)) => {
+                let kept = folder.file("pairs", pair, "json.gz");
+                fs::rename(&arrived, &kept).map_err(failed("moving", &arrived))?;
+                take(pair, &digest, is_by_a);
+            }
+            Err(why) => {
+                fs::remove_file(&arrived).map_err(failed("removing", &arrived))?;
+                pair.reason = Some(tame(&format!("its document was refused: {why}")));
+            }
+        }
+        return Ok(true);
+    }
+    let since = *job.gone.get_or_insert_with(Instant::now);
+    let end = end_of(&job.number);
+    if end.is_success() && since.elapsed() < CACHED {
+        return Ok(false);
+    }
+    let said = crate::folder::tail(&folder.file("pairs", pair, "log")).unwrap_or_default();
+    pair.reason = Some(tame(&match said.is_empty() {
+        true => format!("its job {} ended: {end}", job.number),
+        false => format!("its job {} ended: {end}; it printed: {said}", job.number),
+    }));
+    Ok(true)
+}
+
+/// Takes a pair's figures from the document of one of its nodes.
+fn take(pair: &mut Pair, digest: &Digest, is_by_a: bool) {
+    let figure = |start: &str, part: &str| {
+        let mut rows = digest.rows.iter();
+        let row = rows.find(|row| {
+            row.name.starts_with(start)
+                && row.name.contains("path=remote")
+                && row.name.contains(part)
+        })?;
+        let estimate = &row.estimate;
+        let median = estimate.median.filter(|_| row.status.has_figures())?;
+        let figure = Figure {
+            median,
+            low: estimate.ci95_low.unwrap_or(median),
+            high: estimate.ci95_high.unwrap_or(median),
+        };
+        // Logarithms are taken of them.
+        (figure.low > 0.0).then_some(figure)
+    };
+    pair.round_trip_ns = figure("net.tcp.round_trip{", "size=64");
+    let sent = figure("net.tcp.bandwidth{", "direction=send");
+    let received = figure("net.tcp.bandwidth{", "direction=receive");
+    (pair.forth_b_per_s, pair.back_b_per_s) = match is_by_a {
+        true => (sent, received),
+        false => (received, sent),
+    };
+    if pair.round_trip_ns.is_none() && sent.is_none() && received.is_none() {
+        let reason = digest.rows.iter().find_map(|row| row.reason.clone());
+        pair.reason =
+            Some(tame(&reason.unwrap_or_else(|| {
+                "its document has none of the rows".to_owned()
+            })));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_have_all_pairs_and_no_node_twice() {
+        let name = |index: usize| format!("n{index}").parse::<NodeName>().expect("a name");
+        let pairs = rounds(7).into_iter().flatten().map(|(a, b)| Pair {
+            a: name(a),
+            b: name(b),
+            round_trip_ns: None,
+            forth_b_per_s: None,
+            back_b_per_s: None,
+            reason: None,
+        });
+        let net = Net {
+            schema_version: 1,
+            created: String::new(),
+            nodes: (0..7).map(name).collect(),
+            left_out: BTreeMap::new(),
+            pairs: pairs.collect(),
+        };
+        for at_once in [1, 2, 100] {
+            let turns = turns(&net, at_once);
+            let mut all: Vec<usize> = turns.concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..21).collect::<Vec<_>>());
+            for turn in &turns {
+                assert!(turn.len() <= at_once.min(3));
+                let ends = turn
+                    .iter()
+                    .flat_map(|&index| [&net.pairs[index].a, &net.pairs[index].b]);
+                assert_eq!(ends.collect::<BTreeSet<_>>().len(), 2 * turn.len());
+            }
+        }
+        assert_eq!(turns(&net, 100).len(), 7);
+    }
+}
