@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::tool::{Failure, is_installed, run};
+use crate::tool::{Failure, require, run};
 
 /// The variable that says that this machine can have clusters.
 pub(crate) const GRANTED: &str = "SYSCOST_REQUIRE_FLEET";
@@ -45,8 +45,11 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Makes `count` hosts, called `n1` and so on.
-    fn new(count: u8) -> Result<Self, Failure> {
+    /// Makes `count` hosts, called `n1` and so on, if these programs are installed.
+    fn new(count: u8, programs: &[&str]) -> Result<Self, Failure> {
+        for program in ["ip"].iter().chain(programs) {
+            require(program)?;
+        }
         sweep();
         let mut hosts = Self {
             number: COUNT.fetch_add(1, Ordering::Relaxed),
@@ -198,23 +201,6 @@ fn ip(namespace: &str, rest: &str) -> Result<String, Failure> {
 
 fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
-}
-
-/// Whether these programs are installed; says so if not.
-fn have(programs: &[&str], packages: &str) -> bool {
-    let missing: Vec<&&str> = programs
-        .iter()
-        .filter(|program| !is_installed(program))
-        .collect();
-    if missing.is_empty() {
-        return true;
-    }
-    assert!(
-        std::env::var_os(GRANTED).is_none(),
-        "{missing:?} are not installed, and {GRANTED} is set; apt-get install {packages}"
-    );
-    println!("skipped: no {missing:?} here; apt-get install {packages}");
-    false
 }
 
 /// Waits until something is so.
