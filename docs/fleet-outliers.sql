@@ -48,9 +48,15 @@ away AS (
     ON f.cohort = m.cohort AND f.name = m.name AND f.revision = m.revision AND f.unit = m.unit
 ),
 scales AS (
-  SELECT cohort, name, revision, unit,
-    greatest(1.4826e0 * max(n) / (max(n) - 0.8e0) * median(abs(log)), 0.005e0) AS scale
+  SELECT cohort, name, revision, unit, max(n) AS n,
+    greatest(1.4826e0 * max(n) / (max(n) - 0.8e0) * median(abs(log)), 0.005e0) AS scale,
+    percentile_cont(0.9) WITHIN GROUP (ORDER BY abs(log)) AS nine_of_ten
   FROM away GROUP BY cohort, name, revision, unit
+),
+-- How heavy the tails are, by the reach of nine of ten deviations in the middle row.
+tails AS (
+  SELECT cohort, 1 + 1.3e0 / greatest(median(1.4826e0 * nine_of_ten / scale) - 2.439e0, 1e-9) AS nu
+  FROM scales WHERE n >= 20 GROUP BY cohort
 ),
 -- How far each figure is beyond 2 %, in standard deviations, and the chance of so much: Student's
 -- distribution by Wallace (1959), the normal one by Press et al. (1992).
@@ -58,9 +64,10 @@ distances AS (
   SELECT a.hostname, a.cohort, a.name, a.revision, a.unit, a.better, a.log,
     sqrt(a.error * a.error + 1.2533e0 * s.scale * 1.2533e0 * s.scale / a.n) AS error,
     greatest(abs(a.log) - 0.02e0, 0e0) / sqrt(s.scale * s.scale + a.error * a.error) AS t,
-    least(greatest(0.37e0 * (a.n - 1), 2e0), 30e0) AS nu
+    greatest(least(0.37e0 * (a.n - 1), 30e0, coalesce(tails.nu, 30e0)), 3e0) AS nu
   FROM away AS a JOIN scales AS s
     ON a.cohort = s.cohort AND a.name = s.name AND a.revision = s.revision AND a.unit = s.unit
+  LEFT JOIN tails ON a.cohort = tails.cohort
 ),
 normal AS (
   SELECT *, (8 * nu + 1) / (8 * nu + 3) * sqrt(nu * ln(1 + t * t / nu)) / sqrt(2e0) AS x

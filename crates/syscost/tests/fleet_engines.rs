@@ -160,7 +160,10 @@ fn ctrl_c_cancels_what_was_submitted_and_nothing_else() {
     kill_process(pid, Signal::INT).expect("it runs");
     ended(child).says(130, "0 of 2 nodes gave a document");
     assert_eq!(
-        cluster.ask("squeue --noheader --format=%i").out.trim(),
+        cluster
+            .ask("squeue --noheader --states=pending,running --format=%i")
+            .out
+            .trim(),
         foreign.out.trim()
     );
     assert!(
@@ -174,7 +177,10 @@ fn ctrl_c_cancels_what_was_submitted_and_nothing_else() {
         .ended();
     ended.says(4, "did not start in time");
     assert_eq!(
-        cluster.ask("squeue --noheader --format=%i").out.trim(),
+        cluster
+            .ask("squeue --noheader --states=pending,running --format=%i")
+            .out
+            .trim(),
         foreign.out.trim()
     );
 }

@@ -145,6 +145,8 @@ fn the_exporter_ends_by_itself_after_its_time() {
     let nowhere = program.run("doctor --watch 1 --openmetrics /no/such/folder/x.prom");
     nowhere.says(2, "there is no folder /no/such/folder");
     program.run("doctor --listen 0").says(2, "--watch");
+    let idle = program.run("doctor --watch --interval 5");
+    idle.says(2, "--openmetrics");
 }
 
 /// Writes a template's files into a folder of this program's.

@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use syscost_harness::session::Profile;
 
 pub use ab::AbArguments;
@@ -185,6 +185,7 @@ pub struct ExplainArguments {
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("metrics").args(["openmetrics", "listen"]).multiple(true))]
 pub struct DoctorArguments {
     /// Show live how much of the time each core is ours alone, until Ctrl-C or for this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, value_parser = seconds, conflicts_with = "format")]
@@ -197,7 +198,7 @@ pub struct DoctorArguments {
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address, requires = "watch")]
     pub listen: Option<SocketAddr>,
     /// Time between two sets of metrics, in seconds; 15 if not given
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "watch")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "metrics")]
     pub interval: Option<Duration>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]

@@ -20,7 +20,8 @@ use syscost_results::{Machine, Run, row_name};
 use crate::cli::{CheckArguments, CheckFormat};
 use crate::error::{exit, unless_broken_pipe};
 use crate::progress::Progress;
-use crate::{interrupt, kept, selection};
+use crate::selection::{self, Selector};
+use crate::{interrupt, kept};
 
 use watchdog::Watchdog;
 
@@ -99,15 +100,17 @@ fn check(arguments: &CheckArguments, margin: f64, begun: Instant) -> Result<Chec
         none if none.is_empty() => Vec::new(),
         names => look(of(&names, &here), &names, SECOND)?.1,
     };
-    if !run.measurements.iter().any(|row| row.status.has_figures()) {
-        let mut reasons = run
-            .measurements
-            .iter()
-            .filter_map(|row| row.reason.as_ref());
-        let why = reasons.next().map_or("no row has a number", |why| why);
-        bail!("{why}");
+    let check = Check::of(first, again, reference.quota(&machine), margin);
+    let mut rows = run.measurements.iter();
+    let is_measured = rows.any(|row| row.status.has_figures());
+    match check.answer {
+        Answer::CannotTell if !is_measured => {
+            let mut rows = run.measurements.iter();
+            let reason = rows.find_map(|row| row.reason.as_deref());
+            bail!("{}", reason.unwrap_or("no row has a number"))
+        }
+        _ => Ok(check),
     }
-    Ok(Check::of(first, again, reference.quota(&machine), margin))
 }
 
 /// What the machine is held against: a baseline of many machines, or a run; or why it cannot be.
@@ -130,21 +133,30 @@ fn rows(
     machine: &Machine,
     here: &Here,
 ) -> Result<(Vec<Row>, Vec<String>)> {
-    let chosen: Vec<String> = match selectors {
-        [] => ROWS.map(str::to_owned).to_vec(),
-        given => given.to_vec(),
+    let mut rows = match selectors {
+        [] => of_list(machine, here)?,
+        given => selection::planned(given, Profile::Quick, here)?,
     };
-    let mut rows = selection::planned(&chosen, Profile::Quick, here)?;
-    rows.retain(|row| {
-        let is_of_list =
-            || Profile::Quick.measures(row) && !is_emptied(&row.name(), &machine.caches);
-        (!selectors.is_empty() || is_of_list()) && reference.has(&row.name())
-    });
+    rows.retain(|row| reference.has(&row.name()));
     if rows.is_empty() {
         bail!("the baseline has none of the rows that are to be measured");
     }
     let names = rows.iter().map(Row::name).collect();
     Ok((CATALOGUE.with_sources(rows, here), names))
+}
+
+/// The rows of [`ROWS`] that this machine has: not every machine has two CPUs.
+fn of_list(machine: &Machine, here: &Here) -> Result<Vec<Row>> {
+    let selectors = ROWS.map(|text| Selector::parse(text, here));
+    let selectors = selectors.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut rows = Catalogue::rows(CATALOGUE.benchmarks(), here);
+    rows.retain(|row| {
+        let name = row.name();
+        Profile::Quick.measures(row)
+            && selectors.iter().any(|selector| selector.selects(&name))
+            && !is_emptied(&name, &machine.caches)
+    });
+    Ok(rows)
 }
 
 /// Whether a row's memory is of a size that only the last cache holds. What other programs and other
@@ -230,6 +242,23 @@ fn code(check: &Check, format: CheckFormat) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_of_the_list_is_measured_somewhere() {
+        for text in ROWS {
+            assert!(CATALOGUE.find(row_name::id(text)).is_some(), "{text}");
+        }
+        // A machine with one CPU has those that need no other.
+        let one = Here {
+            allowed: vec![0],
+            ..Here::plain()
+        };
+        let rows = of_list(&Machine::default(), &one).expect("they are selectors");
+        let with = |id: &str| rows.iter().filter(|row| row.benchmark.id == id).count();
+        assert_eq!(with("memory.core_to_core"), 0);
+        assert_eq!(with("syscall.null"), 1);
+        assert!(with("memory.latency") > 1);
+    }
 
     #[test]
     fn what_only_the_last_cache_holds_is_left_out() {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use super::{GRANTED, Hosts, have, until};
-use crate::tool::{run, unless_skipped};
+use super::{Hosts, until};
+use crate::tool::run;
 
 /// An sshd on each host, and an inventory.
 pub(crate) struct Reached {
@@ -16,13 +16,7 @@ impl Reached {
     /// machine cannot have them.
     pub(crate) fn new(count: u8) -> Option<Self> {
         let programs = ["ip", "sshd", "ssh", "ssh-keygen", "ansible-playbook"];
-        if !have(
-            &programs,
-            "iproute2 openssh-server openssh-client ansible-core",
-        ) {
-            return None;
-        }
-        let hosts = unless_skipped(Hosts::new(count), GRANTED)?;
+        let hosts = Hosts::with(&programs, count)?;
         let mut reached = Self { hosts };
         let folder = reached.hosts.folder().display().to_string();
         // sshd separates its privileges there.

@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::tool::{Failure, is_installed, run};
+use crate::tool::{Failure, require, run, unless_skipped};
 
 /// The variable that says that this machine can have clusters.
-pub(crate) const GRANTED: &str = "SYSCOST_REQUIRE_FLEET";
+const GRANTED: &str = "SYSCOST_REQUIRE_FLEET";
 
 /// The prefix of namespaces' names, before the id of the process that made them.
 const PREFIX: &str = "syscost-fleet";
@@ -45,7 +45,14 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Makes `count` hosts, called `n1` and so on.
+    /// Makes `count` hosts, called `n1` and so on, for a cluster that needs these programs; prints `skipped: why` and returns
+    /// `None` if this machine cannot have it.
+    fn with(programs: &[&str], count: u8) -> Option<Self> {
+        let mut programs = programs.iter();
+        let hosts = programs.try_for_each(|program| require(program));
+        unless_skipped(hosts.and_then(|()| Self::new(count)), GRANTED)
+    }
+
     fn new(count: u8) -> Result<Self, Failure> {
         sweep();
         let mut hosts = Self {
@@ -198,23 +205,6 @@ fn ip(namespace: &str, rest: &str) -> Result<String, Failure> {
 
 fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
-}
-
-/// Whether these programs are installed; says so if not.
-fn have(programs: &[&str], packages: &str) -> bool {
-    let missing: Vec<&&str> = programs
-        .iter()
-        .filter(|program| !is_installed(program))
-        .collect();
-    if missing.is_empty() {
-        return true;
-    }
-    assert!(
-        std::env::var_os(GRANTED).is_none(),
-        "{missing:?} are not installed, and {GRANTED} is set; apt-get install {packages}"
-    );
-    println!("skipped: no {missing:?} here; apt-get install {packages}");
-    false
 }
 
 /// Waits until something is so.

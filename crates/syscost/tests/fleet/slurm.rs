@@ -5,9 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::{GRANTED, Hosts, have, until};
+use super::{Hosts, until};
 use crate::common::{Ended, Ending};
-use crate::tool::unless_skipped;
 
 /// A controller on the hub and a slurmd on each host.
 pub(crate) struct Cluster {
@@ -18,13 +17,8 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// A cluster whose nodes `n1` and so on are idle; prints `skipped: why` and returns `None` if this machine cannot have one.
     pub(crate) fn new(count: u8) -> Option<Self> {
-        if !have(
-            &["ip", "munged", "slurmctld", "slurmd", "sbatch"],
-            "iproute2 slurm-wlm munge",
-        ) {
-            return None;
-        }
-        let hosts = unless_skipped(Hosts::new(count), GRANTED)?;
+        let programs = ["ip", "munged", "slurmctld", "slurmd", "sbatch"];
+        let hosts = Hosts::with(&programs, count)?;
         let mut cluster = Self { hosts, count };
         cluster.configure();
         let conf = cluster.conf().display().to_string();

@@ -80,8 +80,8 @@ impl fmt::Display for Failure {
 ///
 /// # Panics
 /// If it should have worked: the tests are wrong, a program is missing although
-/// SYSCOST_REQUIRE_TOOLS is set, or this machine refuses what the variable `granted` says it
-/// allows.
+/// SYSCOST_REQUIRE_TOOLS or the variable `granted` is set, or this machine refuses what the latter
+/// says it allows.
 pub(crate) fn unless_skipped<T>(made: Result<T, Failure>, granted: &str) -> Option<T> {
     let failure = match made {
         Ok(made) => return Some(made),
@@ -89,7 +89,7 @@ pub(crate) fn unless_skipped<T>(made: Result<T, Failure>, granted: &str) -> Opti
     };
     let is_set = |name| std::env::var_os(name).is_some();
     let is_fatal = match &failure {
-        Failure::Missing { .. } => is_set("SYSCOST_REQUIRE_TOOLS"),
+        Failure::Missing { .. } => is_set("SYSCOST_REQUIRE_TOOLS") || is_set(granted),
         Failure::Refused { .. } => is_set(granted),
         Failure::Broken { .. } => true,
     };
@@ -138,9 +138,19 @@ fn missing(program: &str) -> Failure {
         "iptables" | "ip6tables" => "iptables",
         "ping" => "iputils-ping",
         "mount" | "umount" => "mount",
+        "munged" => "munge",
+        "slurmctld" | "slurmd" | "sbatch" => "slurm-wlm",
+        "sshd" => "openssh-server",
+        "ssh" | "ssh-keygen" => "openssh-client",
+        "ansible-playbook" => "ansible-core",
         "mkfs.ext4" => "e2fsprogs",
         "mkfs.xfs" => "xfsprogs",
         "mkfs.btrfs" => "btrfs-progs",
+        "munged" => "munge",
+        "slurmctld" | "slurmd" | "sbatch" => "slurm-wlm",
+        "ssh" | "ssh-keygen" => "openssh-client",
+        "sshd" => "openssh-server",
+        "ansible-playbook" => "ansible-core",
         other => panic!("no test runs {other}"),
     };
     Failure::Missing {
