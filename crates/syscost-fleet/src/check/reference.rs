@@ -348,7 +348,6 @@ mod tests {
             scale: 0.01,
             freedom: 7.0,
             machines: 20,
-            freedom: 7.0,
         };
         let model = Some("Z80".to_owned());
         let baseline = Baseline {

@@ -146,11 +146,6 @@ fn missing(program: &str) -> Failure {
         "mkfs.ext4" => "e2fsprogs",
         "mkfs.xfs" => "xfsprogs",
         "mkfs.btrfs" => "btrfs-progs",
-        "munged" => "munge",
-        "slurmctld" | "slurmd" | "sbatch" => "slurm-wlm",
-        "ssh" | "ssh-keygen" => "openssh-client",
-        "sshd" => "openssh-server",
-        "ansible-playbook" => "ansible-core",
         other => panic!("no test runs {other}"),
     };
     Failure::Missing {
