@@ -198,3 +198,30 @@ fn reframe_runs_its_tests() {
     let skipped = "1 skipped";
     assert!(ended.out.contains(skipped), "without a baseline: {ended:?}");
 }
+
+#[test]
+fn systemd_finds_no_fault_with_its_units() {
+    if !starts("systemd-analyze", &["--version"]) {
+        return missing("systemd-analyze").unwrap_or_default();
+    }
+    let (_program, folder) = template("systemd");
+    for unit in [
+        "syscost-run.service",
+        "syscost-run.timer",
+        "syscost-cores.service",
+    ] {
+        let path = folder.join(unit);
+        let text = fs::read_to_string(&path).expect("written");
+        let installed = text.replace("/usr/local/bin/syscost", env!("CARGO_BIN_EXE_syscost"));
+        fs::write(&path, installed).expect("ours");
+    }
+    let mut analyze = Command::new("systemd-analyze");
+    analyze.arg("verify").current_dir(&folder);
+    analyze.args([
+        "./syscost-run.service",
+        "./syscost-run.timer",
+        "./syscost-cores.service",
+    ]);
+    let ended = analyze.ended().succeeded();
+    assert!(!ended.err.contains("syscost-"), "{ended:?}");
+}
