@@ -186,7 +186,8 @@ scratch=$(mktemp -d {scratch}/syscost-XXXXXXXX) || exit
 serving=
 trap 'kill $serving 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 143' TERM INT
-export XDG_DATA_HOME="$scratch" XDG_CACHE_HOME="$scratch"
+mkdir "$scratch/data" || exit
+export XDG_DATA_HOME="$scratch/data" XDG_CACHE_HOME="$scratch/data"
 case $SLURMD_NODENAME in
 {a}) far={b} address={to_b} ;;
 *) far={a} address={to_a} ;;

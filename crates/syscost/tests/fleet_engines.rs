@@ -139,6 +139,13 @@ fn a_node_that_dies_costs_no_other_and_is_measured_when_resumed() {
         folder.join("nodes/n3.json.gz").display()
     ));
     assert_eq!(document["machine"]["hostname"], "n3");
+    let warnings = document["warnings"].as_array().expect("warnings");
+    assert!(
+        warnings
+            .iter()
+            .all(|warning| warning["code"] != "journal_lost"),
+        "{warnings:?}"
+    );
 }
 
 #[test]

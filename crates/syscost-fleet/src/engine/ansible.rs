@@ -113,11 +113,11 @@ fn playbook(request: &Request, scratch: &str, arriving: &Path) -> Result<String,
     folder: {folder}
     ansible_async_dir: "{{{{ folder }}}}"
   environment:
-    XDG_DATA_HOME: "{{{{ folder }}}}"
-    XDG_CACHE_HOME: "{{{{ folder }}}}"
+    XDG_DATA_HOME: "{{{{ folder }}}}/data"
+    XDG_CACHE_HOME: "{{{{ folder }}}}/data"
   tasks:
     - name: make a directory
-      ansible.builtin.command: {{argv: [mkdir, -m, "0700", "{{{{ folder }}}}"]}}
+      ansible.builtin.command: {{argv: [mkdir, -m, "0700", "{{{{ folder }}}}", "{{{{ folder }}}}/data"]}}
     - block:
         - name: copy the program
           ansible.builtin.copy: {{src: {binary}, dest: "{{{{ folder }}}}/syscost", mode: "0700"}}

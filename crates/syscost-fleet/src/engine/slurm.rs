@@ -171,7 +171,8 @@ trap 'exit 143' TERM INT
 program=$scratch/syscost
 sbcast --force {shared} \"$program\" || program={shared}
 # Nothing is kept at home, which nodes may share, and file systems are measured on the node's own.
-export XDG_DATA_HOME=\"$scratch\" XDG_CACHE_HOME=\"$scratch\"
+mkdir \"$scratch/data\" || exit
+export XDG_DATA_HOME=\"$scratch/data\" XDG_CACHE_HOME=\"$scratch/data\"
 "
     )
 }
