@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const OUTLIERS: &str = include_str!("../../../docs/fleet-outliers.sql");
 
 /// What the documentation says about tables, with queries.
-const DOCUMENTATION: &str = include_str!("../../../docs/fleet-tables.part.md");
+const DOCUMENTATION: &str = include_str!("../../../docs/fleet.md");
 
 /// Machines of two kinds; the second kind is too few to be judged.
 const MACHINES: usize = 30;
