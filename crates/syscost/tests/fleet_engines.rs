@@ -75,8 +75,11 @@ fn a_node_that_dies_costs_no_other_and_is_measured_when_resumed() {
         return;
     };
     let folder = cluster.shared().join("kept");
-    let child =
-        started(cluster.syscost("fleet run --engine slurm syscall.null --budget 10 -o kept"));
+    // What a dead node leaves goes with the cluster.
+    let scratch = cluster.shared().display().to_string();
+    let line =
+        format!("fleet run --engine slurm syscall.null --budget 10 -o kept --scratch {scratch}");
+    let child = started(cluster.syscost(&line));
     until("a run on n5", || {
         let running = cluster.hosts.running("n5");
         running.iter().any(|line| line.contains("/syscost run"))
