@@ -9,10 +9,9 @@ use crate::cli::{Format, ProfileName, label, parameter, seconds};
 
 /// Arguments of `fleet run`.
 #[derive(Debug, Args)]
-#[command(
-    override_usage = "syscost fleet run [OPTIONS] <--engine <ENGINE>|--resume <DIR>> [SELECTOR|WORDS]..."
-)]
+#[command(override_usage = "syscost fleet run [OPTIONS] [SELECTOR|WORDS]...")]
 #[command(after_help = "\
+For example:
   syscost fleet run --engine slurm --partition compute
   syscost fleet run --engine slurm --nodes 'n[1-8]' memory --budget 60
   syscost fleet run --engine ansible -i hosts.ini --profile quick
@@ -112,6 +111,7 @@ pub enum EngineName {
 /// Arguments of `fleet net`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+For example:
   syscost fleet net --nodes 'n[1-8]'
   syscost fleet net --partition compute --at-once 1 --budget 20
 
