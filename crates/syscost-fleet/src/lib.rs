@@ -7,7 +7,7 @@
 //!   and back.
 //! - [`deviation`]: how far a machine's figure is from those of machines like it.
 //! - [`mod@judge`]: which machines are not like the others of their [`mod@cohort`]; [`reasons`]: what is different about them;
-//!   [`mod@drift`]: what changed, and since when. [`report`]: all of it in words.
+//!   [`mod@limits`]: which may use fewer CPUs; [`mod@drift`]: what changed, and since when. [`report`]: all of it in words.
 //! - [`facts`]: what is recorded of a machine. [`baseline`]: what machines of each kind cost, in a file.
 //! - [`check`]: whether one machine is as it should be.
 //! - [`template`]: the files that other programs need to measure or check machines.
@@ -23,6 +23,7 @@ pub mod facts;
 pub mod fleet;
 pub mod folder;
 pub mod judge;
+pub mod limits;
 pub mod net;
 mod node_name;
 pub mod reasons;

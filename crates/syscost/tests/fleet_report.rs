@@ -84,6 +84,24 @@ fn prints(ended: &Ended, code: i32, words: &str) {
 }
 
 #[test]
+fn a_machine_with_a_quota_is_named_though_no_row_is_slower() {
+    let program = Program::new();
+    let fleet = fleet(&program, "fleet", 20, ("", 1.0));
+    let path = fleet.join("nodes/node05.json");
+    let mut run: Value =
+        serde_json::from_slice(&fs::read(&path).expect("a document")).expect("JSON");
+    run["machine"]["cgroup_cpu_quota"] = json!(0.5);
+    fs::write(&path, run.to_string()).expect("written");
+    let report = program.run(&format!("fleet report {}", fleet.display()));
+    let cpus = run["machine"]["cpus_allowed"].as_f64().expect("recorded");
+    prints(&report, 3, &format!("node05: 0.50 CPUs, others {cpus:.2}"));
+    assert!(
+        report.out.contains("In all that was measured, 12 machines"),
+        "{report:?}"
+    );
+}
+
+#[test]
 fn a_machine_unlike_the_others_is_named_with_what_is_different_about_it() {
     let program = Program::new();
     let before = fleet(&program, "before", 20, ("", 1.0));

@@ -17,6 +17,7 @@ use crate::collection::{LeftOut, Silent, harmless};
 use crate::drift::{self, Drift};
 use crate::fleet::{Fleet, date};
 use crate::judge::{self, Judgement, Outlier, Untold, judge};
+use crate::limits::{Limited, limited};
 use crate::reasons::{Reason, Reasons};
 
 /// Facts of one machine that changed are told up to this many.
@@ -37,6 +38,8 @@ pub struct Report {
     pub rows: usize,
     /// The machines that are not like the others, the worst first.
     pub outliers: Vec<Unlike>,
+    /// Machines that let a process use fewer CPUs than those like them do.
+    pub limited: Vec<Limited>,
     /// Machines of which nothing can be said.
     pub untold: Vec<UntoldMachine>,
     /// What machines were held against each other.
@@ -294,6 +297,11 @@ impl<'a> Judged<'a> {
             figures: judgement.figures,
             rows: rows.len(),
             outliers,
+            limited: judgement
+                .cohorts
+                .iter()
+                .flat_map(|judged| limited(fleet, &judged.cohort))
+                .collect(),
             untold: self.untold(),
             cohorts: self.cohorts(),
             collections: fleet

@@ -5,7 +5,9 @@ use syscost_report::html::frame;
 use syscost_report::sentence::count;
 use syscost_report::units::quantity;
 
-use super::text::{change, fact_changed, in_words, reason, summary, verdict, worse_or_better};
+use super::text::{
+    LIMITED, change, cpus, fact_changed, in_words, reason, summary, verdict, worse_or_better,
+};
 use super::{Heat, Report, Unlike, UnlikeRow};
 
 /// At most so many machines are shown with their rows; a page of ten thousand machines stays one to look at.
@@ -47,6 +49,10 @@ pub fn page(report: &Report) -> String {
             h2 id="title-machines" { "Machines unlike the others" }
             @if report.outliers.is_empty() { p { "None." } }
             (machines(&report.outliers, "others"))
+            @if !report.limited.is_empty() {
+                h3 { (LIMITED) }
+                (list(&report.limited, |one| html! { b { (one.machine) } ": " (cpus(one)) }))
+            }
         }
         (heat(&report.heat))
         @if report.collections.len() > 1 { (changes(report)) }

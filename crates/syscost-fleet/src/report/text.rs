@@ -10,6 +10,7 @@ use syscost_results::Better;
 
 use super::{ChangedFact, CohortLine, Report, Unlike, UnlikeRow};
 use crate::judge::RATE;
+use crate::limits::Limited;
 use crate::reasons::Reason;
 
 /// The name of a machine.
@@ -56,6 +57,12 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
                     row.row, row.machines
                 ),
             );
+        });
+    }
+    if !report.limited.is_empty() {
+        out.heading(&format!("{LIMITED}:"));
+        out.list(&report.limited, MAX_LINES, |out, one| {
+            out.line("  ", &format!("{}: {}", one.machine, cpus(one)));
         });
     }
     if !report.untold.is_empty() {
@@ -111,6 +118,15 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
     out.out
 }
 
+/// What is said of machines with fewer CPUs.
+pub(super) const LIMITED: &str =
+    "A process may use fewer CPUs than on machines of the same kind, by its affinity or a quota";
+
+/// How many CPUs a process may use on a machine.
+pub(super) fn cpus(limited: &Limited) -> String {
+    format!("{:.2} CPUs, others {:.2}", limited.cpus, limited.others)
+}
+
 /// The first line.
 pub(super) fn verdict(report: &Report) -> String {
     if report.judged == 0 {
@@ -126,7 +142,11 @@ pub(super) fn verdict(report: &Report) -> String {
     );
     match report.outliers.len() {
         0 => format!(
-            "All {} are like the others of their kind, by {by}.",
+            "{} {} are like the others of their kind, by {by}.",
+            match report.limited.is_empty() {
+                true => "All",
+                false => "In all that was measured,",
+            },
             count(report.judged, "machine")
         ),
         outliers => {

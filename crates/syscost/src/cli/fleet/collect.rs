@@ -52,7 +52,7 @@ pub struct CollectArguments {
     /// What these machines are to you, kept in their documents; may be repeated
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub labels: Vec<(String, String)>,
-    /// Keep the raw samples in the documents, which are then some twenty times as large
+    /// Keep the raw samples in the documents, which are then some five times as large
     #[arg(long)]
     pub samples: bool,
     /// How it gets there.

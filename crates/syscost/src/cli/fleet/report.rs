@@ -17,6 +17,8 @@ changed. A machine whose cores were its own much less of the time than others' i
   syscost fleet report monday friday -o now.html two collections, and a page
   syscost fleet report nodes/*.json.gz --cohort label:instance
 
+A CPU quota stops programs between operations, so it is read and not measured: machines that let a process use fewer CPUs than the others are told apart.
+
 Exit codes: 0 all machines are like the others, 3 some are not, 1 none could be judged.")]
 pub struct FleetReportArguments {
     /// Collections, tables or documents

@@ -38,8 +38,9 @@ pub(super) fn run(arguments: &FleetReportArguments) -> Result<u8> {
         note!("Wrote {}", path.display());
     }
     unless_broken_pipe(print(&report, arguments))?;
-    Ok(match (report.judged, report.outliers.len()) {
-        (0, _) => exit::FAILURE,
+    let unlike = report.outliers.len() + report.limited.len();
+    Ok(match (report.judged, unlike) {
+        (0, 0) => exit::FAILURE,
         (_, 0) => exit::DONE,
         (_, _) => exit::GATE,
     })
