@@ -14,6 +14,7 @@ use std::cmp::Ordering;
 use serde::Serialize;
 use syscost_results::{Better, Unit};
 
+use reference::FREQUENCY;
 pub use reference::Reference;
 
 /// At least this share of the rows must be conclusive, or the machine cannot be called as it should
@@ -172,14 +173,22 @@ fn both(first: Finding, again: Option<Finding>) -> Finding {
 /// Quantities by name, and what was found of each.
 pub type Findings = Vec<(String, Finding)>;
 
-/// What must be measured again, by name: all that looks worse; or, where too little can be said,
-/// all of which nothing can.
+/// The rows that must be measured again: all that look worse; or, where too little can be said,
+/// all of which nothing can. The frequency is that of whatever rows are measured.
 pub fn to_repeat(first: &Findings) -> Vec<String> {
+    let rows = || first.iter().filter(|(name, _)| name != FREQUENCY);
     let named = |wanted: fn(&Finding) -> bool| -> Vec<String> {
-        let found = first.iter().filter(|(_, finding)| wanted(finding));
+        let found = rows().filter(|(_, finding)| wanted(finding));
         found.map(|(name, _)| name.clone()).collect()
     };
-    let worse = named(|finding| matches!(finding, Finding::Worse(_)));
+    let is_worse = |finding: &Finding| matches!(finding, Finding::Worse(_));
+    if first
+        .iter()
+        .any(|(name, finding)| name == FREQUENCY && is_worse(finding))
+    {
+        return named(|_| true);
+    }
+    let worse = named(is_worse);
     let unsure = named(|finding| matches!(finding, Finding::Unsure(_)));
     match worse.is_empty() && !is_enough(first.len() - unsure.len(), first.len()) {
         true => unsure,
@@ -304,6 +313,21 @@ mod tests {
         assert_eq!(never_again, Finding::Unsure(Doubt::Once));
         let late = both(Finding::Unsure(Doubt::Shared), Some(found([1.2, 1.3])));
         assert_eq!(late, Finding::Unsure(Doubt::Once));
+    }
+
+    #[test]
+    fn a_slow_clock_is_looked_at_again_by_all_rows() {
+        let of = |row: &str| {
+            let clock = Finding::Worse(judged(FREQUENCY, [1.4, 1.6]));
+            vec![
+                (row.to_owned(), Finding::Within),
+                (FREQUENCY.to_owned(), clock),
+            ]
+        };
+        assert_eq!(to_repeat(&of("row")), ["row"]);
+        let check = Check::of(of("row"), of("row"), None, 0.1);
+        assert_eq!(check.answer, Answer::NotAsItShouldBe);
+        assert_eq!(check.worse[0].name, FREQUENCY);
     }
 
     fn named(findings: Vec<Finding>) -> Findings {

@@ -12,7 +12,7 @@ use crate::deviation::Deviation;
 /// What the frequency at which the cores ran is called among the rows. Those of two runs are
 /// compared as if they had run at one frequency, so that a slow clock is found once, and not in
 /// every row.
-const FREQUENCY: &str = "core frequency";
+pub(super) const FREQUENCY: &str = "core frequency";
 
 /// What a machine is held against.
 #[derive(Debug)]
