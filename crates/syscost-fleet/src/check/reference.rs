@@ -48,6 +48,14 @@ impl Reference {
         let cohort = baseline.cohort_of(&Digest::from(&this)).cloned();
         let cohort = cohort.map(|cohort| Reference::Cohort(Box::new(cohort)));
         cohort.ok_or_else(|| {
+            let told = crate::facts::of(&Digest::from(&this));
+            let mut facts = baseline.cohorts.iter().flat_map(|cohort| &cohort.facts);
+            let unknown = facts.find(|(name, value)| value.is_some() && !told.contains_key(*name));
+            if let Some((name, _)) = unknown {
+                return format!(
+                    "the baseline tells machines apart by {name}, which a check does not know; make it with other --cohort facts"
+                );
+            }
             let models = baseline.cohorts.iter().flat_map(|cohort| {
                 let model = cohort.facts.get("cpu_model").cloned();
                 model.flatten()

@@ -2,13 +2,16 @@
 //! a disk that does not answer.
 
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// When it bites: early enough that the program has ended within 20 s.
 const BITES: Duration = Duration::from_secs(19);
+
+/// How long an answer may take to be written.
+const WRITING: Duration = Duration::from_millis(500);
 
 /// A thread that answers if nobody else does.
 pub(super) struct Watchdog {
@@ -27,9 +30,14 @@ impl Watchdog {
             thread::sleep(BITES.saturating_sub(begun.elapsed()));
             let (text, code) = answer(format!("no answer within {} s", BITES.as_secs()));
             if !answered.swap(true, Ordering::SeqCst) {
-                let _ = std::io::stdout().write_all(text.as_bytes());
+                let (is_written, written) = mpsc::channel();
+                thread::spawn(move || {
+                    let _ = std::io::stdout().write_all(text.as_bytes());
+                    let _ = is_written.send(());
+                });
+                // A pipe that nobody reads must not hold it.
+                let _ = written.recv_timeout(WRITING);
             }
-            // Also where an answer cannot be written because nobody reads it.
             std::process::exit(i32::from(code));
         };
         // Without a thread there is no watchdog; what is measured has a deadline of its own.

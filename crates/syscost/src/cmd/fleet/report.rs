@@ -29,7 +29,8 @@ pub(super) fn run(arguments: &FleetReportArguments) -> Result<u8> {
     check_facts(&fleet, &arguments.cohort)?;
     let judged = Judged::of(&fleet, &arguments.cohort);
     let report = judged.report();
-    if let Some(path) = &arguments.baseline {
+    // One that says nothing would take the place of one that does.
+    if let Some(path) = arguments.baseline.as_ref().filter(|_| report.judged > 0) {
         files::write(path, &judged.baseline().to_bytes())?;
         note!("Wrote {}", path.display());
     }

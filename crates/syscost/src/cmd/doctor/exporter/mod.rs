@@ -8,6 +8,8 @@ use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -28,6 +30,9 @@ const CALIBRATION: Duration = Duration::from_millis(200);
 
 /// The first figures come sooner than after an interval.
 const FIRST: Duration = Duration::from_secs(1);
+
+/// So many clients are served at the same time.
+const MAX_CLIENTS: usize = 32;
 
 /// Where figures go, and how often they are made anew.
 pub(super) struct Exporter<'a> {
@@ -56,8 +61,9 @@ impl Exporter<'_> {
         let host = &machine.hostname;
         let ended = meter.during(|| self.export(&meter, host, &signals, listener.as_ref()));
         if let Some(path) = self.file.filter(|path| path.is_file()) {
-            // What nobody measures any more is not shown as current.
-            fs::remove_file(path).with_context(|| format!("removing {}", path.display()))?;
+            // What nobody measures any more is not shown as current; behind a link lies what was written.
+            let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
         }
         ended.map(|()| exit::DONE)
     }
@@ -74,6 +80,8 @@ impl Exporter<'_> {
         let mut due = begun + FIRST.min(self.interval);
         let mut metrics = text::of(host, &[], meter.used_seconds());
         let mut has_failed = false;
+        // Held by the threads that serve one.
+        let clients = Arc::new(());
         loop {
             let now = Instant::now();
             if end.is_some_and(|end| now >= end) {
@@ -98,9 +106,15 @@ impl Exporter<'_> {
             if let Some(Ok((mut client, _))) =
                 listener.filter(|_| is_client).map(TcpListener::accept)
             {
-                // It is told nothing more, and the next one is served.
-                let _ = client.set_nonblocking(false);
-                let _ = http::answer(&mut client, &metrics);
+                // Each on a thread of its own, as a slow one must not keep others waiting; too many are turned away.
+                if Arc::strong_count(&clients) <= MAX_CLIENTS {
+                    let (metrics, served) = (metrics.clone(), Arc::clone(&clients));
+                    let _ = thread::Builder::new().spawn(move || {
+                        let _ = client.set_nonblocking(false);
+                        let _ = http::answer(&mut client, &metrics);
+                        drop(served);
+                    });
+                }
             }
         }
     }
