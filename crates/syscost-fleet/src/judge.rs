@@ -97,6 +97,8 @@ pub enum Untold {
     },
     /// None of its so many rows has a number beyond doubt that others have, too.
     NothingKnown(usize),
+    /// So many of its figures could be judged, less than half as many as of the median machine.
+    LittleKnown(usize, usize),
 }
 
 /// Judges these machines, alike by these facts.
@@ -119,9 +121,17 @@ pub fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judge
             core_ours,
         };
         let chances = in_parallel(&cells, |cells| together(&judged_cohort, cells));
+        let mut counts: Vec<usize> = chances.iter().map(|(figures, _)| *figures).collect();
+        counts.sort_unstable();
+        let usual = counts.get(counts.len() / 2).copied().unwrap_or(0);
         for (entry, (figures, chance)) in members.iter().zip(chances) {
             judgement.figures += figures;
             match figures {
+                // Whoever shows little must not pass for one like the others; if that little is unlike them, it counts.
+                1.. if 2 * figures < usual && chance > RATE => {
+                    let why = Untold::LittleKnown(figures, usual);
+                    judgement.untold.push((*entry, why));
+                }
                 0 => {
                     let size = judged_cohort.cohort.entries.len();
                     let why = match size < MIN_MACHINES {

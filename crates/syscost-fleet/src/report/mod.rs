@@ -392,6 +392,9 @@ impl<'a> Judged<'a> {
                     Untold::CoreNotOurs { own, others } => format!(
                         "its cores were its own {own:.0} % of the time, and those of half of the others {others:.0} % or more"
                     ),
+                    Untold::LittleKnown(figures, usual) => format!(
+                        "only {figures} of its rows have a number beyond doubt, {usual} of the median machine's"
+                    ),
                     Untold::NothingKnown(rows) => {
                         format!("none of its {rows} rows has a number beyond doubt that others have")
                     }
