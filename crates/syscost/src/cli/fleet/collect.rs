@@ -13,7 +13,7 @@ use crate::cli::{Format, ProfileName, label, parameter, seconds};
 #[command(after_help = "\
 For example:
   syscost fleet run --engine slurm --partition compute
-  syscost fleet run --engine slurm --nodes 'n[1-8]' memory --budget 60
+  syscost fleet run --engine slurm --nodes 'n[1-8]' syscall
   syscost fleet run --engine ansible -i hosts.ini --profile quick
   syscost fleet run --resume fleet-2026-11-27
 

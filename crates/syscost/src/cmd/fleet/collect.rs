@@ -16,6 +16,9 @@ use syscost_fleet::engine::{Engine, ansible, slurm};
 use syscost_fleet::folder::{Collection, Folder, Request, State};
 use syscost_harness::Here;
 use syscost_harness::session::Profile;
+use syscost_results::Status;
+use syscost_results::document::DigestRow;
+use syscost_store::load_digest;
 
 use crate::cli::fleet::{CollectArguments, EngineName, Transport};
 use crate::error::exit;
@@ -245,6 +248,20 @@ impl Progress {
     }
 }
 
+/// How many rows of the first documents have a number that can be judged, and how many could have been measured; `None` without
+/// a document.
+fn beyond_doubt(folder: &Folder) -> Option<(usize, usize)> {
+    let nodes = folder.collection.nodes.iter();
+    let done = nodes.filter(|(_, node)| node.state == State::Done);
+    let documents = done
+        .take(MAX_NAMES)
+        .filter_map(|(name, _)| load_digest(&folder.document(name)).ok());
+    let rows: Vec<DigestRow> = documents.flat_map(|document| document.rows).collect();
+    let could = rows.iter().filter(|row| row.status != Status::Unsupported);
+    let known = rows.iter().filter(|row| row.is_beyond_doubt());
+    (!rows.is_empty()).then(|| (known.count(), could.count()))
+}
+
 /// Says what there is, what is missing and why; returns the exit code.
 fn close(folder: &Folder, was_interrupted: bool) -> u8 {
     let collection = &folder.collection;
@@ -278,6 +295,11 @@ fn close(folder: &Folder, was_interrupted: bool) -> u8 {
     }
     if done < all {
         note!("to continue with the others: syscost fleet run --resume {path}");
+    }
+    if let Some((known, rows)) = beyond_doubt(folder).filter(|(known, rows)| 2 * known < *rows) {
+        note!(
+            "{YELLOW}only {known} of {rows} rows in them have a number beyond doubt{RESET}, and no others are judged: give more time (--budget), or fewer rows"
+        );
     }
     if done > 0 {
         note!("which are not like the others: syscost fleet report {path}");
