@@ -35,11 +35,12 @@ pub struct Together {
 /// What changed with the last collection; `None` if it is the only one.
 pub fn drift(fleet: &Fleet, alike: &[String]) -> Option<Drift> {
     let (last, earlier) = fleet.collections.split_last()?;
-    let mut of_host: HashMap<&str, usize> = HashMap::new();
-    for entry in earlier.iter().flat_map(|collection| &collection.entries) {
-        of_host.insert(&fleet.entries[*entry].host, *entry);
-    }
-    let pair = |entry: &usize| Some((*entry, *of_host.get(&*fleet.entries[*entry].host)?));
+    let of_host = fleet.latest(earlier);
+    let pair = |entry: &usize| {
+        let now = &fleet.entries[*entry];
+        let before = *of_host.get(&*now.host)?;
+        (fleet.entries[before].started <= now.started).then_some((*entry, before))
+    };
     let before: HashMap<usize, usize> = last.entries.iter().filter_map(pair).collect();
     if before.is_empty() {
         return None;

@@ -167,14 +167,19 @@ impl Fleet {
 
     /// Each machine's latest document as of a collection, by its number; in the order of host names.
     pub fn as_of(&self, collection: usize) -> Vec<usize> {
-        let mut latest = BTreeMap::new();
-        for entry in self.collections[..=collection]
-            .iter()
-            .flat_map(|one| &one.entries)
-        {
-            latest.insert(&*self.entries[*entry].host, *entry);
-        }
-        latest.into_values().collect()
+        self.latest(&self.collections[..=collection])
+            .into_values()
+            .collect()
+    }
+
+    /// Each machine's latest document of some collections, by host name.
+    pub fn latest(&self, collections: &[Collection]) -> BTreeMap<&str, usize> {
+        let entries = collections.iter().flat_map(|one| &one.entries);
+        let mut entries: Vec<usize> = entries.copied().collect();
+        // One collection may have begun before another and ended after it.
+        entries.sort_by_key(|entry| self.entries[*entry].started);
+        let named = |entry: usize| (&*self.entries[entry].host, entry);
+        entries.into_iter().map(named).collect()
     }
 
     fn add(&mut self, document: Document, now: Timestamp) -> Result<(), LeftOut> {
@@ -289,10 +294,16 @@ impl Fleet {
             let day = entry.started.div_euclid(24 * 3600);
             days.entry((day, entry.source)).or_default().push(number);
         }
+        // Of the sources of a day, that which began first comes first, in whatever order they were named.
+        let mut days: Vec<(i64, Vec<usize>)> = days
+            .into_iter()
+            .map(|((day, _), numbers)| (day, numbers))
+            .collect();
+        days.sort_by_key(|(day, numbers)| (*day, numbers.first().copied()));
         let mut hosts: HashSet<&str> = HashSet::new();
         let mut last_day = i64::MIN;
         let mut dropped = vec![false; self.entries.len()];
-        for ((day, _), numbers) in days {
+        for (day, numbers) in days {
             let mut latest: BTreeMap<&str, usize> = BTreeMap::new();
             for number in numbers {
                 let entry = &self.entries[number];
