@@ -17,6 +17,8 @@ use crate::folder;
 
 /// The directory of a collection in which its documents are.
 const NODES: &str = "nodes";
+/// The label that names the machine of a run.
+const NODE_LABEL: &str = "node";
 /// More bytes than the journal of any fleet has.
 const MAX_JOURNAL: u64 = 64 << 20;
 /// Documents are unpacked and parsed by so many threads, as long as the machine has them.
@@ -128,11 +130,14 @@ impl Places {
                 while let Some((file, source)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let place = file.display().to_string();
                     let read = match load_digest(file) {
-                        Ok(digest) => Ok(Document {
-                            digest,
-                            source: *source,
-                            place,
-                        }),
+                        Ok(mut digest) => {
+                            name_machine(&mut digest, file);
+                            Ok(Document {
+                                digest,
+                                source: *source,
+                                place,
+                            })
+                        }
                         // Its sentence begins with the path, which is told once.
                         Err(error) => {
                             let why = error.to_string();
@@ -181,6 +186,23 @@ fn documents(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// Names the machine of a document as whoever measured it did, as far as that is known: host names need not differ. A node of a
+/// collection by the document's file, others by the label.
+pub(crate) fn name_machine(digest: &mut Digest, file: &Path) {
+    let node = node_of(file).or_else(|| digest.config.labels.get(NODE_LABEL).cloned());
+    if let Some(node) = node.filter(|node| !node.is_empty()) {
+        digest.machine.hostname = node;
+    }
+}
+
+/// The node of a collection whose document a file is.
+fn node_of(file: &Path) -> Option<String> {
+    let node = file.file_name()?.to_str()?.strip_suffix(".json.gz")?;
+    let nodes = file.parent().filter(|parent| parent.ends_with(NODES))?;
+    let is_collection = nodes.parent()?.join(folder::FILE).is_file();
+    is_collection.then(|| node.to_owned())
+}
+
 /// The nodes without a document; none if there is no journal, or one of another shape: documents can be judged without it.
 fn silent(journal: &Path) -> Vec<Silent> {
     let mut bytes = Vec::new();
@@ -222,6 +244,26 @@ pub(crate) fn harmless(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn machines_are_called_as_they_were_asked() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join(NODES).join("n1.json.gz");
+        fs::create_dir(folder.path().join(NODES)).expect("made");
+        let mut digest = Digest::from(&crate::fixture::run());
+        let mut name = |file: &Path, label: Option<&str>| {
+            let label = label.map(|label| (NODE_LABEL.to_owned(), label.to_owned()));
+            digest.machine.hostname = "localhost".to_owned();
+            digest.config.labels = label.into_iter().collect();
+            name_machine(&mut digest, file);
+            digest.machine.hostname.clone()
+        };
+        assert_eq!(name(&file, None), "localhost");
+        assert_eq!(name(&file, Some("n2")), "n2");
+        fs::write(folder.path().join(folder::FILE), "{}").expect("written");
+        assert_eq!(name(&file, Some("n2")), "n1");
+        assert_eq!(name(&folder.path().join("n3.json.gz"), None), "localhost");
+    }
 
     #[test]
     fn a_collection_is_its_documents_and_the_nodes_without_one() {

@@ -16,6 +16,7 @@ use syscost_store::{LoadError, load_packed};
 use super::column::TableReader;
 use super::part::{Part, Stage};
 use super::{TablesError, files_of};
+use crate::collection::name_machine;
 
 /// Documents that one thread reads into one part: so many machines have a file together.
 const DOCUMENTS_PER_PART: usize = 256;
@@ -149,10 +150,11 @@ impl Import<'_> {
         path: &Path,
         parts: &mut BTreeMap<String, Part>,
     ) -> Result<Outcome, TablesError> {
-        let (digest, packed) = match load_packed(path) {
+        let (mut digest, packed) = match load_packed(path) {
             Ok(read) => read,
             Err(cause) => return Ok(Outcome::LeftOut(cause.into())),
         };
+        name_machine(&mut digest, path);
         let day = match day_of(&digest) {
             Ok(day) => day,
             Err(cause) => return Ok(Outcome::unfit(path, cause)),
