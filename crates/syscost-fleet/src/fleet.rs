@@ -1,6 +1,6 @@
 //! The figures and facts of many machines, in as little memory as judging them needs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, hash_map};
 
 use jiff::{Timestamp, tz::TimeZone};
 use syscost_results::document::Digest;
@@ -348,22 +348,23 @@ impl Fleet {
             .sort_by(|one, other| (&one.what, &one.why).cmp(&(&other.what, &other.why)));
     }
 
-    /// Leaves out all but one document of a run.
+    /// Leaves out all but one document of a run of a machine; another machine's may have the same id.
     fn leave_out_twice(&mut self) {
-        let mut runs: HashMap<String, String> = HashMap::new();
+        let mut places: HashMap<(String, String), String> = HashMap::new();
         let left_out = &mut self.left_out;
-        self.entries.retain(|entry| {
-            let first = runs
-                .entry(entry.run.clone())
-                .or_insert_with(|| entry.place.clone());
-            if *first != entry.place {
-                left_out.push(LeftOut::new(
-                    &entry.place,
-                    format!("it is the same run as {first}"),
-                ));
-            }
-            *first == entry.place
-        });
+        self.entries.retain(
+            |entry| match places.entry((entry.run.clone(), entry.host.clone())) {
+                hash_map::Entry::Vacant(free) => {
+                    free.insert(entry.place.clone());
+                    true
+                }
+                hash_map::Entry::Occupied(first) => {
+                    let why = format!("it is the same run as {}", first.get());
+                    left_out.push(LeftOut::new(&entry.place, why));
+                    false
+                }
+            },
+        );
     }
 
     /// Leaves out documents that are dated far from half of the others.
