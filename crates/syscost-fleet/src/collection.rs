@@ -84,6 +84,9 @@ pub struct Places {
     files: Vec<(PathBuf, usize)>,
     /// Nodes that gave none, as the journals beside them say.
     pub silent: Vec<Silent>,
+    /// What is called like a document in a directory and is no regular file: opening a pipe would wait, and a link may lead
+    /// anywhere.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Places {
@@ -101,14 +104,38 @@ impl Places {
             return Ok(());
         }
         self.silent.extend(silent(&path.join(folder::FILE)));
-        let mut found = documents(path).map_err(failed)?;
+        let mut found = self.documents(path).map_err(failed)?;
         let nodes = path.join(NODES);
         if nodes.is_dir() {
-            found.extend(documents(&nodes).map_err(failed)?);
+            found.extend(self.documents(&nodes).map_err(failed)?);
         }
         self.files
             .extend(found.into_iter().map(|file| (file, source)));
         Ok(())
+    }
+
+    /// The files of a directory that are called like documents, in the order of their names.
+    fn documents(&mut self, directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            let is_document = name.ends_with(".json") || name.ends_with(".json.gz");
+            if !is_document || name == folder::FILE {
+                continue;
+            }
+            let kind = entry.file_type()?;
+            if kind.is_file() {
+                found.push(path);
+            } else if !kind.is_dir() {
+                let why = "it is not a regular file";
+                self.left_out
+                    .push(LeftOut::new(&path.display().to_string(), why));
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// The documents' files, those of a directory in the order of their names.
@@ -169,21 +196,6 @@ impl Iterator for Documents {
     fn next(&mut self) -> Option<Self::Item> {
         self.0.recv().ok()
     }
-}
-
-/// The files of a directory that are called like documents, in the order of their names.
-fn documents(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_document = name.ends_with(".json") || name.ends_with(".json.gz");
-        if is_document && name != folder::FILE && !path.is_dir() {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// Names the machine of a document as whoever measured it did, as far as that is known: host names need not differ. A node of a
@@ -278,10 +290,13 @@ mod tests {
         ] {
             fs::write(nodes.join(name), text).expect("written");
         }
+        std::os::unix::fs::symlink("a.json", nodes.join("link.json")).expect("a link");
+        let _socket = std::os::unix::net::UnixListener::bind(nodes.join("socket.json"));
         let journal = r#"{"nodes": {"n1": {"state": "done"}, "n2\u001b[31m": {"state": "failed", "reason": "no route"}}}"#;
         fs::write(folder.path().join(folder::FILE), journal).expect("written");
         let mut places = Places::default();
         places.add(folder.path(), 0).expect("a directory");
+        assert_eq!(places.left_out.len(), 2, "{:?}", places.left_out);
         let [silent] = &places.silent[..] else {
             panic!("one node: {:?}", places.silent);
         };
