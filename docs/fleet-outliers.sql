@@ -29,7 +29,7 @@ figures AS (
   SELECT machines.hostname, machines.cohort, m.name, m.revision, m.unit, m.better,
     ln(m.median) AS log,
     greatest(ln(m.ci95_high) - ln(m.ci95_low), 0e0) / (2 * 1.959964e0) AS error
-  FROM measurements AS m JOIN machines ON m.run = machines.run
+  FROM measurements AS m JOIN machines ON m.run = machines.run AND m.hostname = machines.hostname
   WHERE m.status = 'ok' AND m.evidence = 'confirmed' AND m.unit <> '%'
     AND m.median > 0 AND m.ci95_low > 0 AND m.ci95_high > 0
     AND concat(' ', m.flags, ' ') NOT LIKE '% disturbed %'

@@ -28,6 +28,12 @@ pub struct Baseline {
     pub cohorts: Vec<CohortBaseline>,
 }
 
+/// What baselines of all versions have.
+#[derive(Deserialize)]
+struct Versioned {
+    syscost_baseline: u32,
+}
+
 /// What machines of one kind cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CohortBaseline {
@@ -113,13 +119,21 @@ impl Baseline {
         if bytes.len() as u64 > MAX_SIZE {
             return Err(foreign(format!("it is larger than {} MiB", MAX_SIZE >> 20)));
         }
-        let baseline: Baseline =
-            serde_json::from_slice(&bytes).map_err(|cause| foreign(cause.to_string()))?;
-        if baseline.syscost_baseline > VERSION {
+        let not_json = |cause: serde_json::Error| foreign(cause.to_string());
+        // A newer one may have another shape.
+        let Versioned { syscost_baseline } = serde_json::from_slice(&bytes).map_err(not_json)?;
+        if syscost_baseline > VERSION {
             return Err(BaselineError::Newer {
                 path: path.to_owned(),
-                version: baseline.syscost_baseline,
+                version: syscost_baseline,
             });
+        }
+        let baseline: Baseline = serde_json::from_slice(&bytes).map_err(not_json)?;
+        let of_none = |cohort: &CohortBaseline| {
+            cohort.machines == 0 || cohort.rows.iter().any(|row| row.machines == 0)
+        };
+        if baseline.cohorts.iter().any(of_none) {
+            return Err(foreign("it has a row or a kind of no machine".to_owned()));
         }
         let rows = baseline.cohorts.iter().flat_map(|cohort| &cohort.rows);
         let is_usable = |row: &ExpectedRow| {
@@ -215,10 +229,9 @@ mod tests {
         };
         let text = String::from_utf8(baseline().to_bytes()).expect("text");
         assert!(read("{}".to_owned()).contains("is no baseline"));
-        assert!(
-            read(text.replace("\"syscost_baseline\": 1", "\"syscost_baseline\": 2"))
-                .contains("newer")
-        );
+        assert!(read(r#"{"syscost_baseline": 2, "kinds": []}"#.to_owned()).contains("newer"));
+        let of_none = text.replace("\"machines\": 8", "\"machines\": 0");
+        assert!(read(of_none).contains("no machine"));
         assert!(read(text.replace("70.0", "0.0")).contains("above zero"));
     }
 }

@@ -17,6 +17,8 @@ use crate::folder;
 
 /// The directory of a collection in which its documents are.
 const NODES: &str = "nodes";
+/// The label that names the machine of a run.
+const NODE_LABEL: &str = "node";
 /// More bytes than the journal of any fleet has.
 const MAX_JOURNAL: u64 = 64 << 20;
 /// Documents are unpacked and parsed by so many threads, as long as the machine has them.
@@ -82,6 +84,9 @@ pub struct Places {
     files: Vec<(PathBuf, usize)>,
     /// Nodes that gave none, as the journals beside them say.
     pub silent: Vec<Silent>,
+    /// What is called like a document in a directory and is no regular file: opening a pipe would wait, and a link may lead
+    /// anywhere.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Places {
@@ -99,14 +104,38 @@ impl Places {
             return Ok(());
         }
         self.silent.extend(silent(&path.join(folder::FILE)));
-        let mut found = documents(path).map_err(failed)?;
+        let mut found = self.documents(path).map_err(failed)?;
         let nodes = path.join(NODES);
         if nodes.is_dir() {
-            found.extend(documents(&nodes).map_err(failed)?);
+            found.extend(self.documents(&nodes).map_err(failed)?);
         }
         self.files
             .extend(found.into_iter().map(|file| (file, source)));
         Ok(())
+    }
+
+    /// The files of a directory that are called like documents, in the order of their names.
+    fn documents(&mut self, directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            let is_document = name.ends_with(".json") || name.ends_with(".json.gz");
+            if !is_document || name == folder::FILE {
+                continue;
+            }
+            let kind = entry.file_type()?;
+            if kind.is_file() {
+                found.push(path);
+            } else if !kind.is_dir() {
+                let why = "it is not a regular file";
+                self.left_out
+                    .push(LeftOut::new(&path.display().to_string(), why));
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// The documents' files, those of a directory in the order of their names.
@@ -128,11 +157,14 @@ impl Places {
                 while let Some((file, source)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let place = file.display().to_string();
                     let read = match load_digest(file) {
-                        Ok(digest) => Ok(Document {
-                            digest,
-                            source: *source,
-                            place,
-                        }),
+                        Ok(mut digest) => {
+                            name_machine(&mut digest, file);
+                            Ok(Document {
+                                digest,
+                                source: *source,
+                                place,
+                            })
+                        }
                         // Its sentence begins with the path, which is told once.
                         Err(error) => {
                             let why = error.to_string();
@@ -166,19 +198,21 @@ impl Iterator for Documents {
     }
 }
 
-/// The files of a directory that are called like documents, in the order of their names.
-fn documents(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_document = name.ends_with(".json") || name.ends_with(".json.gz");
-        if is_document && name != folder::FILE && !path.is_dir() {
-            found.push(path);
-        }
+/// Names the machine of a document as whoever measured it did, as far as that is known: host names need not differ. A node of a
+/// collection by the document's file, others by the label.
+pub(crate) fn name_machine(digest: &mut Digest, file: &Path) {
+    let node = node_of(file).or_else(|| digest.config.labels.get(NODE_LABEL).cloned());
+    if let Some(node) = node.filter(|node| !node.is_empty()) {
+        digest.machine.hostname = node;
     }
-    found.sort();
-    Ok(found)
+}
+
+/// The node of a collection whose document a file is.
+fn node_of(file: &Path) -> Option<String> {
+    let node = file.file_name()?.to_str()?.strip_suffix(".json.gz")?;
+    let nodes = file.parent().filter(|parent| parent.ends_with(NODES))?;
+    let is_collection = nodes.parent()?.join(folder::FILE).is_file();
+    is_collection.then(|| node.to_owned())
 }
 
 /// The nodes without a document; none if there is no journal, or one of another shape: documents can be judged without it.
@@ -224,6 +258,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn machines_are_called_as_they_were_asked() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join(NODES).join("n1.json.gz");
+        fs::create_dir(folder.path().join(NODES)).expect("made");
+        let mut digest = Digest::from(&crate::fixture::run());
+        let mut name = |file: &Path, label: Option<&str>| {
+            let label = label.map(|label| (NODE_LABEL.to_owned(), label.to_owned()));
+            digest.machine.hostname = "localhost".to_owned();
+            digest.config.labels = label.into_iter().collect();
+            name_machine(&mut digest, file);
+            digest.machine.hostname.clone()
+        };
+        assert_eq!(name(&file, None), "localhost");
+        assert_eq!(name(&file, Some("n2")), "n2");
+        fs::write(folder.path().join(folder::FILE), "{}").expect("written");
+        assert_eq!(name(&file, Some("n2")), "n1");
+        assert_eq!(name(&folder.path().join("n3.json.gz"), None), "localhost");
+    }
+
+    #[test]
     fn a_collection_is_its_documents_and_the_nodes_without_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let nodes = folder.path().join(NODES);
@@ -236,10 +290,13 @@ mod tests {
         ] {
             fs::write(nodes.join(name), text).expect("written");
         }
+        std::os::unix::fs::symlink("a.json", nodes.join("link.json")).expect("a link");
+        let _socket = std::os::unix::net::UnixListener::bind(nodes.join("socket.json"));
         let journal = r#"{"nodes": {"n1": {"state": "done"}, "n2\u001b[31m": {"state": "failed", "reason": "no route"}}}"#;
         fs::write(folder.path().join(folder::FILE), journal).expect("written");
         let mut places = Places::default();
         places.add(folder.path(), 0).expect("a directory");
+        assert_eq!(places.left_out.len(), 2, "{:?}", places.left_out);
         let [silent] = &places.silent[..] else {
             panic!("one node: {:?}", places.silent);
         };

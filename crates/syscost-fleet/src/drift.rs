@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use syscost_results::stats::multiple::benjamini_hochberg;
 
+use crate::cohort::cohorts;
 use crate::deviation::Deviation;
 use crate::fleet::{Cell, Fleet};
-use crate::judge::{Judgement, RATE, Subject, judge};
+use crate::judge::{Judgement, RATE, Subject, judge, ours};
 
 /// What changed between machines' latest documents and those before.
 #[derive(Debug)]
@@ -35,11 +36,14 @@ pub struct Together {
 /// What changed with the last collection; `None` if it is the only one.
 pub fn drift(fleet: &Fleet, alike: &[String]) -> Option<Drift> {
     let (last, earlier) = fleet.collections.split_last()?;
-    let mut of_host: HashMap<&str, usize> = HashMap::new();
-    for entry in earlier.iter().flat_map(|collection| &collection.entries) {
-        of_host.insert(&fleet.entries[*entry].host, *entry);
-    }
-    let pair = |entry: &usize| Some((*entry, *of_host.get(&*fleet.entries[*entry].host)?));
+    let of_host = fleet.latest(earlier);
+    let not_ours = not_ours(fleet, alike);
+    let pair = |entry: &usize| {
+        let now = &fleet.entries[*entry];
+        let before = *of_host.get(&*now.host)?;
+        let is_known = !not_ours.contains(entry) && !not_ours.contains(&before);
+        (is_known && fleet.entries[before].started <= now.started).then_some((*entry, before))
+    };
     let before: HashMap<usize, usize> = last.entries.iter().filter_map(pair).collect();
     if before.is_empty() {
         return None;
@@ -63,6 +67,18 @@ pub fn drift(fleet: &Fleet, alike: &[String]) -> Option<Drift> {
         before,
         together,
     })
+}
+
+/// The documents of machines whose cores were not their own when their collection was made: what changed since, or until then, is
+/// whoever else ran there.
+fn not_ours(fleet: &Fleet, alike: &[String]) -> HashSet<usize> {
+    let mut untold = Vec::new();
+    for collection in &fleet.collections {
+        for cohort in cohorts(fleet, &collection.entries, alike) {
+            ours(fleet, &cohort, &mut untold);
+        }
+    }
+    untold.into_iter().map(|(entry, _)| entry).collect()
 }
 
 /// The changes of a machine's figures, as logarithms, from one document to another.
@@ -131,4 +147,54 @@ pub fn subjects<'a>(fleet: &'a Fleet, entries: &[usize]) -> Vec<Subject<'a>> {
         cells: &fleet.entries[*entry].cells,
     };
     entries.iter().map(subject).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::{Better, Unit};
+
+    use super::*;
+    use crate::fleet::{Collection, Entry, Row};
+
+    /// Twelve machines on two days; the fourth took twice as long on the first, when its cores were its own for this share of the time.
+    fn two_days(core_ours: f64) -> Fleet {
+        let mut fleet = Fleet::default();
+        fleet.rows.push(Row {
+            name: "x".to_owned(),
+            revision: 1,
+            unit: Unit::Nanoseconds,
+            better: Better::Lower,
+        });
+        for number in 0..24 {
+            let (machine, day) = (number % 12, number / 12);
+            let is_slow = number == 3;
+            let cell = Cell {
+                log: 0.001 * machine as f64 + if is_slow { 0.69 } else { 0.0 },
+                error: 0.001,
+                row: 0,
+            };
+            let mut entry = Entry::simulated(machine, vec![cell]);
+            entry.started = day as i64;
+            entry.core_ours = Some(if is_slow { core_ours } else { 98.0 });
+            fleet.entries.push(entry);
+        }
+        let day = |entries: std::ops::Range<usize>| Collection {
+            first: 0,
+            last: 0,
+            entries: entries.collect(),
+        };
+        fleet.collections = vec![day(0..12), day(12..24)];
+        fleet
+    }
+
+    #[test]
+    fn a_machine_that_was_shared_before_has_not_changed() {
+        let accused = |core_ours| {
+            let drift = drift(&two_days(core_ours), &[]).expect("two collections");
+            let outliers = drift.judgement.outliers.iter();
+            outliers.map(|one| one.entry).collect::<Vec<_>>()
+        };
+        assert_eq!(accused(98.0), [15]);
+        assert_eq!(accused(69.0), [0; 0]);
+    }
 }

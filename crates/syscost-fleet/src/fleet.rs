@@ -1,6 +1,6 @@
 //! The figures and facts of many machines, in as little memory as judging them needs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, hash_map};
 
 use jiff::{Timestamp, tz::TimeZone};
 use syscost_results::document::Digest;
@@ -167,14 +167,19 @@ impl Fleet {
 
     /// Each machine's latest document as of a collection, by its number; in the order of host names.
     pub fn as_of(&self, collection: usize) -> Vec<usize> {
-        let mut latest = BTreeMap::new();
-        for entry in self.collections[..=collection]
-            .iter()
-            .flat_map(|one| &one.entries)
-        {
-            latest.insert(&*self.entries[*entry].host, *entry);
-        }
-        latest.into_values().collect()
+        self.latest(&self.collections[..=collection])
+            .into_values()
+            .collect()
+    }
+
+    /// Each machine's latest document of some collections, by host name.
+    pub fn latest(&self, collections: &[Collection]) -> BTreeMap<&str, usize> {
+        let entries = collections.iter().flat_map(|one| &one.entries);
+        let mut entries: Vec<usize> = entries.copied().collect();
+        // One collection may have begun before another and ended after it.
+        entries.sort_by_key(|entry| self.entries[*entry].started);
+        let named = |entry: usize| (&*self.entries[entry].host, entry);
+        entries.into_iter().map(named).collect()
     }
 
     fn add(&mut self, document: Document, now: Timestamp) -> Result<(), LeftOut> {
@@ -289,10 +294,16 @@ impl Fleet {
             let day = entry.started.div_euclid(24 * 3600);
             days.entry((day, entry.source)).or_default().push(number);
         }
+        // Of the sources of a day, that which began first comes first, in whatever order they were named.
+        let mut days: Vec<(i64, Vec<usize>)> = days
+            .into_iter()
+            .map(|((day, _), numbers)| (day, numbers))
+            .collect();
+        days.sort_by_key(|(day, numbers)| (*day, numbers.first().copied()));
         let mut hosts: HashSet<&str> = HashSet::new();
         let mut last_day = i64::MIN;
         let mut dropped = vec![false; self.entries.len()];
-        for ((day, _), numbers) in days {
+        for (day, numbers) in days {
             let mut latest: BTreeMap<&str, usize> = BTreeMap::new();
             for number in numbers {
                 let entry = &self.entries[number];
@@ -337,22 +348,23 @@ impl Fleet {
             .sort_by(|one, other| (&one.what, &one.why).cmp(&(&other.what, &other.why)));
     }
 
-    /// Leaves out all but one document of a run.
+    /// Leaves out all but one document of a run of a machine; another machine's may have the same id.
     fn leave_out_twice(&mut self) {
-        let mut runs: HashMap<String, String> = HashMap::new();
+        let mut places: HashMap<(String, String), String> = HashMap::new();
         let left_out = &mut self.left_out;
-        self.entries.retain(|entry| {
-            let first = runs
-                .entry(entry.run.clone())
-                .or_insert_with(|| entry.place.clone());
-            if *first != entry.place {
-                left_out.push(LeftOut::new(
-                    &entry.place,
-                    format!("it is the same run as {first}"),
-                ));
-            }
-            *first == entry.place
-        });
+        self.entries.retain(
+            |entry| match places.entry((entry.run.clone(), entry.host.clone())) {
+                hash_map::Entry::Vacant(free) => {
+                    free.insert(entry.place.clone());
+                    true
+                }
+                hash_map::Entry::Occupied(first) => {
+                    let why = format!("it is the same run as {}", first.get());
+                    left_out.push(LeftOut::new(&entry.place, why));
+                    false
+                }
+            },
+        );
     }
 
     /// Leaves out documents that are dated far from half of the others.

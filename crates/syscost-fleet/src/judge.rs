@@ -176,7 +176,7 @@ pub fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judge
 }
 
 /// The share of the time in which the median machine's cores were its own, and the machines that are not far below it.
-fn ours(
+pub(crate) fn ours(
     fleet: &Fleet,
     cohort: &Cohort,
     untold: &mut Vec<(usize, Untold)>,

@@ -14,6 +14,10 @@ use crate::packed;
 /// takes some MB.
 pub const MAX_SIZE: u64 = 256 << 20;
 
+/// Maximum size of a document of which only figures are read, in bytes: of machines that others send, thousands are read, several
+/// at a time, and parsed they take several times as much.
+pub const MAX_DIGEST_SIZE: u64 = 64 << 20;
+
 /// How a file begins that is packed with gzip (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -37,11 +41,13 @@ pub enum LoadError {
     /// The file is larger than any run document.
     #[error(
         "{path} is too large to be a run document: more than {} MiB; give a file that `syscost run -o` wrote",
-        MAX_SIZE >> 20
+        limit >> 20
     )]
     TooLarge {
         /// The file.
         path: PathBuf,
+        /// How large it may be, in bytes.
+        limit: u64,
     },
     /// The file is in the directory of runs, but not called as its run.
     #[error(
@@ -79,18 +85,18 @@ impl LoadError {
 /// If the file cannot be read, is too large, or contains no run: one line that names the file, the
 /// place and what to do.
 pub fn load(path: &Path) -> Result<Run, LoadError> {
-    document::read(&bytes_of(path)?).map_err(|cause| LoadError::Document {
+    document::read(&bytes_of(path, MAX_SIZE)?).map_err(|cause| LoadError::Document {
         path: path.to_owned(),
         cause,
     })
 }
 
-/// As [`load`], of the figures alone.
+/// As [`load`], of the figures alone, and of at most [`MAX_DIGEST_SIZE`] bytes.
 ///
 /// # Errors
 /// As [`load`].
 pub fn load_digest(path: &Path) -> Result<Digest, LoadError> {
-    document::read_digest(&bytes_of(path)?).map_err(|cause| LoadError::Document {
+    document::read_digest(&bytes_of(path, MAX_DIGEST_SIZE)?).map_err(|cause| LoadError::Document {
         path: path.to_owned(),
         cause,
     })
@@ -102,7 +108,7 @@ pub fn load_digest(path: &Path) -> Result<Digest, LoadError> {
 /// # Errors
 /// As [`load`].
 pub fn load_packed(path: &Path) -> Result<(Digest, Vec<u8>), LoadError> {
-    let bytes = bytes_in(path)?;
+    let bytes = bytes_in(path, MAX_DIGEST_SIZE)?;
     let is_packed = bytes.starts_with(&GZIP);
     let document = |bytes: &[u8]| {
         document::read_digest(bytes).map_err(|cause| LoadError::Document {
@@ -111,45 +117,46 @@ pub fn load_packed(path: &Path) -> Result<(Digest, Vec<u8>), LoadError> {
         })
     };
     match is_packed {
-        true => Ok((document(&unpacked(path, &bytes)?)?, bytes)),
+        true => Ok((document(&unpacked(path, &bytes, MAX_DIGEST_SIZE)?)?, bytes)),
         false => Ok((document(&bytes)?, packed(&bytes))),
     }
 }
 
 /// The bytes of a document, which may be packed with gzip.
-fn bytes_of(path: &Path) -> Result<Vec<u8>, LoadError> {
-    let bytes = bytes_in(path)?;
+fn bytes_of(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
+    let bytes = bytes_in(path, limit)?;
     match bytes.starts_with(&GZIP) {
-        true => unpacked(path, &bytes),
+        true => unpacked(path, &bytes, limit),
         false => Ok(bytes),
     }
 }
 
 /// The bytes that were packed with gzip.
-fn unpacked(path: &Path, packed: &[u8]) -> Result<Vec<u8>, LoadError> {
+fn unpacked(path: &Path, packed: &[u8], limit: u64) -> Result<Vec<u8>, LoadError> {
     let mut bytes = Vec::new();
     // A few bytes may unpack to any number.
     MultiGzDecoder::new(packed)
-        .take(MAX_SIZE + 1)
+        .take(limit + 1)
         .read_to_end(&mut bytes)
         .map_err(|cause| LoadError::Read {
             path: path.to_owned(),
             cause,
         })?;
-    within_limit(path, bytes)
+    within_limit(path, bytes, limit)
 }
 
-fn within_limit(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, LoadError> {
-    match bytes.len() as u64 > MAX_SIZE {
+fn within_limit(path: &Path, bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, LoadError> {
+    match bytes.len() as u64 > limit {
         true => Err(LoadError::TooLarge {
             path: path.to_owned(),
+            limit,
         }),
         false => Ok(bytes),
     }
 }
 
 /// The bytes in a file.
-fn bytes_in(path: &Path) -> Result<Vec<u8>, LoadError> {
+fn bytes_in(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
     let read = |cause| LoadError::Read {
         path: path.to_owned(),
         cause,
@@ -161,17 +168,16 @@ fn bytes_in(path: &Path) -> Result<Vec<u8>, LoadError> {
             path: path.to_owned(),
         });
     }
-    if metadata.len() > MAX_SIZE {
+    if metadata.len() > limit {
         return Err(LoadError::TooLarge {
             path: path.to_owned(),
+            limit,
         });
     }
     // The length of a pipe is unknown, so the limit also applies while reading.
     let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    file.take(MAX_SIZE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(read)?;
-    within_limit(path, bytes)
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(read)?;
+    within_limit(path, bytes, limit)
 }
 
 #[cfg(test)]
@@ -194,6 +200,12 @@ mod tests {
         let bomb = vec![b' '; MAX_SIZE as usize + 1];
         std::fs::write(&path, packed(&bomb)).expect("written");
         assert!(matches!(load(&path), Err(LoadError::TooLarge { .. })));
+        let large = vec![b' '; MAX_DIGEST_SIZE as usize + 1];
+        std::fs::write(&path, packed(&large)).expect("written");
+        for refused in [load_digest(&path).err(), load_packed(&path).err()] {
+            let told = refused.expect("too large").to_string();
+            assert!(told.contains("more than 64 MiB"), "{told}");
+        }
         std::fs::write(&path, &packed(b"{}")[..12]).expect("written");
         assert!(matches!(load(&path), Err(LoadError::Read { .. })));
     }

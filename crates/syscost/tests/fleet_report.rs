@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use common::{Ended, Program, RUN};
 use serde_json::{Value, json};
@@ -139,6 +139,28 @@ fn a_machine_unlike_the_others_is_named_with_what_is_different_about_it() {
         low < change && change < high && (0.25..0.35).contains(&change),
         "{row}"
     );
+}
+
+#[test]
+fn of_one_day_the_later_directory_is_the_present_in_whatever_order_they_are_named() {
+    let program = Program::new();
+    let morning = fleet(&program, "morning", 27, ("", 1.0));
+    let evening = fleet(&program, "evening", 27, ("", 1.3));
+    for entry in fs::read_dir(evening.join("nodes")).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        let text = fs::read_to_string(&path).expect("a document");
+        let text = text
+            .replace("20261127T12", "20261127T20")
+            .replace("2026-11-27T12", "2026-11-27T20");
+        fs::write(&path, text).expect("written");
+    }
+    let report = |one: &Path, other: &Path| {
+        let arguments = format!("fleet report {} {}", one.display(), other.display());
+        program.run(&arguments)
+    };
+    let told = report(&morning, &evening);
+    prints(&told, 3, "1 of 12 machines is not like the others");
+    assert_eq!(report(&evening, &morning).out, told.out);
 }
 
 #[test]

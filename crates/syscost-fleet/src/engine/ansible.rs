@@ -28,7 +28,7 @@ const MAX_FORKS: usize = 50;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How large a fetched file may be, in blocks of 512 bytes, as `ulimit -f` counts: as large as a document.
-const MAX_BLOCKS: u64 = syscost_store::load::MAX_SIZE / 512;
+const MAX_BLOCKS: u64 = syscost_store::load::MAX_DIGEST_SIZE / 512;
 
 /// The file that names the hosts that are meant.
 const LIMIT: &str = "limit";

@@ -8,14 +8,15 @@ use std::thread;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use parquet::data_type::ByteArrayType;
+use parquet::data_type::{ByteArray, ByteArrayType};
 use syscost_report::export::ExportError;
 use syscost_results::document::Digest;
 use syscost_store::{LoadError, load_packed};
 
 use super::column::TableReader;
 use super::part::{Part, Stage};
-use super::{TablesError, files_of};
+use super::{Key, TablesError, files_of};
+use crate::collection::name_machine;
 
 /// Documents that one thread reads into one part: so many machines have a file together.
 const DOCUMENTS_PER_PART: usize = 256;
@@ -118,7 +119,7 @@ struct Import<'i> {
     stage: &'i Stage,
     tables: &'i Path,
     /// The runs of each day that the tables have, with the document of those that were just added.
-    known: Mutex<BTreeMap<String, HashMap<String, Option<PathBuf>>>>,
+    known: Mutex<BTreeMap<String, HashMap<Key, Option<PathBuf>>>>,
     done: &'i (dyn Fn() + Sync),
 }
 
@@ -149,10 +150,11 @@ impl Import<'_> {
         path: &Path,
         parts: &mut BTreeMap<String, Part>,
     ) -> Result<Outcome, TablesError> {
-        let (digest, packed) = match load_packed(path) {
+        let (mut digest, packed) = match load_packed(path) {
             Ok(read) => read,
             Err(cause) => return Ok(Outcome::LeftOut(cause.into())),
         };
+        name_machine(&mut digest, path);
         let day = match day_of(&digest) {
             Ok(day) => day,
             Err(cause) => return Ok(Outcome::unfit(path, cause)),
@@ -191,14 +193,15 @@ impl Import<'_> {
             known.insert(day.to_owned(), runs);
         }
         let runs = known.entry(day.to_owned()).or_default();
-        Ok(match runs.get(&digest.id) {
+        let key = (digest.id.clone(), digest.machine.hostname.clone());
+        Ok(match runs.get(&key) {
             Some(Some(other)) => Some(Outcome::LeftOut(LeftOut::Twice {
                 path: path.to_owned(),
                 other: other.clone(),
             })),
             Some(None) => Some(Outcome::Known),
             None => {
-                runs.insert(digest.id.clone(), Some(path.to_owned()));
+                runs.insert(key, Some(path.to_owned()));
                 None
             }
         })
@@ -230,15 +233,22 @@ fn day_of(digest: &Digest) -> Result<String, ExportError> {
     Ok(started.to_zoned(TimeZone::UTC).date().to_string())
 }
 
-/// The ids of the runs of a day that the tables have.
-fn runs_of(tables: &Path, day: &str) -> Result<HashSet<String>, TablesError> {
+/// The runs of a day that the tables have.
+fn runs_of(tables: &Path, day: &str) -> Result<HashSet<Key>, TablesError> {
     let mut runs = HashSet::new();
     for path in files_of(tables, "runs", Some(day))? {
         let mut read = || {
             let file = TableReader::open(&path)?;
             for index in 0..file.groups() {
-                for run in file.group(index)?.column::<ByteArrayType>("run")? {
-                    runs.insert(run.unwrap_or_default().as_utf8()?.to_owned());
+                let group = file.group(index)?;
+                let hosts = group.column::<ByteArrayType>("hostname")?;
+                let ids = group.column::<ByteArrayType>("run")?;
+                for (run, host) in ids.into_iter().zip(hosts) {
+                    let text = |bytes: Option<ByteArray>| {
+                        let bytes = bytes.unwrap_or_default();
+                        bytes.as_utf8().map(str::to_owned)
+                    };
+                    runs.insert((text(run)?, text(host)?));
                 }
             }
             Ok(())

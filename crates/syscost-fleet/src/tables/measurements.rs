@@ -128,7 +128,7 @@ fn verdict_word(verdict: Verdict) -> String {
 }
 
 /// The rows of a row group, each with the id of its run, in the order of the file.
-pub(super) fn rows(group: &Group<'_>) -> Result<Vec<(ByteArray, DigestRow)>, ParquetError> {
+pub(super) fn rows(group: &Group<'_>) -> Result<Vec<([ByteArray; 2], DigestRow)>, ParquetError> {
     let mut names = group.column::<ByteArrayType>("name")?.into_iter();
     let mut revisions = group.column::<Int32Type>("revision")?.into_iter();
     let mut units = Words::new(group, "unit", parsed)?;
@@ -152,6 +152,7 @@ pub(super) fn rows(group: &Group<'_>) -> Result<Vec<(ByteArray, DigestRow)>, Par
         "refuted" => Some(Verdict::Refuted),
         _ => None,
     })?;
+    let mut hosts = group.column::<ByteArrayType>("hostname")?.into_iter();
     let runs = group.column::<ByteArrayType>("run")?;
     let mut rows = Vec::with_capacity(runs.len());
     for run in runs {
@@ -183,7 +184,8 @@ pub(super) fn rows(group: &Group<'_>) -> Result<Vec<(ByteArray, DigestRow)>, Par
             flags: flags.next()?,
             verdict: verdicts.next()?,
         };
-        rows.push((run.ok_or_else(|| lacks("run"))?, row));
+        let host = hosts.next().flatten().unwrap_or_default();
+        rows.push(([run.ok_or_else(|| lacks("run"))?, host], row));
     }
     Ok(rows)
 }

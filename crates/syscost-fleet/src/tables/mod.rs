@@ -34,6 +34,9 @@ pub use read::{are_tables, read};
 /// whole.
 const TABLES: [&str; 3] = ["documents", "measurements", "runs"];
 
+/// A run's id and its machine's name: ids may be copied, as with the clock of an image.
+type Key = (String, String);
+
 /// Why tables could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum TablesError {

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use syscost_results::document::Digest;
 
 use super::column::TableReader;
-use super::{TablesError, entries, files_of, measurements, runs};
+use super::{Key, TablesError, entries, files_of, measurements, runs};
 
 /// Digests that are read before they are asked for.
 const AHEAD: usize = 32;
@@ -104,7 +104,7 @@ fn send_day(tables: &Path, day: &str, sender: &Sender) -> Result<(), Ended> {
 }
 
 /// The runs of a day, without rows; each until its rows are found.
-type Runs = HashMap<String, Option<Digest>>;
+type Runs = HashMap<Key, Option<Digest>>;
 
 fn runs_of(tables: &Path, day: &str) -> Result<Runs, TablesError> {
     let mut all = Runs::new();
@@ -113,7 +113,10 @@ fn runs_of(tables: &Path, day: &str) -> Result<Runs, TablesError> {
             let file = TableReader::open(&path)?;
             for index in 0..file.groups() {
                 let found = runs::digests(&file.group(index)?)?.into_iter();
-                all.extend(found.map(|digest| (digest.id.clone(), Some(digest))));
+                all.extend(found.map(|digest| {
+                    let key = (digest.id.clone(), digest.machine.hostname.clone());
+                    (key, Some(digest))
+                }));
             }
             Ok(())
         };
@@ -137,9 +140,11 @@ fn send_file(path: &Path, runs: &mut Runs, sender: &Sender) -> Result<(), Ended>
         for (of, row) in measurements::rows(&group).map_err(&unreadable)? {
             if id.as_ref() != Some(&of) {
                 send(run.take())?;
-                let name = of.as_utf8().map_err(&unreadable)?;
+                let [name, host] = &of;
+                let name = name.as_utf8().map_err(&unreadable)?;
+                let host = host.as_utf8().map_err(&unreadable)?;
                 // Without a line in `runs`, an import was killed that the next one completes.
-                run = match runs.get_mut(name) {
+                run = match runs.get_mut(&(name.to_owned(), host.to_owned())) {
                     Some(found) => {
                         let (path, run) = (path.to_owned(), name.to_owned());
                         let gone = || TablesError::Scattered { path, run };

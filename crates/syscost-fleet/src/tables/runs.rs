@@ -4,6 +4,7 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Ty
 use parquet::errors::ParquetError;
 use serde::de::DeserializeOwned;
 use syscost_report::export::{ExportError, started_us};
+use syscost_results::Machine;
 use syscost_results::document::Digest;
 use syscost_results::run::Tool;
 
@@ -59,6 +60,7 @@ pub(super) fn digests(group: &Group<'_>) -> Result<Vec<Digest>, ParquetError> {
     let mut versions = group.column::<ByteArrayType>("version")?.into_iter();
     let mut schemas = group.column::<Int32Type>("schema_version")?.into_iter();
     let mut core_ghz = group.column::<DoubleType>("core_ghz")?.into_iter();
+    let mut hosts = group.column::<ByteArrayType>("hostname")?.into_iter();
     let mut machines = group.column::<ByteArrayType>("machine")?.into_iter();
     let mut configs = group.column::<ByteArrayType>("config")?.into_iter();
     let mut noises = group.column::<ByteArrayType>("noise")?.into_iter();
@@ -78,7 +80,10 @@ pub(super) fn digests(group: &Group<'_>) -> Result<Vec<Digest>, ParquetError> {
             started: started.to_string(),
             duration_s: present("duration_s", durations.next())?,
             complete: present("complete", complete.next())?,
-            machine: parsed("machine", machines.next())?,
+            machine: Machine {
+                hostname: text("hostname", hosts.next())?,
+                ..parsed("machine", machines.next())?
+            },
             core_ghz: core_ghz.next().flatten(),
             noise: parsed("noise", noises.next())?,
             config: parsed("config", configs.next())?,

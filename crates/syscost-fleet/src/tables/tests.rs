@@ -89,6 +89,30 @@ fn runs_come_back_by_host_and_documents_as_they_were() {
 }
 
 #[test]
+fn machines_whose_runs_have_one_id_are_kept_apart() {
+    let (folder, mut runs) = collection(&["n1", "n2"]);
+    runs[1].id = runs[0].id.clone();
+    runs[1].measurements.truncate(3);
+    let text = serde_json::to_vec(&runs[1]).expect("JSON");
+    fs::write(folder.path().join("n2.json.gz"), packed(&text)).expect("written");
+    let tables = tempfile::tempdir().expect("a temporary directory");
+    assert_eq!(add(folder.path(), tables.path()).runs, 2);
+    assert_eq!(add(folder.path(), tables.path()).known, 2);
+    let expected: Vec<Digest> = runs.iter().map(kept).collect();
+    assert_eq!(digests(tables.path()), expected);
+    let found = digests(tables.path()).into_iter().chain(expected);
+    let documents = found.zip(0..).map(|(digest, number)| {
+        Ok(crate::collection::Document {
+            place: number.to_string(),
+            digest,
+            source: 0,
+        })
+    });
+    let fleet = crate::fleet::Fleet::of(documents, jiff::Timestamp::now());
+    assert_eq!((fleet.entries.len(), fleet.left_out.len()), (2, 2));
+}
+
+#[test]
 fn a_run_is_added_once_and_what_is_no_run_is_left_out() {
     let (folder, runs) = collection(&["n1", "n2"]);
     let tables = tempfile::tempdir().expect("a temporary directory");

@@ -90,6 +90,9 @@ fn find_one(name: &str, selectors: &[String], arguments: &ExportArguments) -> Re
 fn find_in(folder: &Path, selectors: &[String], arguments: &ExportArguments) -> Result<Vec<Run>> {
     let mut places = Places::default();
     places.add(folder, 0)?;
+    for left_out in &places.left_out {
+        warn(&format!("left out: {}: {}", left_out.what, left_out.why));
+    }
     let paths = places.files();
     let mut runs = Vec::new();
     for path in &paths {

@@ -63,6 +63,7 @@ fn read(arguments: &FleetReportArguments) -> Result<Fleet> {
         .flat_map(|(path, source, runs)| runs.map(move |run| run_of_tables(path, source, run)));
     let mut fleet = Fleet::of(places.read().chain(runs), Timestamp::now());
     fleet.silent = places.silent;
+    fleet.left_out.extend(places.left_out);
     Ok(fleet)
 }
 

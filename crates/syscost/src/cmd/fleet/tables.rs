@@ -23,6 +23,9 @@ pub(super) fn import(arguments: &FleetImportArguments) -> Result<u8> {
     for path in &arguments.paths {
         places.add(path, 0)?;
     }
+    for left_out in &places.left_out {
+        warn(&format!("left out: {}: {}", left_out.what, left_out.why));
+    }
     let found = places.files();
     if found.is_empty() {
         let none = "there are no documents (*.json, *.json.gz); name a directory that has some";
