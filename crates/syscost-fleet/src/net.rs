@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use syscost_results::document::Digest;
 
 use crate::NodeName;
-use crate::engine::slurm::{self, Seen, cancel, end_of, queue, submission, submitted};
+use crate::engine::slurm::{self, Seen, cancel, cancel_all, end_of, queue, submission, submitted};
 use crate::engine::{EngineError, pause, quoted};
 use crate::folder::{Collection, FolderError, Request, failed, look, tame, write_json};
 use crate::slow_links::{Between, Figure, Slow, find};
@@ -351,7 +351,10 @@ fn pass(
             continue;
         }
         let outcome = measure(folder, net, seen, plan, id, &turn, stop, &mut jobs);
-        let cancelled = cancel(jobs.values().map(|job: &Job| &*job.number));
+        let cancelled = match outcome.is_ok() && !stop.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => cancel_all(id, jobs.values().map(|job: &Job| &*job.number)),
+        };
         for index in jobs.keys() {
             net.pairs[*index].reason = Some("interrupted: its job was cancelled".to_owned());
         }

@@ -6,10 +6,11 @@ mod tool;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
 use common::{Ended, Ending, Program, RUN};
@@ -160,14 +161,15 @@ fn ctrl_c_cancels_what_was_submitted_and_nothing_else() {
     let foreign = cluster
         .ask("sbatch --parsable --exclusive --nodelist=n2 job")
         .succeeded();
-    let child =
-        started(cluster.syscost("fleet run --engine slurm syscall.null --budget 60 -o kept"));
+    let mut command = cluster.syscost("fleet run --engine slurm syscall.null --budget 60 -o kept");
+    command.process_group(0);
+    let child = started(command);
     until("a run on n1", || {
         let running = cluster.hosts.running("n1");
         running.iter().any(|line| line.contains("/syscost run"))
     });
-    let pid = Pid::from_child(&child);
-    kill_process(pid, Signal::INT).expect("it runs");
+    // As a terminal does: with all that it has started.
+    kill_process_group(Pid::from_child(&child), Signal::INT).expect("it runs");
     ended(child).says(130, "0 of 2 nodes gave a document");
     assert_eq!(
         cluster

@@ -217,7 +217,10 @@ pub fn collect(
 ) -> Result<(), EngineError> {
     let mut jobs = BTreeMap::new();
     let outcome = measure(folder, program, wait, stop, tell, &mut jobs);
-    let cancelled = cancel(jobs.values().map(|job| &*job.number));
+    let cancelled = match outcome.is_ok() && !stop.load(Ordering::Relaxed) {
+        true => Ok(()),
+        false => cancel_all(&folder.collection.id, jobs.values().map(|job| &*job.number)),
+    };
     for name in jobs.keys() {
         // One may have arrived in the meantime.
         if !folder.accept(name)?
@@ -540,6 +543,15 @@ pub(crate) fn cancel<'j>(numbers: impl IntoIterator<Item = &'j str>) -> Result<(
         ask(&[&["scancel", "--quiet"], some].concat(), "", INSTALL)?;
     }
     Ok(())
+}
+
+/// Cancels these jobs, and what else the queue lists of this collection: one may have been submitted without a number having come back.
+pub(crate) fn cancel_all<'j>(
+    id: &str,
+    numbers: impl IntoIterator<Item = &'j str>,
+) -> Result<(), EngineError> {
+    cancel(numbers)?;
+    cancel(queue(id)?.keys().map(|number| &**number))
 }
 
 fn ended(folder: &mut Folder, name: &NodeName, state: State, reason: &str) {
