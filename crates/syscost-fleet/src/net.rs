@@ -118,8 +118,8 @@ impl Net {
 /// How pairs are measured.
 #[derive(Debug)]
 pub struct Plan<'p> {
-    /// The partition, if not the default one.
-    pub partition: Option<&'p str>,
+    /// The partition.
+    pub partition: &'p str,
     /// What is asked of each pair, and how it gets there.
     pub request: &'p Request,
     /// The program, where nodes find it.
@@ -217,7 +217,7 @@ cp "$scratch/run.json.gz" "$arriving.part" && mv "$arriving.part" "$arriving"
 /// # Errors
 /// When Slurm cannot be asked, or fewer than two nodes are there.
 pub fn nodes(
-    partition: Option<&str>,
+    partition: &str,
     list: Option<&str>,
 ) -> Result<(Net, BTreeMap<NodeName, Seen>), EngineError> {
     let known = slurm::nodes(partition, list)?;

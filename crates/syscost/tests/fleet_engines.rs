@@ -297,7 +297,9 @@ fn scripts_are_shown_and_nothing_is_done() {
         shown.out
     );
     assert!(
-        shown.out.contains("--nodelist=n2") && shown.out.contains("'syscall.null'"),
+        shown.out.contains("--nodelist=n2")
+            && shown.out.contains("--partition=all")
+            && shown.out.contains("'syscall.null'"),
         "{}",
         shown.out
     );

@@ -21,8 +21,8 @@ use crate::folder::{Collection, FolderError, tame};
 pub enum Engine {
     /// By jobs of Slurm.
     Slurm {
-        /// The partition, if not the default one.
-        partition: Option<String>,
+        /// The partition.
+        partition: String,
     },
     /// By a playbook of Ansible.
     Ansible {

@@ -42,14 +42,35 @@ pub struct Seen {
     pub down: Option<String>,
 }
 
+/// The partition that is given, or the default one: sinfo lists all nodes, but sbatch submits to that one.
+///
+/// # Errors
+/// When Slurm cannot be asked, or has no default.
+pub fn partition(given: Option<&str>) -> Result<String, EngineError> {
+    if let Some(name) = given {
+        return Ok(name.to_owned());
+    }
+    let listed = ask(&["sinfo", "--noheader", "--format=%P"], "", INSTALL)?;
+    default_of(&listed).map(str::to_owned).ok_or_else(|| {
+        EngineError::NoNodes(
+            "Slurm has no default partition; name one with --partition (`sinfo` lists them)"
+                .to_owned(),
+        )
+    })
+}
+
+/// The partition that sinfo marks with `*`.
+fn default_of(listed: &str) -> Option<&str> {
+    listed
+        .lines()
+        .find_map(|line| line.trim().strip_suffix('*'))
+}
+
 /// The nodes of a partition, or those of a list in Slurm's notation, such as `n[1-8]`.
 ///
 /// # Errors
 /// When Slurm cannot be asked, or no node is meant.
-pub fn nodes(
-    partition: Option<&str>,
-    list: Option<&str>,
-) -> Result<BTreeMap<NodeName, Node>, EngineError> {
+pub fn nodes(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Node>, EngineError> {
     let seen = seen(partition, list)?;
     let mut nodes = BTreeMap::new();
     for (name, seen) in &seen {
@@ -78,15 +99,12 @@ pub fn nodes(
 ///
 /// # Errors
 /// When it cannot be asked.
-pub fn seen(
-    partition: Option<&str>,
-    list: Option<&str>,
-) -> Result<BTreeMap<NodeName, Seen>, EngineError> {
-    let partition = partition.map(|name| format!("--partition={name}"));
+pub fn seen(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Seen>, EngineError> {
+    let partition = format!("--partition={partition}");
     let list = list.map(|list| format!("--nodes={list}"));
     // The reason is last, because it may be any text.
-    let mut words = vec!["sinfo", "--noheader", "--Node", "--format=%N|%n|%o|%T|%E"];
-    words.extend(partition.as_deref());
+    let format = "--format=%N|%n|%o|%T|%E";
+    let mut words = vec!["sinfo", "--noheader", "--Node", &partition, format];
     words.extend(list.as_deref());
     let mut nodes = BTreeMap::new();
     for line in ask(&words, "", INSTALL)?.lines() {
@@ -126,13 +144,13 @@ fn down(state: &str, reason: &str) -> Option<String> {
 pub fn submission(
     folder: &Path,
     id: &str,
-    partition: Option<&str>,
+    partition: &str,
     nodes: &[&NodeName],
     log: &Path,
     limit_s: u64,
 ) -> Vec<String> {
     let list: Vec<&str> = nodes.iter().map(|node| node.as_ref()).collect();
-    let mut words = vec![
+    vec![
         "sbatch".to_owned(),
         "--parsable".to_owned(),
         format!("--job-name={}", job_name(id)),
@@ -148,9 +166,8 @@ pub fn submission(
         format!("--chdir={}", folder.display()),
         // Slurm replaces %j and the like.
         format!("--output={}", log.display().to_string().replace('%', "%%")),
-    ];
-    words.extend(partition.map(|name| format!("--partition={name}")));
-    words
+        format!("--partition={partition}"),
+    ]
 }
 
 /// The name of a collection's jobs, by which they are found again.
@@ -329,7 +346,7 @@ fn submit(
                 let words = submission(
                     folder.path(),
                     &collection.id,
-                    partition.as_deref(),
+                    &partition,
                     &[&name],
                     &log,
                     limit_s,
@@ -514,11 +531,14 @@ fn give_up_on_dead(
             .get(&job.number)
             .is_some_and(|queued| queued.is_pending)
     };
+    let super::Engine::Slurm { partition } = &folder.collection.engine else {
+        return Ok(());
+    };
     if !jobs.values().any(is_pending) {
         return Ok(());
     }
     // A later look will do where this one fails.
-    let Ok(seen) = seen(None, None) else {
+    let Ok(seen) = seen(partition, None) else {
         return Ok(());
     };
     let dead = |name: &NodeName| seen.get(name).and_then(|seen| seen.down.clone());
@@ -619,6 +639,12 @@ mod tests {
             down("idle*", "none"),
             Some("idle*: it does not answer Slurm".to_owned())
         );
+    }
+
+    #[test]
+    fn the_default_partition_is_the_marked_one() {
+        assert_eq!(default_of("long\ncompute*\ngpu\n"), Some("compute"));
+        assert_eq!(default_of("long\ngpu\n"), None);
     }
 
     #[test]
