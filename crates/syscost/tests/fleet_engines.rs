@@ -328,16 +328,7 @@ fn ansible_measures_who_is_reached_names_who_is_not_and_cleans_up() {
     fs::remove_file(folder.join("nodes/n2.json.gz")).expect("there");
     // Only n2 and n4 are asked again; n2 is broken off.
     let child = started(reached.syscost("fleet run --resume kept"));
-    until("a run on n2", || {
-        let running = reached.hosts.running("n2");
-        running.iter().any(|line| line.contains("-n2/syscost run"))
-    });
-    let scratch = reached.hosts.running("n2").join("\n");
-    let scratch = scratch
-        .split_whitespace()
-        .find_map(|word| word.strip_suffix("/syscost"));
-    let scratch = scratch.expect("its directory").to_owned();
-    assert!(Path::new(&scratch).exists());
+    let scratch = scratch_on_n2(&reached);
     kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
     ended_interrupted(child);
     assert!(!Path::new(&scratch).exists(), "{scratch} is left");
@@ -349,8 +340,32 @@ fn ansible_measures_who_is_reached_names_who_is_not_and_cleans_up() {
             .all(|line| !line.contains("/syscost run"))
     );
     assert_eq!(documents(&folder), ["n1", "n3"]);
+    // What is left when nobody could clean up goes first.
+    let child = started(reached.syscost("fleet run --resume kept"));
+    let scratch = scratch_on_n2(&reached);
+    reached.hosts.kill("hub");
+    child.wait_with_output().expect("it ends");
+    assert!(Path::new(&scratch).exists());
     let ended = reached.syscost("fleet run --resume kept").ended();
     ended.says(1, "3 of 4 nodes gave a document");
+    assert!(!Path::new(&scratch).exists(), "{scratch} is left");
+}
+
+/// The directory of the run on n2, once it has begun.
+fn scratch_on_n2(reached: &Reached) -> String {
+    let mut scratch = None;
+    until("a run on n2", || {
+        let running = reached.hosts.running("n2");
+        let run = running.iter().find(|line| line.contains("-n2/syscost run"));
+        scratch = run.and_then(|line| {
+            let mut words = line.split_whitespace();
+            words.find_map(|word| word.strip_suffix("/syscost").map(str::to_owned))
+        });
+        scratch.is_some()
+    });
+    let scratch = scratch.expect("it is waited for");
+    assert!(Path::new(&scratch).exists());
+    scratch
 }
 
 fn ended_interrupted(child: Child) {
