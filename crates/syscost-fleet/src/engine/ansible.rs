@@ -417,8 +417,8 @@ fn note(
         }
         None if node.state == State::Waiting => node.state = State::Running,
         None => {}
-        // What fails after it, fails because of it.
-        Some(_) if matches!(node.state, State::Failed | State::Unreachable) => {}
+        // What fails after a failure, fails because of it; after the document has come it does not matter.
+        Some(_) if !matches!(node.state, State::Waiting | State::Running) => {}
         Some((state, result)) => {
             // Without a log there is still the reason.
             let _ = fs::write(
@@ -554,6 +554,33 @@ mod tests {
         ] {
             assert_eq!(told(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_document_that_has_come_counts_whatever_fails_afterwards() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let name: NodeName = "n1".parse().expect("a name");
+        let engine = Engine::Ansible {
+            inventory: "hosts".into(),
+        };
+        let request = Request {
+            arguments: Vec::new(),
+            binary: "/bin/true".into(),
+            scratch: "/tmp".to_owned(),
+            limit_s: 60,
+        };
+        let nodes = BTreeMap::from([(name.clone(), Node::waiting(None))]);
+        let collection = crate::folder::Collection::new(engine, request, nodes);
+        let mut folder = Folder::create(&place.path().join("kept"), collection).expect("made");
+        let failure = r#"fatal: [n1]: FAILED! => {"msg": "busy"}"#;
+        let mut state_after = |state, task: &str| {
+            folder.collection.nodes.get_mut(&name).expect("n1").state = state;
+            let names = [name.clone()];
+            note(&mut folder, &names, task, failure).expect("no file is moved");
+            folder.collection.nodes[&name].state
+        };
+        assert_eq!(state_after(State::Running, "measure"), State::Failed);
+        assert_eq!(state_after(State::Done, "remove"), State::Done);
     }
 
     #[test]
