@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use syscost_results::document::Digest;
 
 use crate::NodeName;
-use crate::engine::slurm::{self, Seen, cancel, cancel_all, end_of, queue, submission, submitted};
+use crate::engine::slurm::{
+    self, Patient, Seen, cancel, cancel_all, end_of, queue, submission, submitted,
+};
 use crate::engine::{EngineError, pause, quoted};
 use crate::folder::{Collection, FolderError, Request, failed, look, tame, write_json};
 use crate::slow_links::{Between, Figure, Slow, find};
@@ -421,9 +423,11 @@ fn measure(
             Err(error) => return Err(error),
         }
     }
+    let mut patient = Patient::default();
     while !jobs.is_empty() && pause(PAUSE, stop) {
-        // slurmctld may be about to be restarted; a pair that is really lost ends by its time limit.
-        let Ok(queue) = queue(id) else { continue };
+        let Some(queue) = patient.bears(queue(id))? else {
+            continue;
+        };
         for index in turn {
             let Some(job) = jobs.get_mut(index) else {
                 continue;

@@ -16,8 +16,8 @@ const INSTALL: &str = "`--engine slurm` needs Slurm's clients and its slurm.conf
 /// Time between two looks at the queue.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How many looks at the queue may fail in a row, as they do while slurmctld is restarted.
-const PATIENCE: u32 = 120;
+/// How long looks at the queue may fail, as they do while slurmctld is restarted.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How often it is asked which nodes are down, in looks at the queue.
 const LOOKS_PER_STATE: u32 = 5;
@@ -262,16 +262,11 @@ fn measure(
 ) -> Result<(), EngineError> {
     submit(folder, program, stop, jobs)?;
     let mut looks = 0;
-    let mut failures = 0;
+    let mut patient = Patient::default();
     while !jobs.is_empty() && pause(PAUSE, stop) {
-        let queue = match queue(&folder.collection.id) {
-            Err(_) if failures < PATIENCE => {
-                failures += 1;
-                continue;
-            }
-            queue => queue?,
+        let Some(queue) = patient.bears(queue(&folder.collection.id))? else {
+            continue;
         };
-        failures = 0;
         let names: Vec<NodeName> = jobs.keys().cloned().collect();
         for name in &names {
             let job = jobs.get_mut(name).expect("it is one of them");
@@ -401,6 +396,30 @@ pub(crate) struct Queued {
     node: String,
     /// Why it is not running.
     pub(crate) reason: String,
+}
+
+/// Bears that looks at the queue fail for some time.
+#[derive(Default)]
+pub(crate) struct Patient {
+    /// When the first of those in a row failed.
+    since: Option<Instant>,
+}
+
+impl Patient {
+    /// What a look has shown; `None` if it failed and another one is worth while.
+    pub(crate) fn bears<T>(
+        &mut self,
+        look: Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError> {
+        match look {
+            Ok(seen) => {
+                self.since = None;
+                Ok(Some(seen))
+            }
+            Err(_) if self.since.get_or_insert_with(Instant::now).elapsed() < PATIENCE => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// The jobs of a collection that have not ended, by number.
@@ -639,6 +658,17 @@ mod tests {
             down("idle*", "none"),
             Some("idle*: it does not answer Slurm".to_owned())
         );
+    }
+
+    #[test]
+    fn looks_may_fail_for_some_time_only() {
+        let failed = || Err::<(), _>(EngineError::NoNodes("slurmctld is away".to_owned()));
+        let mut patient = Patient::default();
+        assert!(matches!(patient.bears(failed()), Ok(None)));
+        patient.since = patient.since.and_then(|since| since.checked_sub(PATIENCE));
+        assert!(patient.bears(failed()).is_err());
+        assert!(matches!(patient.bears(Ok(())), Ok(Some(()))));
+        assert!(matches!(patient.bears(failed()), Ok(None)));
     }
 
     #[test]
