@@ -607,7 +607,10 @@ fn ended(folder: &mut Folder, name: &NodeName, state: State, reason: &str) {
 pub fn shared_program(folder: &Folder) -> Result<Shared, EngineError> {
     let path = folder.path().join(PROGRAM);
     let from = &folder.collection.request.binary;
-    fs::copy(from, &path).map_err(failed("copying", from))?;
+    // Jobs of a collector that was killed may run the one that is there, so that it cannot be written to.
+    let part = path.with_extension("part");
+    fs::copy(from, &part).map_err(failed("copying", from))?;
+    fs::rename(&part, &path).map_err(failed("renaming", &part))?;
     Ok(Shared(path))
 }
 
@@ -669,6 +672,31 @@ mod tests {
         assert!(patient.bears(failed()).is_err());
         assert!(matches!(patient.bears(Ok(())), Ok(Some(()))));
         assert!(matches!(patient.bears(failed()), Ok(None)));
+    }
+
+    #[test]
+    fn the_shared_program_is_replaced_while_it_runs() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let request = Request {
+            arguments: Vec::new(),
+            binary: "/bin/sleep".into(),
+            scratch: "/tmp".to_owned(),
+            limit_s: 60,
+        };
+        let engine = super::super::Engine::Slurm {
+            partition: "all".to_owned(),
+        };
+        let collection = crate::folder::Collection::new(engine, request, BTreeMap::new());
+        let folder = Folder::create(&place.path().join("kept"), collection).expect("made");
+        let shared = shared_program(&folder).expect("copied");
+        let mut running = std::process::Command::new(shared.as_ref())
+            .arg("60")
+            .spawn()
+            .expect("it starts");
+        let again = shared_program(&folder).map(|shared| shared.as_ref().exists());
+        running.kill().expect("it runs");
+        running.wait().expect("it ends");
+        assert!(again.expect("copied again"));
     }
 
     #[test]
