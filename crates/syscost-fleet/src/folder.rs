@@ -52,7 +52,7 @@ pub struct Node {
     pub state: State,
     /// The host's name that its document must have, where the engine knows it.
     pub host: Option<String>,
-    /// The engine's job, where it has jobs.
+    /// The engine's job, while something of it may be left: of Slurm its number, of Ansible the directory on the host.
     pub job: Option<String>,
     /// Why there is no document.
     pub reason: Option<String>,
@@ -236,7 +236,7 @@ impl Folder {
             if node.state == State::Done && look(&document, node.host.as_deref()).is_ok() {
                 continue;
             }
-            // A job that still runs is found again by its number.
+            // What is left of it is found by its job.
             node.state = State::Waiting;
             node.reason = None;
         }

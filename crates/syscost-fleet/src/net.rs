@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use syscost_results::document::Digest;
 
 use crate::NodeName;
-use crate::engine::slurm::{self, Seen, cancel, end_of, queue, submission, submitted};
+use crate::engine::slurm::{
+    self, Patient, Seen, cancel, cancel_all, end_of, queue, submission, submitted,
+};
 use crate::engine::{EngineError, pause, quoted};
 use crate::folder::{Collection, FolderError, Request, failed, look, tame, write_json};
 use crate::slow_links::{Between, Figure, Slow, find};
@@ -118,8 +120,8 @@ impl Net {
 /// How pairs are measured.
 #[derive(Debug)]
 pub struct Plan<'p> {
-    /// The partition, if not the default one.
-    pub partition: Option<&'p str>,
+    /// The partition.
+    pub partition: &'p str,
     /// What is asked of each pair, and how it gets there.
     pub request: &'p Request,
     /// The program, where nodes find it.
@@ -217,7 +219,7 @@ cp "$scratch/run.json.gz" "$arriving.part" && mv "$arriving.part" "$arriving"
 /// # Errors
 /// When Slurm cannot be asked, or fewer than two nodes are there.
 pub fn nodes(
-    partition: Option<&str>,
+    partition: &str,
     list: Option<&str>,
 ) -> Result<(Net, BTreeMap<NodeName, Seen>), EngineError> {
     let known = slurm::nodes(partition, list)?;
@@ -351,7 +353,10 @@ fn pass(
             continue;
         }
         let outcome = measure(folder, net, seen, plan, id, &turn, stop, &mut jobs);
-        let cancelled = cancel(jobs.values().map(|job: &Job| &*job.number));
+        let cancelled = match outcome.is_ok() && !stop.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => cancel_all(id, jobs.values().map(|job: &Job| &*job.number)),
+        };
         for index in jobs.keys() {
             net.pairs[*index].reason = Some("interrupted: its job was cancelled".to_owned());
         }
@@ -418,9 +423,11 @@ fn measure(
             Err(error) => return Err(error),
         }
     }
+    let mut patient = Patient::default();
     while !jobs.is_empty() && pause(PAUSE, stop) {
-        // slurmctld may be about to be restarted; a pair that is really lost ends by its time limit.
-        let Ok(queue) = queue(id) else { continue };
+        let Some(queue) = patient.bears(queue(id))? else {
+            continue;
+        };
         for index in turn {
             let Some(job) = jobs.get_mut(index) else {
                 continue;

@@ -6,10 +6,11 @@ mod tool;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
 use common::{Ended, Ending, Program, RUN};
@@ -160,14 +161,15 @@ fn ctrl_c_cancels_what_was_submitted_and_nothing_else() {
     let foreign = cluster
         .ask("sbatch --parsable --exclusive --nodelist=n2 job")
         .succeeded();
-    let child =
-        started(cluster.syscost("fleet run --engine slurm syscall.null --budget 60 -o kept"));
+    let mut command = cluster.syscost("fleet run --engine slurm syscall.null --budget 60 -o kept");
+    command.process_group(0);
+    let child = started(command);
     until("a run on n1", || {
         let running = cluster.hosts.running("n1");
         running.iter().any(|line| line.contains("/syscost run"))
     });
-    let pid = Pid::from_child(&child);
-    kill_process(pid, Signal::INT).expect("it runs");
+    // As a terminal does: with all that it has started.
+    kill_process_group(Pid::from_child(&child), Signal::INT).expect("it runs");
     ended(child).says(130, "0 of 2 nodes gave a document");
     assert_eq!(
         cluster
@@ -295,7 +297,9 @@ fn scripts_are_shown_and_nothing_is_done() {
         shown.out
     );
     assert!(
-        shown.out.contains("--nodelist=n2") && shown.out.contains("'syscall.null'"),
+        shown.out.contains("--nodelist=n2")
+            && shown.out.contains("--partition=all")
+            && shown.out.contains("'syscall.null'"),
         "{}",
         shown.out
     );
@@ -324,16 +328,7 @@ fn ansible_measures_who_is_reached_names_who_is_not_and_cleans_up() {
     fs::remove_file(folder.join("nodes/n2.json.gz")).expect("there");
     // Only n2 and n4 are asked again; n2 is broken off.
     let child = started(reached.syscost("fleet run --resume kept"));
-    until("a run on n2", || {
-        let running = reached.hosts.running("n2");
-        running.iter().any(|line| line.contains("-n2/syscost run"))
-    });
-    let scratch = reached.hosts.running("n2").join("\n");
-    let scratch = scratch
-        .split_whitespace()
-        .find_map(|word| word.strip_suffix("/syscost"));
-    let scratch = scratch.expect("its directory").to_owned();
-    assert!(Path::new(&scratch).exists());
+    let scratch = scratch_on_n2(&reached);
     kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
     ended_interrupted(child);
     assert!(!Path::new(&scratch).exists(), "{scratch} is left");
@@ -345,8 +340,32 @@ fn ansible_measures_who_is_reached_names_who_is_not_and_cleans_up() {
             .all(|line| !line.contains("/syscost run"))
     );
     assert_eq!(documents(&folder), ["n1", "n3"]);
+    // What is left when nobody could clean up goes first.
+    let child = started(reached.syscost("fleet run --resume kept"));
+    let scratch = scratch_on_n2(&reached);
+    reached.hosts.kill("hub");
+    child.wait_with_output().expect("it ends");
+    assert!(Path::new(&scratch).exists());
     let ended = reached.syscost("fleet run --resume kept").ended();
     ended.says(1, "3 of 4 nodes gave a document");
+    assert!(!Path::new(&scratch).exists(), "{scratch} is left");
+}
+
+/// The directory of the run on n2, once it has begun.
+fn scratch_on_n2(reached: &Reached) -> String {
+    let mut scratch = None;
+    until("a run on n2", || {
+        let running = reached.hosts.running("n2");
+        let run = running.iter().find(|line| line.contains("-n2/syscost run"));
+        scratch = run.and_then(|line| {
+            let mut words = line.split_whitespace();
+            words.find_map(|word| word.strip_suffix("/syscost").map(str::to_owned))
+        });
+        scratch.is_some()
+    });
+    let scratch = scratch.expect("it is waited for");
+    assert!(Path::new(&scratch).exists());
+    scratch
 }
 
 fn ended_interrupted(child: Child) {

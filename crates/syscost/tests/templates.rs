@@ -61,15 +61,26 @@ fn files_are_written_once_and_one_alone_is_printed() {
 
 /// What Slurm is told by its health check, if the node has this reason and the check says this.
 fn told_slurm(reason: &str, line: &str, code: i32) -> String {
+    told_slurm_of([0, 0], reason, line, code)
+}
+
+/// The same, if so many CPUs are allocated before and after the check.
+fn told_slurm_of(allocated: [u32; 2], reason: &str, line: &str, code: i32) -> String {
     let (program, folder) = template("slurm-healthcheck");
     let place = program.folder();
     write_program(
         &place.join("scontrol"),
         &format!(
-            "case $1 in\nshow) printf '%s\\n' 'NodeName=n1 Arch=x86_64' '{reason}' ;;\n*) echo \"$@\" >> told ;;\nesac"
+            "case $1 in\nshow) printf '%s\\n' 'NodeName=n1 Arch=x86_64' \"   CPUAlloc=$(cat allocated) CPUTot=2\" '{reason}' ;;\n\
+             *) echo \"$@\" >> told ;;\nesac"
         ),
     );
-    write_program(&place.join("check"), &format!("echo '{line}'; exit {code}"));
+    let [before, after] = allocated;
+    fs::write(place.join("allocated"), before.to_string()).expect("written");
+    write_program(
+        &place.join("check"),
+        &format!("touch checked; echo {after} > allocated; echo '{line}'; exit {code}"),
+    );
     let ended = Command::new(folder.join("syscost-healthcheck"))
         .current_dir(place)
         .env("PATH", path_with(place))
@@ -78,6 +89,7 @@ fn told_slurm(reason: &str, line: &str, code: i32) -> String {
         .ended();
     assert!(ended.err.is_empty(), "{ended:?}");
     ended.succeeded();
+    assert_eq!(place.join("checked").exists(), before == 0);
     fs::read_to_string(place.join("told")).unwrap_or_default()
 }
 
@@ -95,6 +107,9 @@ fn slurm_drains_what_is_not_as_it_should_be_and_resumes_only_what_this_drained()
     assert_eq!(told_slurm(ours, "as it should be", 0), resumed);
     for reason in ["", another] {
         assert_eq!(told_slurm(reason, "as it should be", 0), "");
+    }
+    for allocated in [[2, 2], [2, 0], [0, 2]] {
+        assert_eq!(told_slurm_of(allocated, "", bad, 1), "", "a job is there");
     }
     for code in [2, 3, 127] {
         for reason in ["", ours, another] {

@@ -69,14 +69,11 @@ pub fn nodes(
     }
 }
 
-/// The directory of one attempt on hosts, as a template. Its name is new each time, so nobody there can have made it before; hosts may
-/// share the file system.
+/// The directory of one attempt on hosts, without the host's name at its end: hosts may share the file system. It is new each time, so
+/// nobody there can have made it before.
 fn scratch(request: &Request, id: &str) -> String {
     let attempt = fastrand::u32(..);
-    format!(
-        "{}/syscost-{id}-{attempt:08x}-{{{{ inventory_hostname }}}}",
-        request.scratch
-    )
+    format!("{}/syscost-{id}-{attempt:08x}-", request.scratch)
 }
 
 /// The playbook that measures, in this directory on each host.
@@ -139,19 +136,21 @@ fn playbook(request: &Request, scratch: &str, arriving: &Path) -> Result<String,
         - name: remove
           ansible.builtin.file: {{path: "{{{{ folder }}}}", state: absent}}
 "#,
-        folder = yaml(scratch),
+        folder = yaml(&format!("{scratch}{{{{ inventory_hostname }}}}")),
         binary = yaml(&binary),
         limit = request.limit_s,
         dest = yaml(&format!("{arriving}/{{{{ inventory_hostname }}}}.json.gz")),
     ))
 }
 
-/// The playbook that ends a run and removes its directory.
-fn removal(scratch: &str) -> String {
+/// The playbook that ends the runs in these directories, by host, and removes them.
+fn removal(folders: &BTreeMap<&NodeName, &str>) -> String {
     format!(
         r#"- hosts: all
   gather_facts: false
   strategy: free
+  vars:
+    folders: {}
   tasks:
     - name: clean up
       ansible.builtin.command:
@@ -159,9 +158,9 @@ fn removal(scratch: &str) -> String {
           - sh
           - -c
           - 'pid=$(cat "$0/pid") && [ "/proc/$pid/exe" -ef "$0/syscost" ] && kill "$pid" && sleep 2; rm -rf "$0"'
-          - {}
+          - "{{{{ folders[inventory_hostname] }}}}"
 "#,
-        yaml(scratch)
+        serde_json::json!(folders)
     )
 }
 
@@ -179,7 +178,7 @@ pub fn shown(request: &Request, id: &str, arriving: &Path) -> Result<String, Eng
 }
 
 /// Measures all nodes that are waiting. `wait` is how long a connection may take. When `stop` is set, the playbook is ended and
-/// another one cleans up.
+/// another one cleans up, as it does at first what a collector that was killed has left.
 ///
 /// # Errors
 /// When Ansible cannot be started, or the directory not be written to.
@@ -204,15 +203,24 @@ pub fn collect(
         let _ = fs::remove_file(folder.arriving(name));
     }
     let request = folder.collection.request.clone();
+    clean_up(folder, &inventory, wait, &names)?;
     let scratch = scratch(&request, &folder.collection.id);
     let arriving = folder.path().join("arriving");
     let text = playbook(&request, &scratch, &arriving)?;
+    for name in &names {
+        let node = folder.collection.nodes.get_mut(name);
+        node.expect("it is one of them").job = Some(format!("{scratch}{name}"));
+    }
+    folder.save()?;
     let mut command = play(folder, &inventory, wait, "playbook.yml", &text, &names)?;
     let mut playing = started(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
     let said = follow(&mut playing, folder, &names, stop, tell)?;
+    let mut is_clean = false;
     if stop.load(Ordering::Relaxed) {
         end(&mut playing);
-        clean_up(folder, &inventory, wait, &names, &removal(&scratch))?;
+        let is_touched = |name: &&NodeName| folder.collection.nodes[*name].state == State::Running;
+        let touched: Vec<NodeName> = names.iter().filter(is_touched).cloned().collect();
+        is_clean = clean_up(folder, &inventory, wait, &touched)?;
     }
     let code = wait_for(&mut playing, PATIENCE);
     let _ = fs::remove_file(folder.path().join(LIMIT));
@@ -227,7 +235,8 @@ pub fn collect(
             .expect("it is one of them");
         match node.state {
             State::Waiting | State::Running if is_stopped => {
-                node.end(State::Waiting, "interrupted")
+                node.end(State::Waiting, "interrupted");
+                node.job = node.job.take().filter(|_| !is_clean);
             }
             State::Waiting | State::Running => {
                 let code =
@@ -237,7 +246,9 @@ pub fn collect(
                     &format!("Ansible ended with {code} and said nothing of this host; {said}"),
                 );
             }
-            State::Done | State::Failed | State::Unreachable => {}
+            // The playbook has removed it.
+            State::Done | State::Failed => node.job = None,
+            State::Unreachable => {}
         }
     }
     folder.save()?;
@@ -245,27 +256,30 @@ pub fn collect(
     Ok(())
 }
 
-/// Ends the runs of these hosts and removes what was brought there, as far as they are reached.
+/// Ends what was left to run on these hosts and removes what was brought there, as far as they are reached; whether all were.
 fn clean_up(
     folder: &Folder,
     inventory: &Path,
     wait: Option<Duration>,
     names: &[NodeName],
-    text: &str,
-) -> Result<(), EngineError> {
-    let is_touched = |name: &&NodeName| folder.collection.nodes[*name].state == State::Running;
-    let touched: Vec<NodeName> = names.iter().filter(is_touched).cloned().collect();
-    if touched.is_empty() {
-        return Ok(());
+) -> Result<bool, EngineError> {
+    let left = names.iter().filter_map(|name| {
+        let job = folder.collection.nodes[name].job.as_deref()?;
+        Some((name, job))
+    });
+    let left: BTreeMap<&NodeName, &str> = left.collect();
+    if left.is_empty() {
+        return Ok(true);
     }
+    let names: Vec<NodeName> = left.keys().copied().cloned().collect();
     const FILE: &str = "removal.yml";
     // Nobody reads what it prints.
-    let mut command = play(folder, inventory, wait, FILE, text, &touched)?;
+    let mut command = play(folder, inventory, wait, FILE, &removal(&left), &names)?;
     let mut cleaning = started(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
-    wait_for(&mut cleaning, PATIENCE);
+    let code = wait_for(&mut cleaning, PATIENCE);
     end(&mut cleaning);
     let _ = fs::remove_file(folder.path().join(FILE));
-    Ok(())
+    Ok(code == Some(0))
 }
 
 /// The call for a playbook, which is written to the collection's directory.
@@ -403,8 +417,8 @@ fn note(
         }
         None if node.state == State::Waiting => node.state = State::Running,
         None => {}
-        // What fails after it, fails because of it.
-        Some(_) if matches!(node.state, State::Failed | State::Unreachable) => {}
+        // What fails after a failure, fails because of it; after the document has come it does not matter.
+        Some(_) if !matches!(node.state, State::Waiting | State::Running) => {}
         Some((state, result)) => {
             // Without a log there is still the reason.
             let _ = fs::write(
@@ -415,6 +429,10 @@ fn note(
                 State::Unreachable => result.reason(),
                 _ => format!("{task}: {}", result.reason()),
             };
+            if state == State::Unreachable && node.state == State::Waiting {
+                // Nothing was ever brought there.
+                node.job = None;
+            }
             node.end(state, &reason);
         }
     }
@@ -536,6 +554,33 @@ mod tests {
         ] {
             assert_eq!(told(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_document_that_has_come_counts_whatever_fails_afterwards() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let name: NodeName = "n1".parse().expect("a name");
+        let engine = Engine::Ansible {
+            inventory: "hosts".into(),
+        };
+        let request = Request {
+            arguments: Vec::new(),
+            binary: "/bin/true".into(),
+            scratch: "/tmp".to_owned(),
+            limit_s: 60,
+        };
+        let nodes = BTreeMap::from([(name.clone(), Node::waiting(None))]);
+        let collection = crate::folder::Collection::new(engine, request, nodes);
+        let mut folder = Folder::create(&place.path().join("kept"), collection).expect("made");
+        let failure = r#"fatal: [n1]: FAILED! => {"msg": "busy"}"#;
+        let mut state_after = |state, task: &str| {
+            folder.collection.nodes.get_mut(&name).expect("n1").state = state;
+            let names = [name.clone()];
+            note(&mut folder, &names, task, failure).expect("no file is moved");
+            folder.collection.nodes[&name].state
+        };
+        assert_eq!(state_after(State::Running, "measure"), State::Failed);
+        assert_eq!(state_after(State::Done, "remove"), State::Done);
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod ansible;
 pub mod slurm;
 
 use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +21,8 @@ use crate::folder::{Collection, FolderError, tame};
 pub enum Engine {
     /// By jobs of Slurm.
     Slurm {
-        /// The partition, if not the default one.
-        partition: Option<String>,
+        /// The partition.
+        partition: String,
     },
     /// By a playbook of Ansible.
     Ansible {
@@ -79,6 +80,8 @@ fn ask(words: &[&str], input: &str, install: &'static str) -> Result<String, Eng
     let failed = |cause: io::Error| could_not_start(program, &cause, install);
     let mut child = Command::new(program)
         .args(&words[1..])
+        // A group of its own: Ctrl-C would end sbatch after it has submitted and before it has said what.
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

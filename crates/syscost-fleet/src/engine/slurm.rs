@@ -16,8 +16,8 @@ const INSTALL: &str = "`--engine slurm` needs Slurm's clients and its slurm.conf
 /// Time between two looks at the queue.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How many looks at the queue may fail in a row, as they do while slurmctld is restarted.
-const PATIENCE: u32 = 120;
+/// How long looks at the queue may fail, as they do while slurmctld is restarted.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How often it is asked which nodes are down, in looks at the queue.
 const LOOKS_PER_STATE: u32 = 5;
@@ -42,14 +42,35 @@ pub struct Seen {
     pub down: Option<String>,
 }
 
+/// The partition that is given, or the default one: sinfo lists all nodes, but sbatch submits to that one.
+///
+/// # Errors
+/// When Slurm cannot be asked, or has no default.
+pub fn partition(given: Option<&str>) -> Result<String, EngineError> {
+    if let Some(name) = given {
+        return Ok(name.to_owned());
+    }
+    let listed = ask(&["sinfo", "--noheader", "--format=%P"], "", INSTALL)?;
+    default_of(&listed).map(str::to_owned).ok_or_else(|| {
+        EngineError::NoNodes(
+            "Slurm has no default partition; name one with --partition (`sinfo` lists them)"
+                .to_owned(),
+        )
+    })
+}
+
+/// The partition that sinfo marks with `*`.
+fn default_of(listed: &str) -> Option<&str> {
+    listed
+        .lines()
+        .find_map(|line| line.trim().strip_suffix('*'))
+}
+
 /// The nodes of a partition, or those of a list in Slurm's notation, such as `n[1-8]`.
 ///
 /// # Errors
 /// When Slurm cannot be asked, or no node is meant.
-pub fn nodes(
-    partition: Option<&str>,
-    list: Option<&str>,
-) -> Result<BTreeMap<NodeName, Node>, EngineError> {
+pub fn nodes(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Node>, EngineError> {
     let seen = seen(partition, list)?;
     let mut nodes = BTreeMap::new();
     for (name, seen) in &seen {
@@ -78,15 +99,12 @@ pub fn nodes(
 ///
 /// # Errors
 /// When it cannot be asked.
-pub fn seen(
-    partition: Option<&str>,
-    list: Option<&str>,
-) -> Result<BTreeMap<NodeName, Seen>, EngineError> {
-    let partition = partition.map(|name| format!("--partition={name}"));
+pub fn seen(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Seen>, EngineError> {
+    let partition = format!("--partition={partition}");
     let list = list.map(|list| format!("--nodes={list}"));
     // The reason is last, because it may be any text.
-    let mut words = vec!["sinfo", "--noheader", "--Node", "--format=%N|%n|%o|%T|%E"];
-    words.extend(partition.as_deref());
+    let format = "--format=%N|%n|%o|%T|%E";
+    let mut words = vec!["sinfo", "--noheader", "--Node", &partition, format];
     words.extend(list.as_deref());
     let mut nodes = BTreeMap::new();
     for line in ask(&words, "", INSTALL)?.lines() {
@@ -126,13 +144,13 @@ fn down(state: &str, reason: &str) -> Option<String> {
 pub fn submission(
     folder: &Path,
     id: &str,
-    partition: Option<&str>,
+    partition: &str,
     nodes: &[&NodeName],
     log: &Path,
     limit_s: u64,
 ) -> Vec<String> {
     let list: Vec<&str> = nodes.iter().map(|node| node.as_ref()).collect();
-    let mut words = vec![
+    vec![
         "sbatch".to_owned(),
         "--parsable".to_owned(),
         format!("--job-name={}", job_name(id)),
@@ -148,9 +166,8 @@ pub fn submission(
         format!("--chdir={}", folder.display()),
         // Slurm replaces %j and the like.
         format!("--output={}", log.display().to_string().replace('%', "%%")),
-    ];
-    words.extend(partition.map(|name| format!("--partition={name}")));
-    words
+        format!("--partition={partition}"),
+    ]
 }
 
 /// The name of a collection's jobs, by which they are found again.
@@ -217,7 +234,10 @@ pub fn collect(
 ) -> Result<(), EngineError> {
     let mut jobs = BTreeMap::new();
     let outcome = measure(folder, program, wait, stop, tell, &mut jobs);
-    let cancelled = cancel(jobs.values().map(|job| &*job.number));
+    let cancelled = match outcome.is_ok() && !stop.load(Ordering::Relaxed) {
+        true => Ok(()),
+        false => cancel_all(&folder.collection.id, jobs.values().map(|job| &*job.number)),
+    };
     for name in jobs.keys() {
         // One may have arrived in the meantime.
         if !folder.accept(name)?
@@ -242,16 +262,11 @@ fn measure(
 ) -> Result<(), EngineError> {
     submit(folder, program, stop, jobs)?;
     let mut looks = 0;
-    let mut failures = 0;
+    let mut patient = Patient::default();
     while !jobs.is_empty() && pause(PAUSE, stop) {
-        let queue = match queue(&folder.collection.id) {
-            Err(_) if failures < PATIENCE => {
-                failures += 1;
-                continue;
-            }
-            queue => queue?,
+        let Some(queue) = patient.bears(queue(&folder.collection.id))? else {
+            continue;
         };
-        failures = 0;
         let names: Vec<NodeName> = jobs.keys().cloned().collect();
         for name in &names {
             let job = jobs.get_mut(name).expect("it is one of them");
@@ -326,7 +341,7 @@ fn submit(
                 let words = submission(
                     folder.path(),
                     &collection.id,
-                    partition.as_deref(),
+                    &partition,
                     &[&name],
                     &log,
                     limit_s,
@@ -381,6 +396,30 @@ pub(crate) struct Queued {
     node: String,
     /// Why it is not running.
     pub(crate) reason: String,
+}
+
+/// Bears that looks at the queue fail for some time.
+#[derive(Default)]
+pub(crate) struct Patient {
+    /// When the first of those in a row failed.
+    since: Option<Instant>,
+}
+
+impl Patient {
+    /// What a look has shown; `None` if it failed and another one is worth while.
+    pub(crate) fn bears<T>(
+        &mut self,
+        look: Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError> {
+        match look {
+            Ok(seen) => {
+                self.since = None;
+                Ok(Some(seen))
+            }
+            Err(_) if self.since.get_or_insert_with(Instant::now).elapsed() < PATIENCE => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// The jobs of a collection that have not ended, by number.
@@ -511,11 +550,14 @@ fn give_up_on_dead(
             .get(&job.number)
             .is_some_and(|queued| queued.is_pending)
     };
+    let super::Engine::Slurm { partition } = &folder.collection.engine else {
+        return Ok(());
+    };
     if !jobs.values().any(is_pending) {
         return Ok(());
     }
     // A later look will do where this one fails.
-    let Ok(seen) = seen(None, None) else {
+    let Ok(seen) = seen(partition, None) else {
         return Ok(());
     };
     let dead = |name: &NodeName| seen.get(name).and_then(|seen| seen.down.clone());
@@ -542,6 +584,15 @@ pub(crate) fn cancel<'j>(numbers: impl IntoIterator<Item = &'j str>) -> Result<(
     Ok(())
 }
 
+/// Cancels these jobs, and what else the queue lists of this collection: one may have been submitted without a number having come back.
+pub(crate) fn cancel_all<'j>(
+    id: &str,
+    numbers: impl IntoIterator<Item = &'j str>,
+) -> Result<(), EngineError> {
+    cancel(numbers)?;
+    cancel(queue(id)?.keys().map(|number| &**number))
+}
+
 fn ended(folder: &mut Folder, name: &NodeName, state: State, reason: &str) {
     if let Some(node) = folder.collection.nodes.get_mut(name) {
         node.end(state, reason);
@@ -556,7 +607,10 @@ fn ended(folder: &mut Folder, name: &NodeName, state: State, reason: &str) {
 pub fn shared_program(folder: &Folder) -> Result<Shared, EngineError> {
     let path = folder.path().join(PROGRAM);
     let from = &folder.collection.request.binary;
-    fs::copy(from, &path).map_err(failed("copying", from))?;
+    // Jobs of a collector that was killed may run the one that is there, so that it cannot be written to.
+    let part = path.with_extension("part");
+    fs::copy(from, &part).map_err(failed("copying", from))?;
+    fs::rename(&part, &path).map_err(failed("renaming", &part))?;
     Ok(Shared(path))
 }
 
@@ -607,6 +661,48 @@ mod tests {
             down("idle*", "none"),
             Some("idle*: it does not answer Slurm".to_owned())
         );
+    }
+
+    #[test]
+    fn looks_may_fail_for_some_time_only() {
+        let failed = || Err::<(), _>(EngineError::NoNodes("slurmctld is away".to_owned()));
+        let mut patient = Patient::default();
+        assert!(matches!(patient.bears(failed()), Ok(None)));
+        patient.since = patient.since.and_then(|since| since.checked_sub(PATIENCE));
+        assert!(patient.bears(failed()).is_err());
+        assert!(matches!(patient.bears(Ok(())), Ok(Some(()))));
+        assert!(matches!(patient.bears(failed()), Ok(None)));
+    }
+
+    #[test]
+    fn the_shared_program_is_replaced_while_it_runs() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let request = Request {
+            arguments: Vec::new(),
+            binary: "/bin/sleep".into(),
+            scratch: "/tmp".to_owned(),
+            limit_s: 60,
+        };
+        let engine = super::super::Engine::Slurm {
+            partition: "all".to_owned(),
+        };
+        let collection = crate::folder::Collection::new(engine, request, BTreeMap::new());
+        let folder = Folder::create(&place.path().join("kept"), collection).expect("made");
+        let shared = shared_program(&folder).expect("copied");
+        let mut running = std::process::Command::new(shared.as_ref())
+            .arg("60")
+            .spawn()
+            .expect("it starts");
+        let again = shared_program(&folder).map(|shared| shared.as_ref().exists());
+        running.kill().expect("it runs");
+        running.wait().expect("it ends");
+        assert!(again.expect("copied again"));
+    }
+
+    #[test]
+    fn the_default_partition_is_the_marked_one() {
+        assert_eq!(default_of("long\ncompute*\ngpu\n"), Some("compute"));
+        assert_eq!(default_of("long\ngpu\n"), None);
     }
 
     #[test]

@@ -119,8 +119,8 @@ fn asked(arguments: &CollectArguments) -> Result<Collection> {
             (Engine::Ansible { inventory }, nodes)
         }
         Some(EngineName::Slurm) | None => {
-            let partition = which.partition.clone();
-            let nodes = slurm::nodes(partition.as_deref(), which.nodes.as_deref())?;
+            let partition = slurm::partition(which.partition.as_deref())?;
+            let nodes = slurm::nodes(&partition, which.nodes.as_deref())?;
             (Engine::Slurm { partition }, nodes)
         }
     };
@@ -192,14 +192,8 @@ fn shown(collection: &Collection, folder: &Path) -> Result<String> {
                 }
                 let log = path(name, "nodes", "log");
                 let limit_s = collection.request.limit_s;
-                let words = slurm::submission(
-                    folder,
-                    &collection.id,
-                    partition.as_deref(),
-                    &[name],
-                    &log,
-                    limit_s,
-                );
+                let words =
+                    slurm::submission(folder, &collection.id, partition, &[name], &log, limit_s);
                 let script = slurm::script(
                     &collection.request,
                     &folder.join(slurm::PROGRAM),

@@ -29,7 +29,7 @@ const COLUMN: usize = 11;
 pub(super) fn run(arguments: &NetArguments) -> Result<u8> {
     // Among what is made is a token.
     umask(Mode::RWXG | Mode::RWXO);
-    let partition = arguments.partition.as_deref();
+    let partition = slurm::partition(arguments.partition.as_deref())?;
     let budget = arguments.budget;
     let mut words = ["run", "--quiet", "--no-save", "--no-samples"]
         .map(str::to_owned)
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &NetArguments) -> Result<u8> {
         scratch: scratch(&arguments.transport)?,
         limit_s: budget.as_secs() + SLACK_S,
     };
-    let (mut net, seen) = nodes(partition, arguments.nodes.as_deref())?;
+    let (mut net, seen) = nodes(&partition, arguments.nodes.as_deref())?;
     let path = output(arguments.output.as_deref(), "fleet-net");
     let folder = match arguments.dry_run {
         true => absolute(&path)?,
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &NetArguments) -> Result<u8> {
     let folder = made.as_ref().map_or(&*folder, NetFolder::path);
     let [program, token] = [slurm::PROGRAM, "token"].map(|name| folder.join(name));
     let plan = Plan {
-        partition,
+        partition: &partition,
         request: &request,
         program: &program,
         token: &token,
