@@ -110,9 +110,13 @@ pub struct Fleet {
     pub left_out: Vec<LeftOut>,
     /// Nodes that gave nothing.
     pub silent: Vec<Silent>,
-    row_numbers: HashMap<(String, u32, &'static str), u32>,
+    row_numbers: HashMap<RowKey, u32>,
     texts: Texts,
 }
+
+/// What makes figures those of one row: name, revision, unit, and whether less is better, as a document that says otherwise must not
+/// turn the others' around.
+type RowKey = (String, u32, &'static str, bool);
 
 /// Texts by number, each kept once.
 #[derive(Debug, Default)]
@@ -243,7 +247,7 @@ impl Fleet {
             };
             let (revision, unit, better) = (row.revision, row.unit, row.better);
             let next = self.rows.len() as u32;
-            let key = (row.name, revision, unit.symbol());
+            let key = (row.name, revision, unit.symbol(), better == Better::Lower);
             let number = match self.row_numbers.get(&key) {
                 Some(number) => *number,
                 None => {

@@ -9,6 +9,8 @@ use crate::judge::{Judgement, Outlier};
 
 /// At most so many facts are named for a machine.
 const MAX_REASONS: usize = 5;
+/// What others have, too, is named only if chance brings it together less often than this.
+const MAX_CHANCE: f64 = 0.01;
 /// A fact that more of the others share than this explains nothing.
 const MAX_OF_OTHERS: f64 = 0.1;
 
@@ -132,7 +134,10 @@ impl<'a> Reasons<'a> {
             let of_such = such.count(name, value);
             let with = all.count(name, value);
             let is_rare = (with - of_such) as f64 <= MAX_OF_OTHERS * others as f64;
-            if is_rare && 2 * of_such >= such.machines {
+            let p_value = self.chance(of_such, such.machines, with, all.machines);
+            // What the machine alone has is worth a look, however few others there are to tell chance from cause.
+            let is_its_own = with == of_such;
+            if is_rare && 2 * of_such >= such.machines && (is_its_own || p_value <= MAX_CHANCE) {
                 reasons.push(Reason {
                     fact: (*name).to_owned(),
                     value: value.map(str::to_owned),
@@ -140,7 +145,7 @@ impl<'a> Reasons<'a> {
                     such: such.machines,
                     of_others: with - of_such,
                     others,
-                    p_value: self.chance(of_such, such.machines, with, all.machines),
+                    p_value,
                 });
             }
         }

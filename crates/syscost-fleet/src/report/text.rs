@@ -39,7 +39,7 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
             count(report.changed.len(), "machine")
         ));
         out.list(&report.changed, MAX_MACHINES, |out, unlike| {
-            out.unlike(unlike, "as others changed")
+            out.unlike(unlike, "had it changed as the others did")
         });
     }
     if !report.changed_together.is_empty() {
@@ -156,7 +156,7 @@ pub(super) fn verdict(report: &Report) -> String {
                 ("are", "their")
             };
             format!(
-                "{outliers} of {} {are} not like the others of {their} kind, by {by}; at most {:.0} % of such accusations are chance.",
+                "{outliers} of {} {are} not like the others of {their} kind, by {by}; at most {:.0} % of such accusations are chance, where single figures do not often stray.",
                 count(report.judged, "machine"),
                 100.0 * RATE
             )
@@ -203,13 +203,13 @@ pub(super) fn worse_or_better(is_worse: bool) -> &'static str {
     if is_worse { "worse" } else { "better" }
 }
 
-/// `kernel Linux 6.1: 3 of 3 such machines, 0 of 397 others`.
+/// `kernel Linux 6.1: 3 of the 3 that differ so, 0 of 397 others`.
 pub(super) fn reason(reason: &Reason) -> String {
     let value = reason.value.as_deref().unwrap_or("not recorded");
     let (such, others) = (reason.such, reason.others);
     let of_such = match such {
         1 => "this machine".to_owned(),
-        _ => format!("{} of {such} such machines", reason.of_such),
+        _ => format!("{} of the {such} that differ so", reason.of_such),
     };
     format!(
         "{} {value}: {of_such}, {} of {others} others",
@@ -230,7 +230,7 @@ pub(super) fn in_words(cohort: &CohortLine) -> String {
         facts.join(", ")
     };
     let told = match cohort.rows {
-        0 => "too few to tell".to_owned(),
+        0 => "no row that enough of them have".to_owned(),
         rows => format!(
             "{} in {}",
             count(cohort.outliers, "outlier"),
