@@ -14,6 +14,7 @@ use syscost_results::document::Digest;
 use syscost_store::load_digest;
 
 use crate::folder;
+use crate::harmless::harmless;
 
 /// The directory of a collection in which its documents are.
 const NODES: &str = "nodes";
@@ -23,8 +24,6 @@ const NODE_LABEL: &str = "node";
 const MAX_JOURNAL: u64 = 64 << 20;
 /// Documents are unpacked and parsed by so many threads, as long as the machine has them.
 const READERS: usize = 8;
-/// Longer texts of files are cut where they are told.
-const MAX_TOLD: usize = 300;
 
 /// A document of a machine.
 #[derive(Debug, Clone)]
@@ -231,26 +230,6 @@ fn silent(journal: &Path) -> Vec<Silent> {
         reason: text(node, "reason"),
     });
     told.filter(|node| node.state != "done").collect()
-}
-
-/// A text that moves no cursor and fits a line.
-pub(crate) fn harmless(text: &str) -> String {
-    let is_harmful = |sign: char| {
-        sign.is_control()
-            || matches!(sign, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut told = String::new();
-    for (index, sign) in text.chars().enumerate() {
-        match (index >= MAX_TOLD, is_harmful(sign)) {
-            (true, _) => {
-                told.push('…');
-                break;
-            }
-            (_, true) => told.extend(sign.escape_unicode()),
-            (_, false) => told.push(sign),
-        }
-    }
-    told
 }
 
 #[cfg(test)]

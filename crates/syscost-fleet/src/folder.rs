@@ -16,15 +16,13 @@ use syscost_store::{LoadError, load_digest, write_atomically};
 
 use crate::NodeName;
 use crate::engine::Engine;
+use crate::harmless::harmless;
 
 /// Name of the file that says what was asked and what became of it.
 pub const FILE: &str = "fleet.json";
 
 /// Version of that file's shape.
 const SCHEMA_VERSION: u32 = 1;
-
-/// Maximum length of a reason, in characters: some come from nodes.
-const MAX_REASON: usize = 300;
 
 /// How much of the end of a log is looked at, in bytes.
 const TAIL_BYTES: u64 = 4096;
@@ -79,7 +77,7 @@ impl Node {
     /// Notes how it ended. What nodes say may be anything, so it is made harmless for a terminal.
     pub fn end(&mut self, state: State, reason: &str) {
         self.state = state;
-        self.reason = Some(tame(reason));
+        self.reason = Some(harmless(reason));
     }
 }
 
@@ -336,21 +334,6 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError
     let text =
         serde_json::to_vec_pretty(value).map_err(|error| failed("writing", path)(error.into()))?;
     write_atomically(path, &text).map_err(failed("writing", path))
-}
-
-/// Text of unknown origin on one line, without control characters, cut to a readable length.
-pub fn tame(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    let mut tamed: String = text
-        .chars()
-        .filter(|letter| !letter.is_control())
-        .take(MAX_REASON)
-        .collect();
-    if tamed.len() < text.len() && tamed.chars().count() == MAX_REASON {
-        tamed.push('…');
-    }
-    tamed
 }
 
 /// Reads a document of unknown origin; `host` is that of which it must be.

@@ -13,7 +13,7 @@ pub use page::page;
 pub use text::text;
 
 use crate::baseline::{Baseline, CohortBaseline, ExpectedRow, VERSION};
-use crate::collection::{LeftOut, Silent, harmless};
+use crate::collection::{LeftOut, Silent};
 use crate::drift::{self, Drift};
 use crate::fleet::{Fleet, date};
 use crate::judge::{self, Judgement, Outlier, Untold, judge};
@@ -344,7 +344,7 @@ impl<'a> Judged<'a> {
             let log = found.map_or(f64::NAN, |found| cells[found].log);
             let [change, low, high] = finding.deviation.shares();
             UnlikeRow {
-                row: harmless(&row.name),
+                row: row.name.clone(),
                 unit: row.unit,
                 better: row.better,
                 worse: finding.is_worse,
@@ -360,14 +360,14 @@ impl<'a> Judged<'a> {
         let groups = of_group.into_iter().filter(|(_, (rows, _))| *rows > 0);
         let mut groups: Vec<GroupCount> = groups
             .map(|(group, (rows, of))| GroupCount {
-                group: harmless(group),
+                group: group.to_owned(),
                 rows,
                 of,
             })
             .collect();
         groups.sort_by_key(|group| std::cmp::Reverse(group.rows));
         Unlike {
-            machine: harmless(&entry.host),
+            machine: entry.host.clone(),
             cohort: outlier.cohort,
             since: None,
             p_value: outlier.p_value,
@@ -383,7 +383,7 @@ impl<'a> Judged<'a> {
         let untold = self.judgement.untold.iter();
         let mut told: Vec<UntoldMachine> = untold
             .map(|(entry, why)| UntoldMachine {
-                machine: harmless(&self.fleet.entries[*entry].host),
+                machine: self.fleet.entries[*entry].host.clone(),
                 why: match why {
                     Untold::FewLikeIt(1) => "no other machine is like it".to_owned(),
                     Untold::FewLikeIt(machines) => {
@@ -440,7 +440,7 @@ impl<'a> Judged<'a> {
                 let [change, low, high] = one.change.shares();
                 let entries = &drift.judgement.cohorts[one.cohort].cohort.entries;
                 TogetherLine {
-                    row: harmless(&self.fleet.rows[one.row as usize].name),
+                    row: self.fleet.rows[one.row as usize].name.clone(),
                     cohort: entries.first().map_or(0, |entry| self.cohort_of(*entry)),
                     machines: one.machines,
                     worse: judge::worse(self.fleet, one.row, one.change.log) > 0.0,
@@ -529,7 +529,7 @@ impl<'a> Judged<'a> {
             machines: lines
                 .iter()
                 .map(|(entry, of_group)| HeatLine {
-                    machine: harmless(&fleet.entries[*entry].host),
+                    machine: fleet.entries[*entry].host.clone(),
                     is_outlier: is_outlier(*entry),
                     deviations: groups
                         .iter()
@@ -537,7 +537,7 @@ impl<'a> Judged<'a> {
                         .collect(),
                 })
                 .collect(),
-            groups: groups.into_iter().map(harmless).collect(),
+            groups: groups.into_iter().map(str::to_owned).collect(),
         }
     }
 }
