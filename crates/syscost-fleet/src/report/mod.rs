@@ -134,8 +134,22 @@ pub struct ChangedFact {
 pub struct UntoldMachine {
     /// Its host name.
     pub machine: String,
+    /// The kind of reason.
+    pub kind: UntoldKind,
     /// Why not, as the rest of a sentence that begins with `cannot tell: `.
     pub why: String,
+}
+
+/// Why nothing can be said of a machine, without figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UntoldKind {
+    /// There are too few machines like it.
+    FewLikeIt,
+    /// Its cores were its own much less of the time than others'.
+    CoreNotOurs,
+    /// None of its rows has a number beyond doubt that others have, too.
+    NothingKnown,
 }
 
 /// A cohort.
@@ -384,6 +398,11 @@ impl<'a> Judged<'a> {
         let mut told: Vec<UntoldMachine> = untold
             .map(|(entry, why)| UntoldMachine {
                 machine: self.fleet.entries[*entry].host.clone(),
+                kind: match why {
+                    Untold::FewLikeIt(_) => UntoldKind::FewLikeIt,
+                    Untold::CoreNotOurs { .. } => UntoldKind::CoreNotOurs,
+                    Untold::NothingKnown(_) => UntoldKind::NothingKnown,
+                },
                 why: match why {
                     Untold::FewLikeIt(1) => "no other machine is like it".to_owned(),
                     Untold::FewLikeIt(machines) => {
