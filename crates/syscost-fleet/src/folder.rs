@@ -24,6 +24,9 @@ pub const FILE: &str = "fleet.json";
 /// Version of that file's shape.
 const SCHEMA_VERSION: u32 = 1;
 
+/// More bytes than that file has of any fleet.
+const MAX_SIZE: u64 = 64 << 20;
+
 /// How much of the end of a log is looked at, in bytes.
 const TAIL_BYTES: u64 = 4096;
 
@@ -41,6 +44,19 @@ pub enum State {
     Failed,
     /// The engine does not reach it.
     Unreachable,
+}
+
+impl State {
+    /// As it is called in `fleet.json`.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Waiting => "waiting",
+            State::Running => "running",
+            State::Done => "done",
+            State::Failed => "failed",
+            State::Unreachable => "unreachable",
+        }
+    }
 }
 
 /// A node of a collection.
@@ -305,17 +321,24 @@ impl Folder {
     }
 }
 
-/// Reads what was asked and what became of it, without a lock: for reports.
+/// Reads what was asked and what became of it, without a lock.
 ///
 /// # Errors
 /// When the directory holds no collection that this version can read.
-pub fn read(folder: &Path) -> Result<Collection, FolderError> {
+pub(crate) fn read(folder: &Path) -> Result<Collection, FolderError> {
     let path = folder.join(FILE);
-    let bytes = fs::read(&path).map_err(failed("reading", &path))?;
+    // Opening a pipe would wait.
+    let facts = path.symlink_metadata().map_err(failed("reading", &path))?;
     let foreign = |cause: String| FolderError::Foreign {
         path: path.clone(),
         cause,
     };
+    if !facts.is_file() || facts.len() > MAX_SIZE {
+        return Err(foreign(
+            "it is no regular file, or a very large one".to_owned(),
+        ));
+    }
+    let bytes = fs::read(&path).map_err(failed("reading", &path))?;
     let collection: Collection =
         serde_json::from_slice(&bytes).map_err(|error| foreign(error.to_string()))?;
     match collection.schema_version {

@@ -244,8 +244,6 @@ impl<'a> Judged<'a> {
 
     /// What its cohorts say of each row.
     pub fn baseline(&self) -> Baseline {
-        let last = self.fleet.entries.iter().map(|entry| entry.started).max();
-        let latest = jiff::Timestamp::from_second(last.unwrap_or(0)).unwrap_or_default();
         let cohorts = self
             .judgement
             .cohorts
@@ -253,12 +251,10 @@ impl<'a> Judged<'a> {
             .filter(|judged| !judged.expected.is_empty());
         Baseline {
             syscost_baseline: VERSION,
-            latest: latest.to_string(),
             cohorts: cohorts
                 .map(|judged| CohortBaseline {
                     facts: judged.cohort.facts.iter().cloned().collect(),
                     machines: judged.cohort.entries.len(),
-                    core_ours_percent: judged.core_ours,
                     rows: judged
                         .expected
                         .iter()

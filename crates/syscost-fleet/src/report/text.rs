@@ -80,7 +80,7 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
             count(report.silent.len(), "node")
         ));
         out.list(&report.silent, MAX_LINES, |out, node| {
-            let reason = [&*node.state, &*node.reason]
+            let reason = [node.state.word(), &*node.reason]
                 .into_iter()
                 .filter(|text| !text.is_empty());
             out.line(
