@@ -22,8 +22,6 @@ const MAX_SIZE: u64 = 64 << 20;
 pub struct Baseline {
     /// [`VERSION`] when written.
     pub syscost_baseline: u32,
-    /// When the latest of its runs began, RFC 3339, UTC.
-    pub latest: String,
     /// The kinds of machines.
     pub cohorts: Vec<CohortBaseline>,
 }
@@ -41,8 +39,6 @@ pub struct CohortBaseline {
     pub facts: BTreeMap<String, Option<String>>,
     /// How many machines.
     pub machines: usize,
-    /// The share of the time in which their cores were not shared, in percent: the median machine's.
-    pub core_ours_percent: Option<f64>,
     /// Their rows, by name.
     pub rows: Vec<ExpectedRow>,
 }
@@ -195,14 +191,12 @@ mod tests {
     fn baseline() -> Baseline {
         Baseline {
             syscost_baseline: VERSION,
-            latest: "2026-11-27T12:00:00Z".to_owned(),
             cohorts: vec![CohortBaseline {
                 facts: BTreeMap::from([
                     ("arch".to_owned(), Some("x86_64".to_owned())),
                     ("product".to_owned(), None),
                 ]),
                 machines: 8,
-                core_ours_percent: Some(97.0),
                 rows: vec![ExpectedRow {
                     name: "syscall.null".to_owned(),
                     revision: 1,

@@ -1,7 +1,6 @@
 //! Finds and reads the documents of many machines, one after the other and some at a time, so that not all are in memory.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,22 +8,18 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use serde::Serialize;
-use serde_json::Value;
 use syscost_results::document::Digest;
 use syscost_store::load_digest;
 
-use crate::folder;
+use crate::folder::{self, State};
+use crate::harmless::harmless;
 
 /// The directory of a collection in which its documents are.
 const NODES: &str = "nodes";
 /// The label that names the machine of a run.
 const NODE_LABEL: &str = "node";
-/// More bytes than the journal of any fleet has.
-const MAX_JOURNAL: u64 = 64 << 20;
 /// Documents are unpacked and parsed by so many threads, as long as the machine has them.
 const READERS: usize = 8;
-/// Longer texts of files are cut where they are told.
-const MAX_TOLD: usize = 300;
 
 /// A document of a machine.
 #[derive(Debug, Clone)]
@@ -61,8 +56,8 @@ impl LeftOut {
 pub struct Silent {
     /// The node.
     pub node: String,
-    /// What became of it: `failed`.
-    pub state: String,
+    /// What became of it.
+    pub state: State,
     /// Why.
     pub reason: String,
 }
@@ -103,7 +98,7 @@ impl Places {
             self.files.push((path.to_owned(), source));
             return Ok(());
         }
-        self.silent.extend(silent(&path.join(folder::FILE)));
+        self.silent.extend(silent(path));
         let mut found = self.documents(path).map_err(failed)?;
         let nodes = path.join(NODES);
         if nodes.is_dir() {
@@ -215,47 +210,27 @@ fn node_of(file: &Path) -> Option<String> {
     is_collection.then(|| node.to_owned())
 }
 
-/// The nodes without a document; none if there is no journal, or one of another shape: documents can be judged without it.
-fn silent(journal: &Path) -> Vec<Silent> {
-    let mut bytes = Vec::new();
-    let read = File::open(journal).and_then(|file| file.take(MAX_JOURNAL).read_to_end(&mut bytes));
-    let parsed: Value = match read {
-        Ok(_) => serde_json::from_slice(&bytes).unwrap_or_default(),
-        Err(_) => return Vec::new(),
+/// The nodes of a collection without a document; none if no collection can be read there: documents can be judged without it.
+fn silent(path: &Path) -> Vec<Silent> {
+    let Ok(collection) = folder::read(path) else {
+        return Vec::new();
     };
-    let nodes = parsed["nodes"].as_object().into_iter().flatten();
-    let text = |node: &Value, name: &str| harmless(node[name].as_str().unwrap_or_default());
-    let told = nodes.map(|(name, node)| Silent {
-        node: harmless(name),
-        state: text(node, "state"),
-        reason: text(node, "reason"),
-    });
-    told.filter(|node| node.state != "done").collect()
-}
-
-/// A text that moves no cursor and fits a line.
-pub(crate) fn harmless(text: &str) -> String {
-    let is_harmful = |sign: char| {
-        sign.is_control()
-            || matches!(sign, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut told = String::new();
-    for (index, sign) in text.chars().enumerate() {
-        match (index >= MAX_TOLD, is_harmful(sign)) {
-            (true, _) => {
-                told.push('…');
-                break;
-            }
-            (_, true) => told.extend(sign.escape_unicode()),
-            (_, false) => told.push(sign),
-        }
-    }
-    told
+    let nodes = collection.nodes.into_iter();
+    let silent = nodes.filter(|(_, node)| node.state != State::Done);
+    silent
+        .map(|(name, node)| Silent {
+            node: name.into(),
+            state: node.state,
+            reason: harmless(&node.reason.unwrap_or_default()),
+        })
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Engine;
+    use crate::folder::Node;
 
     #[test]
     fn machines_are_called_as_they_were_asked() {
@@ -292,8 +267,20 @@ mod tests {
         }
         std::os::unix::fs::symlink("a.json", nodes.join("link.json")).expect("a link");
         let _socket = std::os::unix::net::UnixListener::bind(nodes.join("socket.json"));
-        let journal = r#"{"nodes": {"n1": {"state": "done"}, "n2\u001b[31m": {"state": "failed", "reason": "no route"}}}"#;
-        fs::write(folder.path().join(folder::FILE), journal).expect("written");
+        let request = folder::Request {
+            arguments: Vec::new(),
+            binary: PathBuf::new(),
+            scratch: String::new(),
+            limit_s: 1,
+        };
+        let engine = Engine::Slurm { partition: None };
+        let mut done = Node::waiting(None);
+        done.state = State::Done;
+        let nodes = [("n1", done), ("n2", Node::unreachable("no\u{202e} route"))];
+        let nodes = nodes.map(|(name, node)| (name.parse().expect("a name"), node));
+        let collection = folder::Collection::new(engine, request, nodes.into());
+        let journal = folder.path().join(folder::FILE);
+        folder::write_json(&journal, &collection).expect("written");
         let mut places = Places::default();
         places.add(folder.path(), 0).expect("a directory");
         assert_eq!(places.left_out.len(), 2, "{:?}", places.left_out);
@@ -301,8 +288,8 @@ mod tests {
             panic!("one node: {:?}", places.silent);
         };
         assert_eq!(
-            (&*silent.node, &*silent.reason),
-            ("n2\\u{1b}[31m", "no route")
+            (&*silent.node, silent.state, &*silent.reason),
+            ("n2", State::Unreachable, "no\\u{202e} route")
         );
         let mut refused: Vec<LeftOut> = places.read().filter_map(Result::err).collect();
         refused.sort_by(|one, other| one.what.cmp(&other.what));

@@ -6,6 +6,8 @@ use serde_json::Value;
 use syscost_results::document::Digest;
 use syscost_results::run::Noise;
 
+use crate::harmless::harmless;
+
 /// The facts by which machines are alike, if no others are chosen.
 pub const ALIKE: [&str; 5] = ["arch", "cpu_model", "cpus_online", "hypervisor", "product"];
 /// Before the names of labels.
@@ -25,8 +27,6 @@ const IGNORED: [&str; 6] = [
 const FREQUENCY_STEP: f64 = 0.02;
 /// No machine has more facts; a document may claim any number.
 const MAX_FACTS: usize = 1000;
-/// Longer values are cut: no cause needs so many words.
-const MAX_CHARACTERS: usize = 200;
 
 /// The facts of the machine of a run, by name.
 pub fn of(digest: &Digest) -> BTreeMap<String, String> {
@@ -40,7 +40,7 @@ pub fn of(digest: &Digest) -> BTreeMap<String, String> {
         }
     }
     let mut add = |name: String, value: String| {
-        facts.insert(cut(&name), cut(&value));
+        facts.insert(harmless(&name), harmless(&value));
     };
     for (label, value) in &digest.config.labels {
         add(format!("{LABEL}{label}"), value.clone());
@@ -141,12 +141,5 @@ fn flatten(path: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    facts.insert(cut(path), cut(&text));
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    facts.insert(harmless(path), harmless(&text));
 }

@@ -9,6 +9,7 @@ use syscost_results::{Better, Unit};
 use crate::collection::{Document, LeftOut, Silent};
 use crate::deviation::Figure;
 use crate::facts;
+use crate::harmless::harmless;
 
 /// No run has more rows: what does is not a run.
 const MAX_ROWS: usize = 20_000;
@@ -238,7 +239,7 @@ impl Fleet {
         facts.sort_unstable();
         let identity = self
             .texts
-            .number(&digest.machine.identity()[1..].join(", "));
+            .number(&harmless(&digest.machine.identity()[1..].join(", ")));
         let rows = digest.rows.len();
         let mut cells = Vec::with_capacity(rows);
         for row in digest.rows {
@@ -247,7 +248,7 @@ impl Fleet {
             };
             let (revision, unit, better) = (row.revision, row.unit, row.better);
             let next = self.rows.len() as u32;
-            let key = (row.name, revision, unit.symbol(), better == Better::Lower);
+            let key = (harmless(&row.name), revision, unit.symbol(), better == Better::Lower);
             let number = match self.row_numbers.get(&key) {
                 Some(number) => *number,
                 None => {
@@ -272,7 +273,7 @@ impl Fleet {
         cells.shrink_to_fit();
         Entry {
             place,
-            host: digest.machine.hostname,
+            host: harmless(&digest.machine.hostname),
             started,
             core_ours: facts::core_ours(&digest.noise),
             cells,

@@ -16,6 +16,7 @@ use syscost_store::{LoadError, load_digest, write_atomically};
 
 use crate::NodeName;
 use crate::engine::Engine;
+use crate::harmless::harmless;
 
 /// Name of the file that says what was asked and what became of it.
 pub const FILE: &str = "fleet.json";
@@ -23,8 +24,8 @@ pub const FILE: &str = "fleet.json";
 /// Version of that file's shape.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Maximum length of a reason, in characters: some come from nodes.
-const MAX_REASON: usize = 300;
+/// More bytes than that file has of any fleet.
+const MAX_SIZE: u64 = 64 << 20;
 
 /// How much of the end of a log is looked at, in bytes.
 const TAIL_BYTES: u64 = 4096;
@@ -43,6 +44,19 @@ pub enum State {
     Failed,
     /// The engine does not reach it.
     Unreachable,
+}
+
+impl State {
+    /// As it is called in `fleet.json`.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Waiting => "waiting",
+            State::Running => "running",
+            State::Done => "done",
+            State::Failed => "failed",
+            State::Unreachable => "unreachable",
+        }
+    }
 }
 
 /// A node of a collection.
@@ -79,7 +93,7 @@ impl Node {
     /// Notes how it ended. What nodes say may be anything, so it is made harmless for a terminal.
     pub fn end(&mut self, state: State, reason: &str) {
         self.state = state;
-        self.reason = Some(tame(reason));
+        self.reason = Some(harmless(reason));
     }
 }
 
@@ -307,17 +321,24 @@ impl Folder {
     }
 }
 
-/// Reads what was asked and what became of it, without a lock: for reports.
+/// Reads what was asked and what became of it, without a lock.
 ///
 /// # Errors
 /// When the directory holds no collection that this version can read.
-pub fn read(folder: &Path) -> Result<Collection, FolderError> {
+pub(crate) fn read(folder: &Path) -> Result<Collection, FolderError> {
     let path = folder.join(FILE);
-    let bytes = fs::read(&path).map_err(failed("reading", &path))?;
+    // Opening a pipe would wait.
+    let facts = path.symlink_metadata().map_err(failed("reading", &path))?;
     let foreign = |cause: String| FolderError::Foreign {
         path: path.clone(),
         cause,
     };
+    if !facts.is_file() || facts.len() > MAX_SIZE {
+        return Err(foreign(
+            "it is no regular file, or a very large one".to_owned(),
+        ));
+    }
+    let bytes = fs::read(&path).map_err(failed("reading", &path))?;
     let collection: Collection =
         serde_json::from_slice(&bytes).map_err(|error| foreign(error.to_string()))?;
     match collection.schema_version {
@@ -336,21 +357,6 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError
     let text =
         serde_json::to_vec_pretty(value).map_err(|error| failed("writing", path)(error.into()))?;
     write_atomically(path, &text).map_err(failed("writing", path))
-}
-
-/// Text of unknown origin on one line, without control characters, cut to a readable length.
-pub fn tame(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    let mut tamed: String = text
-        .chars()
-        .filter(|letter| !letter.is_control())
-        .take(MAX_REASON)
-        .collect();
-    if tamed.len() < text.len() && tamed.chars().count() == MAX_REASON {
-        tamed.push('…');
-    }
-    tamed
 }
 
 /// Reads a document of unknown origin; `host` is that of which it must be.

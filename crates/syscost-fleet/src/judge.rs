@@ -55,8 +55,6 @@ pub struct JudgedCohort {
     pub cohort: Cohort,
     /// What is expected, ascending by row; of rows that enough machines have.
     pub expected: Vec<(u32, Expected)>,
-    /// Share of the time in which cores were not shared, in percent: the median machine's.
-    pub core_ours: Option<f64>,
 }
 
 /// A machine that is not like the others.
@@ -113,12 +111,11 @@ pub fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judge
     let mut judged: Vec<(usize, usize, f64)> = Vec::new();
     let entries: Vec<usize> = subjects.iter().map(|subject| subject.entry).collect();
     for (number, cohort) in cohorts(fleet, &entries, alike).into_iter().enumerate() {
-        let (core_ours, members) = ours(fleet, &cohort, &mut judgement.untold);
+        let members = ours(fleet, &cohort, &mut judgement.untold);
         let cells: Vec<&[Cell]> = members.iter().map(cells_of).collect();
         let judged_cohort = JudgedCohort {
             expected: expected(&cells, fleet.rows.len()),
             cohort,
-            core_ours,
         };
         let chances = in_parallel(&cells, |cells| together(&judged_cohort, cells));
         let mut counts: Vec<usize> = chances.iter().map(|(figures, _)| *figures).collect();
@@ -175,12 +172,12 @@ pub fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judge
     judgement
 }
 
-/// The share of the time in which the median machine's cores were its own, and the machines that are not far below it.
+/// The machines of a cohort whose cores were not their own much less of the time than those of its median machine.
 pub(crate) fn ours(
     fleet: &Fleet,
     cohort: &Cohort,
     untold: &mut Vec<(usize, Untold)>,
-) -> (Option<f64>, Vec<usize>) {
+) -> Vec<usize> {
     let own = |entry: &usize| fleet.entries[*entry].core_ours;
     let known: Vec<f64> = cohort.entries.iter().filter_map(own).collect();
     let middle = order::median(&known);
@@ -193,7 +190,7 @@ pub(crate) fn ours(
             _ => members.push(*entry),
         }
     }
-    (middle, members)
+    members
 }
 
 /// What the machines of a cohort say of each row, ascending by row; nothing of rows that too few have.

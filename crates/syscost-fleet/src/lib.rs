@@ -22,6 +22,7 @@ pub mod engine;
 pub mod facts;
 pub mod fleet;
 pub mod folder;
+mod harmless;
 pub mod judge;
 pub mod limits;
 pub mod net;

@@ -7,7 +7,6 @@ use serde::Serialize;
 use syscost_results::stats::order;
 
 use crate::cohort::Cohort;
-use crate::collection::harmless;
 use crate::deviation::MIN_MACHINES;
 use crate::fleet::Fleet;
 
@@ -45,7 +44,7 @@ pub fn limited(fleet: &Fleet, cohort: &Cohort) -> Vec<Limited> {
         .into_iter()
         .filter(|(_, cpus)| *cpus < LESS * others)
         .map(|(entry, cpus)| Limited {
-            machine: harmless(&fleet.entries[entry].host),
+            machine: fleet.entries[entry].host.clone(),
             cpus,
             others,
         })

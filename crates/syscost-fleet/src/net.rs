@@ -15,7 +15,8 @@ use crate::engine::slurm::{
     self, Patient, Seen, cancel, cancel_all, end_of, queue, submission, submitted,
 };
 use crate::engine::{EngineError, pause, quoted};
-use crate::folder::{Collection, FolderError, Request, failed, look, tame, write_json};
+use crate::folder::{Collection, FolderError, Request, failed, look, write_json};
+use crate::harmless::harmless;
 use crate::slow_links::{Between, Figure, Slow, find};
 use crate::tournament::rounds;
 
@@ -478,7 +479,7 @@ fn settle(
             }
             Err(why) => {
                 fs::remove_file(&arrived).map_err(failed("removing", &arrived))?;
-                pair.reason = Some(tame(&format!("its document was refused: {why}")));
+                pair.reason = Some(harmless(&format!("its document was refused: {why}")));
             }
         }
         return Ok(true);
@@ -489,7 +490,7 @@ fn settle(
         return Ok(false);
     }
     let said = crate::folder::tail(&folder.file("pairs", pair, "log")).unwrap_or_default();
-    pair.reason = Some(tame(&match said.is_empty() {
+    pair.reason = Some(harmless(&match said.is_empty() {
         true => format!("its job {} ended: {end}", job.number),
         false => format!("its job {} ended: {end}; it printed: {said}", job.number),
     }));
@@ -526,7 +527,7 @@ fn take(pair: &mut Pair, digest: &Digest, is_by_a: bool) {
         let mut missing = digest.rows.iter().filter(|row| !row.status.has_figures());
         let reason =
             missing.find_map(|row| Some(format!("{}: {}", row.name, row.reason.as_ref()?)));
-        pair.reason = Some(tame(
+        pair.reason = Some(harmless(
             &reason.unwrap_or_else(|| "its document lacks a row".to_owned()),
         ));
     }

@@ -270,12 +270,25 @@ fn where_nothing_can_be_judged_the_exit_code_says_so() {
     let folder = program.folder().join("few");
     fs::create_dir(&folder).expect("made");
     let report = |more: &str| program.run(&format!("fleet report {}{more}", folder.display()));
-    prints(&report(""), 1, "Nothing could be judged");
+    prints(
+        &report(""),
+        1,
+        "Nothing could be judged: there is no document.",
+    );
+    fs::write(folder.join("empty.json"), "").expect("written");
+    let left_out = "Nothing could be judged: 1 document left out";
+    prints(&report(""), 1, left_out);
     for machine in 0..3 {
         let run = document(machine, 27, ("", 1.0)).to_string();
         fs::write(folder.join(format!("{machine}.json")), run).expect("written");
     }
-    prints(&report(""), 1, "only 3 machines are like it");
+    let told = report("");
+    prints(
+        &told,
+        1,
+        "Nothing could be judged of 3 machines: too few are of one kind.",
+    );
+    prints(&told, 1, "only 3 machines are like it");
     report(" --cohort no_such_fact").says(2, "no machine has a fact `no_such_fact`");
     report("/missing").says(1, "cannot read");
 }

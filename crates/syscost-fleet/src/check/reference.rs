@@ -360,11 +360,9 @@ mod tests {
         let model = Some("Z80".to_owned());
         let baseline = Baseline {
             syscost_baseline: VERSION,
-            latest: "2026-11-27T12:00:00Z".to_owned(),
             cohorts: vec![CohortBaseline {
                 facts: BTreeMap::from([("cpu_model".to_owned(), model)]),
                 machines: 20,
-                core_ours_percent: None,
                 rows: vec![expected("x", 50.0), expected("y", 50.0)],
             }],
         };

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::folder::{Collection, FolderError, tame};
+use crate::folder::{Collection, FolderError};
+use crate::harmless::harmless;
 
 /// How nodes are reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +97,7 @@ fn ask(words: &[&str], input: &str, install: &'static str) -> Result<String, Eng
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => Err(EngineError::Failed {
             program: program.to_owned(),
-            cause: tame(&String::from_utf8_lossy(&output.stderr)),
+            cause: harmless(&String::from_utf8_lossy(&output.stderr)),
         }),
     }
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::{EngineError, Tell, ask, pause, quoted};
 use crate::NodeName;
-use crate::folder::{Folder, Node, Request, State, failed, tame};
+use crate::folder::{Folder, Node, Request, State, failed};
+use crate::harmless::harmless;
 
 /// What this machine needs.
 const INSTALL: &str = "`--engine slurm` needs Slurm's clients and its slurm.conf on the machine where it is called, usually a login node (Debian: apt install slurm-client)";
@@ -384,7 +385,7 @@ pub(crate) fn submitted(words: &[String], script: &str) -> Result<String, Engine
         true => Ok(number.to_owned()),
         false => Err(EngineError::Failed {
             program: "sbatch".to_owned(),
-            cause: format!("it printed no job's number, but {:?}", tame(number)),
+            cause: format!("it printed no job's number, but {:?}", harmless(number)),
         }),
     }
 }
@@ -444,7 +445,7 @@ pub(crate) fn queue(id: &str) -> Result<BTreeMap<String, Queued>, EngineError> {
         let queued = Queued {
             is_pending: state == "PENDING",
             node: node.to_owned(),
-            reason: tame(reason),
+            reason: harmless(reason),
         };
         jobs.insert(number.to_owned(), queued);
     }

@@ -13,7 +13,7 @@ pub use page::page;
 pub use text::text;
 
 use crate::baseline::{Baseline, CohortBaseline, ExpectedRow, VERSION};
-use crate::collection::{LeftOut, Silent, harmless};
+use crate::collection::{LeftOut, Silent};
 use crate::drift::{self, Drift};
 use crate::fleet::{Fleet, date};
 use crate::judge::{self, Judgement, Outlier, Untold, judge};
@@ -134,8 +134,22 @@ pub struct ChangedFact {
 pub struct UntoldMachine {
     /// Its host name.
     pub machine: String,
+    /// The kind of reason.
+    pub kind: UntoldKind,
     /// Why not, as the rest of a sentence that begins with `cannot tell: `.
     pub why: String,
+}
+
+/// Why nothing can be said of a machine, without figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UntoldKind {
+    /// There are too few machines like it.
+    FewLikeIt,
+    /// Its cores were its own much less of the time than others'.
+    CoreNotOurs,
+    /// None of its rows has a number beyond doubt that others have, too.
+    NothingKnown,
 }
 
 /// A cohort.
@@ -230,8 +244,6 @@ impl<'a> Judged<'a> {
 
     /// What its cohorts say of each row.
     pub fn baseline(&self) -> Baseline {
-        let last = self.fleet.entries.iter().map(|entry| entry.started).max();
-        let latest = jiff::Timestamp::from_second(last.unwrap_or(0)).unwrap_or_default();
         let cohorts = self
             .judgement
             .cohorts
@@ -239,12 +251,10 @@ impl<'a> Judged<'a> {
             .filter(|judged| !judged.expected.is_empty());
         Baseline {
             syscost_baseline: VERSION,
-            latest: latest.to_string(),
             cohorts: cohorts
                 .map(|judged| CohortBaseline {
                     facts: judged.cohort.facts.iter().cloned().collect(),
                     machines: judged.cohort.entries.len(),
-                    core_ours_percent: judged.core_ours,
                     rows: judged
                         .expected
                         .iter()
@@ -344,7 +354,7 @@ impl<'a> Judged<'a> {
             let log = found.map_or(f64::NAN, |found| cells[found].log);
             let [change, low, high] = finding.deviation.shares();
             UnlikeRow {
-                row: harmless(&row.name),
+                row: row.name.clone(),
                 unit: row.unit,
                 better: row.better,
                 worse: finding.is_worse,
@@ -360,14 +370,14 @@ impl<'a> Judged<'a> {
         let groups = of_group.into_iter().filter(|(_, (rows, _))| *rows > 0);
         let mut groups: Vec<GroupCount> = groups
             .map(|(group, (rows, of))| GroupCount {
-                group: harmless(group),
+                group: group.to_owned(),
                 rows,
                 of,
             })
             .collect();
         groups.sort_by_key(|group| std::cmp::Reverse(group.rows));
         Unlike {
-            machine: harmless(&entry.host),
+            machine: entry.host.clone(),
             cohort: outlier.cohort,
             since: None,
             p_value: outlier.p_value,
@@ -383,7 +393,12 @@ impl<'a> Judged<'a> {
         let untold = self.judgement.untold.iter();
         let mut told: Vec<UntoldMachine> = untold
             .map(|(entry, why)| UntoldMachine {
-                machine: harmless(&self.fleet.entries[*entry].host),
+                machine: self.fleet.entries[*entry].host.clone(),
+                kind: match why {
+                    Untold::FewLikeIt(_) => UntoldKind::FewLikeIt,
+                    Untold::CoreNotOurs { .. } => UntoldKind::CoreNotOurs,
+                    Untold::NothingKnown(_) => UntoldKind::NothingKnown,
+                },
                 why: match why {
                     Untold::FewLikeIt(1) => "no other machine is like it".to_owned(),
                     Untold::FewLikeIt(machines) => {
@@ -443,7 +458,7 @@ impl<'a> Judged<'a> {
                 let [change, low, high] = one.change.shares();
                 let entries = &drift.judgement.cohorts[one.cohort].cohort.entries;
                 TogetherLine {
-                    row: harmless(&self.fleet.rows[one.row as usize].name),
+                    row: self.fleet.rows[one.row as usize].name.clone(),
                     cohort: entries.first().map_or(0, |entry| self.cohort_of(*entry)),
                     machines: one.machines,
                     worse: judge::worse(self.fleet, one.row, one.change.log) > 0.0,
@@ -532,7 +547,7 @@ impl<'a> Judged<'a> {
             machines: lines
                 .iter()
                 .map(|(entry, of_group)| HeatLine {
-                    machine: harmless(&fleet.entries[*entry].host),
+                    machine: fleet.entries[*entry].host.clone(),
                     is_outlier: is_outlier(*entry),
                     deviations: groups
                         .iter()
@@ -540,7 +555,7 @@ impl<'a> Judged<'a> {
                         .collect(),
                 })
                 .collect(),
-            groups: groups.into_iter().map(harmless).collect(),
+            groups: groups.into_iter().map(str::to_owned).collect(),
         }
     }
 }

@@ -70,7 +70,7 @@ pub fn page(report: &Report) -> String {
             }
             @if !report.silent.is_empty() {
                 h3 { (count(report.silent.len(), "node")) " gave no document" }
-                (list(&report.silent, |node| html! { b { (node.node) } ": " (node.state) @if !node.reason.is_empty() { ": " (node.reason) } }))
+                (list(&report.silent, |node| html! { b { (node.node) } ": " (node.state.word()) @if !node.reason.is_empty() { ": " (node.reason) } }))
             }
             @if !report.left_out.is_empty() {
                 h3 { (count(report.left_out.len(), "document")) " left out" }

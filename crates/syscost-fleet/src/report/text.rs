@@ -8,7 +8,7 @@ use syscost_report::units::quantity;
 use syscost_report::wrap::{hanging, together};
 use syscost_results::Better;
 
-use super::{ChangedFact, CohortLine, Report, Unlike, UnlikeRow};
+use super::{ChangedFact, CohortLine, Report, Unlike, UnlikeRow, UntoldKind};
 use crate::judge::RATE;
 use crate::limits::Limited;
 use crate::reasons::Reason;
@@ -80,7 +80,7 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
             count(report.silent.len(), "node")
         ));
         out.list(&report.silent, MAX_LINES, |out, node| {
-            let reason = [&*node.state, &*node.reason]
+            let reason = [node.state.word(), &*node.reason]
                 .into_iter()
                 .filter(|text| !text.is_empty());
             out.line(
@@ -130,10 +130,7 @@ pub(super) fn cpus(limited: &Limited) -> String {
 /// The first line.
 pub(super) fn verdict(report: &Report) -> String {
     if report.judged == 0 {
-        return format!(
-            "Nothing could be judged: of {} none has enough others like it.",
-            count(report.machines, "machine")
-        );
+        return nothing_judged(report);
     }
     let by = format!(
         "{} of {}",
@@ -162,6 +159,34 @@ pub(super) fn verdict(report: &Report) -> String {
             )
         }
     }
+}
+
+/// Why no machine was judged: by the commonest reason.
+fn nothing_judged(report: &Report) -> String {
+    if report.machines == 0 {
+        return match report.left_out.len() {
+            0 => "Nothing could be judged: there is no document.".to_owned(),
+            documents => format!(
+                "Nothing could be judged: {} left out, and no other.",
+                count(documents, "document")
+            ),
+        };
+    }
+    let reasons = [
+        (UntoldKind::FewLikeIt, "too few are of one kind"),
+        (UntoldKind::CoreNotOurs, "cores were shared with others"),
+        (
+            UntoldKind::NothingKnown,
+            "too few have numbers beyond doubt of the same rows",
+        ),
+    ];
+    let times = |kind| report.untold.iter().filter(|one| one.kind == kind).count();
+    let commonest = reasons.iter().max_by_key(|(kind, _)| times(*kind));
+    format!(
+        "Nothing could be judged of {}: {}.",
+        count(report.machines, "machine"),
+        commonest.map_or("", |(_, why)| why)
+    )
 }
 
 /// What a machine's rows are, in number.
