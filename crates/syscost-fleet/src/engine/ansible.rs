@@ -225,7 +225,14 @@ pub fn collect(
     let code = wait_for(&mut playing, PATIENCE);
     let _ = fs::remove_file(folder.path().join(LIMIT));
     for name in &names {
-        // Half of a document, if the playbook was ended meanwhile.
+        // A document may have come as a whole just before the playbook was ended; half of one is refused.
+        let is_open = matches!(
+            folder.collection.nodes[name].state,
+            State::Waiting | State::Running
+        );
+        if is_open {
+            folder.accept(name)?;
+        }
         let _ = fs::remove_file(folder.arriving(name));
         let is_stopped = stop.load(Ordering::Relaxed);
         let node = folder
@@ -234,7 +241,7 @@ pub fn collect(
             .get_mut(name)
             .expect("it is one of them");
         match node.state {
-            State::Waiting | State::Running if is_stopped => {
+            State::Waiting | State::Running | State::Failed if is_open && is_stopped => {
                 node.end(State::Waiting, "interrupted");
                 node.job = node.job.take().filter(|_| !is_clean);
             }
