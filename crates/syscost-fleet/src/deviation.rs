@@ -50,11 +50,15 @@ impl Figure {
             return None;
         }
         let estimate = &row.estimate;
-        let log = |value: Option<f64>| Some(value?.ln()).filter(|log| log.is_finite());
-        let (low, high) = (log(estimate.ci95_low)?, log(estimate.ci95_high)?);
+        Self::new(estimate.median?, estimate.ci95_low?, estimate.ci95_high?)
+    }
+
+    /// A median with the ends of its 95 % interval; `None` if one of them is not positive.
+    pub fn new(median: f64, low: f64, high: f64) -> Option<Self> {
+        let log = |value: f64| Some(value.ln()).filter(|log| log.is_finite());
         Some(Figure {
-            log: log(estimate.median)?,
-            error: (high - low).max(0.0) / (2.0 * HALF_WIDTH),
+            log: log(median)?,
+            error: (log(high)? - log(low)?).max(0.0) / (2.0 * HALF_WIDTH),
         })
     }
 }

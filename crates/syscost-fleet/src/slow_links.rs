@@ -2,23 +2,18 @@
 //!
 //! The logarithm of a pair's figure is taken as the sum of what each of its nodes contributes and of what is the link's own. The
 //! nodes' parts are found by medians over all of their pairs (Tukey's median polish, *Exploratory Data Analysis*, 1977), so that a few
-//! slow links do not make a node slow. What is far off is judged by the modified z-score with its usual bound of 3.5 (Iglewicz and
-//! Hoaglin, *How to Detect and Handle Outliers*, 1993), over a scale that is never smaller than how well single figures are known.
+//! slow links do not make a node slow. How far off each is, and how likely by chance, is told as of machines ([`crate::deviation`]);
+//! of the nodes that are named at most the share [`RATE`] is wrong, and of the links, by Benjamini and Hochberg (1995).
 
 use serde::{Deserialize, Serialize};
+use syscost_results::stats::multiple::benjamini_hochberg;
 use syscost_results::stats::order::median;
+
+use crate::deviation::{self, Expected, MIN_MACHINES, freedom_by_tails};
+use crate::judge::RATE;
 
 /// How many nodes it takes to tell a node from a link: with fewer, each node's part rests on two or three pairs.
 pub const MIN_NODES: usize = 5;
-
-/// The bound of the modified z-score.
-const BOUND: f64 = 3.5;
-
-/// The standard deviation of normal values, in median absolute deviations.
-const MADS_PER_DEVIATION: f64 = 1.4826;
-
-/// Half the width of an interval of 95 %, in standard deviations.
-const DEVIATIONS_PER_HALF_WIDTH: f64 = 1.96;
 
 /// How often the medians are taken out: far more often than it takes.
 const SWEEPS: usize = 50;
@@ -56,13 +51,19 @@ pub struct Slow {
 
 /// Finds what is slow among these pairs of `count` nodes; `None` if there are too few to tell. `is_time` says that more is slower.
 pub fn find(count: usize, pairs: &[Between], is_time: bool) -> Option<Slow> {
-    let sign = if is_time { 1.0 } else { -1.0 };
-    // More is slower from here on.
-    let cost = |value: f64| sign * value.ln();
+    let figures: Vec<deviation::Figure> = pairs
+        .iter()
+        .map(|pair| {
+            let Figure { median, low, high } = pair.figure;
+            let mut figure = deviation::Figure::new(median, low, high)?;
+            // More is slower from here on.
+            figure.log *= if is_time { 1.0 } else { -1.0 };
+            Some(figure)
+        })
+        .collect::<Option<_>>()?;
     let of = |node: usize| {
-        pairs
-            .iter()
-            .filter(move |pair| pair.a == node || pair.b == node)
+        let both = pairs.iter().zip(&figures);
+        both.filter(move |(pair, _)| pair.a == node || pair.b == node)
     };
     let measured: Vec<usize> = (0..count)
         .filter(|&node| of(node).count() >= MIN_NODES - 2)
@@ -71,8 +72,9 @@ pub fn find(count: usize, pairs: &[Between], is_time: bool) -> Option<Slow> {
         return None;
     }
     let mut parts = vec![0.0; count];
-    let rest =
-        |pair: &Between, parts: &[f64]| cost(pair.figure.median) - parts[pair.a] - parts[pair.b];
+    let rest = |(pair, figure): (&Between, &deviation::Figure), parts: &[f64]| {
+        figure.log - parts[pair.a] - parts[pair.b]
+    };
     for _ in 0..SWEEPS {
         let rests: Vec<f64> = (0..count)
             .map(|node| {
@@ -85,52 +87,75 @@ pub fn find(count: usize, pairs: &[Between], is_time: bool) -> Option<Slow> {
             *part += rest / 2.0;
         }
     }
-    let half_widths: Vec<f64> = pairs
+    let errors: Vec<f64> = figures.iter().map(|figure| figure.error).collect();
+    let error = median(&errors)?;
+    let of_nodes: Vec<deviation::Figure> = measured
         .iter()
-        .map(|pair| (pair.figure.high / pair.figure.low).ln() / 2.0)
+        .map(|&node| deviation::Figure {
+            log: parts[node],
+            error,
+        })
         .collect();
-    let known = median(&half_widths)? / DEVIATIONS_PER_HALF_WIDTH;
-    let rests: Vec<f64> = pairs.iter().map(|pair| rest(pair, &parts)).collect();
-    let of_nodes: Vec<f64> = measured.iter().map(|&node| parts[node]).collect();
-    let (node_middle, node_scale) = scale(&of_nodes, known)?;
-    let (middle, link_scale) = scale(&rests, known)?;
-    let nodes = measured.iter().filter_map(|&node| {
-        let off = parts[node] - node_middle;
-        (off > BOUND * node_scale).then(|| (node, off.exp()))
-    });
-    let links = pairs.iter().zip(&rests).filter_map(|(pair, rest)| {
-        let Figure { median, low, high } = pair.figure;
-        // Even at the end of its interval that is nearer to the others'.
-        let nearest = rest - (cost(median) - cost(if is_time { low } else { high }));
-        let is_slow = rest - middle > BOUND * link_scale && nearest > middle;
-        is_slow.then(|| (pair.a, pair.b, (rest - middle).exp()))
-    });
+    let of_links: Vec<deviation::Figure> = pairs
+        .iter()
+        .zip(&figures)
+        .map(|both| deviation::Figure {
+            log: rest(both, &parts),
+            error: both.1.error,
+        })
+        .collect();
+    let nodes = measured.iter().zip(slower(&of_nodes, 0)?);
+    let links = pairs.iter().zip(slower(&of_links, measured.len())?);
     Some(Slow {
-        nodes: nodes.collect(),
-        links: links.collect(),
+        nodes: nodes
+            .filter_map(|(&node, factor)| Some((node, factor?)))
+            .collect(),
+        links: links
+            .filter_map(|(pair, factor)| Some((pair.a, pair.b, factor?)))
+            .collect(),
     })
 }
 
-/// The median of values, and how far they spread, at least `known`.
-fn scale(values: &[f64], known: f64) -> Option<(f64, f64)> {
-    let middle = median(values)?;
-    let off: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-    Some((middle, (MADS_PER_DEVIATION * median(&off)?).max(known)))
+/// By which factors these are slower than their median, as far as they are; so many parameters were fitted to them.
+fn slower(figures: &[deviation::Figure], fitted: usize) -> Option<Vec<Option<f64>>> {
+    let mut logs: Vec<f64> = figures.iter().map(|figure| figure.log).collect();
+    // Medians fit some exactly, which tell nothing of how far the others spread.
+    logs.sort_unstable_by(|one, other| one.abs().total_cmp(&other.abs()));
+    logs.drain(..fitted.min(logs.len().saturating_sub(MIN_MACHINES)));
+    let (mut expected, reach) = Expected::of(&mut logs)?;
+    if let Some(freedom) = reach.and_then(|reach| freedom_by_tails(&[reach])) {
+        expected.freedom = expected.freedom.min(freedom);
+    }
+    let deviations = figures.iter().map(|&figure| expected.deviation(figure));
+    let deviations: Vec<deviation::Deviation> = deviations.collect();
+    let chances: Vec<f64> = deviations.iter().map(|off| off.p_value).collect();
+    let is_far = benjamini_hochberg(&chances, RATE);
+    let factors = deviations.iter().zip(is_far);
+    Some(
+        factors
+            .map(|(off, is_far)| (is_far && off.log > 0.0).then(|| off.log.exp()))
+            .collect(),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// All pairs of `count` nodes, each 20 µs with some noise, times `slower`.
-    fn pairs(count: usize, seed: u64, slower: impl Fn(usize, usize) -> f64) -> Vec<Between> {
+    /// All pairs of `count` nodes, each 20 µs with noise of this deviation, times `slower`.
+    fn pairs(
+        count: usize,
+        seed: u64,
+        spread: f64,
+        slower: impl Fn(usize, usize) -> f64,
+    ) -> Vec<Between> {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut all = Vec::new();
         for a in 0..count {
             for b in a + 1..count {
-                // Nearly normal, with a deviation of 2 %.
+                // Nearly normal.
                 let noise: f64 = (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
-                let median = 20e3 * slower(a, b) * (0.02 * noise).exp();
+                let median = 20e3 * slower(a, b) * (spread * noise).exp();
                 let figure = Figure {
                     median,
                     low: median * 0.98,
@@ -146,12 +171,12 @@ mod tests {
     fn a_slow_node_is_told_from_a_slow_link() {
         for seed in 0..20 {
             let link = |a, b| if (a, b) == (2, 5) { 1.5 } else { 1.0 };
-            let found = find(8, &pairs(8, seed, link), true).expect("enough");
+            let found = find(8, &pairs(8, seed, 0.02, link), true).expect("enough");
             assert_eq!(found.nodes, [], "seed {seed}");
             let links: Vec<_> = found.links.iter().map(|&(a, b, _)| (a, b)).collect();
             assert!(links.contains(&(2, 5)), "seed {seed}: {found:?}");
             let node = |a, b| if a == 3 || b == 3 { 1.5 } else { 1.0 };
-            let found = find(8, &pairs(8, seed, node), true).expect("enough");
+            let found = find(8, &pairs(8, seed, 0.02, node), true).expect("enough");
             let nodes: Vec<_> = found.nodes.iter().map(|&(node, _)| node).collect();
             assert_eq!(nodes, [3], "seed {seed}: {found:?}");
             assert!(
@@ -164,7 +189,7 @@ mod tests {
     #[test]
     fn of_a_rate_less_is_slower() {
         let link = |a, b| if (a, b) == (0, 1) { 0.5 } else { 1.0 };
-        let found = find(8, &pairs(8, 1, link), false).expect("enough");
+        let found = find(8, &pairs(8, 1, 0.02, link), false).expect("enough");
         assert_eq!(found.nodes, []);
         assert_eq!(
             found
@@ -177,22 +202,22 @@ mod tests {
     }
 
     #[test]
-    fn hardly_any_link_is_accused_where_none_is_slow() {
-        let accused: usize = (0..50)
-            .map(|seed| {
-                find(16, &pairs(16, seed, |_, _| 1.0), true)
-                    .expect("enough")
-                    .links
-                    .len()
-            })
-            .sum();
-        // Of 6000.
-        assert!(accused <= 30, "{accused}");
+    fn hardly_anything_is_accused_where_nothing_is_slow() {
+        for count in [5, 6, 8, 16, 40] {
+            for spread in [0.005, 0.02, 0.1] {
+                let accuses = |&seed: &u64| {
+                    let found = find(count, &pairs(count, seed, spread, |_, _| 1.0), true);
+                    found.expect("enough") != Slow::default()
+                };
+                let networks = (0..50).filter(accuses).count();
+                assert!(networks <= 2, "{count} nodes, {spread}: {networks} of 50");
+            }
+        }
     }
 
     #[test]
     fn few_nodes_say_nothing() {
-        assert_eq!(find(4, &pairs(4, 1, |_, _| 1.0), true), None);
+        assert_eq!(find(4, &pairs(4, 1, 0.02, |_, _| 1.0), true), None);
         assert_eq!(find(0, &[], true), None);
     }
 }

@@ -215,6 +215,7 @@ n5) ln -s /etc/passwd arriving/n5.json.gz ;;
 esac
 "#
     );
+    let linked = fs::read("/etc/passwd").expect("there");
     let evil = shared.join("evil");
     fs::write(&evil, script).expect("written");
     fs::set_permissions(&evil, fs::Permissions::from_mode(0o700)).expect("ours");
@@ -239,7 +240,7 @@ esac
             .unwrap_or_default();
         assert!(reason.contains(words), "{node}: {reason}");
     }
-    assert!(fs::metadata("/etc/passwd").expect("there").len() > 0);
+    assert_eq!(fs::read("/etc/passwd").expect("there"), linked);
 }
 
 #[test]

@@ -39,6 +39,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The name of the task after which a document has arrived as a whole.
 const LAST_TASK: &str = "fetch the document";
 
+/// The name of the task after which nothing is left on a host.
+const REMOVAL: &str = "remove";
+
 /// The hosts of an inventory, or those of a limit, in Ansible's notation.
 ///
 /// # Errors
@@ -133,7 +136,7 @@ fn playbook(request: &Request, scratch: &str, arriving: &Path) -> Result<String,
         - name: {LAST_TASK}
           ansible.builtin.fetch: {{src: "{{{{ folder }}}}/run.json.gz", dest: {dest}, flat: true}}
       always:
-        - name: remove
+        - name: {REMOVAL}
           ansible.builtin.file: {{path: "{{{{ folder }}}}", state: absent}}
 "#,
         folder = yaml(&format!("{scratch}{{{{ inventory_hostname }}}}")),
@@ -218,14 +221,21 @@ pub fn collect(
     let mut is_clean = false;
     if stop.load(Ordering::Relaxed) {
         end(&mut playing);
-        let is_touched = |name: &&NodeName| folder.collection.nodes[*name].state == State::Running;
+        let is_touched = |name: &&NodeName| folder.collection.nodes[*name].state != State::Waiting;
         let touched: Vec<NodeName> = names.iter().filter(is_touched).cloned().collect();
         is_clean = clean_up(folder, &inventory, wait, &touched)?;
     }
     let code = wait_for(&mut playing, PATIENCE);
     let _ = fs::remove_file(folder.path().join(LIMIT));
     for name in &names {
-        // Half of a document, if the playbook was ended meanwhile.
+        // A document may have come as a whole just before the playbook was ended; half of one is refused.
+        let is_open = matches!(
+            folder.collection.nodes[name].state,
+            State::Waiting | State::Running
+        );
+        if is_open {
+            folder.accept(name)?;
+        }
         let _ = fs::remove_file(folder.arriving(name));
         let is_stopped = stop.load(Ordering::Relaxed);
         let node = folder
@@ -234,7 +244,7 @@ pub fn collect(
             .get_mut(name)
             .expect("it is one of them");
         match node.state {
-            State::Waiting | State::Running if is_stopped => {
+            State::Waiting | State::Running | State::Failed if is_open && is_stopped => {
                 node.end(State::Waiting, "interrupted");
                 node.job = node.job.take().filter(|_| !is_clean);
             }
@@ -415,6 +425,7 @@ fn note(
         None if task == LAST_TASK => {
             folder.accept(name)?;
         }
+        None if task == REMOVAL => node.job = None,
         None if node.state == State::Waiting => node.state = State::Running,
         None => {}
         // What fails after a failure, fails because of it; after the document has come it does not matter.
