@@ -273,7 +273,9 @@ mod tests {
             scratch: String::new(),
             limit_s: 1,
         };
-        let engine = Engine::Slurm { partition: None };
+        let engine = Engine::Slurm {
+            partition: "all".to_owned(),
+        };
         let mut done = Node::waiting(None);
         done.state = State::Done;
         let nodes = [("n1", done), ("n2", Node::unreachable("no\u{202e} route"))];

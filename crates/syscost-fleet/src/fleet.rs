@@ -248,7 +248,12 @@ impl Fleet {
             };
             let (revision, unit, better) = (row.revision, row.unit, row.better);
             let next = self.rows.len() as u32;
-            let key = (harmless(&row.name), revision, unit.symbol(), better == Better::Lower);
+            let key = (
+                harmless(&row.name),
+                revision,
+                unit.symbol(),
+                better == Better::Lower,
+            );
             let number = match self.row_numbers.get(&key) {
                 Some(number) => *number,
                 None => {

@@ -510,11 +510,11 @@ fn take(pair: &mut Pair, digest: &Digest, is_by_a: bool) {
         let median = estimate.median.filter(|_| row.status.has_figures())?;
         let figure = Figure {
             median,
-            low: estimate.ci95_low.unwrap_or(median),
-            high: estimate.ci95_high.unwrap_or(median),
+            low: estimate.ci95_low,
+            high: estimate.ci95_high,
         };
         // Logarithms are taken of them.
-        (figure.low > 0.0).then_some(figure)
+        (figure.median > 0.0 && figure.low.is_none_or(|low| low > 0.0)).then_some(figure)
     };
     pair.round_trip_ns = figure("net.tcp.round_trip{", "size=64");
     let sent = figure("net.tcp.bandwidth{", "direction=send");

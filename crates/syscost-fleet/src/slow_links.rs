@@ -23,10 +23,10 @@ const SWEEPS: usize = 50;
 pub struct Figure {
     /// The median.
     pub median: f64,
-    /// The interval's lower end.
-    pub low: f64,
+    /// The interval's lower end; null where there were too few rounds for one.
+    pub low: Option<f64>,
     /// Its upper end.
-    pub high: f64,
+    pub high: Option<f64>,
 }
 
 /// The figure of a pair of nodes, which are given by their places.
@@ -55,7 +55,13 @@ pub fn find(count: usize, pairs: &[Between], is_time: bool) -> Option<Slow> {
         .iter()
         .map(|pair| {
             let Figure { median, low, high } = pair.figure;
+            let (known, unknown) = (low.zip(high), (median, median));
+            let (low, high) = known.unwrap_or(unknown);
             let mut figure = deviation::Figure::new(median, low, high)?;
+            if known.is_none() {
+                // Nothing follows from how far it is from the others.
+                figure.error = f64::INFINITY;
+            }
             // More is slower from here on.
             figure.log *= if is_time { 1.0 } else { -1.0 };
             Some(figure)
@@ -158,8 +164,8 @@ mod tests {
                 let median = 20e3 * slower(a, b) * (spread * noise).exp();
                 let figure = Figure {
                     median,
-                    low: median * 0.98,
-                    high: median * 1.02,
+                    low: Some(median * 0.98),
+                    high: Some(median * 1.02),
                 };
                 all.push(Between { a, b, figure });
             }

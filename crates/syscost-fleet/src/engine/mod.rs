@@ -152,6 +152,6 @@ mod tests {
         );
         let error =
             ask(&["sh"], "echo 'no\x1b[31m such thing' >&2; exit 3", "").expect_err("it fails");
-        assert_eq!(error.to_string(), "sh: no[31m such thing");
+        assert_eq!(error.to_string(), "sh: no\\u{1b}[31m such thing");
     }
 }

@@ -397,7 +397,7 @@ impl<'a> Judged<'a> {
                 kind: match why {
                     Untold::FewLikeIt(_) => UntoldKind::FewLikeIt,
                     Untold::CoreNotOurs { .. } => UntoldKind::CoreNotOurs,
-                    Untold::NothingKnown(_) => UntoldKind::NothingKnown,
+                    Untold::NothingKnown(_) | Untold::LittleKnown(..) => UntoldKind::NothingKnown,
                 },
                 why: match why {
                     Untold::FewLikeIt(1) => "no other machine is like it".to_owned(),
