@@ -18,7 +18,7 @@ use crate::harmless::harmless;
 const NODES: &str = "nodes";
 /// The label that names the machine of a run.
 const NODE_LABEL: &str = "node";
-/// Documents are unpacked and parsed by so many threads, as long as the machine has them.
+/// Maximum number of threads that unpack and parse documents.
 const READERS: usize = 8;
 
 /// A document of a machine.

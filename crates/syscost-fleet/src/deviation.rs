@@ -24,7 +24,7 @@ const EFFICIENCY_OF_MAD: f64 = 0.37;
 /// Bounds of the degrees of freedom. Below three even a machine at half the speed would pass for chance; from thirty on
 /// Student's distribution is the normal one.
 const FREEDOM: (f64, f64) = (3.0, 30.0);
-/// From so many machines on, nine of ten deviations say how heavy the tails are.
+/// Minimum number of machines for which nine of ten deviations say how heavy the tails are.
 const MIN_FOR_TAILS: usize = 20;
 /// The reach of nine of ten deviations over the middle one, for the normal distribution; and by what the degrees of freedom of
 /// Student's follow from the excess over it: 1 + 1.3 / excess, right to 4 % from 3 to 30.

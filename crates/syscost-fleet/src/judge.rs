@@ -21,7 +21,7 @@ pub const RATE: f64 = 0.05;
 /// A machine whose cores were its own by so many percentage points less of the time than those of half of its cohort cannot be
 /// judged: what differs may be whoever else ran on them.
 pub const OURS_APART: f64 = 20.0;
-/// So many figures are gathered by row at a time: all of them would be in memory twice.
+/// Maximum number of figures gathered by row at a time: all of them would be in memory twice.
 const AT_ONCE: usize = 1 << 18;
 
 /// What is judged of a machine.
@@ -84,7 +84,7 @@ pub struct Finding {
 /// Why nothing can be said of a machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Untold {
-    /// There are too few machines like it: so many, itself included.
+    /// There are too few machines like it; their number, itself included.
     FewLikeIt(usize),
     /// Its cores were its own much less of the time than others'; both in percent.
     CoreNotOurs {
@@ -93,9 +93,9 @@ pub enum Untold {
         /// That of half of the others.
         others: f64,
     },
-    /// None of its so many rows has a number beyond doubt that others have, too.
+    /// None of its rows, whose number this is, has a number beyond doubt that others have, too.
     NothingKnown(usize),
-    /// So many of its figures could be judged, less than half as many as of the median machine.
+    /// How many of its figures could be judged, and how many of the median machine's: more than twice that.
     LittleKnown(usize, usize),
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::fleet::Fleet;
 use crate::judge::{Judgement, Outlier};
 
-/// At most so many facts are named for a machine.
+/// Maximum number of facts named for a machine.
 const MAX_REASONS: usize = 5;
 /// What others have, too, is named only if chance brings it together less often than this.
 const MAX_CHANCE: f64 = 0.01;

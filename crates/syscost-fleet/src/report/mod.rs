@@ -87,9 +87,9 @@ pub struct Unlike {
 pub struct GroupCount {
     /// The group: `syscall`.
     pub group: String,
-    /// In so many rows.
+    /// The number of rows in which it differs.
     pub rows: usize,
-    /// Of so many.
+    /// The number of rows judged.
     pub of: usize,
 }
 
@@ -215,9 +215,9 @@ pub struct HeatLine {
     pub deviations: Vec<Option<f64>>,
 }
 
-/// At most so many machines are shown with their groups: outliers, and some others to compare them with.
+/// Maximum number of machines shown with their groups: outliers, and some others to compare them with.
 const MAX_HEAT: usize = 60;
-/// At least so many of them are others.
+/// Minimum number of others among them.
 const HEAT_OTHERS: usize = 8;
 
 /// The latest state of a fleet, judged, and what changed.

@@ -10,13 +10,13 @@ use super::text::{
 };
 use super::{Heat, Report, Unlike, UnlikeRow};
 
-/// At most so many machines are shown with their rows; a page of ten thousand machines stays one to look at.
+/// Maximum number of machines shown with their rows; a page of ten thousand machines stays one to look at.
 const MAX_MACHINES: usize = 100;
-/// So many of them are unfolded.
+/// How many of them are unfolded.
 const MAX_OPEN: usize = 5;
-/// At most so many rows of a machine.
+/// Maximum number of rows shown of a machine.
 const MAX_ROWS: usize = 15;
-/// At most so many lines of any other list.
+/// Maximum number of lines of any other list.
 const MAX_LINES: usize = 300;
 /// The widest deviation that is drawn, as a logarithm.
 const WIDEST: f64 = 1.0;

@@ -15,11 +15,11 @@ use crate::reasons::Reason;
 
 /// The name of a machine.
 const NAME: Style = Style::new().bold();
-/// At most so many machines unlike the others, unless all are wanted.
+/// Maximum number of machines unlike the others, unless all are wanted.
 const MAX_MACHINES: usize = 20;
-/// At most so many lines of another kind.
+/// Maximum number of lines of another kind.
 const MAX_LINES: usize = 5;
-/// At most so many rows of a machine.
+/// Maximum number of rows shown of a machine.
 const MAX_ROWS: usize = 3;
 
 /// The report in lines of at most `width` columns; with every line if `all`.

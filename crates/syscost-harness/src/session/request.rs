@@ -56,6 +56,28 @@ pub struct Options {
 }
 
 impl Options {
+    /// A quick run of rows that any machine has, with nothing kept and no far end; the rest is set by whoever asks for more.
+    pub fn quick(program: Program, time_limit: Duration, version: &'static str) -> Self {
+        Options {
+            profile: Profile::Quick,
+            budget: None,
+            seed: None,
+            cpus: None,
+            time_limit,
+            selectors: Vec::new(),
+            labels: BTreeMap::new(),
+            studies: Vec::new(),
+            program,
+            journal_folder: None,
+            known_cores: None,
+            kept_runs: None,
+            here: Here::plain(),
+            peer: None,
+            nfs: None,
+            version,
+        }
+    }
+
     /// Ids of the studies.
     pub(super) fn study_ids(&self) -> BTreeSet<String> {
         self.studies.iter().map(|study| study.id.clone()).collect()

@@ -40,23 +40,16 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     let here = Here::plain();
     let selectors = selection::to_measure(&arguments.selectors, &arguments.cases, &here)?;
     let rows = selection::planned(&selectors, arguments.profile.into(), &here)?;
+    let a = program(arguments.a.as_deref(), &arguments.a_env)?;
     let options = Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
         seed: arguments.seed,
         cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
-        time_limit: arguments.time_limit,
         selectors,
-        labels: Default::default(),
-        studies: Vec::new(),
-        program: program(arguments.a.as_deref(), &arguments.a_env)?,
-        journal_folder: None,
         known_cores: Some(Store::of_user().known_cores()),
         kept_runs: Some(Store::of_user().kept_runs()),
-        here,
-        peer: None,
-        nfs: None,
-        version: crate::VERSION,
+        ..Options::quick(a, arguments.time_limit, crate::VERSION)
     };
     let b = program(arguments.b.as_deref(), &arguments.b_env)?;
     let mut progress = Progress::new("ab");

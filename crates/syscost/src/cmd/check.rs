@@ -185,23 +185,10 @@ fn of(names: &[String], here: &Here) -> Vec<Row> {
 /// Measures these rows within this time. Nothing of it is kept: a check must not change what later
 /// runs know.
 fn measure(rows: Vec<Row>, budget: Duration, interrupted: &AtomicBool) -> Result<Run> {
+    let program = Program::this().context("finding this program's own file")?;
     let options = Options {
-        profile: Profile::Quick,
         budget: Some(budget),
-        seed: None,
-        cpus: None,
-        time_limit: TIME_LIMIT,
-        selectors: Vec::new(),
-        labels: Default::default(),
-        studies: Vec::new(),
-        program: Program::this().context("finding this program's own file")?,
-        journal_folder: None,
-        known_cores: None,
-        kept_runs: None,
-        here: Here::plain(),
-        peer: None,
-        nfs: None,
-        version: crate::VERSION,
+        ..Options::quick(program, TIME_LIMIT, crate::VERSION)
     };
     let mut progress = Progress::quiet("check");
     let mut session = Session::new(rows, &options, &mut progress, interrupted)?;

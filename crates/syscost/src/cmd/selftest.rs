@@ -12,8 +12,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use syscost_benches::selftest::Cost;
 use syscost_benches::{FILE_BYTES, NEGATIVE_CONTROLS, Need, NegativeControl, POSITIVE_CONTROLS};
-use syscost_harness::Here;
-use syscost_harness::session::{Options, Profile, Session};
+use syscost_harness::session::{Options, Session};
 use syscost_harness::worker::Program;
 use syscost_results::{Flag, Measurement, Run, Status};
 use syscost_sys::{cpu, scratch};
@@ -130,24 +129,11 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
 
 fn measure() -> Result<Run> {
     let interrupted = AtomicBool::new(false);
+    let program = Program::this().context("finding this program's own file")?;
     let options = Options {
-        profile: Profile::Quick,
         // Enough even for a busy machine.
         budget: Some(BUDGET),
-        seed: None,
-        cpus: None,
-        time_limit: TIME_LIMIT,
-        selectors: Vec::new(),
-        labels: Default::default(),
-        studies: Vec::new(),
-        program: Program::this().context("finding this program's own file")?,
-        journal_folder: None,
-        known_cores: None,
-        kept_runs: None,
-        here: Here::plain(),
-        peer: None,
-        nfs: None,
-        version: crate::VERSION,
+        ..Options::quick(program, TIME_LIMIT, crate::VERSION)
     };
     let names: Vec<String> = POSITIVE_CONTROLS
         .iter()

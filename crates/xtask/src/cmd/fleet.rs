@@ -24,7 +24,7 @@ use crate::workspace;
 /// Between machines of one kind a figure scatters by about so much, with somewhat heavier tails than
 /// normal.
 const SCATTER: f64 = 0.01;
-/// One machine of so many is bad.
+/// One in this number of machines is bad.
 const BAD: usize = 100;
 /// The numbers of a row that are in its unit, or follow it.
 const SCALED: [&str; 8] = [

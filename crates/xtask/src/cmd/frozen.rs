@@ -105,23 +105,11 @@ fn jobs() -> Result<String> {
     let here = Here::plain();
     let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
     let rows = Catalogue::rows(everything, &here);
+    let program = WorkerProgram::this()?.with_environment(environment);
     let options = Options {
-        profile: Profile::Quick,
         budget: Some(Duration::from_secs(3600)),
         seed: Some(1),
-        cpus: None,
-        time_limit: Duration::from_secs(10),
-        selectors: Vec::new(),
-        labels: Default::default(),
-        studies: Vec::new(),
-        program: WorkerProgram::this()?.with_environment(environment),
-        here,
-        journal_folder: None,
-        known_cores: None,
-        kept_runs: None,
-        peer: None,
-        nfs: None,
-        version: "frozen",
+        ..Options::quick(program, Duration::from_secs(10), "frozen")
     };
     let interrupted = AtomicBool::new(false);
     Session::new(rows, &options, &mut Silent, &interrupted)?.measure(&mut Silent);

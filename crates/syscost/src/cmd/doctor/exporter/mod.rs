@@ -31,7 +31,7 @@ const CALIBRATION: Duration = Duration::from_millis(200);
 /// The first figures come sooner than after an interval.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// So many clients are served at the same time.
+/// Maximum number of clients served at the same time.
 const MAX_CLIENTS: usize = 32;
 
 /// Where figures go, and how often they are made anew.
