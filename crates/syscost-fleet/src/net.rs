@@ -12,7 +12,7 @@ use syscost_results::document::Digest;
 
 use crate::NodeName;
 use crate::engine::slurm::{
-    self, Patient, Seen, cancel, cancel_all, end_of, queue, submission, submitted,
+    self, Job, Patient, Seen, cancel, cancel_all, queue, submission, submitted,
 };
 use crate::engine::{EngineError, pause, quoted};
 use crate::folder::{Collection, FolderError, Request, failed, look, write_json};
@@ -32,9 +32,6 @@ pub const ROWS: [&str; 3] = [
 
 /// Time between two looks at the queue.
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// How long a document may take to be seen here after its job has ended.
-const CACHED: Duration = Duration::from_secs(30);
 
 /// A pair of nodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -369,13 +366,6 @@ fn pass(
     Ok(())
 }
 
-struct Job {
-    number: String,
-    submitted: Instant,
-    /// When it was first missing from the queue.
-    gone: Option<Instant>,
-}
-
 #[expect(
     clippy::too_many_arguments,
     reason = "what one turn needs; a struct of them would be used once"
@@ -484,16 +474,11 @@ fn settle(
         }
         return Ok(true);
     }
-    let since = *job.gone.get_or_insert_with(Instant::now);
-    let end = end_of(&job.number);
-    if end.is_success() && since.elapsed() < CACHED {
+    let log = folder.file("pairs", pair, "log");
+    let Some(why) = job.why_nothing(|| crate::folder::tail(&log).unwrap_or_default()) else {
         return Ok(false);
-    }
-    let said = crate::folder::tail(&folder.file("pairs", pair, "log")).unwrap_or_default();
-    pair.reason = Some(harmless(&match said.is_empty() {
-        true => format!("its job {} ended: {end}", job.number),
-        false => format!("its job {} ended: {end}; it printed: {said}", job.number),
-    }));
+    };
+    pair.reason = Some(harmless(&why));
     Ok(true)
 }
 

@@ -212,11 +212,35 @@ cp \"$scratch/run.json.gz\" \"$arriving.part\" && mv \"$arriving.part\" \"$arriv
 }
 
 /// A job that has been submitted.
-struct Job {
-    number: String,
-    submitted: Instant,
+pub(crate) struct Job {
+    pub(crate) number: String,
+    pub(crate) submitted: Instant,
     /// When it was first missing from the queue.
-    gone: Option<Instant>,
+    pub(crate) gone: Option<Instant>,
+}
+
+impl Job {
+    /// Why nothing came of it, when it is no longer in the queue and printed what `said` gives; `None` while a document may still
+    /// come.
+    pub(crate) fn why_nothing(&mut self, said: impl FnOnce() -> String) -> Option<String> {
+        let since = *self.gone.get_or_insert_with(Instant::now);
+        let end = end_of(&self.number);
+        if end.is_success() && since.elapsed() < CACHED {
+            return None;
+        }
+        let (said, number) = (said(), &self.number);
+        Some(match (end.is_success(), said.is_empty()) {
+            (true, _) => {
+                format!("its job {number} succeeded, but nothing has arrived here: {SHARED}")
+            }
+            // Slurm's way to say that it could not open the job's files.
+            (false, true) if end.code == "0:53" => {
+                format!("its job {number} could not be started there: {SHARED}")
+            }
+            (false, true) => format!("its job {number} ended: {end}"),
+            (false, false) => format!("its job {number} ended: {end}; it printed: {said}"),
+        })
+    }
 }
 
 /// Measures all nodes that are waiting, each in a job of its own.
@@ -457,24 +481,8 @@ fn settle(folder: &mut Folder, name: &NodeName, job: &mut Job) -> Result<bool, E
     if folder.accept(name)? {
         return Ok(true);
     }
-    let since = *job.gone.get_or_insert_with(Instant::now);
-    let end = end_of(&job.number);
-    if end.is_success() && since.elapsed() < CACHED {
+    let Some(reason) = job.why_nothing(|| folder.tail(name)) else {
         return Ok(false);
-    }
-    let said = folder.tail(name);
-    let reason = match (end.is_success(), said.is_empty()) {
-        (true, _) => format!(
-            "its job {} succeeded, but nothing has arrived here: {SHARED}",
-            job.number
-        ),
-        // Slurm's way to say that it could not open the job's files.
-        (false, true) if end.code == "0:53" => format!(
-            "its job {} could not be started there: {SHARED}",
-            job.number
-        ),
-        (false, true) => format!("its job {} ended: {end}", job.number),
-        (false, false) => format!("its job {} ended: {end}; it printed: {said}", job.number),
     };
     ended(folder, name, State::Failed, &reason);
     Ok(true)
@@ -485,14 +493,14 @@ const SHARED: &str =
     "the directory of -o must be on a file system that the nodes share with this machine";
 
 /// How a job ended, as far as Slurm remembers (MinJobAge).
-pub(crate) struct End {
+struct End {
     state: String,
     reason: String,
     code: String,
 }
 
 impl End {
-    pub(crate) fn is_success(&self) -> bool {
+    fn is_success(&self) -> bool {
         self.state == "COMPLETED"
     }
 }
@@ -516,7 +524,7 @@ impl std::fmt::Display for End {
 }
 
 /// How a job that has left the queue ended.
-pub(crate) fn end_of(number: &str) -> End {
+fn end_of(number: &str) -> End {
     let shown = ask(
         &["scontrol", "--oneliner", "show", "job", number],
         "",
