@@ -116,15 +116,18 @@ pub(crate) fn grades<'a>(estimates: impl Iterator<Item = &'a Estimate>) -> Optio
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The short names of the flags that are shown, the most important first in case not all fit.
-pub(crate) fn short_flags(flags: &[Flag]) -> Vec<&'static str> {
+/// The flags that are shown, the most important first in case not all fit.
+pub(crate) fn shown_flags(flags: &[Flag]) -> Vec<Flag> {
     let shown = flags.iter().copied().filter(|flag| is_shown(*flag));
     let mut shown: Vec<Flag> = shown.collect();
     shown.sort_by_key(|flag| *flag != Flag::Disturbed);
     shown
-        .into_iter()
-        .map(|flag| sentence::flag(flag).0)
-        .collect()
+}
+
+/// Their short names.
+pub(crate) fn short_flags(flags: &[Flag]) -> Vec<&'static str> {
+    let shown = shown_flags(flags).into_iter();
+    shown.map(|flag| sentence::flag(flag).0).collect()
 }
 
 /// What the flags that are shown mean, each once: `few: fewer than six processes count`.

@@ -5,8 +5,9 @@ use comfy_table::CellAlignment;
 use syscost_results::stats::staircase::agree;
 use syscost_results::{Measurement, Run, Status, Unit};
 
-use crate::chart::{formatted, rows::value};
+use crate::chart::formatted;
 use crate::units::{self, quantity};
+use crate::view::value;
 use crate::{footer, paint};
 
 /// The headings of the table's columns.

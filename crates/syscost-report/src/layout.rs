@@ -6,16 +6,14 @@ use comfy_table::CellAlignment;
 use syscost_results::row_name;
 use syscost_results::{Measurement, Status};
 
-use column::Column;
+use column::{Shown as ShownColumn, UNIT};
 
 use crate::{
     chart::wrapped,
     curves::{self, Shown},
-    footer,
     names::distinct,
     paint::{self, Paint, cut_end, width},
-    sentence::{self, Mark},
-    units::Figures,
+    view::{Column, RowView},
 };
 
 /// Indent of a row's name, in columns.
@@ -28,13 +26,11 @@ const MIN_NAME_WIDTH: usize = 22;
 /// A row of the table before it is laid out.
 #[derive(Clone)]
 pub(crate) struct Row<'a> {
-    pub(crate) measurement: &'a Measurement,
+    pub(crate) view: RowView<'a>,
     /// The name without its group, or only the case for a row below its benchmark's own line.
     name: &'a str,
     /// Columns before the name.
     indent: usize,
-    /// `None` for a row without a number.
-    figures: Option<Figures>,
     /// Number of rows not shown of the curve that ends with this row.
     pub(crate) left_out: usize,
     /// The reference's figure; `None` without a reference.
@@ -74,10 +70,9 @@ impl<'a> Row<'a> {
             _ => (name, INDENT),
         };
         Row {
-            measurement,
+            view: RowView::of(measurement),
             name,
             indent,
-            figures: Figures::of(measurement),
             left_out,
             reference: None,
         }
@@ -86,19 +81,6 @@ impl<'a> Row<'a> {
     /// Whether its benchmark has a line of its own above.
     pub(crate) fn is_nested(&self) -> bool {
         self.indent > INDENT
-    }
-
-    /// The id after its first dot.
-    pub(crate) fn operation(&self) -> &'a str {
-        self.measurement
-            .id
-            .split_once('.')
-            .map_or(&*self.measurement.id, |(_, name)| name)
-    }
-
-    /// The id before its first dot.
-    pub(crate) fn group(&self) -> &'a str {
-        self.measurement.id.split('.').next().unwrap_or_default()
     }
 }
 
@@ -114,8 +96,8 @@ pub(crate) struct Lines {
 /// Which columns fit, and how wide a name may be.
 pub(crate) struct Layout {
     /// The columns that would be shown if there were room for all.
-    all: &'static [Column],
-    columns: &'static [Column],
+    all: &'static [ShownColumn],
+    columns: &'static [ShownColumn],
     name: usize,
     width: usize,
 }
@@ -129,7 +111,7 @@ impl Layout {
             .max()
             .unwrap_or(0);
         let flags = rows.iter().map(min_flags_width).max().unwrap_or(0);
-        let room = |columns: &[Column]| {
+        let room = |columns: &[ShownColumn]| {
             let numbers: usize = columns
                 .iter()
                 .map(|&column| GAP + column_width(rows, column))
@@ -137,7 +119,7 @@ impl Layout {
             // The mark is one column wide, and the unit is one column closer than the others.
             width.saturating_sub(numbers - 1 + GAP + 1 + flags)
         };
-        let choices = Column::choices(rows);
+        let choices = ShownColumn::choices(rows);
         let columns = choices
             .into_iter()
             .find(|columns| name <= room(columns))
@@ -178,11 +160,11 @@ impl Layout {
             let before = match shown {
                 _ if index == 0 => 0,
                 // A unit belongs to the number before it.
-                Some(Column::Unit) => 1,
+                Some(column) if *column == UNIT => 1,
                 _ => GAP as u16,
             };
             column.set_padding((before, 0));
-            if shown.is_some_and(|column| *column != Column::Unit) {
+            if shown.is_some_and(|column| *column != UNIT) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
@@ -203,7 +185,7 @@ impl Layout {
             let laid_out = next();
             let laid_out = laid_out.trim_end();
             let room = self.width.saturating_sub(width(laid_out) + GAP);
-            let all = shown_flags(row);
+            let all = row.view.signs();
             let flags = fit(&all, room);
             out.are_flags_left_out |= !flags.is_empty() && flags != all.join(", ");
             let mut line = self.line(row, &cells, laid_out, &flags, paint);
@@ -234,7 +216,7 @@ impl Layout {
         let (nested, others): (Vec<usize>, Vec<usize>) =
             all.partition(|place| rows[*place].is_nested());
         of_one(others);
-        let id = |place: &usize| &rows[*place].measurement.id;
+        let id = |place: &usize| &rows[*place].view.row.id;
         let benchmarks = nested.chunk_by(|a, b| id(a) == id(b));
         benchmarks.for_each(|places| of_one(places.to_vec()));
         shown
@@ -244,14 +226,8 @@ impl Layout {
     fn cells(&self, row: &Row<'_>, name: &Option<String>) -> Vec<String> {
         let indented = |name: &String| format!("{}{name}", " ".repeat(row.indent));
         let mut cells = vec![name.as_ref().map(indented).unwrap_or_default()];
-        match &row.figures {
-            Some(_) => {
-                let text = |column: &Column| column.text(row).unwrap_or_default();
-                cells.extend(self.columns.iter().map(text));
-                cells.push(Mark::of(&row.measurement.evidence).sign().to_owned());
-            }
-            None => cells.resize(self.columns.len() + 2, String::new()),
-        }
+        cells.extend(self.columns.iter().map(|column| column.cell(row).text));
+        cells.push(row.view.cell(Column::Mark).text);
         cells
     }
 
@@ -265,13 +241,10 @@ impl Layout {
         flags: &str,
         paint: Paint,
     ) -> String {
-        if row.figures.is_none() {
+        if let Some(reason) = row.view.no_number() {
             let used = self.name + GAP;
-            let words = cut_end(
-                &sentence::no_number(row.measurement),
-                self.width.saturating_sub(used),
-            );
-            let style = no_number_style(row.measurement.status);
+            let words = cut_end(&reason, self.width.saturating_sub(used));
+            let style = no_number_style(row.view.row.status);
             return format!(
                 "{:<width$}{}",
                 cells[0],
@@ -288,14 +261,15 @@ impl Layout {
         {
             let (before, after) = rest.split_once(cell.as_str()).unwrap_or((rest, ""));
             out.push_str(before);
-            out.push_str(
-                &match index.checked_sub(1).map(|index| self.columns.get(index)) {
-                    None => name(cell, paint),
-                    Some(Some(column)) if column.is_secondary() => paint.text(paint::DIM, cell),
-                    Some(Some(_)) => cell.clone(),
-                    Some(None) => paint.text(mark_style(Mark::of(&row.measurement.evidence)), cell),
-                },
-            );
+            let column = index.checked_sub(1).map(|index| self.columns.get(index));
+            out.push_str(&match column {
+                None => name(cell, paint),
+                Some(column) => {
+                    let cell = column
+                        .map_or_else(|| row.view.cell(Column::Mark), |column| column.cell(row));
+                    paint.text(paint::style(cell.tone), &cell.text)
+                }
+            });
             rest = after;
         }
         if !flags.is_empty() {
@@ -314,10 +288,8 @@ pub(crate) fn wrapped_name(name: &str, indent: &str, width: usize) -> Vec<String
 }
 
 /// Width of a column of numbers, including its heading.
-fn column_width(rows: &[Row<'_>], column: Column) -> usize {
-    let texts = rows
-        .iter()
-        .filter_map(|row| Some(width(&column.text(row)?)));
+fn column_width(rows: &[Row<'_>], column: ShownColumn) -> usize {
+    let texts = rows.iter().map(|row| width(&column.cell(row).text));
     texts.max().unwrap_or(0).max(width(column.heading()))
 }
 
@@ -343,27 +315,9 @@ pub(crate) fn no_number_style(status: Status) -> anstyle::Style {
     }
 }
 
-/// The colour of a mark.
-pub(crate) fn mark_style(mark: Mark) -> anstyle::Style {
-    match mark {
-        Mark::Confirmed => paint::GOOD,
-        Mark::Unverified => paint::CARE,
-        Mark::Refuted => paint::BAD,
-    }
-}
-
-/// The grade of a row's precision and the short names of its flags, without those that the mark
-/// already implies.
-fn shown_flags(row: &Row<'_>) -> Vec<&'static str> {
-    match row.figures {
-        Some(_) => footer::signs(&row.measurement.estimate, &row.measurement.flags),
-        None => Vec::new(),
-    }
-}
-
 /// Minimum width to leave after the mark, to show a row's first flag.
 fn min_flags_width(row: &Row<'_>) -> usize {
-    match min_width(&shown_flags(row)) {
+    match min_width(&row.view.signs()) {
         0 => 0,
         columns => GAP + columns,
     }

@@ -32,6 +32,7 @@ pub mod study;
 pub mod summary;
 pub mod table;
 pub mod units;
+mod view;
 pub mod wrap;
 
 #[cfg(test)]

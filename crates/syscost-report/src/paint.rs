@@ -3,6 +3,8 @@
 use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Table, presets};
 
+use crate::view::Tone;
+
 /// Headings.
 pub(crate) const HEADING: Style = Style::new().bold();
 /// Secondary information.
@@ -13,6 +15,17 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const CARE: Style = AnsiColor::Yellow.on_default();
 /// Bad news.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+
+/// The style of a tone.
+pub(crate) fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => Style::new(),
+        Tone::Quiet => DIM,
+        Tone::Good => GOOD,
+        Tone::Care => CARE,
+        Tone::Bad => BAD,
+    }
+}
 
 /// Whether and how to paint text.
 #[derive(Debug, Clone, Copy)]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use syscost_results::{Evidence, Flag, Measurement, Run, Verdict};
 
 use crate::units::quantity;
+use crate::view::Tone;
 pub use directory::directory;
 use settings::cpus;
 pub use settings::{frequency, hardware, precision, settings};
@@ -45,6 +46,14 @@ impl Mark {
             Mark::Confirmed => "✓",
             Mark::Unverified => "?",
             Mark::Refuted => "✗",
+        }
+    }
+
+    pub(crate) fn tone(self) -> Tone {
+        match self {
+            Mark::Confirmed => Tone::Good,
+            Mark::Unverified => Tone::Care,
+            Mark::Refuted => Tone::Bad,
         }
     }
 

@@ -7,13 +7,14 @@ use syscost_results::beside::figure;
 use syscost_results::summary::{Aside, Block, Line, summary as blocks};
 use syscost_results::{Run, Unit};
 
-use crate::layout::{fit, mark_style, no_number_style};
+use crate::TableOptions;
+use crate::layout::{fit, no_number_style};
 use crate::page::Page;
 use crate::paint::{self, cut_end, width};
 use crate::sentence::{self, Mark};
 use crate::table::Beside;
-use crate::units::{self, Figures, quantity};
-use crate::{TableOptions, footer};
+use crate::units::quantity;
+use crate::view::{Column, RowView};
 
 /// Columns between two columns.
 const GAP: usize = 2;
@@ -91,21 +92,22 @@ struct Cells {
 impl Cells {
     fn of(aside: Aside, line: &Line<'_>) -> Option<Self> {
         let row = line.row;
-        let figures = Figures::of(row)?;
-        let beside = match aside {
-            Aside::P99 => row.estimate.p99.map(|p99| quantity(row.unit, p99)),
-            Aside::Cycles => row.core_cycles.map(units::cycles),
+        let view = RowView::of(row);
+        let figures = view.figures.as_ref()?;
+        let aside = match aside {
+            Aside::P99 => Column::P99,
+            Aside::Cycles => Column::Cycles,
         };
         Some(Cells {
             median: format!("{} {}", figures.median, figures.unit)
                 .trim_end()
                 .to_owned(),
-            half_width: figures.half_width,
-            aside: beside.unwrap_or_default(),
+            half_width: view.cell(Column::HalfWidth).text,
+            aside: view.cell(aside).text,
             reference: line
                 .reference
                 .map_or_else(String::new, |value| quantity(row.unit, value)),
-            signs: footer::signs(&row.estimate, &row.flags),
+            signs: view.signs(),
         })
     }
 }
@@ -224,7 +226,7 @@ impl Page {
             cells.median,
             self.paint.text(paint::DIM, &numbers),
             self.paint
-                .text(mark_style(mark), &format!(" {}", mark.sign())),
+                .text(paint::style(mark.tone()), &format!(" {}", mark.sign())),
             self.paint.text(paint::CARE, &behind),
             median = widths.median,
         );

@@ -91,7 +91,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     let mut rows = Row::of(&run.measurements, options.verbose);
     if let Some(beside) = &options.beside {
         for row in &mut rows {
-            let figure = beside.figures.get(&row.measurement.name);
+            let figure = beside.figures.get(&row.view.row.name);
             row.reference = Some(figure.cloned().unwrap_or_default());
         }
     }
@@ -108,9 +108,10 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     }
     out.push('\n');
     let mut shown = Shown::default();
-    for section in rows.chunk_by(|a, b| a.group() == b.group()) {
+    for section in rows.chunk_by(|a, b| a.view.group() == b.view.group()) {
         let is_of_group = |row: &&Measurement| {
-            row.status != Status::Skipped && row.id.split('.').next() == Some(section[0].group())
+            row.status != Status::Skipped
+                && row.id.split('.').next() == Some(section[0].view.group())
         };
         let of_group = run.measurements.iter().filter(is_of_group);
         let Some(beside) = SideBySide::of(of_group, &run.directories) else {
@@ -120,7 +121,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
         let labels = beside.labels.clone();
         several_directories(beside, section, options, &mut out, &mut shown);
         let has_column = |row: &&Row<'_>| {
-            label_of(&row.measurement.name).is_some_and(|label| labels.contains(&label))
+            label_of(&row.view.row.name).is_some_and(|label| labels.contains(&label))
         };
         let rest = section.iter().filter(|row| !has_column(row)).cloned();
         let rest: Vec<Row<'_>> = rest.collect();
@@ -138,25 +139,25 @@ fn plain<'r>(section: &[Row<'r>], options: &TableOptions, out: &mut String, show
         color: options.color,
     };
     let layout = Layout::new(section, options.width);
-    let lines = layout.lines(section[0].group(), section, paint);
-    shown.rows.extend(section.iter().map(|row| row.measurement));
+    let lines = layout.lines(section[0].view.group(), section, paint);
+    shown.rows.extend(section.iter().map(|row| row.view.row));
     shown.columns_left_out.extend(layout.left_out());
     shown.are_flags_left_out |= lines.are_flags_left_out;
     push(out, &lines.heading);
     let mut above = "";
     for (row, line) in section.iter().zip(&lines.rows) {
-        if row.is_nested() && row.operation() != above {
-            let title = paint.text(paint::DIM, &row.measurement.title);
+        if row.is_nested() && row.view.operation() != above {
+            let title = paint.text(paint::DIM, &row.view.row.title);
             push(
                 out,
-                &format!("{}{}  {title}", " ".repeat(INDENT), row.operation()),
+                &format!("{}{}  {title}", " ".repeat(INDENT), row.view.operation()),
             );
         }
-        above = row.operation();
+        above = row.view.operation();
         push(out, line);
         left_out(row, options, out);
         if options.verbose {
-            for note in footer::notes(row.measurement) {
+            for note in footer::notes(row.view.row) {
                 let indent = " ".repeat(INDENT + 2);
                 for line in hanging(&note, options.width, &indent, &indent) {
                     push(out, &paint.text(paint::DIM, &line));
@@ -173,7 +174,7 @@ fn left_out(row: &Row<'_>, options: &TableOptions, out: &mut String) {
         color: options.color,
     };
     if row.left_out > 0 {
-        let id = &row.measurement.id;
+        let id = &row.view.row.id;
         let plot = options.name.iter();
         let plot: String = plot
             .map(|name| format!(", or `syscost plot {name} {id}`"))
@@ -197,7 +198,7 @@ fn several_directories<'r>(
 ) {
     let is_shown = |row: &Measurement| {
         let mut shown = section.iter();
-        shown.any(|shown| shown.measurement.name == row.name)
+        shown.any(|shown| shown.view.row.name == row.name)
     };
     let has_more = |row: &Measurement| {
         row.status.has_figures() && footer::signs(&row.estimate, &row.flags).len() > 1
@@ -218,10 +219,10 @@ fn several_directories<'r>(
         paint,
         verbose: options.verbose,
     };
-    for line in text::lines(&beside, section[0].group(), &drawn) {
+    for line in text::lines(&beside, section[0].view.group(), &drawn) {
         push(out, &line);
     }
-    let of_first = |row: &&Row<'_>| label_of(&row.measurement.name) == Some(first);
+    let of_first = |row: &&Row<'_>| label_of(&row.view.row.name) == Some(first);
     for row in section.iter().filter(of_first) {
         left_out(row, options, out);
     }

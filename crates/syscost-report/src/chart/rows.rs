@@ -5,6 +5,7 @@ use syscost_results::row_name::{number, parameters};
 use syscost_results::{Measurement, Status, Unit};
 
 use crate::sentence;
+use crate::view::value;
 
 use super::parameters::{numbers, values, varying};
 use super::{
@@ -159,16 +160,6 @@ fn suits_curve(rows: &[&Measurement]) -> bool {
         return false;
     };
     !NUMBERED.contains(&parameter.as_str()) && lines.len() <= MAX_LINES
-}
-
-/// The value of a row that has one. A withheld row never does, whatever its document holds.
-pub(crate) fn value(row: &Measurement) -> Option<Value> {
-    let estimate = Some(&row.estimate).filter(|_| row.status == Status::Ok)?;
-    Some(Value {
-        median: estimate.median.filter(|median| median.is_finite())?,
-        low: estimate.ci95_low,
-        high: estimate.ci95_high,
-    })
 }
 
 /// Whether the axis of a chart's values is logarithmic and the picture does not say so itself.

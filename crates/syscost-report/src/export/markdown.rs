@@ -6,7 +6,8 @@ use syscost_results::{Measurement, Run, Status};
 
 use super::on_one_line;
 use crate::sentence::{self, Mark};
-use crate::units::{self, Figures};
+use crate::units;
+use crate::view::{Column, RowView};
 
 const HEADINGS: &str = "\
 | Row | Median | ± 95 % | Best | Cycles | Undisturbed | On a shared core | Evidence | Notes |
@@ -53,24 +54,18 @@ fn section(run: &Run) -> String {
 }
 
 fn line(row: &Measurement) -> String {
-    let figures = Figures::of(row);
-    let with_unit = |figure: &str, unit: &str| match figure {
+    let view = RowView::of(row);
+    let unit = view.cell(Column::Unit).text;
+    let with_unit = |column| match view.cell(column).text.as_str() {
         "" => String::new(),
         figure => format!("{figure} {unit}").trim_end().to_owned(),
     };
-    let [median, half_width, best] = match &figures {
-        Some(figures) => [&figures.median, &figures.half_width, &figures.best]
-            .map(|figure| with_unit(figure, figures.unit)),
-        None => [
-            format!("*{}*", row.status.words()),
-            String::new(),
-            String::new(),
-        ],
+    let median = match view.figures {
+        Some(_) => with_unit(Column::Median),
+        None => format!("*{}*", row.status.words()),
     };
-    let cycles = row
-        .core_cycles
-        .filter(|_| row.status == Status::Ok)
-        .map_or_else(String::new, units::cycles);
+    let [half_width, best] = [Column::HalfWidth, Column::Best].map(with_unit);
+    let cycles = view.cell(Column::Cycles).text;
     let is_ok = row.status == Status::Ok;
     let undisturbed = row.estimate.undisturbed_percent.filter(|_| is_ok);
     let shared = row.estimate.shared_median.filter(|_| is_ok);

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use syscost_results::{Measurement, Run};
 
-use crate::chart::rows::{Chosen, Kind, choose, value};
+use crate::chart::rows::{Chosen, Kind, choose};
 use crate::chart::{Chart, Labels, Theme, caption, draw};
+use crate::view::value;
 
 use super::details::figure_of;
 use super::files;

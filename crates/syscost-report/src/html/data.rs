@@ -10,10 +10,11 @@ use serde_json::{Map, Value, json};
 use syscost_results::{Fact, Measurement, Run, Status};
 
 use crate::sentence::{self, Mark};
-use crate::units::{self, Figures};
+use crate::units::Figures;
+use crate::view::{Column, RowView};
 
 use super::change::Changes;
-use super::rows::{Row, Rows, cycles};
+use super::rows::{Row, Rows};
 use super::{MAX_COLUMNS, PageOptions, details, letter, quantities, whose, words};
 
 /// The id of the data element in the page.
@@ -190,7 +191,7 @@ fn by_run(row: Option<&Measurement>, all: bool) -> Value {
             let flags: Vec<&str> = words::shown_flags(row)
                 .map(|flag| sentence::flag(flag).0)
                 .collect();
-            let cycles = cycles(row).map(units::cycles).unwrap_or_default();
+            let cycles = RowView::of(row).cell(Column::Cycles).text;
             json!([
                 median.trim_end(),
                 sign,

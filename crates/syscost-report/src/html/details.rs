@@ -5,10 +5,9 @@ use syscost_results::estimate::Tail;
 use syscost_results::estimate::selection::Selection;
 use syscost_results::{RoundSamples, Run, Unit};
 
-use crate::chart::{
-    self, Begin, Chart, Distribution, Labels, Round, Scale, Theme, formatted, rows::value,
-};
+use crate::chart::{self, Begin, Chart, Distribution, Labels, Round, Scale, Theme, formatted};
 use crate::units;
+use crate::view::value;
 
 use super::rows::Row;
 use super::whose::whose;

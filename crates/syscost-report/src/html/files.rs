@@ -7,8 +7,8 @@ use syscost_results::curve::{CHOSEN_LAW, fitted_processes, reread_size};
 use syscost_results::row_name::number;
 use syscost_results::{Fact, Measurement, Run, Status, Unit};
 
-use crate::chart::rows::value;
 use crate::chart::{self, Beside, Labels, Line, Value};
+use crate::view::value;
 
 /// The page cache, measured by re-reading files; its rows keep their curve in details.
 const CACHE_SIZE: &str = "fs.cache_size";

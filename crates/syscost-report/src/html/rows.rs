@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use syscost_results::row_name;
-use syscost_results::{Measurement, Run, Status, Unit};
+use syscost_results::{Measurement, Run, Unit};
 
 /// A row with its measurement in each run; `None` where a run has none.
 pub(super) struct Row<'a> {
@@ -93,11 +93,5 @@ impl<'a> Rows<'a> {
 
 /// The median of a row, if its status allows one.
 pub(super) fn median(row: &Measurement) -> Option<f64> {
-    crate::chart::rows::value(row).map(|value| value.median)
-}
-
-/// The median in core cycles of a row whose status allows one: below resolution there is only a
-/// bound.
-pub(super) fn cycles(row: &Measurement) -> Option<f64> {
-    row.core_cycles.filter(|_| row.status == Status::Ok)
+    crate::view::value(row).map(|value| value.median)
 }

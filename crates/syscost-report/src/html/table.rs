@@ -1,15 +1,16 @@
 //! The table of a group: one run with all its columns, a few runs side by side, or many as lines.
 
 use maud::{Markup, html};
-use syscost_results::{Estimate, Measurement, Run, Status, Unit};
+use syscost_results::{Measurement, Run, Unit};
 
-use crate::chart::{formatted, rows::value};
+use crate::chart::formatted;
 use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
+use crate::view::{Cell, Column, RowView, value};
 
 use super::change::Changes;
 use super::headline::percent;
-use super::rows::{Row, cycles, median};
+use super::rows::{Row, median};
 use super::{MAX_COLUMNS, change, details, key, words};
 
 /// How the table shows runs.
@@ -159,11 +160,6 @@ pub(super) fn cell(value: Option<f64>, content: &Markup) -> Markup {
     html! { td class="num" data-v=[value.map(sortable)] { (content) } }
 }
 
-/// A cell of a single run's table, whose numbers are identified by their columns.
-fn plain(value: Option<f64>, content: &Markup) -> Markup {
-    html! { td data-v=[value.map(sortable)] { (content) } }
-}
-
 fn quantity(unit: Unit, value: Option<f64>) -> Markup {
     cell(
         value,
@@ -173,38 +169,22 @@ fn quantity(unit: Unit, value: Option<f64>) -> Markup {
 
 /// The cells of a single run's row.
 fn one(row: &Measurement) -> Markup {
-    let Some(figures) = Figures::of(row) else {
-        return html! { td class="none" colspan=(Shape::One.columns()) { (sentence::no_number(row)) } };
-    };
-    // If there is only a bound, nothing else may appear, not even in the page's source.
-    let estimate = match row.status {
-        Status::Ok => row.estimate.clone(),
-        Status::AboveRange => Estimate {
-            ci95_low: row.estimate.ci95_low,
-            ..Estimate::default()
-        },
-        _ => Estimate {
-            ci95_high: row.estimate.ci95_high,
-            ..Estimate::default()
-        },
-    };
-    let best = row.best().filter(|_| !figures.best.is_empty());
-    // The side that is shown, as a share of the median, as rows differ in their units.
-    let interval = estimate.ci95_low.zip(estimate.ci95_high);
-    let share = interval
-        .zip(estimate.median)
-        .map(|((low, high), median)| (high - median).max(median - low) / median);
+    let view = RowView::of(row);
+    if let Some(reason) = view.no_number() {
+        return html! { td class="none" colspan=(Shape::One.columns()) { (reason) } };
+    }
+    let cell = |column| view.cell(column);
+    let plain = |cell: &Cell| html! { td data-v=[cell.order.map(sortable)] { (cell.text) } };
+    let (median, half_width) = (cell(Column::Median), cell(Column::HalfWidth));
     html! {
-        (plain(estimate.median.or(estimate.ci95_high).or(estimate.ci95_low), &html! {
-            strong { (figures.median) } " " small { (figures.unit) }
-        }))
+        td data-v=[median.order.map(sortable)] { strong { (median.text) } " " small { (cell(Column::Unit).text) } }
         // A plus sign marks the upper side alone.
-        td class=[figures.half_width.starts_with('+').then_some("up")] data-v=[share.map(sortable)] { (figures.half_width) }
-        (plain(best, &html! { (figures.best) }))
-        (plain(cycles(row), &html! { (cycles(row).map(units::cycles).unwrap_or_default()) }))
+        td class=[half_width.text.starts_with('+').then_some("up")] data-v=[half_width.order.map(sortable)] { (half_width.text) }
+        (plain(&cell(Column::Best)))
+        (plain(&cell(Column::Cycles)))
         td { (mark_of_one(row)) }
-        td data-v=(Mark::of(&row.evidence) as u8) { (words::mark(&row.evidence)) }
-        td data-v=(shown_flags(row)) { (words::flags(row)) }
+        td data-v=(view.mark as u8) { (words::mark(&row.evidence)) }
+        td data-v=(view.flags().len()) { (words::flags(row)) }
     }
 }
 
@@ -232,10 +212,7 @@ fn side_by_side(row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
 
 /// Number of flags shown for a row; none without a number.
 fn shown_flags(row: &Measurement) -> usize {
-    match Figures::of(row) {
-        Some(_) => words::shown_flags(row).count(),
-        None => 0,
-    }
+    RowView::of(row).flags().len()
 }
 
 /// A run's number in compact form, or its status.

@@ -1,57 +1,41 @@
 //! The columns of numbers in the table.
 
 use super::Row;
-use crate::units;
+use crate::view::{Cell, Column, Tone};
 
-/// The columns of numbers. The name stands before them, the mark and the flags after them.
+/// A column of the table. The name stands before them, the mark and the flags after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Column {
-    Median,
-    Unit,
-    HalfWidth,
-    Best,
+pub(super) enum Shown {
+    /// What every renderer has.
+    Of(Column),
+    /// The reference's figure.
     Reference,
-    Cycles,
 }
 
-impl Column {
+use Shown::{Of, Reference};
+
+const MEDIAN: Shown = Of(Column::Median);
+pub(super) const UNIT: Shown = Of(Column::Unit);
+const HALF_WIDTH: Shown = Of(Column::HalfWidth);
+const BEST: Shown = Of(Column::Best);
+const CYCLES: Shown = Of(Column::Cycles);
+
+impl Shown {
     /// The columns to show, from the widest choice to the narrowest.
-    pub(super) const CHOICES: [&[Column]; 3] = [
-        &[
-            Column::Median,
-            Column::Unit,
-            Column::HalfWidth,
-            Column::Best,
-            Column::Cycles,
-        ],
-        &[
-            Column::Median,
-            Column::Unit,
-            Column::HalfWidth,
-            Column::Cycles,
-        ],
-        &[Column::Median, Column::Unit, Column::HalfWidth],
+    const CHOICES: [&[Shown]; 3] = [
+        &[MEDIAN, UNIT, HALF_WIDTH, BEST, CYCLES],
+        &[MEDIAN, UNIT, HALF_WIDTH, CYCLES],
+        &[MEDIAN, UNIT, HALF_WIDTH],
     ];
 
     /// The choices with a reference, which takes precedence since it was asked for.
-    const BESIDE: [&[Column]; 3] = [
-        &[
-            Column::Median,
-            Column::Unit,
-            Column::HalfWidth,
-            Column::Reference,
-            Column::Cycles,
-        ],
-        &[
-            Column::Median,
-            Column::Unit,
-            Column::HalfWidth,
-            Column::Reference,
-        ],
-        &[Column::Median, Column::Unit, Column::Reference],
+    const BESIDE: [&[Shown]; 3] = [
+        &[MEDIAN, UNIT, HALF_WIDTH, Reference, CYCLES],
+        &[MEDIAN, UNIT, HALF_WIDTH, Reference],
+        &[MEDIAN, UNIT, Reference],
     ];
 
-    pub(super) fn choices(rows: &[Row<'_>]) -> [&'static [Column]; 3] {
+    pub(super) fn choices(rows: &[Row<'_>]) -> [&'static [Shown]; 3] {
         match rows.iter().any(|row| row.reference.is_some()) {
             true => Self::BESIDE,
             false => Self::CHOICES,
@@ -60,33 +44,19 @@ impl Column {
 
     pub(super) fn heading(self) -> &'static str {
         match self {
-            Column::Median => "median",
-            Column::Unit => "",
-            Column::HalfWidth => "± 95 %",
-            Column::Best => "best",
-            Column::Reference => "reference",
-            Column::Cycles => "cycles",
+            Of(column) => column.heading(),
+            Reference => "reference",
         }
     }
 
-    /// The cell's text; `None` for a row without a number.
-    pub(super) fn text(self, row: &Row<'_>) -> Option<String> {
-        let figures = row.figures.as_ref()?;
-        Some(match self {
-            Column::Median => figures.median.clone(),
-            Column::Unit => figures.unit.to_owned(),
-            Column::HalfWidth => figures.half_width.clone(),
-            Column::Best => figures.best.clone(),
-            Column::Reference => row.reference.clone().unwrap_or_default(),
-            Column::Cycles => row
-                .measurement
-                .core_cycles
-                .map_or_else(String::new, units::cycles),
-        })
-    }
-
-    /// Whether the column is secondary to the median, which people read first.
-    pub(super) fn is_secondary(self) -> bool {
-        !matches!(self, Column::Median | Column::Unit)
+    pub(super) fn cell(self, row: &Row<'_>) -> Cell {
+        match self {
+            Of(column) => row.view.cell(column),
+            Reference => Cell {
+                text: row.reference.clone().unwrap_or_default(),
+                tone: Tone::Quiet,
+                ..Cell::default()
+            },
+        }
     }
 }

@@ -3,7 +3,6 @@
 use syscost_results::{Measurement, Status};
 
 use super::Line;
-use crate::layout::mark_style;
 use crate::paint::{self, Paint, width};
 use crate::sentence::Mark;
 use crate::units::Figures;
@@ -78,7 +77,7 @@ impl<'a> Cell<'a> {
         }
         let mark = self.mark.unwrap_or(Mark::Unverified);
         out.push(' ');
-        out.push_str(&paint.text(mark_style(mark), mark.sign()));
+        out.push_str(&paint.text(paint::style(mark.tone()), mark.sign()));
         out
     }
 }

@@ -134,7 +134,7 @@ fn every_chart_shows_the_numbers_of_the_run_it_names() {
     let runs = [&a, &b, &c];
     let page = draw(&runs);
     let shown = |row: &Measurement| {
-        let figures = crate::chart::rows::value(row)?;
+        let figures = crate::view::value(row)?;
         Some(crate::chart::formatted(row.unit, &figures))
     };
     let mut seen = [0; 3];
