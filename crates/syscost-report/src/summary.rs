@@ -36,7 +36,7 @@ impl Reference<'_> {
     pub fn beside(&self, run: &Run) -> Beside {
         let rows = run.measurements.iter();
         let figures = rows.filter_map(|row| {
-            let value = figure(row, run, self.run)?;
+            let value = figure(row, run, self.run)?.median;
             Some((row.name.clone(), quantity(row.unit, value)))
         });
         Beside {
@@ -104,7 +104,7 @@ impl Cells {
             aside: beside.unwrap_or_default(),
             reference: line
                 .reference
-                .map_or_else(String::new, |value| quantity(row.unit, value)),
+                .map_or_else(String::new, |value| quantity(row.unit, value.median)),
             signs: footer::signs(&row.estimate, &row.flags),
         })
     }

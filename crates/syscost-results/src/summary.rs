@@ -3,7 +3,7 @@
 mod list;
 
 use self::list::BLOCKS;
-use crate::beside::figure;
+use crate::beside::{Beside, figure};
 use crate::study::means;
 use crate::{Measurement, Run, Status, directory, row_name};
 
@@ -37,8 +37,8 @@ pub struct Line<'r> {
     pub row: &'r Measurement,
     /// A part of it in ns, and what that is, e.g. one switch of a round trip.
     pub part: Option<(f64, &'static str)>,
-    /// The reference's figure, in the row's unit, if it has one.
-    pub reference: Option<f64>,
+    /// The reference's figure, if it has one.
+    pub reference: Option<Beside>,
 }
 
 /// A line of the summary.
@@ -203,7 +203,11 @@ mod tests {
         let l1 = &blocks[1].lines[0];
         assert_eq!(l1.row.estimate.median, Some(1.5));
         assert_eq!(l1.title, "Load-to-use latency, 16 KiB");
-        assert_eq!(l1.reference, Some(2.0), "of the same row");
+        assert_eq!(
+            l1.reference.map(|beside| beside.median),
+            Some(2.0),
+            "of the same row"
+        );
         assert!(!has_many(&mine));
     }
 
