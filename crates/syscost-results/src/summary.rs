@@ -50,6 +50,8 @@ pub(crate) struct Wanted {
     instead: Option<(&'static str, &'static str)>,
     /// A detail of the row, in ns, and what it is.
     part: Option<(&'static str, &'static str)>,
+    /// Whether it is one of the dozen that say what a machine is.
+    is_of_overview: bool,
 }
 
 /// The summary of a run, compared with a reference if there is one.
@@ -63,6 +65,14 @@ pub fn summary<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Block<'r>> {
             .collect(),
     });
     blocks.filter(|block| !block.lines.is_empty()).collect()
+}
+
+/// The few lines of the summary that say what a machine is, in its order.
+pub(crate) fn essentials<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Line<'r>> {
+    let all = BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
+    let few = all.filter(|wanted| wanted.is_of_overview);
+    few.filter_map(|wanted| line(wanted, run, reference))
+        .collect()
 }
 
 /// The rows that the summary looks for, each followed by the one that replaces it in short runs;
