@@ -37,7 +37,7 @@ impl Reference<'_> {
     pub fn beside(&self, run: &Run) -> Beside {
         let rows = run.measurements.iter();
         let figures = rows.filter_map(|row| {
-            let value = figure(row, run, self.run)?;
+            let value = figure(row, run, self.run)?.median;
             Some((row.name.clone(), quantity(row.unit, value)))
         });
         Beside {
@@ -106,7 +106,7 @@ impl Cells {
             aside: view.cell(aside).text,
             reference: line
                 .reference
-                .map_or_else(String::new, |value| quantity(row.unit, value)),
+                .map_or_else(String::new, |value| quantity(row.unit, value.median)),
             signs: view.signs(),
         })
     }

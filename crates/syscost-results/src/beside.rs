@@ -1,16 +1,59 @@
 //! Finds the figure of the same row in another run.
 
 use crate::run::{NfsServer, Peer};
-use crate::{Measurement, Run, Status, Unit, directory, row_name};
+use crate::{Better, Measurement, Run, Status, Unit, directory, row_name};
+
+/// The figure of a row in another run, in the row's unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beside {
+    /// Its median.
+    pub median: f64,
+    /// Lower end of its 95 % confidence interval; `None` if it has none.
+    pub low: Option<f64>,
+    /// Upper end of it.
+    pub high: Option<f64>,
+}
+
+impl Beside {
+    /// How many times this figure the row's own is; `None` where either is not above zero.
+    pub fn ratio(&self, row: &Measurement) -> Option<f64> {
+        let own = row.estimate.median.filter(|own| *own > 0.0)?;
+        let ratio = own / self.median;
+        (self.median > 0.0 && ratio.is_finite()).then_some(ratio)
+    }
+
+    /// Whether the two intervals have no value in common. Not if either is not known.
+    pub fn is_apart(&self, row: &Measurement) -> bool {
+        let own = row.estimate.ci95_low.zip(row.estimate.ci95_high);
+        let other = self.low.zip(self.high);
+        own.zip(other)
+            .is_some_and(|((low, high), (other_low, other_high))| {
+                high < other_low || other_high < low
+            })
+    }
+
+    /// Whether the row's own figure is the better one.
+    pub fn is_better(&self, row: &Measurement) -> bool {
+        let own = row.estimate.median;
+        own.is_some_and(|own| match row.better {
+            Better::Lower => own < self.median,
+            Better::Higher => own > self.median,
+        })
+    }
+}
 
 /// The figure of a row of `run` in another run: with the same definition and unit. A row that
 /// refers to a part of its machine ([`is_of_one_machine`]) has no figure in a run of another
 /// machine, or if the name means another part there.
-pub fn figure(row: &Measurement, run: &Run, other: &Run) -> Option<f64> {
+pub fn figure(row: &Measurement, run: &Run, other: &Run) -> Option<Beside> {
     let is_same = |other: &&Measurement| other.name == row.name && other.revision == row.revision;
     let same = other.measurements.iter().find(is_same)?;
     let is_comparable = !is_of_one_machine(&row.name) || are_of_one_part(&row.name, run, other);
-    figure_of(same, row.unit).filter(|_| is_comparable)
+    Some(Beside {
+        median: figure_of(same, row.unit).filter(|_| is_comparable)?,
+        low: same.estimate.ci95_low,
+        high: same.estimate.ci95_high,
+    })
 }
 
 /// The median of a row that has a number in this unit.
@@ -136,6 +179,35 @@ mod tests {
         ] {
             assert!(is_of_one_machine(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_row_is_apart_from_a_figure_where_no_interval_has_both() {
+        let mut own = row(OF_ANY, vec![vec![1.0]; 6]);
+        let estimate = &mut own.estimate;
+        estimate.median = Some(10.0);
+        (estimate.ci95_low, estimate.ci95_high) = (Some(9.0), Some(11.0));
+        let beside = |median, low, high| Beside { median, low, high };
+        for (other, ratio, is_apart, is_better) in [
+            (beside(20.0, Some(19.0), Some(21.0)), Some(0.5), true, true),
+            (beside(5.0, Some(4.0), Some(8.0)), Some(2.0), true, false),
+            // They touch, or one lies within the other.
+            (beside(8.0, Some(7.0), Some(9.0)), Some(1.25), false, false),
+            (beside(20.0, Some(8.0), Some(50.0)), Some(0.5), false, true),
+            (beside(20.0, None, None), Some(0.5), false, true),
+            (beside(0.0, Some(0.0), Some(0.0)), None, true, false),
+            (beside(f64::NAN, Some(f64::NAN), None), None, false, false),
+        ] {
+            assert_eq!(other.ratio(&own), ratio, "{other:?}");
+            assert_eq!(other.is_apart(&own), is_apart, "{other:?}");
+            assert_eq!(other.is_better(&own), is_better, "{other:?}");
+        }
+        let rate = Measurement {
+            better: Better::Higher,
+            ..own
+        };
+        assert!(beside(5.0, None, None).is_better(&rate));
+        assert!(!beside(5.0, None, None).is_better(&Measurement::default()));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! - [`measurement`]: one row of the document: estimate, evidence, flags, raw samples.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`mod@beside`]: the figure of the same row in another run.
-//! - [`mod@summary`]: the numbers people look for first. [`precision`]: how precise numbers are.
+//! - [`mod@overview`]: what a machine is. [`mod@summary`]: the numbers people look for first. [`precision`]: how precise numbers are.
 //! - [`mod@study`]: published experiments compared with a run.
 //! - [`mod@curve`]: names from which curves are drawn.
 //! - [`row_name`]: the parts of a row's name.
@@ -34,6 +34,7 @@ pub mod history;
 pub mod machine;
 pub mod measurement;
 pub mod numbers;
+pub mod overview;
 pub mod precision;
 pub mod row_name;
 pub mod run;

@@ -52,7 +52,7 @@ impl Numbers {
             let row = rows.find(|row| Some(&row.name) == number.row.as_ref());
             number.reference_ns = row.and_then(|row| {
                 let estimate = Estimate {
-                    median: Some(figure(row, run, other)?),
+                    median: Some(figure(row, run, other)?.median),
                     ..Estimate::default()
                 };
                 let [median, ..] = times(LIST.get(number.line)?.scale, row.unit, &estimate)?;

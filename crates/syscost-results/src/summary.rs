@@ -3,7 +3,7 @@
 mod list;
 
 use self::list::BLOCKS;
-use crate::beside::figure;
+use crate::beside::{Beside, figure};
 use crate::study::means;
 use crate::{Measurement, Run, Status, directory, row_name};
 
@@ -37,8 +37,8 @@ pub struct Line<'r> {
     pub row: &'r Measurement,
     /// A part of it in ns, and what that is, e.g. one switch of a round trip.
     pub part: Option<(f64, &'static str)>,
-    /// The reference's figure, in the row's unit, if it has one.
-    pub reference: Option<f64>,
+    /// The reference's figure, if it has one.
+    pub reference: Option<Beside>,
 }
 
 /// A line of the summary.
@@ -50,6 +50,8 @@ pub(crate) struct Wanted {
     instead: Option<(&'static str, &'static str)>,
     /// A detail of the row, in ns, and what it is.
     part: Option<(&'static str, &'static str)>,
+    /// Whether it is one of the dozen that say what a machine is.
+    is_of_overview: bool,
 }
 
 /// The summary of a run, compared with a reference if there is one.
@@ -63,6 +65,14 @@ pub fn summary<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Block<'r>> {
             .collect(),
     });
     blocks.filter(|block| !block.lines.is_empty()).collect()
+}
+
+/// The few lines of the summary that say what a machine is, in its order.
+pub(crate) fn essentials<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Line<'r>> {
+    let all = BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
+    let few = all.filter(|wanted| wanted.is_of_overview);
+    few.filter_map(|wanted| line(wanted, run, reference))
+        .collect()
 }
 
 /// The rows that the summary looks for, each followed by the one that replaces it in short runs;
@@ -203,7 +213,11 @@ mod tests {
         let l1 = &blocks[1].lines[0];
         assert_eq!(l1.row.estimate.median, Some(1.5));
         assert_eq!(l1.title, "Load-to-use latency, 16 KiB");
-        assert_eq!(l1.reference, Some(2.0), "of the same row");
+        assert_eq!(
+            l1.reference.map(|beside| beside.median),
+            Some(2.0),
+            "of the same row"
+        );
         assert!(!has_many(&mine));
     }
 

@@ -17,6 +17,15 @@ const fn line(title: &'static str, row: &'static str) -> Wanted {
         row,
         instead: None,
         part: None,
+        is_of_overview: false,
+    }
+}
+
+/// A line that is one of the dozen that say what a machine is.
+const fn essential(wanted: Wanted) -> Wanted {
+    Wanted {
+        is_of_overview: true,
+        ..wanted
     }
 }
 
@@ -36,24 +45,27 @@ const fn plateau(
 
 const KERNEL: &[Wanted] = &[
     line("Clock reading", "timing.clock_read{source=monotonic}"),
-    line("Null system call", "syscall.null{call=getppid}"),
+    essential(line("Null system call", "syscall.null{call=getppid}")),
     line("Signal, caught", "signal.catch{via=tgkill}"),
-    line(
+    essential(line(
         "Minor page fault",
         "memory.page_fault{kind=anonymous_write,state=recycled}",
-    ),
-    line("fork, exec, exit, wait", "task.exec{via=fork}"),
-    line("Thread, created and joined", "task.pthread{until=reaped}"),
+    )),
+    essential(line("fork, exec, exit, wait", "task.exec{via=fork}")),
+    essential(line(
+        "Thread, created and joined",
+        "task.pthread{until=reaped}",
+    )),
 ];
 
 const SCHEDULING: &[Wanted] = &[
-    Wanted {
+    essential(Wanted {
         part: Some(("switch_ns", "each context switch")),
         ..line(
             "Pipe ping-pong, 2 switches",
             "switch.pipe{between=processes,cpus=same}",
         )
-    },
+    }),
     line(
         "Pipe ping-pong, two CPUs",
         "switch.pipe{between=processes,cpus=same_cache}",
@@ -73,30 +85,30 @@ const SCHEDULING: &[Wanted] = &[
 ];
 
 const MEMORY: &[Wanted] = &[
-    plateau(
+    essential(plateau(
         "L1 load-to-use latency",
         "memory.cache_latency{level=1}",
         "memory.latency{pages=4K,access=random,size=16K}",
         "Load-to-use latency, 16 KiB",
-    ),
-    plateau(
+    )),
+    essential(plateau(
         "L2 load-to-use latency",
         "memory.cache_latency{level=2}",
         "memory.latency{pages=4K,access=random,size=240K}",
         "Load-to-use latency, 240 KiB",
-    ),
-    plateau(
+    )),
+    essential(plateau(
         "L3 load-to-use latency",
         "memory.cache_latency{level=3}",
         "memory.latency{pages=2M,access=random,size=6M}",
         "Load-to-use latency, 6 MiB",
-    ),
-    plateau(
+    )),
+    essential(plateau(
         "Memory latency",
         "memory.cache_latency{level=memory}",
         "memory.latency{pages=2M,access=random,size=128M}",
         "Load-to-use latency, 128 MiB",
-    ),
+    )),
     line(
         "One load per page, 4096 pages",
         "memory.tlb{pages=4K,count=4096}",
@@ -105,10 +117,10 @@ const MEMORY: &[Wanted] = &[
         "Core-to-core",
         "memory.core_to_core{via=exchange,from=*,to=*}",
     ),
-    line(
+    essential(line(
         "Memory read bandwidth",
         "memory.bandwidth{op=read,simd=*,size=512M,threads=1}",
-    ),
+    )),
 ];
 
 const CPU: &[Wanted] = &[
@@ -122,13 +134,13 @@ const CPU: &[Wanted] = &[
 ];
 
 const NETWORK_AND_FILES: &[Wanted] = &[
-    line(
+    essential(line(
         "TCP round trip, loopback, 64 B",
         "net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}",
-    ),
+    )),
     line(
         "Random read, 4 KiB, cold",
         "fs.read{dir=*,access=random,cache=cold,size=4K}",
     ),
-    line("fsync, 4 KiB", "fs.sync{dir=*,via=fsync,size=4K}"),
+    essential(line("fsync, 4 KiB", "fs.sync{dir=*,via=fsync,size=4K}")),
 ];

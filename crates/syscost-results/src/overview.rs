@@ -1,0 +1,128 @@
+//! What a machine is, in a dozen numbers: for those who see a run for the first time.
+
+use crate::summary::{Line, essentials};
+use crate::{Measurement, Run, Status, row_name};
+
+/// The answer.
+#[derive(Debug, Clone)]
+pub struct Overview<'r> {
+    /// The lines of the summary that say the most, limited to those that the run has rows for. A row
+    /// may lack a number, and its status says why.
+    pub lines: Vec<Line<'r>>,
+    /// The data caches that were found, nearest first; none if the run did not look for them.
+    pub caches: Vec<Cache>,
+    /// The latency of a load by the amount of memory that loads in random order are spread over,
+    /// sorted by the size of the pages, then by that amount.
+    pub curve: Vec<Load<'r>>,
+}
+
+/// A cache that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cache {
+    /// Its level, from 1.
+    pub level: u32,
+    /// Its size in bytes.
+    pub bytes: f64,
+}
+
+/// A point of the latency curve.
+#[derive(Debug, Clone)]
+pub struct Load<'r> {
+    /// The bytes that the loads are spread over.
+    pub bytes: f64,
+    /// The size of the pages, as the row's name has it: `4K`, `2M`.
+    pub pages: &'r str,
+    /// The row, which has a number.
+    pub row: &'r Measurement,
+}
+
+/// What the measured machine is, beside a reference if there is one.
+pub fn overview<'r>(run: &'r Run, reference: Option<&Run>) -> Overview<'r> {
+    let measured = || {
+        let rows = run.measurements.iter();
+        rows.filter(|row| row.status == Status::Ok)
+    };
+    let cache = |row: &Measurement| {
+        let is_one = row.id == "memory.cache_size";
+        let level = row.case.get("level").filter(|_| is_one)?;
+        Some(Cache {
+            level: level.parse().ok()?,
+            bytes: row.estimate.median?,
+        })
+    };
+    let load = |row: &'r Measurement| {
+        let is_random = row
+            .case
+            .get("access")
+            .is_some_and(|order| order == "random");
+        let size = row.case.get("size")?;
+        let pages = row.case.get("pages")?;
+        (row.id == "memory.latency" && is_random).then_some(Load {
+            bytes: row_name::number(size)?,
+            pages,
+            row,
+        })
+    };
+    let mut caches: Vec<Cache> = measured().filter_map(cache).collect();
+    caches.sort_by_key(|cache| cache.level);
+    let mut curve: Vec<Load<'r>> = measured().filter_map(load).collect();
+    let pages = |load: &Load<'_>| row_name::number(load.pages).unwrap_or(0.0);
+    curve.sort_by(|one, other| {
+        let by_pages = pages(one).total_cmp(&pages(other));
+        by_pages.then(one.bytes.total_cmp(&other.bytes))
+    });
+    Overview {
+        lines: essentials(run, reference),
+        caches,
+        curve,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn caches_and_the_curve_are_those_that_have_numbers() {
+        let row = |name: &str, value: f64| fixture::row(name, vec![vec![value; 2]; 6]);
+        let load =
+            |pages, size| format!("memory.latency{{pages={pages},access=random,size={size}}}");
+        let mut unknown = row("memory.cache_size{level=3}", 9.0);
+        unknown.status = Status::Unsupported;
+        let rows = vec![
+            row("syscall.null{call=getppid}", 100.0),
+            row("timing.clock_read{source=monotonic}", 20.0),
+            row(&load("2M", "1K"), 1.0),
+            row(&load("4K", "128M"), 150.0),
+            row(&load("4K", "16K"), 1.5),
+            row("memory.latency{pages=4K,access=stride,size=16K}", 1.2),
+            row("memory.cache_size{level=2}", 1e6),
+            row("memory.cache_size{level=1}", 48e3),
+            unknown,
+        ];
+        let run = fixture::run("r", rows);
+        let found = overview(&run, Some(&run));
+        let titles: Vec<&str> = found.lines.iter().map(|line| line.title.as_str()).collect();
+        let chase = "Load-to-use latency, 16 KiB";
+        assert_eq!(titles, ["Null system call", chase]);
+        let beside = found.lines[0].reference.expect("of the same row");
+        assert_eq!(beside.ratio(found.lines[0].row), Some(1.0));
+        let caches: Vec<_> = found
+            .caches
+            .iter()
+            .map(|one| (one.level, one.bytes))
+            .collect();
+        assert_eq!(caches, [(1, 48e3), (2, 1e6)]);
+        let curve: Vec<_> = found
+            .curve
+            .iter()
+            .map(|one| (one.pages, one.bytes))
+            .collect();
+        let (kib, mib) = (1024.0, 1_048_576.0);
+        assert_eq!(
+            curve,
+            [("4K", 16.0 * kib), ("4K", 128.0 * mib), ("2M", kib)]
+        );
+    }
+}
