@@ -25,7 +25,7 @@ pub(super) fn cards(
     group: &str,
     rows: &[&Row<'_>],
     runs: &[&Run],
-    options: &PageOptions,
+    options: &PageOptions<'_>,
 ) -> Markup {
     html! {
         div class="cards" id=(place(group)) {
@@ -36,7 +36,7 @@ pub(super) fn cards(
     }
 }
 
-fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions) -> Markup {
+fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions<'_>) -> Markup {
     let id = rows[0].id();
     let explanation = options.explanations.get(id);
     html! {

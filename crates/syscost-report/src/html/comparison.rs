@@ -1,102 +1,347 @@
-//! The page of a comparison.
+//! What changed between two sides of runs, as `syscost compare` judges it: the same for the page of
+//! a comparison and for that of two runs.
+//!
+//! First the verdict, then what changed, what could not be decided, what else differs, the groups,
+//! and what to know before acting on it.
+
+use std::collections::HashMap;
 
 use maud::{Markup, html};
-use syscost_results::Better;
-use syscost_results::compare::{Change, Comparison, Difference, Row};
+use syscost_results::compare::{Change, ComparedIn, Comparison, Difference, Row};
+use syscost_results::{Better, Run};
 
 use crate::chart::{Begin, Scale};
-use crate::compare::{
-    IN_TURN, is_noticed, medians, notices, own_notes, power, side, sides, spread, tail, verdict,
-};
+use crate::compare::{self, verdict};
+use crate::sentence::{self, share};
 
-use super::change::{class, cost, groups};
 use super::headline::percent;
-use super::skeleton::Kinds;
-use super::table::{place, sortable};
-use super::{key, quantities, skeleton, words};
+use super::table::{cell, column, place, sortable};
+use super::{letter, quantities, words};
 
+/// Sign beside the ratio of a rate, of which more is better.
+pub(super) const RATE: &str = "↑";
 /// Ratios further from one than this are drawn at the edge: a single uncertain row would squeeze
 /// all others into a dot.
 const WIDEST: f64 = 2.0;
 
-/// The page of a comparison: what differs between the sides, every row with its verdict, what could
-/// not be compared.
-pub fn comparison(comparison: &Comparison) -> String {
-    let title = "What changed".to_owned();
-    let links: Vec<(String, String)> = [
-        ("groups", "groups"),
-        ("facts", "facts"),
-        ("rows", "rows"),
-        ("not-compared", "not compared"),
-    ]
-    .map(|(target, text)| (target.to_owned(), text.to_owned()))
-    .to_vec();
-    let body = html! {
-        (skeleton::header(&title, &subtitle(comparison)))
-        (skeleton::toolbar(&links, Kinds::OfChanges))
-        main id="content" {
-            section id="groups" aria-labelledby="title-groups" {
-                h2 id="title-groups" { "Groups" }
-                @for line in notices(comparison) { p class="note" { (line) } }
-                (groups(comparison, sides(comparison)))
-            }
-            (facts(comparison))
-            section id="rows" aria-labelledby="title-rows" {
-                h2 id="title-rows" { "Rows" }
-                (rows(comparison))
-            }
-            (not_compared(comparison))
-        }
-        (skeleton::footer(&comparison.new.version))
-    };
-    skeleton::document(&title, &body).into_string()
+/// A page's comparison, with its rows by name.
+pub(super) struct Changes<'a> {
+    comparison: &'a Comparison,
+    by_name: HashMap<&'a str, &'a Row>,
+    /// What the sides are called: by their letters, if they are a run each.
+    sides: [String; 2],
+    /// The side of each run of the page; empty if the sides are a run each.
+    of_runs: Vec<&'static str>,
 }
 
-fn subtitle(comparison: &Comparison) -> Markup {
-    html! {
-        p class="lead" {
-            @for change in Change::ALL {
-                span class={ "verdict " (class(change)) } { (comparison.count(change)) " " (verdict(change)) } " "
+impl<'a> Changes<'a> {
+    pub(super) fn new(comparison: &'a Comparison, runs: &[&Run]) -> Self {
+        let both = [&comparison.base, &comparison.new];
+        let index = |id: &String| runs.iter().position(|run| run.id == *id);
+        let single = both.map(|side| match &side.runs[..] {
+            [only] => index(only).map(letter),
+            _ => None,
+        });
+        let (sides, of_runs) = match single {
+            [Some(base), Some(new)] => ([base, new], Vec::new()),
+            _ => {
+                let names = compare::sides(comparison);
+                let of = |run: &&Run| usize::from(!comparison.base.runs.contains(&run.id));
+                let of_runs = runs.iter().map(|run| names[of(run)]).collect();
+                (names.map(str::to_owned), of_runs)
             }
-        }
-        p class="quiet" { (key(0)) " " (side(&comparison.base)) }
-        p class="quiet" { (key(1)) " " (side(&comparison.new)) }
-        @if let Some(power) = power(comparison) { p class="quiet" { "It " (power) "." } }
-        @if comparison.paired { p class="quiet" { (IN_TURN) } }
-        @if let Some(spread) = spread(comparison) { p class="quiet" { (spread) } }
-    }
-}
-
-fn facts(comparison: &Comparison) -> Markup {
-    html! {
-        section id="facts" aria-labelledby="title-facts" {
-            h2 id="title-facts" { "What else differs" }
-            (differences(comparison, sides(comparison)))
+        };
+        let rows = comparison.rows.iter();
+        Changes {
+            by_name: rows.map(|row| (row.name.as_str(), row)).collect(),
+            comparison,
+            sides,
+            of_runs,
         }
     }
-}
 
-/// The facts that differ and may explain a change, apart from those shown at the top. `sides` are
-/// the page's names for base and new.
-pub(super) fn differences(comparison: &Comparison, sides: [&str; 2]) -> Markup {
-    let others = comparison.facts.iter();
-    let others: Vec<&Difference> = others.filter(|fact| !is_noticed(fact)).collect();
-    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".to_owned());
-    html! {
-        @if others.is_empty() {
-            p { "No other fact of machine or program differs between the sides." }
-        } @else {
-            div class="box" tabindex="0" role="region" aria-label="Facts that differ" {
-                table class="differences" {
-                    caption { "Facts that differ, the likeliest explanations first" }
+    /// The side of a run, where a side is more than one.
+    pub(super) fn side_of(&self, run: usize) -> Option<&'static str> {
+        self.of_runs.get(run).copied()
+    }
+
+    /// How a row's ratio is called: `B / A`.
+    pub(super) fn ratio_name(&self) -> String {
+        let [base, new] = &self.sides;
+        format!("{new} / {base}")
+    }
+
+    /// The names of both sides, the base first.
+    pub(super) fn sides(&self) -> [&str; 2] {
+        [&self.sides[0], &self.sides[1]]
+    }
+
+    /// Explains the ratio of a row.
+    pub(super) fn about_ratio(&self) -> String {
+        let [base, new] = &self.sides;
+        format!(
+            "{new} / {base} is not the quotient of the two medians beside it, but the middle one of the ratios of every process of \
+             {new} to every one of {base} (Hodges and Lehmann); where it says “one clock”, as if both had run at {base}'s"
+        )
+    }
+
+    /// The class by which the filter selects this row's change.
+    pub(super) fn class(&self, name: &str) -> &'static str {
+        self.by_name
+            .get(name)
+            .map_or("none", |row| word(row.verdict))
+    }
+
+    /// The medians of both sides, for pages without a column for each run.
+    pub(super) fn medians(&self, name: &str) -> Markup {
+        let Some(row) = self.by_name.get(name) else {
+            return html! { td {} td {} };
+        };
+        let [base, new] = compare::medians(row);
+        html! { (cell(Some(row.base), &html! { (base) })) (cell(Some(row.new), &html! { (new) })) }
+    }
+
+    /// The ratio of a row with its interval, and the verdict; the row's details explain the
+    /// verdict.
+    pub(super) fn cells(&self, name: &str) -> Markup {
+        let Some(row) = self.by_name.get(name) else {
+            return html! { td {} td class="quiet" { "not compared" } };
+        };
+        let way = match row.compared_in {
+            ComparedIn::Time => None,
+            ComparedIn::OneFrequency => Some("one clock"),
+            ComparedIn::CoreCycles => Some("cycles"),
+        };
+        html! {
+            td class="num ratio" data-v=(sortable(cost(row))) {
+                b { (format!("{:.3}", row.ratio)) } @if row.better == Better::Higher { " " (RATE) }
+                small { (interval(row).unwrap_or_else(|| "no interval".to_owned())) @if let Some(way) = way { " · " (way) } }
+            }
+            td data-v=(row.verdict as u8) { (tag(row.verdict)) }
+        }
+    }
+
+    /// The headings of [`Changes::cells`].
+    pub(super) fn heading(&self) -> Markup {
+        html! { (column(&self.ratio_name(), "num", None)) (column("verdict", "", None)) }
+    }
+
+    /// What a row's details say about its change: the verdict and why, how it was compared, and its
+    /// notes.
+    pub(super) fn reasons(&self, name: &str) -> Vec<String> {
+        let Some(row) = self.by_name.get(name) else {
+            let others = self.comparison.uncompared();
+            let own = others.filter(|(other, _)| *other == name);
+            return own.map(|(_, why)| format!("not compared: {why}")).collect();
+        };
+        let mut lines = vec![
+            format!("{}: {}", verdict(row.verdict), why(row)),
+            format!("margin of a change: {}", share(100.0 * row.margin)),
+        ];
+        lines.extend(
+            row.detectable
+                .map(|change| format!("could have found a change of {}", share(100.0 * change))),
+        );
+        lines.extend(row.p_value.map(|p| match p {
+            p if p < 0.001 => "p < 0.001".to_owned(),
+            p => format!("p = {p:.3}"),
+        }));
+        lines.extend(match row.compared_in {
+            ComparedIn::Time => None,
+            ComparedIn::OneFrequency => Some(format!(
+                "compared as if both had run at {}'s frequency, by how much of it is core cycles",
+                self.sides[0]
+            )),
+            ComparedIn::CoreCycles => Some("compared in core cycles".to_owned()),
+        });
+        lines.extend(row.notes.iter().cloned());
+        lines.extend(compare::tail(row));
+        lines
+    }
+
+    /// How many rows got each verdict, for the head of the page.
+    pub(super) fn verdicts(&self) -> Markup {
+        let comparison = self.comparison;
+        let [base, new] = &self.sides;
+        html! {
+            p class="verdicts" {
+                @for change in Change::ALL {
+                    @let count = comparison.count(change);
+                    a href="#content" data-which=(word(change)) class=(if count > 0 { class(change) } else { "quiet" }) {
+                        b { (count) } " " (verdict(change))
+                    }
+                    " "
+                }
+            }
+            p class="quiet" {
+                "From " (base) " to " (new) ", " (sentence::count(comparison.rows.len(), "row")) " compared"
+                @if let Some(power) = compare::power(comparison) { ", which " (power) }
+                "."
+                @if comparison.paired { " " (capital(compare::IN_TURN)) "." }
+                @if let Some(spread) = compare::spread(comparison) { " " (spread) "." }
+            }
+        }
+    }
+
+    /// How many rows of a group got worse and better, without zero counts: `, 2 worse`.
+    pub(super) fn counts(&self, group: &str) -> String {
+        let groups = self.comparison.groups.iter();
+        let found = groups.filter(|one| one.name == group);
+        found
+            .flat_map(|one| [(one.worse, "worse"), (one.better, "better")])
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!(", {count} {word}"))
+            .collect()
+    }
+
+    /// All that is said of the comparison as a whole.
+    pub(super) fn section(&self) -> Markup {
+        let comparison = self.comparison;
+        let [base, new] = &self.sides;
+        html! {
+            section id="changes" aria-labelledby="title-changes" {
+                h2 id="title-changes" { "What changed from " (base) " to " (new) }
+                (self.changed())
+                @let undecided = comparison.count(Change::Inconclusive);
+                @if undecided > 0 {
+                    h3 { "What could not be decided" }
+                    p {
+                        a href="#content" data-which="inconclusive" { (sentence::count(undecided, "row")) }
+                        @if undecided == 1 { " is inconclusive: its samples" } @else { " are inconclusive: their samples" }
+                        " cannot tell. "
+                        @if let Some(power) = compare::power(comparison) { "This comparison " (power) ". " }
+                        "More rounds (--profile standard), or several runs a side, would decide more of them."
+                    }
+                }
+                h3 { "What else differs" }
+                (self.differences())
+                (self.groups())
+                h3 { "Before you act on it" }
+                ul class="notes" {
+                    @for line in compare::notices(comparison) { li { (words::broken(&line)) } }
+                    li { (self.about_ratio()) }
+                    @if !comparison.groups.is_empty() { li { (compare::groups_note(comparison, self.sides())) } }
+                }
+                @let others: Vec<(&str, &str)> = comparison.uncompared().collect();
+                @if !others.is_empty() {
+                    details {
+                        summary { (sentence::count(others.len(), "row")) @if others.len() == 1 { " was" } @else { " were" } " not compared" }
+                        ul class="plain" { @for (name, reason) in others { li { code { (words::name(name)) } ": " (reason) } } }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The rows that changed, the worst first.
+    fn changed(&self) -> Markup {
+        let rows = self.comparison.rows.iter();
+        let rows: Vec<&Row> = rows
+            .filter(|row| matches!(row.verdict, Change::Worse | Change::Better))
+            .collect();
+        if rows.is_empty() {
+            return html! { p { "No row is known to have changed." } };
+        }
+        let own_notes = compare::own_notes(self.comparison);
+        let scale = scale(&rows);
+        let [base, new] = &self.sides;
+        html! {
+            div class="box" tabindex="0" role="region" aria-label="Rows that changed" {
+                table class="changes stack" {
+                    caption class="spoken" { "Rows that changed, the worst first; a name leads to its row" }
                     thead { tr {
-                        th scope="col" { "fact" }
-                        @for (index, side) in sides.iter().enumerate() { th scope="col" { (key(index)) @if side.len() > 1 { " " (side) } } }
-                        th scope="col" { "what it does" }
+                        th scope="col" { "operation" } th scope="col" { "change" }
+                        th scope="col" class="plot" { span class="spoken" { "interval of the ratio; the line is no change" } }
+                        th scope="col" class="num" { (base) } th scope="col" class="num" { (new) }
+                        th scope="col" class="num" { (self.ratio_name()) } th scope="col" class="num" { "95 %" }
+                        th scope="col" class="num" { "margin" }
                     } }
                     tbody {
-                        @for fact in others {
-                            tr { th scope="row" title=(fact.fact) { (quantities::named(&fact.fact)) } td { (shown(&fact.base)) } td { (shown(&fact.new)) } td { (fact.meaning.as_deref().unwrap_or_default()) } }
+                        @for row in rows {
+                            @let [base_median, new_median] = compare::medians(row);
+                            tr {
+                                th scope="row" {
+                                    a href={ "#" (place(&row.name)) } { (words::name(&row.name)) }
+                                    @for note in own_notes(row) { br; small class="quiet" { (note) } }
+                                }
+                                td { (tag(row.verdict)) }
+                                td class="plot" { (picture(row, &scale)) }
+                                td class="num" data-head=(base) { (base_median) }
+                                td class="num" data-head=(new) { (new_median) }
+                                td class="num" data-head=(self.ratio_name()) { b { (format!("{:.3}", row.ratio)) } @if row.better == Better::Higher { " " (RATE) } }
+                                td class="num quiet" data-head="95 %" { (interval(row).unwrap_or_else(|| "none".to_owned())) }
+                                td class="num quiet" data-head="margin" { (format!("{:.1} %", 100.0 * row.bound())) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The facts that differ and may explain a change, apart from those that the notices name.
+    fn differences(&self) -> Markup {
+        let others = self.comparison.facts.iter();
+        let others: Vec<&Difference> = others.filter(|fact| !compare::is_noticed(fact)).collect();
+        let shown =
+            |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".to_owned());
+        let [base, new] = &self.sides;
+        html! {
+            @if others.is_empty() {
+                p { "No other fact of machine or program differs between the sides." }
+            } @else {
+                div class="box" tabindex="0" role="region" aria-label="Facts that differ" {
+                    table class="stack even" {
+                        caption class="spoken" { "Facts that differ, the likeliest explanations first" }
+                        thead { tr { @for head in ["fact", base, new, "what it does"] { th scope="col" { (head) } } } }
+                        tbody {
+                            @for fact in others {
+                                tr {
+                                    th scope="row" { (quantities::named(&fact.fact)) }
+                                    td data-head=(base) { (shown(&fact.base)) } td data-head=(new) { (shown(&fact.new)) }
+                                    td { (fact.meaning.as_deref().unwrap_or_default()) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A line for each group: the mean of its ratios, and how many rows got each verdict.
+    fn groups(&self) -> Markup {
+        let groups = &self.comparison.groups;
+        if groups.is_empty() {
+            return html! {};
+        }
+        let has_left_out = compare::are_rows_left_out(groups);
+        html! {
+            h3 { "Groups" }
+            div class="box" tabindex="0" role="region" aria-label="Groups" {
+                table class="groups stack" {
+                    caption class="spoken" { "What became of each group" }
+                    thead { tr {
+                        th scope="col" { "group" } th scope="col" class="num" { "cost" } th scope="col" class="num" { "95 %" }
+                        @for change in Change::ALL { th scope="col" class="num" { (verdict(change)) } }
+                        @if has_left_out { th scope="col" class="num" { "left out" } }
+                        th scope="col" class="num" { "rows" }
+                    } }
+                    tbody {
+                        @for group in groups {
+                            tr {
+                                th scope="row" { @if group.name.is_empty() { "all" } @else { (group.name) } }
+                                td class="num" data-head="cost" { (compare::group_ratio(group)) }
+                                td class="num quiet" data-head="95 %" { (compare::group_interval(group).unwrap_or_else(|| "none".to_owned())) }
+                                @for (count, change) in [
+                                    (group.worse, Change::Worse), (group.better, Change::Better),
+                                    (group.inconclusive, Change::Inconclusive), (group.same, Change::Same),
+                                ] {
+                                    td class={ "num " (if count > 0 { class(change) } else { "quiet" }) } data-head=(verdict(change)) { (count) }
+                                }
+                                @if has_left_out { td class="num quiet" data-head="left out" { (group.left_out) } }
+                                td class="num quiet" data-head="rows" { (group.rows) }
+                            }
                         }
                     }
                 }
@@ -105,10 +350,10 @@ pub(super) fn differences(comparison: &Comparison, sides: [&str; 2]) -> Markup {
     }
 }
 
-fn rows(comparison: &Comparison) -> Markup {
-    // The axis includes one, so that every interval can be compared with it.
-    let ends = comparison
-        .rows
+/// The axis of the ratios' pictures; it includes one, so that every interval can be compared with
+/// it.
+fn scale(rows: &[&Row]) -> Scale {
+    let ends = rows
         .iter()
         .flat_map(|row| [row.ci95_low, row.ci95_high, Some(row.ratio)]);
     let logarithms = ends
@@ -116,80 +361,85 @@ fn rows(comparison: &Comparison) -> Markup {
         .chain([1.0])
         .filter(|ratio| *ratio > 0.0)
         .map(|ratio| ratio.clamp(1.0 / WIDEST, WIDEST).ln());
-    let scale = Scale::fit(logarithms, Begin::Near, (0.0, 1.0));
-    let own_notes = own_notes(comparison);
-    let [base, new] = sides(comparison);
-    let sorted = |text: &str, kind: &str| {
-        html! { th scope="col" class=(kind) aria-sort="none" { button type="button" class="sort" { (text) } } }
-    };
-    html! {
-        div class="box" tabindex="0" role="region" aria-label="Compared rows" {
-            table class="rows" data-rows="comparison" {
-                caption { (comparison.rows.len()) " rows compared" }
-                thead { tr {
-                    (sorted("operation", "name")) (sorted("verdict", "")) (sorted(base, "num")) (sorted(new, "num"))
-                    (sorted(&format!("{new} / {base}"), "num")) (sorted("95 %", "num"))
-                    th scope="col" class="plot" { span class="spoken" { "interval of the ratio; the line is no change" } }
-                    (sorted("p", "num")) (sorted("margin", "num"))
-                } }
-                @for row in &comparison.rows { (line(row, own_notes(row), &scale)) }
-            }
-        }
-    }
+    Scale::fit(logarithms, Begin::Near, (0.0, 1.0))
 }
 
-fn line(row: &Row, notes: Vec<&str>, scale: &Scale) -> Markup {
+/// The interval of a row's ratio, with a line at one.
+fn picture(row: &Row, scale: &Scale) -> Markup {
     let share = |ratio: f64| scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     let interval = row.ci95_low.zip(row.ci95_high);
-    let number =
-        |value: f64, text: String| html! { td class="num" data-v=(sortable(value)) { (text) } };
-    let [base, new] = medians(row);
-    let notes = notes.into_iter().map(str::to_owned);
     html! {
-        tbody id=(place(&row.name)) data-change=(verdict(row.verdict)) {
-            tr class="row" {
-                th scope="row" class="name" {
-                    (words::name(&row.name))
-                    @for note in notes.chain(tail(row)) { br; small class="quiet" { (note) } }
-                }
-                td data-v=(row.verdict as u8) { span class={ "verdict " (class(row.verdict)) } { (verdict(row.verdict)) } }
-                (number(row.base, base))
-                (number(row.new, new))
-                (number(cost(row), format!("{:.3}", row.ratio)))
-                @match interval {
-                    Some((low, high)) => (number(high - low, format!("{low:.3} to {high:.3}"))),
-                    None => td class="num quiet" { "none" },
-                }
-                td class="plot" title=(match row.better { Better::Lower => "lower is better", Better::Higher => "higher is better" }) {
-                    span class={ "ci " (class(row.verdict)) (if interval.is_none() { " open" } else { "" }) } {
-                        b style={ "left:" (percent(share(1.0))) } {}
-                        @if let Some((low, high)) = interval {
-                            span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
-                        }
-                        i style={ "left:" (percent(share(row.ratio))) } {}
-                    }
-                }
-                @match row.p_value {
-                    Some(p) if p < 0.001 => (number(p, "< 0.001".to_owned())),
-                    Some(p) => (number(p, format!("{p:.3}"))),
-                    None => td {},
-                }
-                (number(row.bound(), format!("{:.1} %", 100.0 * row.bound())))
+        span class={ "ci " (class(row.verdict)) (if interval.is_none() { " open" } else { "" }) } {
+            b style={ "left:" (percent(share(1.0))) } {}
+            @if let Some((low, high)) = interval {
+                span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
             }
+            i style={ "left:" (percent(share(row.ratio))) } {}
         }
     }
 }
 
-fn not_compared(comparison: &Comparison) -> Markup {
-    let list: Vec<(&str, &str)> = comparison.uncompared().collect();
-    html! {
-        section id="not-compared" aria-labelledby="title-not-compared" {
-            h2 id="title-not-compared" { "Not compared" }
-            @if list.is_empty() {
-                p { "Every row stands on both sides." }
-            } @else {
-                ul class="plain" { @for (name, reason) in list { li { code { (words::name(name)) } ": " (reason) } } }
-            }
-        }
+/// The key for sorting rows by change: how much costlier the row became, as a logarithm.
+fn cost(row: &Row) -> f64 {
+    match row.better {
+        Better::Lower => row.ratio.ln(),
+        Better::Higher => -row.ratio.ln(),
     }
+}
+
+/// The interval of a row's ratio.
+fn interval(row: &Row) -> Option<String> {
+    let (low, high) = row.ci95_low.zip(row.ci95_high)?;
+    Some(format!("{low:.3} to {high:.3}"))
+}
+
+/// Why a row got its verdict.
+fn why(row: &Row) -> String {
+    let [margin, same] = [row.margin, row.same_within].map(|ratio| share(100.0 * ratio));
+    let Some((low, high)) = row.ci95_low.zip(row.ci95_high) else {
+        return "there is no interval".to_owned();
+    };
+    match row.verdict {
+        Change::Worse | Change::Better => {
+            format!("the whole interval lies beyond the margin of {margin}")
+        }
+        Change::Same => format!("the whole interval lies within {same}"),
+        Change::Inconclusive if low > 1.0 + row.margin || high < 1.0 / (1.0 + row.margin) => {
+            "the interval lies beyond the margin, but among this many rows some do by chance"
+                .to_owned()
+        }
+        Change::Inconclusive => format!(
+            "the interval reaches beyond {same}, so it is not the same, and does not lie wholly beyond {margin}, so it is no change"
+        ),
+    }
+}
+
+/// A verdict in its colour.
+pub(super) fn tag(change: Change) -> Markup {
+    html! { span class={ "verdict " (class(change)) } { (verdict(change)) } }
+}
+
+/// The CSS class of a verdict.
+fn class(change: Change) -> &'static str {
+    match change {
+        Change::Worse => "bad",
+        Change::Better => "good",
+        Change::Inconclusive => "care",
+        Change::Same => "quiet",
+    }
+}
+
+/// The word by which the filter knows a verdict.
+fn word(change: Change) -> &'static str {
+    match change {
+        Change::Same => "same",
+        other => verdict(other),
+    }
+}
+
+/// A sentence with a capital letter.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }

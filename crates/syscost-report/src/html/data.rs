@@ -13,7 +13,7 @@ use crate::sentence::{self, Mark};
 use crate::units::Figures;
 use crate::view::{Column, RowView};
 
-use super::change::Changes;
+use super::comparison::Changes;
 use super::rows::{Row, Rows};
 use super::{MAX_COLUMNS, PageOptions, details, letter, quantities, whose, words};
 
@@ -44,7 +44,7 @@ pub(super) fn script(
     rows: &Rows<'_>,
     runs: &[&Run],
     changes: Option<&Changes<'_>>,
-    options: &PageOptions,
+    options: &PageOptions<'_>,
 ) -> Markup {
     let (mut texts, mut claims) = (Texts::default(), Texts::default());
     let drawn: Vec<Value> = rows
@@ -64,7 +64,7 @@ pub(super) fn script(
         .iter()
         .enumerate()
         .map(|(index, run)| {
-            let key = (runs.len() <= MAX_COLUMNS).then(|| letter(index).to_string());
+            let key = (runs.len() <= MAX_COLUMNS).then(|| letter(index));
             json!([key, whose::place(run, runs)])
         })
         .collect();
@@ -123,7 +123,7 @@ fn flags(rows: &Rows<'_>) -> Map<String, Value> {
 fn of(
     row: &Row<'_>,
     runs: &[&Run],
-    options: &PageOptions,
+    options: &PageOptions<'_>,
     texts: &mut Texts,
     claims: &mut Texts,
 ) -> Map<String, Value> {

@@ -23,7 +23,7 @@ pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
     let first = beside.labels[0];
     html! {
         div class="box" id={ "directories-" (group) } tabindex="0" role="region" aria-label="Directories side by side" {
-            table class="levels" {
+            table class="stack" {
                 caption { span { "Directories side by side" @if runs.len() > 1 { "; " (whose(runs.len() - 1, runs)) } } }
                 thead { tr {
                     th scope="col" { "operation" }
@@ -36,7 +36,7 @@ pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
                     @for line in &beside.lines {
                         tr {
                             th scope="row" { (line.operation()) " " span class="case" { (line.case) } }
-                            (cells(line))
+                            (cells(line, &beside.labels))
                         }
                     }
                 }
@@ -52,11 +52,11 @@ fn title(run: &Run, label: &str) -> Option<String> {
     Some(sentence::directory(directory))
 }
 
-fn cells(line: &Line<'_>) -> Markup {
+fn cells(line: &Line<'_>, labels: &[&str]) -> Markup {
     html! {
         @for (column, row) in line.cells.iter().enumerate() {
-            td class="num" { (number(*row)) }
-            @if column > 0 { td class="num quiet" { (line.ratio_text(column)) } }
+            td class="num" data-head=(labels[column]) { (number(*row)) }
+            @if column > 0 { td class="num quiet" data-head={ "to " (labels[0]) } { (line.ratio_text(column)) } }
         }
     }
 }

@@ -10,6 +10,9 @@ use crate::numbers::{human, in_sentence};
 use super::whose::whose;
 use super::{MAX_COLUMNS, key, table};
 
+/// Number of ticks of the bars' axis, about.
+const AXIS: usize = 6;
+
 /// The list with bars; of more runs than fit side by side, the last one's.
 pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
     let skipped = if headline.len() > MAX_COLUMNS {
@@ -49,7 +52,12 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
                     caption class="spoken" { "Costs of common operations" }
                     thead { tr {
                         th scope="col" { "operation" }
-                        th scope="col" class="wide" { span class="spoken" { "bar on a logarithmic scale" } }
+                        th scope="col" class="wide" {
+                            @if scale.is_logarithmic() { "time, logarithmic axis" } @else { "time" }
+                            span class="ticks" aria-hidden="true" {
+                                @for (value, label) in scale.ticks(Unit::Nanoseconds, AXIS) { span style={ "left:" (percent(scale.share(value))) } { (label) } }
+                            }
+                        }
                         @for index in 0..lists.len() {
                             th scope="col" class="num" { @if several { (key(index)) " " } "time" }
                         }
@@ -62,8 +70,7 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
             }
             @if let Some(second) = second {
                 p class="note" {
-                    "“Feels like” is the time on a scale where one " (in_sentence(second)) " takes a second. "
-                    "Bars are on a logarithmic scale: the same step is the same factor."
+                    "“Feels like” is the time on a scale where one " (in_sentence(second)) " takes a second."
                 }
             }
             @if !missing.is_empty() {

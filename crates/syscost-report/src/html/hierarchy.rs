@@ -25,7 +25,7 @@ pub(super) fn table(runs: &[&Run]) -> Markup {
     let columns = columns(&levels);
     html! {
         div class="box" id=(ID) tabindex="0" role="region" aria-label="Memory hierarchy" {
-            table class="levels" {
+            table class="stack" {
                 caption { span { "Memory hierarchy, inferred from latencies and bandwidths" @if runs.len() > 1 { "; " (whose(run, runs)) } } }
                 thead { tr {
                     @for &column in &columns {
@@ -37,7 +37,7 @@ pub(super) fn table(runs: &[&Run]) -> Markup {
                         tr {
                             th scope="row" { (level.cells[0]) }
                             @for &column in &columns[1..] {
-                                td class="num" {
+                                td class="num" data-head=(HEADS[column]) {
                                     (level.cells[column])
                                     @if column == 2 && level.differs {
                                         span title="differs from what was found: a virtual machine may be told another size, and others may use the same cache" { " ≠" }

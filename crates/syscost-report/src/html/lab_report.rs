@@ -21,7 +21,7 @@ pub fn lab_report(studies: &[Repeated], runs: &[&Run]) -> String {
     let body = html! {
         (skeleton::header(&title, &html! {
             p class="blanks" { span { "Name:" } span { "Date:" } }
-            (super::facts::subtitle(runs))
+            (super::runs::subtitle(runs, None))
         }))
         (skeleton::toolbar(&links, Kinds::None))
         main id="content" {

@@ -6,16 +6,15 @@ use maud::{Markup, html};
 use syscost_results::compare::{Change, MAX_SAME, MIN_MARGIN};
 use syscost_results::{Flag, Run};
 
-use crate::compare::verdict;
 use crate::footer;
 use crate::sentence::{self, Mark, share};
 
-use super::change::{self, RATE};
+use super::comparison::{Changes, RATE, tag};
 use super::words;
 
-/// Explains the columns and signs that occur in these runs. `two`: there are two runs, which are
+/// Explains the columns and signs that occur in these runs. `changes`: what is
 /// compared.
-pub(super) fn legend(runs: &[&Run], samples: bool, two: bool) -> Markup {
+pub(super) fn legend(runs: &[&Run], samples: bool, changes: Option<&Changes<'_>>) -> Markup {
     let rows = || runs.iter().flat_map(|run| &run.measurements);
     let flags: BTreeSet<Flag> = rows()
         .filter(|row| row.status.has_figures())
@@ -42,7 +41,7 @@ pub(super) fn legend(runs: &[&Run], samples: bool, two: bool) -> Markup {
                     beyond; a hollow dot: there is no interval" }
                 dt { "best" } dd { "the best sample: the smallest of a cost, the largest of a rate" }
                 dt { "cycles" } dd { "the median in cycles of the core's own clock, not ticks of the TSC" }
-                @if two { (of_changes()) }
+                @if let Some(changes) = changes { (of_changes(changes)) }
                 @for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
                     dt { span class={ "mark " (words::class(mark)) } { (mark.sign()) } }
                     dd { (mark.meaning()) }
@@ -57,13 +56,14 @@ pub(super) fn legend(runs: &[&Run], samples: bool, two: bool) -> Markup {
     }
 }
 
-/// What the page shows for two runs only.
-fn of_changes() -> Markup {
+/// What only the page of a comparison shows.
+fn of_changes(changes: &Changes<'_>) -> Markup {
+    let ratio = changes.ratio_name();
+    let [base, new] = changes.sides();
     let percent = |ratio: f64| share(100.0 * ratio);
     html! {
-        dt { "B / A" } dd { (change::RATIO) ". Beneath it, its 95 % confidence interval" }
-        dt { (RATE) } dd { "beside B / A: a rate, of which more is better; without it, a cost, of which less is better. The column sorts by what \
-            became dearer: by a cost's B / A, and by a rate's A / B" }
+        dt { (ratio) } dd { (changes.about_ratio()) ". Beneath it, its 95 % confidence interval" }
+        dt { (RATE) } dd { "a rate, of which more is better; without it, a cost, of which less is better. The column sorts by what became dearer" }
         @for (kind, meaning) in [
             (Change::Worse, "the whole interval lies beyond the margin, on the wrong side, and a correction for the number of rows lets it \
                 stand".to_owned()),
@@ -72,10 +72,10 @@ fn of_changes() -> Markup {
                 percent(MIN_MARGIN), percent(MAX_SAME))),
             (Change::Inconclusive, "the samples cannot tell; the row's details say why".to_owned()),
         ] {
-            dt { span class={ "verdict " (change::class(kind)) } { (verdict(kind)) } } dd { (meaning) }
+            dt { (tag(kind)) } dd { (meaning) }
         }
         dt { "margin" } dd { "what a change must exceed: " (percent(MIN_MARGIN)) ", or as far as such runs differ when nothing changed, whichever is more" }
-        dt { "cost" } dd { "of a group: the mean of its rows' B / A, a rate's turned over; above 1, B is dearer" }
+        dt { "cost" } dd { "of a group: the mean of its rows' " (ratio) ", a rate's turned over; above 1, " (new) " is dearer than " (base) }
         dt { "left out" } dd { "of a group's cost: rows without an interval, or measured on a shared core" }
     }
 }

@@ -5,27 +5,27 @@
 //! security policy forbids everything that the page does not need.
 
 mod benchmarks;
-mod change;
 mod comparison;
-mod conditions;
-mod contents;
 mod data;
 mod details;
 mod directories;
-mod facts;
 mod files;
 mod headline;
 mod hierarchy;
 mod history;
 mod lab_report;
 mod legend;
+mod machine;
+mod overview;
 mod quantities;
 mod rows;
+mod runs;
 mod skeleton;
 mod studies;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod whose;
 mod words;
 
@@ -33,17 +33,19 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use syscost_results::Run;
+use syscost_results::compare::Comparison;
 use syscost_results::history::Series;
 use syscost_results::numbers::Numbers;
 
-pub use comparison::comparison;
 pub use lab_report::lab_report;
 
 use crate::sentence;
 use crate::study::Repeated;
+use crate::summary::Reference;
 
-use change::Changes;
+use comparison::Changes;
 use rows::Rows;
+use skeleton::Kinds;
 
 /// Maximum number of runs shown side by side as columns; more are drawn as lines over time.
 const MAX_COLUMNS: usize = 4;
@@ -54,9 +56,13 @@ const MAX_OPEN: usize = 200;
 
 /// What a page shows in addition to its runs.
 #[derive(Debug, Clone, Default)]
-pub struct PageOptions {
+pub struct PageOptions<'a> {
     /// The page's title; a general one if not given.
     pub title: Option<String>,
+    /// How the runs, which are its sides, compare; it comes before all else.
+    pub comparison: Option<Comparison>,
+    /// Another run whose figures stand beside those of a single run.
+    pub reference: Option<Reference<'a>>,
     /// Explanations of benchmarks, by id.
     pub explanations: BTreeMap<String, Explanation>,
     /// The numbers every programmer should know, one list per run in the order of the runs; if
@@ -82,51 +88,64 @@ pub struct Explanation {
     pub sections: Vec<(String, String)>,
 }
 
-/// The page of one run, or of several side by side in the order given.
-pub fn page(runs: &[&Run], options: &PageOptions) -> String {
+/// The page of one run, of several side by side in the order given, or of a comparison of them.
+pub fn page(runs: &[&Run], options: &PageOptions<'_>) -> String {
     let rows = Rows::new(runs);
-    let title = options.title.clone().unwrap_or_else(|| title(runs));
-    let groups: Vec<&str> = rows.groups().map(|(group, _)| group).collect();
-    let changes = Changes::of(runs);
-    let is_short = rows.groups().map(|(_, rows)| rows.len()).sum::<usize>() <= MAX_OPEN;
-    let marks = skeleton::Kinds::of_rows(changes.is_some());
+    let changes = options.comparison.as_ref();
+    let changes = changes.map(|comparison| Changes::new(comparison, runs));
+    let changes = changes.as_ref();
+    let title = runs::title(runs, changes);
+    let title = options.title.as_ref().unwrap_or(&title);
+    let groups: Vec<(&str, Vec<&rows::Row<'_>>)> = rows.groups().collect();
+    let names: Vec<&str> = groups.iter().map(|(group, _)| *group).collect();
+    let is_short = groups.iter().map(|(_, rows)| rows.len()).sum::<usize>() <= MAX_OPEN;
+    // Of more compared runs than have columns, the sides alone are told.
+    let are_runs_shown = runs.len() <= MAX_COLUMNS || changes.is_none();
+    let overview = match are_runs_shown {
+        true => overview::section(runs, options.reference.as_ref()),
+        false => html! {},
+    };
     let body = html! {
-        (skeleton::header(&title, &html! {
-            (facts::subtitle(runs)) @if let Some(changes) = &changes { (changes.summary()) } (conditions::strip(runs))
+        (skeleton::header(title, &html! {
+            @if let Some(changes) = changes { (changes.verdicts()) }
+            (runs::subtitle(runs, changes))
+            @if let [run] = runs { (trust::counts(run)) }
+            (trust::warnings(runs))
+            @if changes.is_none() { (overview) }
         }))
-        (skeleton::toolbar(&links(&groups, options, changes.is_some()), marks))
+        (skeleton::toolbar(&links(&names, options), if changes.is_some() { Kinds::OfBoth } else { Kinds::OfRows }))
         main id="content" {
             noscript { p class="note" {
                 "Without script the rows do not unfold their evidence; " code { "syscost show RUN -v" } " prints it."
             } }
-            (facts::warnings(runs))
-            @if let Some(changes) = &changes { (changes.section()) }
-            (contents::list(&rows, runs))
-            (headline::section(&options.headline, runs))
+            @if let Some(changes) = changes { (changes.section()) (overview) }
             (studies::section(&options.studies, runs))
-            (facts::section(runs, changes.as_ref()))
-            @for (group, rows) in rows.groups() {
+            @if are_runs_shown { (headline::section(&options.headline, runs)) }
+            @for (group, rows) in &groups {
                 section class="group" aria-labelledby={ "title-" (group) } { details open[is_short] {
                     summary {
                         h2 id={ "title-" (group) } { (group) }
-                        span class="quiet" { (sentence::count(rows.len(), "row")) @if let Some(changes) = &changes { (changes.counts(group)) } }
+                        span class="quiet" { (sentence::count(rows.len(), "row")) @if let Some(changes) = changes { (changes.counts(group)) } }
                     }
                     // Inside, so that a link to it opens the group even without script.
                     div id={ "group-" (group) } {
-                    @if group == "memory" { (hierarchy::table(runs)) }
-                    (directories::table(group, runs))
-                    (table::table(group, &rows, runs, changes.as_ref()))
-                    (benchmarks::cards(group, &rows, runs, options))
+                        @if are_runs_shown {
+                            (benchmarks::cards(group, rows, runs, options))
+                            @if *group == "memory" { (hierarchy::table(runs)) }
+                            (directories::table(group, runs))
+                        }
+                        (table::table(group, rows, runs, changes))
                     }
                 } }
             }
             (history::section(&options.history))
-            (legend::legend(runs, options.samples, changes.is_some()))
+            (machine::section(runs, changes))
+            (legend::legend(runs, options.samples, changes))
         }
         (skeleton::footer(runs.last().map_or("", |run| &run.tool.version)))
-        (data::script(&rows, runs, changes.as_ref(), options))
+        (data::script(&rows, runs, changes, options))
     };
-    skeleton::document(&title, &body).into_string()
+    skeleton::document(title, &body).into_string()
 }
 
 /// A page of the same look about something else than runs: what stands beneath its title, the sections' ids with the words of
@@ -145,44 +164,38 @@ pub fn frame(title: &str, below: &Markup, links: &[(&str, &str)], sections: &Mar
     skeleton::document(title, &body).into_string()
 }
 
-fn links(groups: &[&str], options: &PageOptions, two: bool) -> Vec<(String, String)> {
-    let mut links = Vec::new();
-    if two {
-        links.push(("changes".to_owned(), "changes".to_owned()));
-    }
-    if !options.headline.is_empty() {
-        links.push(("numbers".to_owned(), "numbers".to_owned()));
-    }
-    if !options.studies.is_empty() {
-        links.push(("studies".to_owned(), "studies".to_owned()));
-    }
-    links.push(("machine".to_owned(), "machine".to_owned()));
-    links.extend(
-        groups
-            .iter()
-            .map(|group| (format!("group-{group}"), (*group).to_owned())),
-    );
-    if !options.history.is_empty() {
-        links.push(("history".to_owned(), "history".to_owned()));
-    }
-    links
+/// The sections that a page has, by their ids, with the words of their links.
+fn links(groups: &[&str], options: &PageOptions<'_>) -> Vec<(String, String)> {
+    let named =
+        |is_there: bool, id: &str, words: &str| is_there.then(|| (id.to_owned(), words.to_owned()));
+    let before = [
+        named(options.comparison.is_some(), "changes", "changes"),
+        named(!options.studies.is_empty(), "studies", "studies"),
+        named(!options.headline.is_empty(), "numbers", "numbers"),
+    ];
+    let groups = groups
+        .iter()
+        .map(|group| Some((format!("group-{group}"), (*group).to_owned())));
+    let after = [
+        named(!options.history.is_empty(), "history", "over time"),
+        named(true, "machine", "machine"),
+        named(true, "legend", "help"),
+    ];
+    before
+        .into_iter()
+        .chain(groups)
+        .chain(after)
+        .flatten()
+        .collect()
 }
 
-fn title(runs: &[&Run]) -> String {
-    match runs {
-        [] => "No run".to_owned(),
-        [_] => "What this computer charges".to_owned(),
-        runs if runs.len() <= MAX_COLUMNS => format!("{} runs side by side", runs.len()),
-        runs => match whose::machines(runs) {
-            1 => format!("{} runs", runs.len()),
-            machines => format!("{} runs of {machines} machines", runs.len()),
-        },
+/// The name of a run among several: A to Z, then AA, AB and so on.
+fn letter(index: usize) -> String {
+    let last = char::from(b'A' + (index % 26) as u8);
+    match index / 26 {
+        0 => last.to_string(),
+        before => letter(before - 1) + last.to_string().as_str(),
     }
-}
-
-/// The name of a run among several; letters while runs are columns.
-fn letter(index: usize) -> char {
-    char::from(b'A' + u8::try_from(index.min(25)).unwrap_or(25))
 }
 
 /// A dot in the colour of a run's marks, with its letter.

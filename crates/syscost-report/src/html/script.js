@@ -216,6 +216,16 @@
     filter.addEventListener("input", apply);
     which?.addEventListener("change", apply);
     apply();
+    // A count leads to the rows that it counts.
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest("a[data-which]");
+      if (!link || !which) return;
+      event.preventDefault();
+      filter.value = "";
+      which.value = link.dataset.which;
+      apply();
+      main.scrollIntoView();
+    });
   }
 
   // A link leads to what the filter or a closed group hides too, and unfolds the row it leads to.

@@ -7,7 +7,7 @@ use crate::chart::theme_variables;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of the script, in base64; a test computes the expected value.
-const SCRIPT_SHA256: &str = "jkATlIidOzShlCgZDmhTw3e5zTYIxMN0S6BdkyDQa84=";
+const SCRIPT_SHA256: &str = "Xn7WK3Vd/LZBTAUOKEjzJLGFby+X+lcHNY72WKh1gY8=";
 
 /// The whole document. Its content security policy allows exactly this script and the style: no
 /// network, no other script.
@@ -52,19 +52,10 @@ pub(super) fn header(title: &str, below: &Markup) -> Markup {
 pub(super) enum Kinds {
     /// By evidence and flags.
     OfRows,
-    /// By verdict.
-    OfChanges,
     /// By both.
     OfBoth,
     /// No filter: there are no rows.
     None,
-}
-
-impl Kinds {
-    /// For a page of runs; `two` if there are two of them.
-    pub(super) fn of_rows(two: bool) -> Self {
-        if two { Kinds::OfBoth } else { Kinds::OfRows }
-    }
 }
 
 /// Links to the sections, the filter, and the choice of light or dark.
@@ -77,21 +68,18 @@ pub(super) fn toolbar(links: &[(String, String)], kinds: Kinds) -> Markup {
             div class="controls needs-script" role="search" {
                 @if kinds != Kinds::None {
                     label for="filter" class="spoken" { "Show only rows that contain" }
-                    input id="filter" type="search" placeholder="Filter rows, e.g. getppid" autocomplete="off" spellcheck="false";
+                    input id="filter" type="search" placeholder="Filter rows" autocomplete="off" spellcheck="false";
                     label for="which" class="spoken" { "Show only rows that are" }
                     select id="which" {
                         option value="" { "all rows" }
-                        @if kinds != Kinds::OfRows {
-                            option value="worse" { "worse" }
-                            option value="better" { "better" }
-                            option value="inconclusive" { "inconclusive" }
+                        @if kinds == Kinds::OfBoth {
+                            @for word in ["worse", "better", "inconclusive"] { option value=(word) { (word) } }
+                            option value="same" { "the same" }
                         }
-                        @if kinds != Kinds::OfChanges {
-                            option value="good" { "✓ confirmed" }
-                            option value="care" { "? unverified" }
-                            option value="flagged" { "flagged" }
-                            option value="none" { "without a number" }
-                        }
+                        option value="good" { "✓ confirmed" }
+                        option value="care" { "? unverified" }
+                        option value="flagged" { "flagged" }
+                        option value="none" { "without a number" }
                     }
                     output id="count" for="filter" aria-live="polite" {}
                 }

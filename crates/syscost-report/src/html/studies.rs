@@ -37,9 +37,8 @@ pub(super) fn summary(studies: &[Repeated], runs: &[&Run]) -> Markup {
         @for repeated in studies {
             @let study = &repeated.study;
             @let (lines, missing) = study::briefs(&repeated.quantities());
-            @let all = ["quantity", "published"].map(str::to_owned).into_iter();
             @let lines = html! { @for line in &lines { (brief(&study.id, line, &headings)) } };
-            (boxed(("study brief", &study.id), all.chain(headings.iter().cloned()), &lines))
+            (boxed(("study brief stack", &study.id), headings.iter().cloned(), &lines))
             @for (reason, titles) in missing {
                 p class="note" { "Neither published nor measured here (" (reason) "): " (titles.join("; ")) "." }
             }
@@ -62,14 +61,15 @@ fn brief(study: &str, line: &Brief<'_>, headings: &[String]) -> Markup {
     html! {
         tr {
             th scope="row" { a href={ "#" (place(study, line.id)) } { (line.title) } }
-            td data-head="published" { (line.published) }
             @if let [one] = &line.by[..] {
-                td data-head=(headings[0]) { (one.figure) }
-                td data-head=(headings[1]) { (one.ratio) }
-                td data-head=(headings[2]) { (tag(one.kind)) }
+                td { (tag(one.kind)) }
+                td data-head=(headings[2]) { (line.published) }
+                td data-head=(headings[3]) { (one.figure) }
+                td data-head=(headings[4]) { (one.ratio) }
             } @else {
-                @for (one, heading) in line.by.iter().zip(headings) {
-                    td data-head=(heading) { (one.figure) @if !one.ratio.is_empty() { ", " (one.ratio) " times published" } " " (tag(one.kind)) }
+                td data-head="published" { (line.published) }
+                @for (one, heading) in line.by.iter().zip(&headings[2..]) {
+                    td data-head=(heading) { (tag(one.kind)) " " (one.figure) @if !one.ratio.is_empty() { ", " (one.ratio) " times published" } }
                 }
             }
         }
@@ -180,7 +180,7 @@ fn table(repeated: &Repeated, runs: &[&Run], quantities: &[QuantityBy<'_>]) -> M
         @for one in &measured { (line(repeated, runs, one, (&machines, &here))) }
     };
     html! {
-        (boxed(("study", &quantities[0].quantity.table), headings, &lines))
+        (boxed(("study stack", &quantities[0].quantity.table), headings, &lines))
         @if measured.iter().any(|one| !one.quantity.published.is_empty()) {
             details {
                 summary { "where it is printed" }
@@ -206,7 +206,8 @@ fn line(
     let all = || first.published.iter();
     html! {
         tr {
-            th scope="row" id=(place(&repeated.study.id, &quantity.id)) { (quantity.title) }
+            th scope="row" id=(place(&repeated.study.id, &quantity.id)) { (quantity.title)
+                @if one.by.len() == 1 { " " (tag(first.verdict.kind)) } }
             @for machine in machines {
                 td data-head=(machine) {
                     @for one in all().filter(|one| one.machine == **machine) {
@@ -304,7 +305,7 @@ fn ratios(repeated: &Repeated) -> Markup {
     };
     let headings = ["ratio", "by the figures of", "in words"];
     boxed(
-        ("study", "Ratios"),
+        ("study stack", "Ratios"),
         headings.into_iter().map(str::to_owned),
         &lines,
     )

@@ -8,24 +8,27 @@ use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
 use crate::view::{Cell, Column, RowView, value};
 
-use super::change::Changes;
+use super::comparison::Changes;
 use super::headline::percent;
 use super::rows::{Row, median};
-use super::{MAX_COLUMNS, change, details, key, words};
+use super::{MAX_COLUMNS, details, key, words};
 
 /// How the table shows runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     One,
     SideBySide(usize),
+    /// The two sides of a comparison of more runs than have columns.
+    Sides,
     Many(usize),
 }
 
 impl Shape {
-    fn of(runs: usize) -> Self {
+    fn of(runs: usize, is_compared: bool) -> Self {
         match runs {
             0 | 1 => Shape::One,
             few if few <= MAX_COLUMNS => Shape::SideBySide(few),
+            _ if is_compared => Shape::Sides,
             many => Shape::Many(many),
         }
     }
@@ -36,16 +39,8 @@ impl Shape {
             Shape::One => "rows one",
             Shape::SideBySide(2) => "rows few two",
             Shape::SideBySide(_) => "rows few",
+            Shape::Sides => "rows sides",
             Shape::Many(_) => "rows many",
-        }
-    }
-
-    /// Number of columns in addition to the name.
-    fn columns(self) -> usize {
-        match self {
-            Shape::One | Shape::SideBySide(2) => 7,
-            Shape::SideBySide(runs) => runs + 3,
-            Shape::Many(_) => 8,
         }
     }
 }
@@ -62,7 +57,7 @@ pub(super) fn table(
     runs: &[&Run],
     changes: Option<&Changes<'_>>,
 ) -> Markup {
-    let shape = Shape::of(runs.len());
+    let shape = Shape::of(runs.len(), changes.is_some());
     let measured = rows
         .iter()
         .filter(|row| row.medians().next().is_some())
@@ -72,7 +67,7 @@ pub(super) fn table(
             table class=(shape.class()) data-rows=(group) {
                 caption { (group) ": " (measured) " of " (rows.len()) " measured"
                     span class="needs-script hint" { " · a name unfolds its evidence" } }
-                thead { tr { (heading(shape)) } }
+                thead { tr { (heading(shape, changes)) } }
                 @for row in rows { (body(shape, row, changes)) }
             }
         }
@@ -80,7 +75,7 @@ pub(super) fn table(
 }
 
 /// A column's heading; with script, clicking it sorts.
-fn column(text: &str, kind: &str, key: Option<Markup>) -> Markup {
+pub(super) fn column(text: &str, kind: &str, key: Option<Markup>) -> Markup {
     html! {
         th scope="col" class=(kind) aria-sort="none" {
             button type="button" class="sort" { @if let Some(key) = key { (key) " " } (text) }
@@ -88,7 +83,7 @@ fn column(text: &str, kind: &str, key: Option<Markup>) -> Markup {
     }
 }
 
-fn heading(shape: Shape) -> Markup {
+fn heading(shape: Shape, changes: Option<&Changes<'_>>) -> Markup {
     html! {
         (column("operation", "name", None))
         @match shape {
@@ -99,9 +94,15 @@ fn heading(shape: Shape) -> Markup {
             }
             Shape::SideBySide(runs) => {
                 @for index in 0..runs { (column("median", "num", Some(key(index)))) }
-                @if runs == 2 { (change::heading(column)) }
+                @if let Some(changes) = changes { (changes.heading()) }
                 (axis(runs))
                 (column("evidence", "", None)) (column("flags", "flags", None))
+            }
+            Shape::Sides => {
+                @if let Some(changes) = changes {
+                    @for side in changes.sides() { (column(side, "num", None)) }
+                    (changes.heading())
+                }
             }
             Shape::Many(_) => {
                 (column("last", "num", None)) (column("first", "num", None)) (column("lowest", "num", None))
@@ -126,6 +127,7 @@ fn body(shape: Shape, row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
                 @match shape {
                     Shape::One => (one(latest)),
                     Shape::SideBySide(_) => (side_by_side(row, changes)),
+                    Shape::Sides => @if let Some(changes) = changes { (changes.medians(row.name)) (changes.cells(row.name)) },
                     Shape::Many(_) => (many(row)),
                 }
             }
@@ -171,7 +173,7 @@ fn quantity(unit: Unit, value: Option<f64>) -> Markup {
 fn one(row: &Measurement) -> Markup {
     let view = RowView::of(row);
     if let Some(reason) = view.no_number() {
-        return html! { td class="none" colspan=(Shape::One.columns()) { (reason) } };
+        return html! { td class="none" colspan="7" { (reason) } };
     }
     let cell = |column| view.cell(column);
     let plain = |cell: &Cell| html! { td data-v=[cell.order.map(sortable)] { (cell.text) } };
@@ -236,7 +238,7 @@ fn short(row: Option<&Measurement>) -> Markup {
 fn many(row: &Row<'_>) -> Markup {
     let medians: Vec<f64> = row.medians().collect();
     let (Some(first), Some(last)) = (medians.first().copied(), medians.last().copied()) else {
-        return html! { td class="none" colspan=(Shape::Many(0).columns()) { (sentence::no_number(row.latest)) } };
+        return html! { td class="none" colspan="8" { (sentence::no_number(row.latest)) } };
     };
     let lowest = medians.iter().copied().fold(first, f64::min);
     let highest = medians.iter().copied().fold(first, f64::max);

@@ -75,6 +75,15 @@ pub(super) fn name(name: &str) -> Markup {
     }
 }
 
+/// A text with row names in it, which may be broken between their parts.
+pub(super) fn broken(text: &str) -> Markup {
+    html! {
+        @for word in text.split_inclusive(' ') {
+            @if word.contains('{') { (name(word)) } @else { (word) }
+        }
+    }
+}
+
 /// Text with paragraphs and lists, and code between backquotes.
 pub(super) fn paragraphs(text: &str) -> Markup {
     html! {

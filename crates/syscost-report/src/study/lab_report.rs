@@ -65,10 +65,9 @@ fn summary(studies: &[Repeated], runs: &[&Run]) -> String {
             out += &format!("\n### {}\n", repeated.study.id);
         }
         let (lines, missing) = briefs(&repeated.quantities());
-        let here = headings(runs);
-        let columns = "---|".repeat(2 + here.len());
-        let here: Vec<String> = here.iter().map(|text| cell(text)).collect();
-        out += &format!("\n| | published | {} |\n|{columns}\n", here.join(" | "));
+        let heads: Vec<String> = headings(runs).iter().map(|text| cell(text)).collect();
+        let columns = "---|".repeat(heads.len());
+        out += &format!("\n| {} |\n|{columns}\n", heads.join(" | "));
         for line in &lines {
             out += &brief(line);
         }
@@ -88,31 +87,39 @@ fn summary(studies: &[Repeated], runs: &[&Run]) -> String {
            tells all.\n"
 }
 
-/// The headings of what runs say in a summary.
+/// The headings of a summary: the verdict of a single run comes first.
 pub(crate) fn headings(runs: &[&Run]) -> Vec<String> {
-    match runs {
-        [_] => ["here", "here / published", "verdict"]
-            .map(str::to_owned)
-            .to_vec(),
-        _ => labels(runs),
+    let fixed: &[&str] = match runs {
+        [_] => &[
+            "quantity",
+            "verdict",
+            "published",
+            "here",
+            "here / published",
+        ],
+        _ => &["quantity", "published"],
+    };
+    let mut all: Vec<String> = fixed.iter().map(|&text| text.to_owned()).collect();
+    if runs.len() > 1 {
+        all.extend(labels(runs));
     }
+    all
 }
 
 fn brief(line: &Brief<'_>) -> String {
-    let here: Vec<String> = match &line.by[..] {
-        [one] => vec![
-            one.figure.clone(),
-            one.ratio.clone(),
-            one.kind.words().to_owned(),
-        ],
-        all => all.iter().map(Here::in_short).collect(),
+    let (title, published) = (line.title.to_owned(), line.published.clone());
+    let cells: Vec<String> = match &line.by[..] {
+        [one] => {
+            let verdict = one.kind.words().to_owned();
+            let [figure, ratio] = [&one.figure, &one.ratio].map(String::clone);
+            vec![title, verdict, published, figure, ratio]
+        }
+        all => {
+            let fixed = [title, published].into_iter();
+            fixed.chain(all.iter().map(Here::in_short)).collect()
+        }
     };
-    let cells = [line.title.to_owned(), line.published.clone()];
-    let cells: Vec<String> = cells
-        .into_iter()
-        .chain(here)
-        .map(|text| cell(&text))
-        .collect();
+    let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 

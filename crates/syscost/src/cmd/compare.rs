@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use syscost_report::compare::{markdown, power, table};
+use syscost_report::sentence;
 use syscost_report::table::TableOptions;
-use syscost_report::{html, sentence};
 use syscost_results::Run;
 use syscost_results::compare::{Change, Comparison, How, Row, compare_as};
 
@@ -23,10 +23,11 @@ pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput, is_judged: boo
         in_turn: true,
     };
     let comparison = compare_as(how, &[base], &[new], &[]);
+    let runs = [base, new];
     if is_judged {
-        return write_and_judge(&comparison, output);
+        return write_and_judge(&comparison, &runs, output);
     }
-    unless_broken_pipe(write(&comparison, output))?;
+    unless_broken_pipe(write(&comparison, &runs, output))?;
     Ok(exit::DONE)
 }
 
@@ -59,12 +60,13 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
         &new.iter().collect::<Vec<_>>(),
         &spread.iter().collect::<Vec<_>>(),
     );
-    write_and_judge(&comparison, output)
+    let runs: Vec<&Run> = base.iter().chain(&new).collect();
+    write_and_judge(&comparison, &runs, output)
 }
 
 /// Writes a comparison and judges it, even if the output pipe is closed.
-fn write_and_judge(comparison: &Comparison, output: &CompareOutput) -> Result<u8> {
-    let written = write(comparison, output);
+fn write_and_judge(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Result<u8> {
+    let written = write(comparison, runs, output);
     let code = judge(comparison, output.fail_on, output.min_conclusive)?;
     unless_broken_pipe(written)?;
     Ok(code)
@@ -95,7 +97,8 @@ fn side(names: &[&String]) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-fn write(comparison: &Comparison, output: &CompareOutput) -> Result<()> {
+/// Writes a comparison of these runs, which are its sides.
+fn write(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Result<()> {
     let text = match output.form()? {
         CompareFormat::Json => {
             let mut text = serde_json::to_string_pretty(comparison)?;
@@ -112,7 +115,7 @@ fn write(comparison: &Comparison, output: &CompareOutput) -> Result<()> {
                 .then(|| power::table(comparison, terminal::width()));
             text(comparison, output.verbose, output.output.is_none()) + &power.unwrap_or_default()
         }
-        CompareFormat::Html => html::comparison(comparison),
+        CompareFormat::Html => super::report::of_comparison(runs, comparison)?,
     };
     match &output.output {
         Some(path) => files::write(path, text.as_bytes()),

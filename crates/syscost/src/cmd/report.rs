@@ -6,13 +6,15 @@ use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_harness::doc::explanation;
 use syscost_report::html::{Explanation, PageOptions, page};
+use syscost_results::compare::{Comparison, compare};
 use syscost_results::history::Series;
 use syscost_results::numbers::numbers;
-use syscost_results::{Machine, Run};
+use syscost_results::{Machine, Run, summary};
 use syscost_store::{Scope, Store, fingerprint};
 
 use crate::cli::ReportArguments;
 use crate::error::exit;
+use crate::references::{self, Reference};
 use crate::terminal::note;
 use crate::{files, kept};
 
@@ -38,13 +40,18 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
         }
     }
     let runs: Vec<&Run> = runs.iter().collect();
+    let comparison = match runs[..] {
+        [base, new] => Some(compare(&[base], &[new], &[])),
+        _ => None,
+    };
     let options = PageOptions {
         title: arguments.title.clone(),
         samples: arguments.samples,
         history,
-        ..options(&runs)
+        ..options(&runs, comparison)
     };
-    files::write(&arguments.output, page(&runs, &options).as_bytes())?;
+    let page = of_page(&runs, options)?;
+    files::write(&arguments.output, page.as_bytes())?;
     note!("Wrote {}", arguments.output.display());
     Ok(exit::DONE)
 }
@@ -68,18 +75,41 @@ fn history(store: &Store, runs: &[Run], machine: &Machine) -> Result<Vec<Series>
         .collect())
 }
 
+/// The page of a comparison of these runs.
+///
+/// # Errors
+/// When no reference can be read.
+pub(super) fn of_comparison(runs: &[&Run], comparison: &Comparison) -> Result<String> {
+    of_page(runs, options(runs, Some(comparison.clone())))
+}
+
+/// The page of these runs; that of a single one, if it is not of a few rows, with a reference beside it.
+fn of_page(runs: &[&Run], options: PageOptions<'_>) -> Result<String> {
+    let reference = match runs {
+        [run] if summary::has_many(run) => references::beside(None, run)?,
+        _ => None,
+    };
+    let reference = reference.as_ref().map(Reference::as_beside);
+    Ok(page(
+        runs,
+        &PageOptions {
+            reference,
+            ..options
+        },
+    ))
+}
+
 /// Returns what this program knows about these runs' rows.
-fn options(runs: &[&Run]) -> PageOptions {
+fn options<'a>(runs: &[&Run], comparison: Option<Comparison>) -> PageOptions<'a> {
     PageOptions {
-        title: None,
+        comparison,
         explanations: explanations(runs),
         headline: runs
             .iter()
             .map(|run| numbers(run, |id| CATALOGUE.find(id).is_some()))
             .collect(),
         studies: super::study::repeated_in(runs),
-        history: Vec::new(),
-        samples: false,
+        ..PageOptions::default()
     }
 }
 

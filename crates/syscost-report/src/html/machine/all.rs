@@ -8,10 +8,11 @@ use syscost_results::{Run, Unit};
 use crate::units::{duration, quantity};
 
 use super::super::whose::place;
-use super::super::{MAX_COLUMNS, key, quantities, words};
+use super::super::{MAX_COLUMNS, key, letter, quantities, words};
+use super::Facts;
 
 /// Every fact of the document's machine, clock and configuration, by its name in the document.
-pub(super) fn all(run: &Run) -> Vec<(String, String)> {
+pub(super) fn all(run: &Run) -> Facts {
     let mut facts = vec![
         ("id".to_owned(), run.id.clone()),
         ("started".to_owned(), words::time(&run.started)),
@@ -36,7 +37,7 @@ pub(super) fn all(run: &Run) -> Vec<(String, String)> {
     facts
 }
 
-fn flatten(name: &str, value: &serde_json::Value, facts: &mut Vec<(String, String)>) {
+fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
     use serde_json::Value;
     let text = match value {
         Value::Null => return,
@@ -66,7 +67,8 @@ fn flatten(name: &str, value: &serde_json::Value, facts: &mut Vec<(String, Strin
 }
 
 /// Facts that differ between the runs.
-pub(super) fn differences(runs: &[&Run], facts: &[Vec<(String, String)>]) -> Markup {
+pub(super) fn differences(runs: &[&Run]) -> Markup {
+    let facts: Vec<Facts> = runs.iter().map(|run| all(run)).collect();
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in facts.iter().flatten() {
         if !names.contains(&name) {
@@ -87,7 +89,7 @@ pub(super) fn differences(runs: &[&Run], facts: &[Vec<(String, String)>]) -> Mar
     let columns = runs.len() <= MAX_COLUMNS;
     html! {
         div class="box" tabindex="0" role="region" aria-label="Facts that differ between the runs" {
-            table class="differences" {
+            table class="stack even" {
                 caption { "What differs between the runs" }
                 thead { tr {
                     th scope="col" { "fact" }
@@ -102,7 +104,7 @@ pub(super) fn differences(runs: &[&Run], facts: &[Vec<(String, String)>]) -> Mar
                         tr {
                             th scope="row" title=(name) { (quantities::named(name)) }
                             @if columns {
-                                @for facts in &lookup { td { (facts.get(name).map_or("", |value| value)) } }
+                                @for (index, facts) in lookup.iter().enumerate() { td data-head=(letter(index)) { (facts.get(name).map_or("", |value| value)) } }
                             } @else { td { (values(&lookup, name)) } }
                         }
                     }
@@ -150,7 +152,7 @@ fn values(lookup: &[BTreeMap<&String, &String>], name: &String) -> String {
 }
 
 /// Each text with how often it occurs, the most common first.
-pub(super) fn counted<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<(&'t str, usize)> {
+pub(in super::super) fn counted<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<(&'t str, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for text in texts {
         *counts.entry(text).or_default() += 1;

@@ -1,0 +1,215 @@
+//! Where and how it was measured: the conditions that most often explain different numbers
+//! elsewhere, the machine's facts, and what differs between runs.
+
+pub(super) mod all;
+
+use maud::{Markup, html};
+use syscost_results::run::Noise;
+use syscost_results::{Machine, Run, Unit};
+
+use crate::{sentence, units::quantity};
+
+use super::comparison::Changes;
+use super::whose::place;
+use super::{MAX_COLUMNS, key, quantities};
+
+/// Facts by their names.
+pub(super) type Facts = Vec<(String, String)>;
+
+/// The main facts at once, all of them on demand. Of a few runs each fact is told once, or by run
+/// where they differ; of more, those of the last.
+pub(super) fn section(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
+    let Some(last) = runs.last() else {
+        return html! {};
+    };
+    let are_many = runs.len() > MAX_COLUMNS;
+    let shown = match are_many {
+        true => &runs[runs.len() - 1..],
+        false => runs,
+    };
+    let of_all = |of: fn(&Run) -> Facts| shown.iter().map(|run| of(run)).collect::<Vec<Facts>>();
+    html! {
+        section id="machine" aria-labelledby="title-machine" {
+            h2 id="title-machine" { @if runs.len() == 1 { "Machine and run" } @else { "Machines and runs" } }
+            @if runs.len() > 1 && changes.is_none() { (all::differences(runs)) }
+            @if are_many { p class="note" { "The last run, " (place(last, runs)) ":" } }
+            (list("facts", &of_all(main)))
+            details {
+                summary { "All facts" @if are_many { " of the last run" } }
+                (list("facts all", &of_all(all::all)))
+            }
+        }
+    }
+}
+
+/// Each fact of these runs once, or by run where they differ.
+fn list(class: &str, runs: &[Facts]) -> Markup {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, value) in runs.iter().flatten() {
+        if !value.is_empty() && !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let of = |facts: &'_ Facts, name: &str| {
+        let found = facts.iter().find(|(other, _)| other == name);
+        found.map_or_else(String::new, |(_, value)| value.clone())
+    };
+    html! {
+        dl class=(class) {
+            @for name in names {
+                @let values: Vec<String> = runs.iter().map(|facts| of(facts, name)).collect();
+                div {
+                    dt { (quantities::named(name)) }
+                    @if values.iter().all(|value| *value == values[0]) { dd { (values[0]) } }
+                    @else { @for (run, value) in values.iter().enumerate() {
+                        dd { (key(run)) " " @if value.is_empty() { span class="quiet" { "none" } } @else { (value) } }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+/// The conditions of a run and the most important facts of its machine.
+fn main(run: &Run) -> Facts {
+    let machine = &run.machine;
+    let cores = match (machine.cpus_online, machine.cores) {
+        (cpus, Some(cores)) => format!("{cpus} online, {cores} cores"),
+        (cpus, None) => format!("{cpus} online"),
+    };
+    let clock = format!(
+        "{}, {:.3} GHz, step {}",
+        run.clock.source,
+        run.clock.ghz,
+        quantity(Unit::Nanoseconds, run.clock.step_ns)
+    );
+    let facts = [
+        ("Cores ours (not shared)", shared_core(run)),
+        ("Noise before the run", noise(run)),
+        ("Mitigations", mitigations(machine)),
+        ("Huge pages (THP)", machine.transparent_hugepages.clone()),
+        ("Governor", governor(machine)),
+        ("Idle CPUs", machine.idle()),
+        ("Core clock", sentence::frequency(run)),
+        ("Clock", Some(clock)),
+        ("Kernel", Some(machine.kernel.clone())),
+        ("System", machine.distribution.clone()),
+        (
+            "Virtual",
+            Some(
+                machine
+                    .hypervisor
+                    .clone()
+                    .unwrap_or_else(|| "no hypervisor seen".to_owned()),
+            ),
+        ),
+        ("CPU", Some(machine.cpu_model.clone())),
+        ("CPUs", Some(cores)),
+        ("Memory", machine.memory_bytes.map(bytes)),
+        ("Product", machine.product.clone()),
+    ];
+    // These are always told, for not to know them is to know less of the numbers.
+    const CONDITIONS: usize = 8;
+    let known = facts.into_iter().enumerate().map(|(index, (name, value))| {
+        let unknown = if index < CONDITIONS { "not known" } else { "" };
+        (name.to_owned(), value.unwrap_or_else(|| unknown.to_owned()))
+    });
+    let mut facts: Facts = known.collect();
+    let directories = run.directories.iter().map(|directory| {
+        let name = format!("Directory {}", directory.label);
+        (name, sentence::directory(directory))
+    });
+    facts.extend(directories);
+    let others = [
+        ("Far end", sentence::peer(run).unwrap_or_default()),
+        ("NFS server", sentence::nfs(run).unwrap_or_default()),
+        ("Labels", labels(run)),
+        ("Run", run.id.clone()),
+    ];
+    facts.extend(others.map(|(name, value)| (name.to_owned(), value)));
+    facts
+}
+
+/// How much of the time each core was ours, those that measured first; when that was seen, and the
+/// cost of sharing.
+fn shared_core(run: &Run) -> Option<String> {
+    let (used, others): (Vec<&Noise>, Vec<&Noise>) = run.noise.iter().partition(|noise| noise.used);
+    let all: Vec<&Noise> = used.iter().chain(&others).copied().collect();
+    let shares = sentence::core_ours(all.iter().copied())?.replacen("core ours ", "", 1);
+    let count =
+        |share: fn(&Noise) -> Option<f64>| all.iter().filter_map(|noise| share(noise)).count();
+    let measured = count(|noise| noise.measured_alone_percent);
+    let known = count(|noise| noise.measured_alone_percent.or(noise.alone_percent));
+    let when = match measured {
+        0 => "before the run",
+        all if all == known => "while measuring",
+        _ => "while measuring, or before the run where it did not measure",
+    };
+    let slower = sentence::slower_while_shared(all);
+    let slower = slower.map_or_else(String::new, |slower| format!("; {slower}"));
+    Some(format!("{shares}, {when}{slower}"))
+}
+
+fn noise(run: &Run) -> Option<String> {
+    let used = run.noise.iter().filter(|noise| noise.used).map(|noise| {
+        format!(
+            "{:.1} % of CPU {} lost, longest gap {}",
+            noise.lost_percent,
+            noise.cpu,
+            quantity(Unit::Nanoseconds, 1e3 * noise.longest_gap_us)
+        )
+    });
+    let used: Vec<String> = used.collect();
+    (!used.is_empty()).then(|| used.join("; "))
+}
+
+/// `performance (intel_pstate), turbo on`.
+fn governor(machine: &Machine) -> Option<String> {
+    let mut text = machine.governor.clone()?;
+    if let Some(driver) = &machine.frequency_driver {
+        text += &format!(" ({driver})");
+    }
+    if let Some(turbo) = machine.turbo {
+        text += if turbo { ", turbo on" } else { ", turbo off" };
+    }
+    Some(text)
+}
+
+/// The vulnerabilities that the kernel mitigates and those that are open, by name, and how many do
+/// not affect this processor.
+fn mitigations(machine: &Machine) -> Option<String> {
+    let of = |start: &str| -> Vec<&str> {
+        let all = machine.mitigations.iter();
+        all.filter(|(_, state)| state.starts_with(start))
+            .map(|(name, _)| name.as_str())
+            .collect()
+    };
+    let (on, open, clear) = (of("Mitigation"), of("Vulnerable"), of("Not affected"));
+    let others = machine.mitigations.len() - on.len() - open.len() - clear.len();
+    let mut parts = Vec::new();
+    for (names, word) in [(&on, "on"), (&open, "vulnerable")] {
+        if !names.is_empty() {
+            parts.push(format!("{word}: {}", names.join(", ")));
+        }
+    }
+    if others > 0 {
+        parts.push(format!("{others} of unknown state"));
+    }
+    if !clear.is_empty() {
+        parts.push(format!("{} not needed", clear.len()));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// What the machine is to whoever asked: `instance=m5.large, rack=7`.
+fn labels(run: &Run) -> String {
+    let labels = run.config.labels.iter();
+    let labels: Vec<String> = labels
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    labels.join(", ")
+}
+
+pub(super) fn bytes(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
