@@ -120,6 +120,6 @@ fn captions(chosen: &Chosen) -> (String, String) {
         1 => caption.push_str("; one row without a number is left out"),
         count => caption.push_str(&format!("; {count} rows without a number are left out")),
     }
-    let spoken = format!("{caption}. The table above has the same numbers.");
+    let spoken = format!("{caption}. The table has the same numbers.");
     (caption, spoken)
 }

@@ -92,7 +92,7 @@ mod tests {
             "to ssd",
             "0.500 x",
             "a file system in memory: its cache cannot be defeated",
-            "<dt>Directory</dt><dd>dir=far /mnt/export: nfs4 on server:/export",
+            "<dt>Directory far</dt><dd>dir=far /mnt/export: nfs4 on server:/export",
         ] {
             assert!(page.contains(part), "{part}");
         }

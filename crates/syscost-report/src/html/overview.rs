@@ -2,8 +2,9 @@
 //! latency of memory over its size.
 
 use maud::{Markup, html};
-use syscost_results::summary::{Line, summary};
-use syscost_results::{Better, Measurement, Run};
+use syscost_results::overview::{Overview, overview};
+use syscost_results::summary::Line;
+use syscost_results::{Measurement, Run};
 
 use crate::chart::{Labels, Theme, draw, rows::choose};
 use crate::summary::Reference;
@@ -20,18 +21,12 @@ pub(super) fn section(runs: &[&Run], reference: Option<&Reference<'_>>) -> Marku
         false => runs,
     };
     let reference = reference.filter(|_| runs.len() == 1);
-    let lists: Vec<Vec<Line<'_>>> = shown
+    let all: Vec<Overview<'_>> = shown
         .iter()
-        .map(|run| {
-            let blocks = summary(run, reference.map(|reference| reference.run));
-            blocks
-                .into_iter()
-                .flat_map(|block| block.lines.into_iter().take(3))
-                .collect()
-        })
+        .map(|run| overview(run, reference.map(|reference| reference.run)))
         .collect();
     let mut titles: Vec<&str> = Vec::new();
-    for line in lists.iter().flatten() {
+    for line in all.iter().flat_map(|one| &one.lines) {
         if !titles.contains(&&*line.title) {
             titles.push(&line.title);
         }
@@ -50,21 +45,21 @@ pub(super) fn section(runs: &[&Run], reference: Option<&Reference<'_>>) -> Marku
                         @for index in 0..shown.len() { th scope="col" class="num" { @if shown.len() > 1 { (key(index)) } @else { "here" } } }
                         @if reference.is_some() { th scope="col" class="num" { "reference" } th scope="col" class="num" { "ratio" } }
                     } }
-                    tbody { @for title in &titles { (line(title, &lists, reference.is_some())) } }
+                    tbody { @for title in &titles { (line(title, &all, reference.is_some())) } }
                 }
                 @if let Some(reference) = reference { p class="note" {
                     (reference.sentence()) ". ▲ better, ▼ worse than it, beyond the interval"
                 } }
             }
-            (curve(shown))
+            (curve(&all))
         }
     }
 }
 
-fn line(title: &str, lists: &[Vec<Line<'_>>], has_reference: bool) -> Markup {
-    let lines: Vec<Option<&Line<'_>>> = lists
+fn line(title: &str, all: &[Overview<'_>], has_reference: bool) -> Markup {
+    let lines: Vec<Option<&Line<'_>>> = all
         .iter()
-        .map(|list| list.iter().find(|line| line.title == title))
+        .map(|one| one.lines.iter().find(|line| line.title == title))
         .collect();
     let row = lines.iter().flatten().next().map(|line| line.row);
     let one = lines.first().copied().flatten().filter(|_| has_reference);
@@ -100,37 +95,27 @@ fn figure(figures: &Figures) -> Markup {
 
 /// The reference's figure, and how many times it this number is.
 fn beside(line: &Line<'_>) -> Markup {
-    let median = RowView::of(line.row).value.map(|value| value.median);
-    let Some((reference, median)) = line.reference.zip(median) else {
+    let reference = line.reference.as_ref();
+    let Some((reference, ratio)) = reference.and_then(|it| Some((it, it.ratio(line.row)?))) else {
         return html! { td {} td {} };
     };
-    let ratio = median / reference;
-    let is_better = (ratio < 1.0) == (line.row.better == Better::Lower);
-    let value = RowView::of(line.row).value;
-    let is_apart = value.is_some_and(|value| {
-        value
-            .low
-            .zip(value.high)
-            .is_some_and(|(low, high)| reference < low || reference > high)
-    });
-    let (class, sign) = match (is_apart, is_better) {
+    let (class, sign) = match (reference.is_apart(line.row), reference.is_better(line.row)) {
         (false, _) => ("quiet", ""),
         (true, true) => ("good", " ▲"),
         (true, false) => ("bad", " ▼"),
     };
     html! {
-        td class="num quiet" data-head="reference" { (quantity(line.row.unit, reference)) }
+        td class="num quiet" data-head="reference" { (quantity(line.row.unit, reference.median)) }
         td class={ "num " (class) } { (format!("{ratio:.2}x")) span { (sign) } }
     }
 }
 
-/// The latency of memory over its size.
-fn curve(runs: &[&Run]) -> Markup {
-    let Some(run) = runs.last() else {
+/// The latency of memory over its size, of the last run that has it.
+fn curve(all: &[Overview<'_>]) -> Markup {
+    let Some(last) = all.iter().rev().find(|one| !one.curve.is_empty()) else {
         return html! {};
     };
-    let rows = run.measurements.iter();
-    let rows: Vec<&Measurement> = rows.filter(|row| row.id == "memory.latency").collect();
+    let rows: Vec<&Measurement> = last.curve.iter().map(|load| load.row).collect();
     let Ok(chosen) = choose(&rows, None) else {
         return html! {};
     };

@@ -34,7 +34,9 @@ pub(super) fn title(runs: &[&Run], changes: Option<&Changes<'_>>) -> String {
         (_, None, Some(host)) => format!("{host}, {} runs", runs.len()),
         (_, None, None) => match machines(runs) {
             1 => format!("{} runs", runs.len()),
-            machines if machines == runs.len() => format!("{machines} machines side by side"),
+            machines if machines == runs.len() && machines <= MAX_COLUMNS => {
+                format!("{machines} machines side by side")
+            }
             machines => format!("{} runs of {machines} machines", runs.len()),
         },
     }

@@ -66,7 +66,7 @@ pub(super) fn table(
         div class="box" tabindex="0" role="region" aria-label={ "Table of " (group) } {
             table class=(shape.class()) data-rows=(group) {
                 caption { (group) ": " (measured) " of " (rows.len()) " measured"
-                    span class="needs-script hint" { " · a name unfolds its evidence" } }
+                    span class="needs-script hint" { " · a row unfolds its evidence" } }
                 thead { tr { (heading(shape, changes)) } }
                 @for row in rows { (body(shape, row, changes)) }
             }

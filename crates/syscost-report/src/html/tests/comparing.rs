@@ -1,4 +1,4 @@
-//! The page of a hand-made comparison.
+//! The page of a hand-made comparison, of one run with two.
 
 use syscost_results::compare::Pair;
 
@@ -19,22 +19,32 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         base: 100.0,
         new: 150.0,
     });
-    let page = comparison(&compared);
+    let of = |id: &String| Run {
+        id: id.clone(),
+        ..Run::default()
+    };
+    let [base, new] = [&compared.base, &compared.new].map(|side| of(&side.runs[0]));
+    let further = of(&compared.new.runs[1]);
+    let options = PageOptions {
+        comparison: Some(compared),
+        ..PageOptions::default()
+    };
+    let page = page(&[&base, &new, &further], &options);
     for text in [
-        "1 worse",
-        "0 better",
+        "<b>1</b> worse",
+        "<b>0</b> better",
         "Mitigation: IBRS",
         "not known",
         "syscall.null{call=&lt;b&gt;}",
         "1.714 to 1.890",
-        "&lt; 0.001",
         "its definition changed",
         "withheld on the new side",
         "another kernel",
         "interference may be part",
-        "p99 100 ns -&gt; 150 ns (1.50x)",
-        "measured in turn",
-        ">B / A</button>",
+        "Measured in turn",
+        "<td data-head=\"side\">A</td>",
+        "<td data-head=\"side\">B</td>",
+        ">B / A</th>",
         "1 further run shows how far runs differ",
     ] {
         assert!(page.contains(text), "not found: {text}");

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use syscost_results::Measurement;
+use syscost_results::compare::Change;
 
 use super::*;
 
@@ -116,12 +117,13 @@ fn two_runs_say_what_changed_as_compare_does() {
     let page = draw(&[&base, &new]);
     let compared = syscost_results::compare::compare(&[&base], &[&new], &[]);
     let (changes, rows) = page
-        .split_once("class=\"contents\"")
-        .expect("changes, then rows");
-    assert!(
-        changes.contains(&crate::compare::summary(&compared)),
-        "{changes}"
-    );
+        .split_once("id=\"numbers\"")
+        .expect("changes, then numbers and rows");
+    for change in Change::ALL {
+        let count = compared.count(change);
+        let said = format!("<b>{count}</b> {}", crate::compare::verdict(change));
+        assert!(changes.contains(&said), "{said}: {changes}");
+    }
     for group in &compared.groups {
         assert!(
             changes.contains(&format!(">{}</td>", crate::compare::group_ratio(group))),
@@ -145,7 +147,7 @@ fn two_runs_say_what_changed_as_compare_does() {
 }
 
 #[test]
-fn the_first_screen_tells_the_conditions() {
+fn the_conditions_are_told_once() {
     let mut run = fixture::run();
     run.machine.transparent_hugepages = Some("madvise".to_owned());
     run.machine.governor = Some("performance".to_owned());
@@ -160,25 +162,26 @@ fn the_first_screen_tells_the_conditions() {
             .insert(name.to_owned(), state.to_owned());
     }
     let page = draw(&[&run]);
-    let (header, _) = page.split_once("</header>").expect("a header");
+    let (_, machine) = page.split_once("id=\"machine\"").expect("the machine");
     for text in [
         "62 % of the time (CPU 1)",
         "on: retbleed; vulnerable: spec_store_bypass; 1 not needed",
         "madvise",
         "performance, turbo off",
         "3.69 GHz",
-        "tsc, step 0.770 ns",
+        "step 0.770 ns",
         "Linux 6.18.0",
     ] {
-        assert!(header.contains(text), "not found: {text}: {header}");
+        assert!(machine.contains(text), "not found: {text}: {machine}");
     }
     let mut other = run.clone();
     other.machine.governor = None;
     let page = draw(&[&run, &other]);
-    let (header, _) = page.split_once("</header>").expect("a header");
-    assert!(header.contains("performance") && header.contains("not known"));
+    let (_, machine) = page.split_once("id=\"machine\"").expect("the machine");
+    let (machine, _) = machine.split_once("<details").expect("its main facts");
+    assert!(machine.contains("performance") && machine.contains("not known"));
     assert_eq!(
-        header.matches("madvise").count(),
+        machine.matches("madvise").count(),
         1,
         "the same is said once"
     );
@@ -189,5 +192,5 @@ fn no_run_and_no_rows_still_make_a_page() {
     assert!(draw(&[]).contains("No run"));
     let mut run = fixture::run();
     run.measurements.clear();
-    assert!(draw(&[&run]).contains("0 of 0 measured"));
+    assert!(draw(&[&run]).contains("<b>0 of 0</b>"));
 }

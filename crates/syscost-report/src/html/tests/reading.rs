@@ -65,12 +65,12 @@ fn the_interval_column_sorts_by_the_longer_side() {
 #[test]
 fn what_changed_stands_before_all_else() {
     let run = fixture::run();
-    let page = draw(&[&run, &run]);
+    let page = draw(&[&run, &scaled(&run, "b", 1.5)]);
     let at = |text: &str| {
         page.find(text)
             .unwrap_or_else(|| panic!("not found: {text}"))
     };
-    assert!(at("class=\"summary\"") < at("</header>"));
+    assert!(at("class=\"verdicts\"") < at("</header>"));
     assert!(at("From A to B, ") < at("class=\"warnings\""));
 }
 
@@ -204,8 +204,8 @@ fn the_machines_of_a_page_are_told_apart() {
     let page = draw(&[&late, &early, &early]);
     let (header, _) = page.split_once("</header>").expect("a header");
     for text in [
-        "node1, 2026-11-26 09:35 UTC",
-        "node2, 2026-11-21 12:04 UTC",
+        "</span> node1</th><td>2026-11-26 09:35 UTC</td>",
+        "</span> node2</th><td>2026-11-21 12:04 UTC</td>",
         "AMD EPYC",
         "Intel Xeon",
     ] {
@@ -220,14 +220,14 @@ fn the_machines_of_a_page_are_told_apart() {
     for text in [
         "6 runs of 6 machines",
         "Intel Xeon (5 runs), AMD EPYC (1 run)",
-        "Of the last run, node7, 2026-11-21 12:04 UTC:",
+        "syscost fleet report",
         "2026-11-21 12:04 UTC to 2026-11-26 09:35 UTC",
     ] {
         assert!(header.contains(text), "{text}: {header}");
     }
     assert!(page.contains("node5, 2026-11-21"), "each is named");
     let anonymous = of("", "AMD EPYC", &late.started);
-    assert!(draw(&[&early, &anonymous]).contains("unknown host, 2026-11-26"));
+    assert!(draw(&[&early, &anonymous]).contains("</span> unknown host</th>"));
 }
 
 #[test]
