@@ -89,6 +89,29 @@ pub(crate) fn meant(
     Ok((run.to_owned(), rows.to_vec()))
 }
 
+/// Returns the runs and the rows that the arguments `[RUN]... [SELECTOR|WORDS]...` of a command mean:
+/// the words before the first that is no run are runs; without any, the latest run is meant.
+///
+/// # Errors
+/// As [`meant`].
+pub(crate) fn all_meant(
+    command: &str,
+    words: &[String],
+    are_rows: impl Fn(&[String]) -> bool,
+) -> Result<(Vec<String>, Vec<String>), Failed> {
+    let store = Store::of_user();
+    let runs = words.iter().take_while(|word| store.has(word)).count();
+    let (runs, rows) = words.split_at(runs);
+    match (runs, rows) {
+        ([], []) => Ok((vec![LATEST.to_owned()], Vec::new())),
+        ([], [first, rest @ ..]) => {
+            let (run, rows) = meant(command, first, rest, are_rows)?;
+            Ok((vec![run], rows))
+        }
+        (runs, rows) => Ok((runs.to_vec(), rows.to_vec())),
+    }
+}
+
 /// Explains that a shipped reference has no samples, so it cannot be compared or exported.
 fn explain_missing(name: &str, error: StoreError) -> anyhow::Error {
     match error {

@@ -7,8 +7,10 @@ use crate::units::{Figures, quantity};
 
 use super::{
     Bar, Begin, Frame, Scale, Theme, Value,
-    canvas::{Canvas, Rect},
-    named::Named,
+    canvas::Canvas,
+    caption::axis_title,
+    frame::{BENEATH, Key},
+    named::{Figure, Named},
 };
 
 /// Minimum height of a row: with its name beside it, and with its name above it.
@@ -17,90 +19,114 @@ const ROW_BENEATH: f64 = 20.0;
 /// Distance from the plot to the figures, which have a column of their own so that none covers a
 /// mark.
 const GAP: f64 = 14.0;
-/// Height of a bar.
+/// Height of a bar, alone on its line and among those of several runs; and from one of these to
+/// the next, as from figure to figure.
 const BAR: f64 = 14.0;
+const BAR_OF_RUN: f64 = 9.0;
+const STEP: f64 = 13.0;
 
 pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
-    let labels: Vec<&str> = bars.iter().map(|bar| bar.label.as_str()).collect();
-    let figures: Vec<Vec<String>> = bars
+    let lines = lines(bars);
+    let labels: Vec<&str> = lines.iter().map(|bars| bars[0].label.as_str()).collect();
+    let figures: Vec<Vec<Figure>> = lines
         .iter()
-        .map(|bar| vec![formatted(frame.unit, &bar.value)])
+        .map(|bars| {
+            bars.iter()
+                .map(|bar| Figure::of(&bar.value, bar.run, frame))
+        })
+        .map(Iterator::collect)
         .collect();
     let row = match frame.theme {
         Theme::Page => ROW_BENEATH,
         Theme::Wide | Theme::Light | Theme::Dark => ROW,
     };
+    let most = lines.iter().map(|bars| bars.len()).max().unwrap_or(1);
+    let row = row.max(STEP * most as f64 + 4.0);
     let named = Named::new(&labels, &figures, (row, GAP), frame);
     let (plot, height) = (named.plot, named.height);
-    let (mut canvas, top) = frame.canvas(height + 26.0);
+    let (mut canvas, top) = frame.canvas(height + BENEATH, Some(Key::Mark));
     let scale = Scale::fit(
         bars.iter().flat_map(|bar| ends(&bar.value)),
         Begin::Zero,
         plot,
     );
-    frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
+    let axis = (&scale, axis_title(frame.unit));
+    frame.horizontal_axis(&mut canvas, axis, plot, (top, top + height));
     named.write(&mut canvas, top, frame);
-    let middles: Vec<f64> = named.middles.iter().map(|middle| top + middle).collect();
-    marks(&mut canvas, &scale, bars, plot.0, &middles, frame);
+    let mut placed: Vec<(&Bar, (f64, f64))> = Vec::new();
+    for (bars, middle) in lines.iter().zip(&named.middles) {
+        let first = top + middle - STEP * (bars.len() as f64 - 1.0) / 2.0;
+        for (index, bar) in bars.iter().enumerate() {
+            let y = first + STEP * index as f64;
+            placed.push((bar, (scale.place(bar.value.median), y)));
+        }
+    }
+    let (dots, others): (Vec<_>, Vec<_>) = placed
+        .iter()
+        .copied()
+        .partition(|(bar, _)| scale.is_logarithmic() || bar.value.median < 0.0);
+    let runs = bars.iter().map(|bar| bar.run + 1).max().unwrap_or(0);
+    for run in 0..runs {
+        let of_run = |all: &[(&'_ Bar, (f64, f64))]| {
+            let all = all.iter().filter(|(bar, _)| bar.run == run);
+            all.map(|(bar, end)| (bar.value, *end)).collect::<Vec<_>>()
+        };
+        let height = if most > 1 { BAR_OF_RUN } else { BAR };
+        let size = (plot.0, height);
+        marks(
+            &mut canvas,
+            &scale,
+            &of_run(&others),
+            &of_run(&dots),
+            size,
+            (run, frame),
+        );
+    }
+    for (bar, end) in placed {
+        let text = format!("{}: {}", bar.label, formatted(frame.unit, &bar.value));
+        canvas.point(end, bar.run, text);
+    }
     canvas.finish(frame.labels, frame.theme)
 }
 
-/// Bars with their intervals, or dots where a bar's length would mean nothing. In a page all bars
-/// (or dots) are one element, as the table shows their intervals; in a file each has a tooltip.
+/// The bars of each line: those of one label, by run.
+pub(super) fn lines(bars: &[Bar]) -> Vec<&[Bar]> {
+    bars.chunk_by(|one, next| one.label == next.label && one.run < next.run)
+        .collect()
+}
+
+/// A run's bars with their intervals, and dots where a bar's length would mean nothing: few elements
+/// for all of them, as a picture may have many.
 fn marks(
     canvas: &mut Canvas,
     scale: &Scale,
-    bars: &[Bar],
-    left: f64,
-    middles: &[f64],
-    frame: &Frame<'_>,
+    bars: &[(Value, (f64, f64))],
+    dots: &[(Value, (f64, f64))],
+    (left, height): (f64, f64),
+    (run, frame): (usize, &Frame<'_>),
 ) {
-    let is_dots = |bar: &Bar| scale.is_logarithmic() || bar.value.median < 0.0;
-    let ends: Vec<(f64, f64)> = bars
-        .iter()
-        .zip(middles)
-        .map(|(bar, y)| (scale.place(bar.value.median), *y))
-        .collect();
-    let of = |dots: bool| {
-        let all = bars.iter().zip(&ends);
-        all.filter(move |(bar, _)| is_dots(bar) == dots)
-    };
-    let points = |dots: bool| -> Vec<(f64, f64)> { of(dots).map(|(_, end)| *end).collect() };
-    let stems: Vec<_> = points(true)
-        .iter()
-        .map(|(x, y)| ((left, *y), (*x, *y)))
-        .collect();
-    canvas.lines(&stems, "stem s0");
-    if frame.theme == Theme::Page {
-        canvas.bars(left, &points(false), BAR, "bar s0");
-    } else {
-        for (bar, (x, y)) in of(false) {
-            let rect = Rect {
-                radius: 2.0,
-                title: tooltip(frame.unit, bar),
-                ..Rect::default()
-            };
-            let size = ((x - left).max(1.0), BAR);
-            canvas.rect((left, y - BAR / 2.0), size, "bar s0", &rect);
-        }
+    let look = frame.look((0, 1), run);
+    let color = look.color();
+    let ends: Vec<(f64, f64)> = bars.iter().map(|(_, end)| *end).collect();
+    canvas.bars(left, &ends, height, &format!("bar {color}"));
+    if !frame.runs().is_empty() {
+        // Bars have no shape of their own that tells the run.
+        let begins: Vec<(f64, f64)> = ends.iter().map(|(_, y)| (left - 6.0, *y)).collect();
+        canvas.marks(&begins, look.shape, 3.2, false, &color);
     }
-    for (dots, class) in [(true, "whisker s0"), (false, "whisker ink")] {
-        let whiskers: Vec<_> = of(dots)
-            .flat_map(|(bar, (_, y))| whisker(scale, &bar.value, *y))
-            .collect();
-        canvas.lines(&whiskers, class);
+    let stems = dots.iter().map(|(_, (x, y))| ((left, *y), (*x, *y)));
+    canvas.lines(&stems.collect::<Vec<_>>(), &format!("stem {color}"));
+    for (all, class) in [(bars, "whisker ink"), (dots, &format!("whisker {color}"))] {
+        let whiskers = all
+            .iter()
+            .flat_map(|(value, (_, y))| whisker(scale, value, *y));
+        canvas.lines(&whiskers.collect::<Vec<_>>(), class);
     }
-    if frame.theme == Theme::Page {
-        canvas.dots(&points(true), "dots s0");
-        let hollow = of(true).filter(|(bar, _)| bar.value.has_no_interval());
-        let hollow: Vec<(f64, f64)> = hollow.map(|(_, end)| *end).collect();
-        canvas.dots(&hollow, "dots inner");
-    } else {
-        for (bar, end) in of(true) {
-            let hollow = bar.value.has_no_interval();
-            let class = if hollow { "dot open s0" } else { "dot s0" };
-            canvas.dot(*end, 5.0, class, &tooltip(frame.unit, bar));
-        }
+    let (hollow, full): (Vec<_>, Vec<_>) =
+        dots.iter().partition(|(value, _)| value.has_no_interval());
+    for (all, is_hollow) in [(full, false), (hollow, true)] {
+        let points: Vec<(f64, f64)> = all.into_iter().map(|(_, end)| end).collect();
+        canvas.marks(&points, look.shape, 4.5, is_hollow, &color);
     }
 }
 
@@ -138,22 +164,4 @@ pub(crate) fn formatted(unit: Unit, value: &Value) -> String {
     }
     .trim_end()
     .to_owned()
-}
-
-fn tooltip(unit: Unit, bar: &Bar) -> String {
-    let interval = match (bar.value.low, bar.value.high) {
-        (Some(low), Some(high)) => {
-            format!(
-                ", 95 % interval {} to {}",
-                quantity(unit, low),
-                quantity(unit, high)
-            )
-        }
-        _ => String::new(),
-    };
-    format!(
-        "{}: {}{interval}",
-        bar.label,
-        quantity(unit, bar.value.median)
-    )
 }

@@ -27,6 +27,8 @@ pub(super) struct Canvas {
     width: f64,
     height: f64,
     body: String,
+    /// What is said of points, and of which run.
+    points: Vec<(Point, usize, String)>,
 }
 
 impl Canvas {
@@ -35,6 +37,7 @@ impl Canvas {
             width,
             height,
             body: String::new(),
+            points: Vec::new(),
         }
     }
 
@@ -101,27 +104,25 @@ impl Canvas {
         self.push(format_args!("<path d=\"{path}\" class=\"{class}\"/>"));
     }
 
-    /// A dot; the title is shown while a pointer rests on it.
-    pub(super) fn dot(&mut self, (x, y): (f64, f64), radius: f64, class: &str, title: &str) {
-        self.push(format_args!(
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" class=\"{class}\">{}</circle>",
-            number(x),
-            number(y),
-            number(radius),
-            tooltip(title)
-        ));
+    /// Marks as one element; hollow ones say that there is no interval.
+    pub(super) fn marks(
+        &mut self,
+        points: &[Point],
+        shape: Shape,
+        radius: f64,
+        is_hollow: bool,
+        color: &str,
+    ) {
+        let path: String = points.iter().map(|at| shape.path(*at, radius)).collect();
+        if !path.is_empty() {
+            let open = if is_hollow { " open" } else { "" };
+            self.path(&path, &format!("mark{open} {color}"));
+        }
     }
 
-    /// Dots without titles as one element.
-    pub(super) fn dots(&mut self, points: &[Point], class: &str) {
-        // A line of zero length is drawn as its round caps alone.
-        let path: String = points
-            .iter()
-            .map(|at| format!("M{}h0", point(*at)))
-            .collect();
-        if !path.is_empty() {
-            self.path(&path, class);
-        }
+    /// Has a text shown at a point, and read at it: what is drawn there, of which run.
+    pub(super) fn point(&mut self, at: Point, run: usize, text: String) {
+        self.points.push((at, run, text));
     }
 
     /// Bars from `left` to these right ends, as one element.
@@ -142,24 +143,23 @@ impl Canvas {
         }
     }
 
-    /// A rectangle, given its upper left corner, width and height.
-    pub(super) fn rect(&mut self, corner: (f64, f64), size: (f64, f64), class: &str, more: &Rect) {
-        let opacity = more.opacity.map_or_else(String::new, |opacity| {
+    /// A rectangle, given its upper left corner, width and height; without an opacity, as its class
+    /// has it.
+    pub(super) fn rect(&mut self, corner: Point, size: Point, class: &str, opacity: Option<f64>) {
+        let opacity = opacity.map_or_else(String::new, |opacity| {
             format!(" fill-opacity=\"{opacity:.2}\"")
         });
         self.push(format_args!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" class=\"{class}\"{opacity}>{}</rect>",
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{class}\"{opacity}/>",
             number(corner.0),
             number(corner.1),
             number(size.0),
             number(size.1),
-            number(more.radius),
-            tooltip(&more.title)
         ));
     }
 
     /// The whole picture, with its title, description and note for screen readers and for use on
-    /// its own.
+    /// its own. What is said of its points is a list for a page's script, and titles in a file.
     pub(super) fn finish(self, labels: &Labels, theme: Theme) -> Markup {
         let (width, height) = (number(self.width), number(self.height));
         let style = theme.style();
@@ -173,7 +173,10 @@ impl Canvas {
             escaped(&labels.spoken())
         );
         match style {
-            None => out.push('>'),
+            None => {
+                out.push_str(&self.listed(labels));
+                out.push('>');
+            }
             Some(style) => {
                 let _ = write!(
                     out,
@@ -185,8 +188,45 @@ impl Canvas {
             }
         }
         out.push_str(&self.body);
+        if theme.is_file() {
+            out.push_str(&self.titled(labels));
+        }
         out.push_str("</svg>");
         PreEscaped(out)
+    }
+
+    /// The points as attributes: a line for each, its place, its run and its text.
+    fn listed(&self, labels: &Labels) -> String {
+        if self.points.is_empty() {
+            return String::new();
+        }
+        let line = |(at, run, text): &(Point, usize, String)| {
+            format!("{} {run} {}", point(*at), escaped(text))
+        };
+        let lines: Vec<String> = self.points.iter().map(line).collect();
+        let runs = match labels.several() {
+            [] => String::new(),
+            runs => {
+                let names: Vec<String> = runs.iter().map(|name| escaped(name)).collect();
+                format!(" data-runs=\"{}\"", names.join("\n"))
+            }
+        };
+        format!(" data-points=\"{}\"{runs}", lines.join("\n"))
+    }
+
+    /// The points as invisible circles with titles, which viewers show under the pointer.
+    fn titled(&self, labels: &Labels) -> String {
+        let circle = |((x, y), run, text): &(Point, usize, String)| {
+            let run = labels.several().get(*run);
+            let run = run.map_or_else(String::new, |name| format!(" · {name}"));
+            format!(
+                "<circle cx=\"{}\" cy=\"{}\" r=\"6\" class=\"point\"><title>{}</title></circle>",
+                number(*x),
+                number(*y),
+                escaped(&format!("{text}{run}"))
+            )
+        };
+        self.points.iter().map(circle).collect()
     }
 
     fn push(&mut self, text: std::fmt::Arguments<'_>) {
@@ -195,24 +235,70 @@ impl Canvas {
     }
 }
 
-/// A rectangle's optional attributes.
-#[derive(Debug, Default)]
-pub(super) struct Rect {
-    pub(super) radius: f64,
-    pub(super) opacity: Option<f64>,
-    pub(super) title: String,
+/// The shape of a series' marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+    Down,
+    Cross,
+}
+
+impl Shape {
+    /// The shape of the series with this index.
+    pub(super) fn of(index: usize) -> Self {
+        const ALL: [Shape; 6] = [
+            Shape::Circle,
+            Shape::Square,
+            Shape::Triangle,
+            Shape::Diamond,
+            Shape::Down,
+            Shape::Cross,
+        ];
+        ALL[index % ALL.len()]
+    }
+
+    /// A closed shape around a point, about as large as a circle of this radius.
+    fn path(self, (x, y): Point, radius: f64) -> String {
+        let corners = |corners: &[Point]| {
+            let corners = corners
+                .iter()
+                .map(|(right, down)| point((x + radius * right, y + radius * down)));
+            format!("M{}z", corners.collect::<Vec<_>>().join("L"))
+        };
+        match self {
+            Shape::Circle => {
+                let (r, wide) = (number(radius), number(2.0 * radius));
+                let left = point((x - radius, y));
+                format!("M{left}a{r} {r} 0 1 0 {wide} 0a{r} {r} 0 1 0-{wide} 0z")
+            }
+            Shape::Square => corners(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+            Shape::Triangle => corners(&[(0.0, -1.3), (1.15, 0.8), (-1.15, 0.8)]),
+            Shape::Down => corners(&[(0.0, 1.3), (1.15, -0.8), (-1.15, -0.8)]),
+            Shape::Diamond => corners(&[(0.0, -1.35), (1.35, 0.0), (0.0, 1.35), (-1.35, 0.0)]),
+            Shape::Cross => corners(&[
+                (-1.2, -0.7),
+                (-0.7, -1.2),
+                (0.0, -0.5),
+                (0.7, -1.2),
+                (1.2, -0.7),
+                (0.5, 0.0),
+                (1.2, 0.7),
+                (0.7, 1.2),
+                (0.0, 0.5),
+                (-0.7, 1.2),
+                (-1.2, 0.7),
+                (-0.5, 0.0),
+            ]),
+        }
+    }
 }
 
 /// Approximate width of a text.
 pub(super) fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
-}
-
-fn tooltip(title: &str) -> String {
-    if title.is_empty() {
-        return String::new();
-    }
-    format!("<title>{}</title>", escaped(title))
 }
 
 /// Text as XML allows it: without control characters.

@@ -2,16 +2,14 @@
 
 use syscost_results::Unit;
 
-use super::canvas::{Anchor, Canvas};
-use super::rows::has_logarithmic_axis;
-use super::{Chart, Frame, Scale, Value};
+use super::{Chart, Scale, Value};
 
-/// What the marks of a picture mean, and whether its values' axis is logarithmic.
+/// What the marks of a picture mean; what its axes show is written at them.
 pub fn caption(chart: &Chart) -> String {
-    let mut caption = match chart {
+    match chart {
         Chart::Bars(bars) => {
             let values = bars.iter().map(|bar| &bar.value);
-            medians(values, " with 95 % intervals")
+            format!("{} of each row", medians(values, ""))
         }
         Chart::Violin(_) => {
             "Density of the samples, with median and 95 % interval; ▸ tells the share beyond the axis"
@@ -21,24 +19,19 @@ pub fn caption(chart: &Chart) -> String {
         Chart::Curve { lines, .. } => {
             let points = lines.iter().flat_map(|line| &line.points);
             let values = points.map(|(_, value)| value);
-            format!(
-                "{}, over the parameter",
-                medians(values, " with 95 % intervals as bands")
-            )
+            format!("{} of each row", medians(values, " (band)"))
         }
-        Chart::Heatmap { .. } => "Medians; the stronger the colour, the more".to_owned(),
-        Chart::OverRuns { .. } => "Medians over runs".to_owned(),
-    };
-    if has_logarithmic_axis(chart) {
-        caption.push_str("; logarithmic axis");
+        Chart::Heatmap { .. } => "Median of each row; the darker, the more".to_owned(),
+        Chart::OverRuns { .. } => "Median and 95 % interval of each run".to_owned(),
     }
-    caption
 }
 
-/// Medians, and how the intervals of those that have one are drawn.
-fn medians<'v>(mut values: impl Iterator<Item = &'v Value>, intervals: &str) -> String {
-    let have = values.any(|value| !value.has_no_interval());
-    format!("Medians{}", if have { intervals } else { "" })
+/// That medians are drawn, and how the intervals of those that have one are.
+fn medians<'v>(mut values: impl Iterator<Item = &'v Value>, how: &str) -> String {
+    match values.any(|value| !value.has_no_interval()) {
+        true => format!("Median and 95 % interval{how}"),
+        false => "Median".to_owned(),
+    }
 }
 
 /// What an axis of values in this unit shows.
@@ -61,14 +54,5 @@ pub(super) fn axis_name(what: &str, axis: &Scale) -> String {
     match axis.is_logarithmic() {
         true => format!("{what}, logarithmic axis"),
         false => what.to_owned(),
-    }
-}
-
-impl Frame<'_> {
-    /// Writes what a vertical axis shows above it; in a page the heading above says it.
-    pub(super) fn axis_title(&self, canvas: &mut Canvas, title: &str) {
-        if self.theme.is_file() {
-            canvas.text((20.0, 43.0), "tick", Anchor::Start, title);
-        }
     }
 }

@@ -7,8 +7,10 @@ use super::{
     Begin, Distribution, Frame, Scale,
     bars::formatted,
     canvas::{Anchor, Canvas},
-    named::Named,
-    series,
+    caption::axis_title,
+    frame::{ABOVE, BENEATH, Key},
+    look,
+    named::{Figure, Named},
 };
 
 /// Maximum number of points of one distribution's line.
@@ -43,11 +45,6 @@ fn fit(samples: &[Vec<f64>], plot: (f64, f64)) -> Scale {
     Scale::fit(ends, Begin::Near, plot)
 }
 
-/// Whether the axis of these distributions is logarithmic.
-pub(super) fn is_logarithmic(distributions: &[Distribution]) -> bool {
-    fit(&all_sorted(distributions), (0.0, 1.0)).is_logarithmic()
-}
-
 /// Room to the right of a plot for an arrow and half a tick label.
 const BESIDE: f64 = 26.0;
 
@@ -66,59 +63,47 @@ fn beyond(scale: &Scale, sorted: &[f64]) -> String {
 }
 
 /// Arrows at those ends of a plot beyond which there are samples.
-fn arrows(canvas: &mut Canvas, ends: (f64, f64), plot: (f64, f64), y: f64) {
+fn arrows(canvas: &mut Canvas, ends: (f64, f64), plot: (f64, f64), y: f64, color: &str) {
+    let class = format!("arrow {color}");
     if ends.0 > 0.0 {
-        canvas.arrow((plot.0 - 8.0, y), false, "arrow s0");
+        canvas.arrow((plot.0 - 8.0, y), false, &class);
     }
     if ends.1 > 0.0 {
-        canvas.arrow((plot.1 + 8.0, y), true, "arrow s0");
+        canvas.arrow((plot.1 + 8.0, y), true, &class);
     }
 }
 
 pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup {
-    let height = if distributions.len() > 1 {
-        240.0
-    } else {
-        150.0
+    /// Heights of the plot of one line and of several, and of a line of the legend.
+    const HEIGHTS: (f64, f64) = (150.0, 240.0);
+    const NAME: f64 = 18.0;
+    let (height, names) = match distributions {
+        [_, _, ..] => (HEIGHTS.1, NAME * distributions.len() as f64),
+        _ => (HEIGHTS.0, 0.0),
     };
     let samples = all_sorted(distributions);
-    let legend = 18.0
-        * if distributions.len() > 1 {
-            distributions.len() as f64
-        } else {
-            0.0
-        };
-    let (mut canvas, top) = frame.canvas(height + 26.0 + legend);
+    let (series, count) = look::places(distributions.iter().map(|one| one.label.as_str()));
+    // The names tell the runs, unless there is one of each.
+    let key = Some(Key::MarkedLine).filter(|_| count > 1);
+    let (mut canvas, top) = frame.canvas(ABOVE + height + BENEATH + names, key);
+    let top = top + ABOVE;
     let (left, right) = frame.edges(["100 %"].into_iter());
     let plot = (left, right - BESIDE);
     let scale = fit(&samples, plot);
-    frame.horizontal_axis(&mut canvas, &scale, plot, (top + 6.0, top + height));
+    let axis = (&scale, axis_title(frame.unit));
+    frame.horizontal_axis(&mut canvas, axis, plot, (top + 6.0, top + height));
     let up = |share: f64| top + height - share * (height - 6.0);
-    frame.axis_title(&mut canvas, "share of the samples");
+    frame.title_above(&mut canvas, top, "share of the samples");
     for percent in [0, 25, 50, 75, 100] {
         let y = up(f64::from(percent) / 100.0);
         canvas.line((left, y), (plot.1, y), "grid");
-        canvas.text(
-            (left - 8.0, y + 4.0),
-            "tick",
-            Anchor::End,
-            &format!("{percent} %"),
-        );
+        let label = format!("{percent} %");
+        canvas.text((left - 8.0, y + 4.0), "tick", Anchor::End, &label);
     }
-    for (index, one) in samples.iter().enumerate() {
-        let class = format!("curve {}", series(index));
-        let count = one.len().min(POINTS);
-        let steps: Vec<(f64, f64)> = (1..=count)
-            .map(|step| {
-                let share = step as f64 / count as f64;
-                // The smallest sample such that at least this share of the samples is no larger.
-                let at = (share * one.len() as f64).ceil() as usize;
-                (one[at.clamp(1, one.len()) - 1], share)
-            })
-            // Nothing is drawn beyond the axis: the line ends below 100 %, with an arrow.
-            .take_while(|(value, _)| *value <= scale.value(1.0))
-            .map(|(value, share)| (scale.place(value), up(share)))
-            .collect();
+    for (index, (distribution, one)) in distributions.iter().zip(&samples).enumerate() {
+        let look = frame.look((series[index], count), distribution.run);
+        let class = format!("curve {}", look.line());
+        let steps = steps(one, &scale, up);
         if let Some((first, _)) = steps.first() {
             canvas.stairs((*first, up(0.0)), &steps, &class);
         }
@@ -126,68 +111,113 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
             && scale.beyond(one).1 > 0.0
         {
             canvas.line((*last, *y), (plot.1, *y), &class);
-            let class = format!("arrow {}", series(index));
+            let class = format!("arrow {}", look.color());
             canvas.arrow((plot.1 + 8.0, *y), true, &class);
         }
-    }
-    if distributions.len() > 1 {
-        for (index, one) in distributions.iter().enumerate() {
-            let y = top + height + 38.0 + 18.0 * index as f64;
-            let class = series(index);
-            canvas.line(
-                (left, y - 4.0),
-                (left + 18.0, y - 4.0),
-                &format!("curve {class}"),
-            );
-            let value = one
-                .value
-                .map_or_else(String::new, |value| formatted(frame.unit, &value));
-            let note = beyond(&scale, &samples[index]);
-            let mut parts = vec![one.label.as_str(), &value, &note];
-            parts.retain(|part| !part.is_empty());
-            let text = parts.join(" · ");
-            canvas.text((left + 26.0, y), "name", Anchor::Start, &text);
+        let note = beyond(&scale, one);
+        let value = distribution.value;
+        let value = value.map_or_else(String::new, |value| formatted(frame.unit, &value));
+        if let Some(median) = quantile_of_sorted(one, 0.5) {
+            let at = (scale.place(median), up(0.5));
+            if distributions.len() > 1 {
+                canvas.marks(&[at], look.shape, 4.0, false, &look.color());
+            }
+            let text = format!("{}: {value}", distribution.label);
+            canvas.point(at, distribution.run, text);
         }
-    } else if let [one] = &samples[..] {
-        let place = (plot.1 - 4.0, top + 28.0);
-        canvas.text(place, "tick", Anchor::End, &beyond(&scale, one));
+        if distributions.len() < 2 {
+            let place = (plot.1 - 4.0, top + 28.0);
+            canvas.text(place, "tick", Anchor::End, &note);
+            continue;
+        }
+        let y = top + height + BENEATH + NAME * (index as f64 + 0.5);
+        let x = frame.margin();
+        canvas.line((x, y - 4.0), (x + 20.0, y - 4.0), &class);
+        canvas.marks(
+            &[(x + 10.0, y - 4.0)],
+            look.shape,
+            4.0,
+            false,
+            &look.color(),
+        );
+        let run = frame
+            .runs()
+            .get(distribution.run)
+            .map_or("", String::as_str);
+        let label = if count > 1 || run.is_empty() {
+            distribution.label.as_str()
+        } else {
+            ""
+        };
+        let mut parts = vec![label, run, &value, &note];
+        parts.retain(|part| !part.is_empty());
+        canvas.text((x + 26.0, y), "name", Anchor::Start, &parts.join(" · "));
     }
     canvas.finish(frame.labels, frame.theme)
 }
 
+/// The corners of the line of sorted samples, as far as the axis goes.
+fn steps(sorted: &[f64], scale: &Scale, up: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+    let count = sorted.len().min(POINTS);
+    let step = |step: usize| {
+        let share = step as f64 / count as f64;
+        // The smallest sample such that at least this share of the samples is no larger.
+        let at = (share * sorted.len() as f64).ceil() as usize;
+        (sorted[at.clamp(1, sorted.len()) - 1], share)
+    };
+    (1..=count)
+        .map(step)
+        // Nothing is drawn beyond the axis: the line ends below 100 %, with an arrow.
+        .take_while(|(value, _)| *value <= scale.value(1.0))
+        .map(|(value, share)| (scale.place(value), up(share)))
+        .collect()
+}
+
 pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Markup {
-    let labels: Vec<&str> = distributions.iter().map(|one| one.label.as_str()).collect();
-    let samples = all_sorted(distributions);
+    let rows: Vec<&[Distribution]> = distributions
+        .chunk_by(|one, next| one.label == next.label && one.run < next.run)
+        .collect();
+    let labels: Vec<&str> = rows.iter().map(|row| row[0].label.as_str()).collect();
     // How much lies beyond the axis does not depend on where the axis is drawn.
-    let whole = fit(&samples, (0.0, 1.0));
-    let figures: Vec<Vec<String>> = distributions
+    let whole = fit(&all_sorted(distributions), (0.0, 1.0));
+    let of_one = |one: &Distribution| {
+        let value = one.value.map(|value| Figure::of(&value, one.run, frame));
+        let note = Figure::note(beyond(&whole, &sorted(&one.samples)));
+        value.into_iter().chain(note)
+    };
+    let figures: Vec<Vec<Figure>> = rows
         .iter()
-        .zip(&samples)
-        .map(|(one, samples)| {
-            let value = one
-                .value
-                .map_or_else(String::new, |value| formatted(frame.unit, &value));
-            let note = Some(beyond(&whole, samples)).filter(|note| !note.is_empty());
-            [value].into_iter().chain(note).collect()
-        })
+        .map(|row| row.iter().flat_map(of_one).collect())
         .collect();
     let named = Named::new(&labels, &figures, (VIOLIN, GAP), frame);
     let (plot, height) = (named.plot, named.height);
-    let (mut canvas, top) = frame.canvas(height + 26.0);
-    let scale = fit(&samples, plot);
-    frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
+    let (mut canvas, top) = frame.canvas(height + BENEATH, Some(Key::Mark));
+    let scale = fit(&all_sorted(distributions), plot);
+    let axis = (&scale, axis_title(frame.unit));
+    frame.horizontal_axis(&mut canvas, axis, plot, (top, top + height));
     named.write(&mut canvas, top, frame);
-    for (index, one) in distributions.iter().enumerate() {
-        let middle = top + named.middles[index];
-        arrows(&mut canvas, scale.beyond(&samples[index]), plot, middle);
-        violin(&mut canvas, &scale, &samples[index], plot, middle);
-        if let Some(value) = one.value {
+    for (row, middle) in rows.iter().zip(&named.middles) {
+        let middle = top + middle;
+        for one in *row {
+            let color = frame.look((0, 1), one.run).color();
+            let samples = sorted(&one.samples);
+            arrows(&mut canvas, scale.beyond(&samples), plot, middle, &color);
+            violin(&mut canvas, &scale, &samples, plot, middle, &color);
+        }
+        // Above the shapes of all runs, apart from each other.
+        let first = middle - 3.5 * (row.len() as f64 - 1.0);
+        for (index, one) in row.iter().enumerate() {
+            let Some(value) = one.value else { continue };
+            let look = frame.look((0, 1), one.run);
+            let y = first + 7.0 * index as f64;
             if let (Some(low), Some(high)) = (value.low, value.high) {
                 let (low, high) = (scale.place(low), scale.place(high));
-                canvas.line((low, middle), (high, middle), "whisker s0");
+                canvas.line((low, y), (high, y), &format!("whisker {}", look.color()));
             }
-            let title = format!("{}: {}", one.label, figures[index][0]);
-            canvas.dot((scale.place(value.median), middle), 4.0, "dot s0", &title);
+            let at = (scale.place(value.median), y);
+            canvas.marks(&[at], look.shape, 4.0, false, &look.color());
+            let text = format!("{}: {}", one.label, formatted(frame.unit, &value));
+            canvas.point(at, one.run, text);
         }
     }
     canvas.finish(frame.labels, frame.theme)
@@ -195,7 +225,14 @@ pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Mark
 
 /// The density of sorted samples, mirrored. The Gaussian kernels are applied on the axis as drawn,
 /// so the shape is right on a logarithmic axis too.
-fn violin(canvas: &mut Canvas, scale: &Scale, samples: &[f64], (left, right): (f64, f64), y: f64) {
+fn violin(
+    canvas: &mut Canvas,
+    scale: &Scale,
+    samples: &[f64],
+    (left, right): (f64, f64),
+    y: f64,
+    color: &str,
+) {
     const STEPS: usize = POINTS / 2;
     // Samples beyond the axis must not look like a second mode at its end.
     let drawn = scale.value(0.0)..=scale.value(1.0);
@@ -246,7 +283,8 @@ fn violin(canvas: &mut Canvas, scale: &Scale, samples: &[f64], (left, right): (f
         .iter()
         .rev()
         .map(|(x, density)| (*x, y + half(*density)));
-    canvas.polygon(&upper.chain(lower).collect::<Vec<_>>(), "violin s0");
+    let shape: Vec<(f64, f64)> = upper.chain(lower).collect();
+    canvas.polygon(&shape, &format!("violin {color}"));
 }
 
 /// A round to be drawn.
@@ -262,7 +300,7 @@ pub(crate) struct Round {
 /// A line, a box and a mark for each round.
 pub(super) fn rounds(rounds: &[Round], frame: &Frame<'_>) -> Markup {
     let height = ROUND * rounds.len() as f64;
-    let (mut canvas, top) = frame.canvas(height + 26.0);
+    let (mut canvas, top) = frame.canvas(height + BENEATH, None);
     let (left, right) = frame.edges(rounds.iter().map(|round| round.name.as_str()));
     let plot = (left, right - BESIDE);
     let samples: Vec<Vec<f64>> = rounds.iter().map(|round| sorted(&round.values)).collect();
@@ -275,7 +313,8 @@ pub(super) fn rounds(rounds: &[Round], frame: &Frame<'_>) -> Markup {
         .iter()
         .filter_map(|one| quantile_of_sorted(one, 0.5));
     let scale = Scale::fit(ends.chain(medians), Begin::Near, plot);
-    frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
+    let axis = (&scale, axis_title(frame.unit));
+    frame.horizontal_axis(&mut canvas, axis, plot, (top, top + height));
     // What counted, then what did not.
     let mut drawn = [(); 2].map(|()| (Vec::new(), Vec::new(), Vec::new()));
     for (index, Round { name, counts, .. }) in rounds.iter().enumerate() {
@@ -287,7 +326,7 @@ pub(super) fn rounds(rounds: &[Round], frame: &Frame<'_>) -> Markup {
         else {
             continue;
         };
-        arrows(&mut canvas, scale.beyond(&samples[index]), plot, y);
+        arrows(&mut canvas, scale.beyond(&samples[index]), plot, y, "s0");
         let (ranges, halves, medians) = &mut drawn[usize::from(!counts)];
         ranges.push(((min, y), (max, y)));
         halves.push(((lower, y), (upper.max(lower + 1.0), y)));

@@ -2,6 +2,7 @@
 
 use syscost_results::Unit;
 
+use super::look::Look;
 use super::wrap::wrapped;
 use super::{Labels, Scale, Theme, canvas, caption, scale};
 
@@ -9,6 +10,19 @@ use super::{Labels, Scale, Theme, canvas, caption, scale};
 const SOURCE_LINE: f64 = 13.0;
 /// Line height of a name.
 pub(super) const NAME_LINE: f64 = 14.0;
+/// Height of a vertical axis' title above its plot, and of a horizontal axis beneath it: ticks and title.
+pub(super) const ABOVE: f64 = 18.0;
+pub(super) const BENEATH: f64 = 40.0;
+/// Width of a sample of a run's look in the legend.
+const SAMPLE: f64 = 26.0;
+
+/// How the legend of runs shows a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Mark,
+    Line,
+    MarkedLine,
+}
 
 /// Vertical centres of the rows, and the end of the last one. A row is at least `min_height` high,
 /// or as high as its name needs.
@@ -83,8 +97,22 @@ impl Frame<'_> {
         }
     }
 
-    /// A canvas for a plot of this height, with the texts around it; and the height above the plot.
-    pub(super) fn canvas(&self, height: f64) -> (canvas::Canvas, f64) {
+    /// The names of the runs if the chart shows several.
+    pub(super) fn runs(&self) -> &[String] {
+        self.labels.several()
+    }
+
+    /// The look of a series, given which of how many it is, of a run.
+    pub(super) fn look(&self, (series, count): (usize, usize), run: usize) -> Look {
+        match self.runs() {
+            [] => Look::of_series(series),
+            _ => Look::of_run(run, Some(series).filter(|_| count > 1)),
+        }
+    }
+
+    /// A canvas for a plot of this height, with the texts around it, among them the names of several
+    /// runs if their key is given; and the height above the plot.
+    pub(super) fn canvas(&self, height: f64, key: Option<Key>) -> (canvas::Canvas, f64) {
         // The source is set in smaller type than the names.
         let max_chars = 1.2 * (self.width() - 40.0) / canvas::width_of("x");
         let source: Vec<String> = self
@@ -93,10 +121,14 @@ impl Frame<'_> {
             .split('\n')
             .flat_map(|line| wrapped(line, max_chars as usize))
             .collect();
-        let (top, bottom) = match self.theme.is_file() {
+        let key = key.filter(|_| !self.runs().is_empty());
+        let names = key.map_or_else(Vec::new, |_| self.wrapped_runs());
+        let legend = NAME_LINE * names.iter().map(Vec::len).sum::<usize>() as f64;
+        let (above, bottom) = match self.theme.is_file() {
             false => (4.0, 4.0),
-            true => (46.0, 30.0 + SOURCE_LINE * (source.len() as f64 - 1.0)),
+            true => (42.0, 30.0 + SOURCE_LINE * (source.len() as f64 - 1.0)),
         };
+        let top = above + legend + if legend > 0.0 { 6.0 } else { 0.0 };
         let mut canvas = canvas::Canvas::new(self.width(), top + height + bottom);
         if self.theme.is_file() {
             let labels = self.labels;
@@ -106,7 +138,39 @@ impl Frame<'_> {
                 canvas.text(place, "source", canvas::Anchor::Start, line.trim_end());
             }
         }
+        let mut y = above;
+        for (run, name) in names.iter().enumerate() {
+            if let Some(key) = key {
+                self.sample(&mut canvas, (self.margin(), y + NAME_LINE / 2.0), run, key);
+            }
+            for line in name {
+                y += NAME_LINE;
+                let place = (self.margin() + SAMPLE, y - 3.0);
+                canvas.text(place, "name", canvas::Anchor::Start, line.trim_end());
+            }
+        }
         (canvas, top)
+    }
+
+    /// The names of the runs, wrapped to the width.
+    fn wrapped_runs(&self) -> Vec<Vec<String>> {
+        let room = self.width() - 2.0 * self.margin() - SAMPLE;
+        let max_chars = (room / canvas::width_of("x")) as usize;
+        let names = self.runs().iter();
+        names.map(|name| wrapped(name, max_chars)).collect()
+    }
+
+    /// A sample of a run's look, beginning at this point.
+    fn sample(&self, canvas: &mut canvas::Canvas, (x, y): (f64, f64), run: usize, key: Key) {
+        let look = Look::of_run(run, None);
+        let width = SAMPLE - 6.0;
+        if key != Key::Mark {
+            canvas.line((x, y), (x + width, y), &format!("curve {}", look.line()));
+        }
+        if key != Key::Line {
+            let middle = (x + width / 2.0, y);
+            canvas.marks(&[middle], look.shape, 4.0, false, &look.color());
+        }
     }
 
     /// Left and right edge of the plot, with room for these names on the left.
@@ -119,11 +183,11 @@ impl Frame<'_> {
         )
     }
 
-    /// Grid lines and labels of a horizontal axis beneath a plot.
+    /// Grid lines, labels and title of a horizontal axis beneath a plot, which needs [`BENEATH`].
     pub(super) fn horizontal_axis(
         &self,
         canvas: &mut canvas::Canvas,
-        scale: &Scale,
+        (scale, what): (&Scale, &str),
         (left, right): (f64, f64),
         (top, bottom): (f64, f64),
     ) {
@@ -138,15 +202,29 @@ impl Frame<'_> {
             .collect();
         canvas.lines(&lines, "grid");
         labels_beneath(canvas, &ticks, bottom + 16.0);
+        let title = caption::axis_name(what, scale);
+        // A title wider than a narrow plot stands in the middle of the picture.
+        let half = canvas::width_of(&title) / 2.0;
+        let middle = (left + right) / 2.0;
+        let middle = middle.clamp(
+            half.min(canvas.width() / 2.0),
+            f64::max(canvas.width() - half, canvas.width() / 2.0),
+        );
+        canvas.text(
+            (middle, bottom + 33.0),
+            "tick",
+            canvas::Anchor::Middle,
+            &title,
+        );
     }
 
-    /// Grid lines and labels of a vertical axis left of a plot.
+    /// Grid lines, labels and title of a vertical axis left of a plot, which needs [`ABOVE`].
     pub(super) fn vertical_axis(
         &self,
         canvas: &mut canvas::Canvas,
         scale: &Scale,
         target_ticks: usize,
-        (left, right): (f64, f64),
+        (left, right, top): (f64, f64, f64),
     ) {
         let ticks: Vec<(f64, String)> = scale
             .ticks(self.unit, target_ticks)
@@ -158,13 +236,17 @@ impl Frame<'_> {
             .map(|(y, _)| ((left, *y), (right, *y)))
             .collect();
         canvas.lines(&lines, "grid");
-        self.axis_title(
-            canvas,
-            &caption::axis_name(caption::axis_title(self.unit), scale),
-        );
+        let title = caption::axis_name(caption::axis_title(self.unit), scale);
+        self.title_above(canvas, top, &title);
         for (y, label) in ticks {
             canvas.text((left - 8.0, y + 4.0), "tick", canvas::Anchor::End, &label);
         }
+    }
+
+    /// What a vertical axis shows, above the plot whose top this is.
+    pub(super) fn title_above(&self, canvas: &mut canvas::Canvas, top: f64, title: &str) {
+        let place = (self.margin(), top - 6.0);
+        canvas.text(place, "tick", canvas::Anchor::Start, title);
     }
 }
 

@@ -6,8 +6,8 @@ use syscost_results::Unit;
 
 use super::bars::{ends, whisker};
 use super::canvas::{Anchor, width_of};
-use super::caption::axis_name;
-use super::{Bar, Begin, Frame, Labels, Scale, Theme, series};
+use super::frame::BENEATH;
+use super::{Bar, Begin, Frame, Labels, Scale, Theme};
 
 /// Heights of a heading and of a bar's row, and the distance between groups.
 const HEADING: f64 = 19.0;
@@ -50,24 +50,19 @@ pub(crate) fn draw(
     let right = edge - column;
     let rows = groups.iter().map(|(_, bars)| bars.len()).sum::<usize>() as f64;
     let height = (HEADING + BETWEEN) * groups.len() as f64 + ROW * rows;
-    let (mut canvas, top) = frame.canvas(height + 42.0);
+    let (mut canvas, top) = frame.canvas(height + BENEATH, None);
     let values = bars().flat_map(|bar| ends(&bar.value));
     let scale = Scale::fit(values, Begin::Zero, (left, right));
-    frame.horizontal_axis(&mut canvas, &scale, (left, right), (top, top + height));
-    let below = ((left + right) / 2.0, top + height + 34.0);
-    canvas.text(
-        below,
-        "tick",
-        Anchor::Middle,
-        &axis_name(&texts.axis, &scale),
-    );
+    let axis = (&scale, texts.axis.as_str());
+    frame.horizontal_axis(&mut canvas, axis, (left, right), (top, top + height));
     let mut y = top;
     for (heading, bars) in groups {
         y += HEADING;
         canvas.text((frame.margin(), y - 4.0), "value", Anchor::Start, heading);
         for bar in bars {
             let known = texts.names.iter().position(|name| *name == bar.label);
-            let class = series(known.unwrap_or(texts.names.len()));
+            let look = frame.look((known.unwrap_or(texts.names.len()), 1), 0);
+            let class = look.color();
             let middle = y + ROW / 2.0;
             let end = (scale.place(bar.value.median), middle);
             canvas.text((left - 10.0, middle + 4.0), "name", Anchor::End, &bar.label);
@@ -76,7 +71,7 @@ pub(crate) fn draw(
             // On a logarithmic axis a bar's length means nothing.
             if scale.is_logarithmic() {
                 canvas.lines(&[((left, middle), end)], &format!("stem {class}"));
-                canvas.dots(&[end], &format!("dots {class}"));
+                canvas.marks(&[end], look.shape, 4.5, false, &class);
             } else {
                 canvas.bars(left, &[end], BAR, &format!("bar {class}"));
             }
@@ -97,6 +92,7 @@ mod tests {
     fn each_name_has_its_colour_in_every_group_and_a_logarithmic_axis_says_so() {
         let bar = |(label, median): &(&str, f64)| Bar {
             label: (*label).to_owned(),
+            run: 0,
             value: Value {
                 median: *median,
                 low: None,
@@ -118,8 +114,8 @@ mod tests {
             draw(groups, &texts, Unit::Nanoseconds, &labels, Theme::Page).into_string()
         };
         let svg = drawn(&far);
-        assert_eq!(svg.matches("dots s0").count(), 2, "{svg}");
-        assert_eq!(svg.matches("dots s1").count(), 1, "{svg}");
+        assert_eq!(svg.matches("mark s0").count(), 2, "{svg}");
+        assert_eq!(svg.matches("mark s1").count(), 1, "{svg}");
         assert!(svg.contains(">1.0 ns<"), "as printed: {svg}");
         assert!(
             svg.contains("time, logarithmic axis") && svg.contains(">switch<"),

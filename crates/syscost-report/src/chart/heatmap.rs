@@ -6,7 +6,7 @@ use crate::units::quantity;
 
 use super::{
     Begin, Frame, Panel, Scale, Theme,
-    canvas::{Anchor, Canvas, Rect, width_of},
+    canvas::{Anchor, Canvas, width_of},
     labels_beneath,
 };
 
@@ -89,9 +89,13 @@ pub(super) fn draw(
         .map(|panel| rows_of(panel, rows.len()))
         .collect();
     let lines: usize = drawn.iter().map(Vec::len).sum();
-    let headings = panels.iter().filter(|panel| !panel.label.is_empty());
+    let named: Vec<String> = panels
+        .iter()
+        .map(|panel| panel.heading(frame.runs()))
+        .collect();
+    let headings = named.iter().filter(|name| !name.is_empty());
     let height = tall * lines as f64 + HEADING * headings.count() as f64;
-    let (mut canvas, top) = frame.canvas(height + 98.0);
+    let (mut canvas, top) = frame.canvas(height + 98.0, None);
     let top = top + 16.0;
 
     let cells = panels.iter().flat_map(|panel| &panel.cells);
@@ -107,15 +111,15 @@ pub(super) fn draw(
     };
     canvas.text((left - 12.0, top - 6.0), "tick", Anchor::End, parameters.1);
     let mut y = top;
-    for (panel, drawn) in panels.iter().zip(&drawn) {
-        if !panel.label.is_empty() {
+    for ((panel, drawn), heading) in panels.iter().zip(&drawn).zip(&named) {
+        if !heading.is_empty() {
             // In a page there is no room to indent the label to the cells.
             let x = if frame.theme == Theme::Page {
                 2.0
             } else {
                 left
             };
-            canvas.text((x, y + 17.0), "label ink", Anchor::Start, &panel.label);
+            canvas.text((x, y + 17.0), "label ink", Anchor::Start, heading);
             y += HEADING;
         }
         for &row in drawn {
@@ -127,16 +131,15 @@ pub(super) fn draw(
                 let text = quantity(frame.unit, value);
                 let corner = (left + width * column as f64, y);
                 let (across, down) = parameters;
-                let mut title = format!("{across} {name}, {down} {}: {text}", rows[row]);
+                let opacity = shades.at(shades.scale.share(value));
+                let size = (width - GAP, tall - GAP);
+                canvas.rect(corner, size, "cell s0", opacity);
+                let mut what = format!("{across} {name}, {down} {}: {text}", rows[row]);
                 if !panel.label.is_empty() {
-                    title = format!("{}, {title}", panel.label);
+                    what = format!("{}, {what}", panel.label);
                 }
-                let rect = Rect {
-                    radius: 2.0,
-                    opacity: shades.at(shades.scale.share(value)),
-                    title,
-                };
-                canvas.rect(corner, (width - GAP, tall - GAP), "cell s0", &rect);
+                let middle = (corner.0 + size.0 / 2.0, corner.1 + size.1 / 2.0);
+                canvas.point(middle, panel.run, what);
                 if let Some(text) = writing.of(&text) {
                     let middle = (corner.0 + (width - GAP) / 2.0, y + tall / 2.0 + 3.0);
                     canvas.text(middle, "value", Anchor::Middle, text);
@@ -180,12 +183,9 @@ fn legend(canvas: &mut Canvas, shades: &Shades, frame: &Frame<'_>, y: f64) {
     let width = 8.0;
     let left = (frame.width() - width * f64::from(steps)) / 2.0;
     for step in 0..steps {
-        let rect = Rect {
-            opacity: shades.at(f64::from(step) / f64::from(steps - 1)),
-            ..Rect::default()
-        };
+        let opacity = shades.at(f64::from(step) / f64::from(steps - 1));
         let corner = (left + width * f64::from(step), y);
-        canvas.rect(corner, (width, 8.0), "cell s0", &rect);
+        canvas.rect(corner, (width, 8.0), "cell s0", opacity);
     }
     let end = |share| quantity(frame.unit, shades.scale.value(share));
     canvas.text((left - 6.0, y + 8.0), "tick", Anchor::End, &end(0.0));

@@ -3,6 +3,7 @@
 use maud::Markup;
 
 use super::caption::{axis_name, axis_title};
+use super::frame::{ABOVE, BENEATH};
 use super::{Begin, Frame, Scale, canvas::Anchor};
 
 /// Height of the plot: of the bulk of the operations, and of all of them.
@@ -15,14 +16,15 @@ const SHOWN: (f64, f64) = (0.001, 0.999);
 
 /// The bulk of the operations, as a compact picture.
 pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
-    let (mut canvas, top) = frame.canvas(HEIGHT + 26.0);
+    let (mut canvas, top) = frame.canvas(HEIGHT + BENEATH, None);
     let (left, right) = frame.edges(std::iter::empty());
     // Room for half a tick label at both ends.
     let (left, right) = (left + 14.0, right - 26.0);
     let (shown, note) = shown(bins);
     let values = shown.iter().map(|(value, _)| *value);
     let scale = Scale::fit(values, Begin::Near, (left, right));
-    frame.horizontal_axis(&mut canvas, &scale, (left, right), (top, top + HEIGHT));
+    let axis = (&scale, axis_title(frame.unit));
+    frame.horizontal_axis(&mut canvas, axis, (left, right), (top, top + HEIGHT));
     let columns = columns(&shown, &scale);
     let highest = columns.iter().copied().max().unwrap_or(1).max(1) as f64;
     let height = |count: u64| (count as f64 / highest * (HEIGHT - 6.0)).max(1.0);
@@ -39,10 +41,7 @@ pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
 /// All operations: what few of them took stands beside what nearly all of them took, as the axis of
 /// the counts is logarithmic where they differ much.
 pub(super) fn all(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
-    /// Height of the upper axis' name, and of the lower one's ticks and name.
-    const ABOVE: f64 = 18.0;
-    const BELOW: f64 = 40.0;
-    let (mut canvas, top) = frame.canvas(ABOVE + HEIGHT_OF_ALL + BELOW);
+    let (mut canvas, top) = frame.canvas(ABOVE + HEIGHT_OF_ALL + BENEATH, None);
     let top = top + ABOVE;
     let bottom = top + HEIGHT_OF_ALL;
     let highest = bins.iter().map(|(_, count)| *count).max().unwrap_or(1);
@@ -61,17 +60,14 @@ pub(super) fn all(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
         canvas.line((left, y), (right, y), "grid");
         canvas.text((left - 8.0, y + 4.0), "tick", Anchor::End, label);
     }
-    frame.horizontal_axis(&mut canvas, &scale, (left, right), (top, bottom));
+    let axis = (&scale, axis_title(frame.unit));
+    frame.horizontal_axis(&mut canvas, axis, (left, right), (top, bottom));
     let height = |count: u64| bottom - up.place(count as f64);
     canvas.path(
         &path(&columns, (left, right - 14.0), bottom, height),
         "bar s0",
     );
-    let across = axis_name(axis_title(frame.unit), &scale);
-    let below = ((left + right) / 2.0, bottom + 34.0);
-    canvas.text(below, "tick", Anchor::Middle, &across);
-    let counted = axis_name("how many", &up);
-    canvas.text((frame.margin(), top - 6.0), "tick", Anchor::Start, &counted);
+    frame.title_above(&mut canvas, top, &axis_name("how many", &up));
     canvas.finish(frame.labels, frame.theme)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Chart`] is plain data, in one unit; [`draw`] makes the picture. In a page the charts take
 //! the page's colours, light or dark; as files they carry their own ([`Theme`]). [`rows::choose`]
-//! makes a chart of a run's rows.
+//! makes a chart of the rows of one run, or of several, each drawn with its own numbers.
 
 mod bars;
 mod canvas;
@@ -13,6 +13,7 @@ mod frame;
 mod groups;
 mod heatmap;
 mod histogram;
+mod look;
 mod named;
 mod over_runs;
 mod parameters;
@@ -66,6 +67,9 @@ impl Value {
 pub struct Bar {
     /// What it is.
     pub label: String,
+    /// The run that it is of: its place in [`Labels::runs`]; 0 if there is only one. Bars of one
+    /// label stand on one line, and follow each other by run.
+    pub run: usize,
     /// What it costs.
     pub value: Value,
 }
@@ -75,6 +79,8 @@ pub struct Bar {
 pub struct Distribution {
     /// What it is.
     pub label: String,
+    /// The run that it is of, as of a [`Bar`].
+    pub run: usize,
     /// Its median and interval; `None` leaves the mark out.
     pub value: Option<Value>,
     /// The samples, in any order.
@@ -86,6 +92,8 @@ pub struct Distribution {
 pub struct Line {
     /// What it is.
     pub label: String,
+    /// The run that it is of, as of a [`Bar`].
+    pub run: usize,
     /// The parameter and the value there, by ascending parameter.
     pub points: Vec<(f64, Value)>,
 }
@@ -93,10 +101,22 @@ pub struct Line {
 /// The cells of a heat map, or of a part of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// What distinguishes it from the others; empty if there is only one.
+    /// What distinguishes it from the others of its run; empty if there is only one.
     pub label: String,
+    /// The run that it is of, as of a [`Bar`].
+    pub run: usize,
     /// Row by row; `None` where nothing was measured. Rows of `None` alone are not drawn.
     pub cells: Vec<Vec<Option<f64>>>,
+}
+
+impl Panel {
+    /// What distinguishes it, and its run, of these if there are several.
+    fn heading(&self, runs: &[String]) -> String {
+        let run = runs.get(self.run).map_or("", String::as_str);
+        let mut parts = vec![self.label.as_str(), run];
+        parts.retain(|part| !part.is_empty());
+        parts.join(" · ")
+    }
 }
 
 /// What is drawn along with a line, in its colour.
@@ -155,9 +175,19 @@ pub struct Labels {
     /// Machine, date and program, shown below a chart that is a file; a line before it may say what
     /// the marks mean.
     pub source: String,
+    /// The names of the runs, for a legend, if there are several; else empty or one name.
+    pub runs: Vec<String>,
 }
 
 impl Labels {
+    /// The names of the runs if there are several.
+    fn several(&self) -> &[String] {
+        match &self.runs[..] {
+            runs @ [_, _, ..] => runs,
+            _ => &[],
+        }
+    }
+
     /// The text for a screen reader, in place of the picture.
     pub(crate) fn spoken(&self) -> String {
         match (self.title.is_empty(), self.description.is_empty()) {
@@ -234,10 +264,4 @@ pub(crate) fn histogram_of_all(
 pub(crate) fn tail(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
     tail::draw(bins, &Frame::new(unit, labels, theme))
-}
-
-/// The class of the series with this index: six colours, then the same dashed.
-fn series(index: usize) -> String {
-    let dash = if (index / 6) % 2 == 1 { " dash" } else { "" };
-    format!("s{}{dash}", index % 6)
 }

@@ -2,7 +2,7 @@
 //! which must be legible on phones too.
 
 use super::canvas::{Anchor, Canvas, width_of};
-use super::{Frame, NAME_LINE, Theme, places, wrapped};
+use super::{Frame, NAME_LINE, Theme, Value, bars::formatted, places, wrapped};
 
 /// Distance from the last line of a heading to its marks.
 const BENEATH: f64 = 4.0;
@@ -11,10 +11,35 @@ const EDGE: f64 = 2.0;
 /// Distance from a picture's edge to the plot, with room for arrows.
 const PLOT_EDGE: f64 = 14.0;
 
+/// A figure beside a row's marks.
+pub(super) struct Figure {
+    pub(super) text: String,
+    /// Its colour and type.
+    pub(super) class: String,
+}
+
+impl Figure {
+    /// The value of a row in a run: in the run's colour where there are several.
+    pub(super) fn of(value: &Value, run: usize, frame: &Frame<'_>) -> Self {
+        let class = match !frame.runs().is_empty() {
+            true => format!("value label {}", frame.look((0, 1), run).color()),
+            false => "value".to_owned(),
+        };
+        let text = formatted(frame.unit, value);
+        Figure { text, class }
+    }
+
+    /// A note beneath figures; none if the text is empty.
+    pub(super) fn note(text: String) -> Option<Self> {
+        let class = "tick".to_owned();
+        (!text.is_empty()).then_some(Figure { text, class })
+    }
+}
+
 /// Named rows below each other.
 pub(super) struct Named<'a> {
     names: Vec<Vec<String>>,
-    figures: &'a [Vec<String>],
+    figures: &'a [Vec<Figure>],
     /// Baseline of the first line of each row's name, from the top of the plot.
     firsts: Vec<f64>,
     /// Vertical centre of each row's marks, from the top of the plot.
@@ -28,15 +53,18 @@ pub(super) struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// Rows with these names and figures, one line per figure; marks are at least `min_height`
+    /// Rows with these names and figures, a line for each figure; marks are at least `min_height`
     /// high, and the figures `gap` away from the plot.
     pub(super) fn new(
         labels: &[&str],
-        figures: &'a [Vec<String>],
+        figures: &'a [Vec<Figure>],
         (min_height, gap): (f64, f64),
         frame: &Frame<'_>,
     ) -> Self {
-        let widths = figures.iter().flatten().map(|text| width_of(text));
+        let widths = figures
+            .iter()
+            .flatten()
+            .map(|figure| width_of(&figure.text));
         let column = widths.fold(0.0, f64::max) + gap;
         match frame.theme {
             Theme::Page => Self::above(labels, figures, (min_height, column), frame),
@@ -48,7 +76,7 @@ impl<'a> Named<'a> {
 
     fn above(
         labels: &[&str],
-        figures: &'a [Vec<String>],
+        figures: &'a [Vec<Figure>],
         (min_height, column): (f64, f64),
         frame: &Frame<'_>,
     ) -> Self {
@@ -78,11 +106,13 @@ impl<'a> Named<'a> {
 
     fn beside(
         labels: &[&str],
-        figures: &'a [Vec<String>],
+        figures: &'a [Vec<Figure>],
         (min_height, column): (f64, f64),
         frame: &Frame<'_>,
     ) -> Self {
         let names: Vec<Vec<String>> = labels.iter().map(|label| frame.fitting(label)).collect();
+        let lines = figures.iter().map(Vec::len).max().unwrap_or(0);
+        let min_height = f64::max(min_height, NAME_LINE * lines as f64 + 4.0);
         let (middles, height) = places(&names, min_height);
         let (left, right) = frame.edges(names.iter().flatten().map(String::as_str));
         let first = |(name, middle): (&Vec<String>, &f64)| {
@@ -112,16 +142,13 @@ impl<'a> Named<'a> {
                 let place = (x, first + NAME_LINE * line as f64);
                 canvas.text(place, "name", anchor, text.trim_end());
             }
-            // Beside a plot a single figure is centred on the row; two figures stand around its
-            // centre.
-            let mut y = match (is_above, figures.len()) {
-                (true, _) => first,
-                (false, 0 | 1) => top + self.middles[index] + 4.0,
-                (false, _) => top + self.middles[index] - 2.0,
+            let lines = figures.len() as f64 - 1.0;
+            let mut y = match is_above {
+                true => first,
+                false => top + self.middles[index] + 4.0 - NAME_LINE * lines / 2.0,
             };
-            for (line, text) in figures.iter().enumerate() {
-                let class = if line == 0 { "value" } else { "tick" };
-                canvas.text((self.right, y), class, Anchor::End, text);
+            for figure in figures {
+                canvas.text((self.right, y), &figure.class, Anchor::End, &figure.text);
                 y += NAME_LINE;
             }
         }

@@ -6,7 +6,8 @@ use syscost_results::stats::order;
 use super::{
     Begin, Frame, Scale, Theme, Value,
     bars::{ends, formatted},
-    canvas::{Anchor, width_of},
+    canvas::{Anchor, Shape, width_of},
+    frame::ABOVE,
 };
 
 /// Height of the plot.
@@ -23,13 +24,14 @@ pub(super) fn draw(
     } else {
         0.0
     };
-    let (mut canvas, top) = frame.canvas(HEIGHT + 26.0 + beneath);
+    let (mut canvas, top) = frame.canvas(ABOVE + HEIGHT + 26.0 + beneath, None);
+    let top = top + ABOVE;
     let known = || points.iter().filter_map(|(_, value)| value.as_ref());
     let plot = (top + HEIGHT, top + 6.0);
     let scale = Scale::fit(known().flat_map(ends), Begin::Near, plot);
     let ticks = scale.ticks(frame.unit, 5);
     let (left, right) = frame.edges(ticks.iter().map(|(_, label)| label.as_str()));
-    frame.vertical_axis(&mut canvas, &scale, 5, (left, right));
+    frame.vertical_axis(&mut canvas, &scale, 5, (left, right, top));
     let step = (right - left - 20.0) / points.len().saturating_sub(1).max(1) as f64;
     let across = |index: usize| left + 10.0 + step * index as f64;
 
@@ -60,13 +62,10 @@ pub(super) fn draw(
         if let (Some(low), Some(high)) = (value.low, value.high) {
             intervals.push(((x, scale.place(low)), (x, scale.place(high))));
         }
-        let title = format!("{started}: {}", formatted(frame.unit, value));
-        let class = if value.has_no_interval() {
-            "dot open s0"
-        } else {
-            "dot s0"
-        };
-        canvas.dot((x, scale.place(value.median)), 3.0, class, &title);
+        let at = (x, scale.place(value.median));
+        canvas.marks(&[at], Shape::Circle, 3.0, value.has_no_interval(), "s0");
+        let text = format!("{started}: {}", formatted(frame.unit, value));
+        canvas.point(at, 0, text);
     }
     canvas.lines(&intervals, "thin s0");
     if let [(first, _), .., (last, _)] = points {

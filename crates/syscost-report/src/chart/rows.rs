@@ -1,4 +1,6 @@
-//! Chooses the chart for a run's rows.
+//! Chooses the chart for the rows of a run, or of several.
+
+use std::collections::HashMap;
 
 use syscost_results::estimate::selection::Selection;
 use syscost_results::row_name::{number, parameters};
@@ -8,9 +10,7 @@ use crate::sentence;
 use crate::view::value;
 
 use super::parameters::{numbers, values, varying};
-use super::{
-    Bar, Begin, Chart, Distribution, Line, Panel, Scale, Value, bars, distribution, scale,
-};
+use super::{Bar, Chart, Distribution, Line, Panel, formatted, look, scale};
 
 /// A kind of chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +36,26 @@ pub struct Chosen {
     pub unit: Unit,
     /// What the rows have in common, e.g. `syscall.null`.
     pub title: String,
-    /// Rows that could not be drawn, with the reason.
-    pub left_out: Vec<(String, String)>,
+    /// Rows that could not be drawn.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A row that could not be drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The place of its run among the runs.
+    pub run: usize,
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A row of a run.
+#[derive(Debug, Clone, Copy)]
+struct Of<'a> {
+    run: usize,
+    row: &'a Measurement,
 }
 
 /// Why rows make no chart.
@@ -57,6 +75,14 @@ pub enum NoChart {
         other: String,
         /// That unit.
         other_unit: Unit,
+    },
+    /// There is one number, which is better read than drawn.
+    #[error("{name} is {figure}, a single number; name several rows, or draw --kind bars")]
+    OneNumber {
+        /// The row.
+        name: String,
+        /// Its median and interval.
+        figure: String,
     },
     /// The document holds no samples of a row.
     #[error(
@@ -90,28 +116,32 @@ const MATRIX: (&str, &str) = ("from", "to");
 /// Maximum number of panels of a heat map; more are hard to compare.
 const MAX_PANELS: usize = 6;
 
-/// A chart of these rows, of the kind asked for or of the one that suits them: a heat map for pairs or two parameters (with a panel for
-/// each value of what else differs, if both are numbers), a curve for a parameter that is a size or has many numbers, the samples of a
-/// single row, otherwise bars. Rows without a number are left out and reported.
+/// A chart of the rows of each run, of the kind asked for or of the one that suits them: a heat map for pairs or two parameters (with a
+/// panel for each value of what else differs, if both are numbers), a curve for a parameter that is a size or has many numbers, the samples
+/// of a single row, otherwise bars. Each run is drawn with its own numbers and no others. Rows without a number are left out and reported.
 ///
 /// # Errors
-/// When no row has a number, units differ, or the rows lack what the kind needs.
-pub fn choose(rows: &[&Measurement], kind: Option<Kind>) -> Result<Chosen, NoChart> {
-    let (shown, without): (Vec<&Measurement>, Vec<&Measurement>) =
-        rows.iter().copied().partition(|row| value(row).is_some());
-    let left_out: Vec<(String, String)> = without
+/// When no row has a number or, without a kind, a single one has; when units differ, or the rows lack what the kind needs.
+pub fn choose(runs: &[Vec<&Measurement>], asked: Option<Kind>) -> Result<Chosen, NoChart> {
+    let (of, without): (Vec<Of<'_>>, Vec<Of<'_>>) = by_name(runs)
+        .into_iter()
+        .partition(|one| value(one.row).is_some());
+    let left_out: Vec<LeftOut> = without
         .iter()
-        .map(|row| (row.name.clone(), sentence::no_number(row)))
+        .map(|one| LeftOut {
+            run: one.run,
+            name: one.row.name.clone(),
+            reason: sentence::no_number(one.row),
+        })
         .collect();
-    let Some(first) = shown.first() else {
-        let reasons: Vec<String> = left_out
-            .iter()
-            .take(3)
-            .map(|(name, reason)| format!("{name} {reason}"))
+    let Some(Of { row: first, .. }) = of.first() else {
+        let reasons = left_out.iter().take(3);
+        let reasons: Vec<String> = reasons
+            .map(|LeftOut { name, reason, .. }| format!("{name} {reason}"))
             .collect();
         return Err(NoChart::NoNumbers(reasons.join("; ")));
     };
-    if let Some(other) = shown.iter().find(|row| row.unit != first.unit) {
+    if let Some(Of { row: other, .. }) = of.iter().find(|one| one.row.unit != first.unit) {
         return Err(NoChart::Units {
             first: first.name.clone(),
             first_unit: first.unit,
@@ -119,25 +149,60 @@ pub fn choose(rows: &[&Measurement], kind: Option<Kind>) -> Result<Chosen, NoCha
             other_unit: other.unit,
         });
     }
-    let kind = kind.unwrap_or_else(|| suitable(&shown));
+    // What rows have in common does not depend on how many runs have them.
+    let mut rows: Vec<&Measurement> = of.iter().map(|one| one.row).collect();
+    rows.dedup_by(|next, one| next.name == one.name);
+    let kind = asked.unwrap_or_else(|| suitable(&rows, &of));
+    if let (None, Kind::Bars, [one]) = (asked, kind, &of[..]) {
+        return Err(NoChart::OneNumber {
+            name: one.row.name.clone(),
+            figure: value(one.row)
+                .map_or_else(String::new, |value| formatted(one.row.unit, &value)),
+        });
+    }
     let chart = match kind {
-        Kind::Bars => bars(&shown),
-        Kind::Ecdf => Chart::Ecdf(distributions(&shown)?),
-        Kind::Violin => Chart::Violin(distributions(&shown)?),
-        Kind::Curve => curve(&shown).ok_or(NoChart::NoParameter)?,
-        Kind::Heatmap => heatmap(&shown).ok_or_else(|| no_pair(&shown))?,
+        Kind::Bars => bars(&rows, &of),
+        Kind::Ecdf => Chart::Ecdf(distributions(&rows, &of)?),
+        Kind::Violin => Chart::Violin(distributions(&rows, &of)?),
+        Kind::Curve => curve(&rows, &of).ok_or(NoChart::NoParameter)?,
+        Kind::Heatmap => heatmap(&rows, &of).ok_or_else(|| no_pair(&rows))?,
     };
     Ok(Chosen {
         chart,
         unit: first.unit,
-        title: common_title(&shown),
+        title: common_title(&rows),
         left_out,
     })
 }
 
+/// The rows of all runs: those of one name one after the other, by run.
+fn by_name<'a>(runs: &[Vec<&'a Measurement>]) -> Vec<Of<'a>> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut of: Vec<Of<'a>> = Vec::new();
+    for (run, rows) in runs.iter().enumerate() {
+        for &row in rows {
+            let next = places.len();
+            places.entry(&row.name).or_insert(next);
+            of.push(Of { run, row });
+        }
+    }
+    of.sort_by_key(|one| places[one.row.name.as_str()]);
+    of
+}
+
+/// Each row of each run with its label, which is one of `labels` for each of `rows`.
+fn labelled<'a>(of: &[Of<'a>], rows: &[&Measurement], labels: &[String]) -> Vec<(Of<'a>, String)> {
+    let mut index = 0;
+    let of = of.iter().map(|one| {
+        index += usize::from(one.row.name != rows[index].name);
+        (*one, labels[index].clone())
+    });
+    of.collect()
+}
+
 /// The kind that suits rows with numbers.
-fn suitable(rows: &[&Measurement]) -> Kind {
-    if let Some(axes) = axes(rows).filter(|_| heatmap(rows).is_some()) {
+fn suitable(rows: &[&Measurement], of: &[Of<'_>]) -> Kind {
+    if let Some(axes) = axes(rows).filter(|_| heatmap(rows, of).is_some()) {
         let counts = [axes.0, axes.1].map(|key| values(rows, key).map_or(0, |values| values.len()));
         let surface = is_surface(rows, axes) && counts[0] * counts[1] >= SURFACE_FROM;
         if surface
@@ -148,35 +213,18 @@ fn suitable(rows: &[&Measurement]) -> Kind {
         }
     }
     match rows {
-        [row] if has_samples(row) => Kind::Ecdf,
-        rows if suits_curve(rows) => Kind::Curve,
+        [_] if of.iter().all(|one| has_samples(one.row)) => Kind::Ecdf,
+        rows if suits_curve(rows, of) => Kind::Curve,
         _ => Kind::Bars,
     }
 }
 
 /// Whether lines are meaningful: intermediate values of the parameter exist, and the lines are distinguishable.
-fn suits_curve(rows: &[&Measurement]) -> bool {
-    let Some(Chart::Curve { parameter, lines }) = curve(rows) else {
+fn suits_curve(rows: &[&Measurement], of: &[Of<'_>]) -> bool {
+    let Some(Chart::Curve { parameter, lines }) = curve(rows, of) else {
         return false;
     };
     !NUMBERED.contains(&parameter.as_str()) && lines.len() <= MAX_LINES
-}
-
-/// Whether the axis of a chart's values is logarithmic and the picture does not say so itself.
-pub(crate) fn has_logarithmic_axis(chart: &Chart) -> bool {
-    let values: Vec<&Value> = match chart {
-        Chart::Bars(bars) => bars.iter().map(|bar| &bar.value).collect(),
-        Chart::Curve { lines, .. } => {
-            let points = lines.iter().flat_map(|line| &line.points);
-            points.map(|(_, value)| value).collect()
-        }
-        Chart::Ecdf(samples) | Chart::Violin(samples) => {
-            return distribution::is_logarithmic(samples);
-        }
-        Chart::Heatmap { .. } | Chart::OverRuns { .. } => return false,
-    };
-    let ends = values.into_iter().flat_map(bars::ends);
-    Scale::fit(ends, Begin::Zero, (0.0, 1.0)).is_logarithmic()
 }
 
 /// The samples that the numbers of a row are from, converted as these are; none if it has no number.
@@ -193,33 +241,30 @@ fn has_samples(row: &Measurement) -> bool {
     !samples(row).is_empty()
 }
 
-fn bars(rows: &[&Measurement]) -> Chart {
-    let labels = labels(rows, &[]);
-    let bars = rows.iter().zip(labels).filter_map(|(row, label)| {
-        Some(Bar {
-            label,
-            value: value(row)?,
-        })
+fn bars(rows: &[&Measurement], of: &[Of<'_>]) -> Chart {
+    let bars = labelled(of, rows, &labels(rows, &[])).into_iter();
+    let bars = bars.filter_map(|(Of { run, row }, label)| {
+        let value = value(row)?;
+        Some(Bar { label, run, value })
     });
     Chart::Bars(bars.collect())
 }
 
-fn distributions(rows: &[&Measurement]) -> Result<Vec<Distribution>, NoChart> {
-    if let Some(row) = rows.iter().find(|row| !has_samples(row)) {
-        return Err(NoChart::NoSamples(row.name.clone()));
+fn distributions(rows: &[&Measurement], of: &[Of<'_>]) -> Result<Vec<Distribution>, NoChart> {
+    if let Some(one) = of.iter().find(|one| !has_samples(one.row)) {
+        return Err(NoChart::NoSamples(one.row.name.clone()));
     }
-    Ok(rows
-        .iter()
-        .zip(labels(rows, &[]))
-        .map(|(row, label)| Distribution {
-            label,
-            value: value(row),
-            samples: samples(row),
-        })
-        .collect())
+    let all = labelled(of, rows, &labels(rows, &[])).into_iter();
+    let all = all.map(|(Of { run, row }, label)| Distribution {
+        label,
+        run,
+        value: value(row),
+        samples: samples(row),
+    });
+    Ok(all.collect())
 }
 
-fn curve(rows: &[&Measurement]) -> Option<Chart> {
+fn curve(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
     let mut best: Option<(String, usize)> = None;
     for key in rows.first()?.case.keys() {
         let numbers = numbers(rows, key).unwrap_or_default();
@@ -233,12 +278,14 @@ fn curve(rows: &[&Measurement]) -> Option<Chart> {
     }
     let (parameter, _) = best?;
     let mut lines: Vec<Line> = Vec::new();
-    for (row, label) in rows.iter().zip(labels(rows, &[&parameter])) {
+    for (Of { run, row }, label) in labelled(of, rows, &labels(rows, &[&parameter])) {
         let point = (number(row.case.get(&parameter)?)?, value(row)?);
-        match lines.iter_mut().find(|line| line.label == label) {
+        let same = |line: &&mut Line| line.label == label && line.run == run;
+        match lines.iter_mut().find(same) {
             Some(line) => line.points.push(point),
             None => lines.push(Line {
                 label,
+                run,
                 points: vec![point],
             }),
         }
@@ -284,7 +331,7 @@ fn is_axis(rows: &[&Measurement], key: &str) -> bool {
     numbers(rows, key).is_some_and(|numbers| numbers.len() >= CURVE_FROM)
 }
 
-fn heatmap(rows: &[&Measurement]) -> Option<Chart> {
+fn heatmap(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
     let (across, down) = axes(rows)?;
     if rows.iter().any(|row| row.id != rows[0].id) {
         return None;
@@ -292,12 +339,14 @@ fn heatmap(rows: &[&Measurement]) -> Option<Chart> {
     let (columns, lines) = (values(rows, across)?, values(rows, down)?);
     let several = varying(rows).len() > 2;
     let mut panels: Vec<Panel> = Vec::new();
-    for (row, label) in rows.iter().zip(labels(rows, &[across, down])) {
+    for (Of { run, row }, label) in labelled(of, rows, &labels(rows, &[across, down])) {
         let label = if several { label } else { String::new() };
-        let known = panels.iter().position(|panel| panel.label == label);
+        let same = |panel: &Panel| panel.label == label && panel.run == run;
+        let known = panels.iter().position(same);
         let index = known.unwrap_or_else(|| {
             panels.push(Panel {
                 label,
+                run,
                 cells: vec![vec![None; columns.len()]; lines.len()],
             });
             panels.len() - 1
@@ -307,18 +356,22 @@ fn heatmap(rows: &[&Measurement]) -> Option<Chart> {
         let (column, line) = (place(&columns, across)?, place(&lines, down)?);
         panels[index].cells[line][column] = value(row).map(|value| value.median);
     }
-    let labelled = |key: &str, values: Vec<String>| {
+    let shown = |key: &str, values: Vec<String>| {
         let labels = values.into_iter().map(|value| match number(&value) {
             Some(number) => scale::size(key, number).unwrap_or(value),
             None => value,
         });
         labels.collect()
     };
-    (panels.len() <= MAX_PANELS).then(|| Chart::Heatmap {
-        columns: labelled(across, columns),
-        rows: labelled(down, lines),
+    // What distinguishes panels, then the runs to be compared.
+    let (places, count) = look::places(panels.iter().map(|panel| panel.label.as_str()));
+    let mut panels: Vec<(usize, Panel)> = places.into_iter().zip(panels).collect();
+    panels.sort_by_key(|(place, panel)| (*place, panel.run));
+    (count <= MAX_PANELS).then(|| Chart::Heatmap {
+        columns: shown(across, columns),
+        rows: shown(down, lines),
         parameters: (across.to_owned(), down.to_owned()),
-        panels,
+        panels: panels.into_iter().map(|(_, panel)| panel).collect(),
     })
 }
 

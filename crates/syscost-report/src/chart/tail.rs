@@ -2,7 +2,8 @@
 
 use maud::Markup;
 
-use super::{Begin, Frame, Scale, canvas::Anchor};
+use super::frame::{ABOVE, BENEATH};
+use super::{Begin, Frame, Scale, canvas::Anchor, caption::axis_title};
 
 /// Height of a decade.
 const DECADE: f64 = 28.0;
@@ -17,14 +18,16 @@ pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     let total = bins.iter().map(|(_, count)| *count as f64).sum::<f64>();
     let decades = (total.max(10.0).log10().ceil() as i32).min(MAX_DECADES);
     let height = DECADE * f64::from(decades);
-    let (mut canvas, top) = frame.canvas(height + 32.0);
-    let top = top + 6.0;
+    let (mut canvas, top) = frame.canvas(ABOVE + height + BENEATH, None);
+    let top = top + ABOVE;
+    frame.title_above(&mut canvas, top, "share that took longer, logarithmic axis");
     let label = |decade: i32| format!("{} %", 100.0 / 10f64.powi(decade));
     let labels: Vec<String> = (0..=decades).map(label).collect();
     let (left, right) = frame.edges(labels.iter().map(String::as_str));
     let plot = (left, right - 26.0);
     let scale = Scale::fit(bins.iter().map(|(value, _)| *value), Begin::Near, plot);
-    frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
+    let axis = (&scale, axis_title(frame.unit));
+    frame.horizontal_axis(&mut canvas, axis, plot, (top, top + height));
     for (decade, label) in (0..).zip(&labels) {
         let y = top + DECADE * f64::from(decade);
         canvas.line((left, y), (plot.1, y), "grid");

@@ -2,12 +2,13 @@
 
 mod legible;
 mod matrix;
+mod several;
 
 use insta::assert_snapshot;
 use syscost_results::measurement::RoundSamples;
 use syscost_results::{Measurement, Run, Status, Unit};
 
-use super::rows::{Kind, NoChart, choose};
+use super::rows::{Kind, LeftOut, NoChart, choose};
 use super::*;
 use crate::fixture;
 
@@ -24,6 +25,7 @@ fn svg(chart: &Chart, theme: Theme) -> String {
         title: "A & B".to_owned(),
         description: "medians".to_owned(),
         source: "Imaginary CPU, 2026-11-21, syscost 0.1.0".to_owned(),
+        runs: Vec::new(),
     };
     let text = draw(chart, Unit::Nanoseconds, &labels, theme).into_string();
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
@@ -34,6 +36,7 @@ fn svg(chart: &Chart, theme: Theme) -> String {
 fn bars(medians: &[f64]) -> Chart {
     let bar = |median: &f64| Bar {
         label: format!("row <{median}>"),
+        run: 0,
         value: value(*median),
     };
     Chart::Bars(medians.iter().map(bar).collect())
@@ -48,8 +51,8 @@ fn bars_on_a_linear_axis_as_a_file() {
 fn far_apart_values_are_dots_on_a_logarithmic_axis() {
     let near = svg(&bars(&[10.0, 20.0]), Theme::Page);
     let far = svg(&bars(&[10.0, 2e6]), Theme::Page);
-    assert!(near.contains("class=\"bar s0\"") && !near.contains("dots s0"));
-    assert!(far.contains("dots s0") && !far.contains("class=\"bar s0\""));
+    assert!(near.contains("class=\"bar s0\"") && !near.contains("mark s0"));
+    assert!(far.contains("mark s0") && !far.contains("class=\"bar s0\""));
     assert!(far.contains(">10 µs</text>"));
 }
 
@@ -75,6 +78,7 @@ fn a_file_carries_its_colours_and_a_page_gives_them() {
 fn degenerate_data_draws_without_a_panic() {
     let empty = Distribution {
         label: "none".to_owned(),
+        run: 0,
         value: None,
         samples: Vec::new(),
     };
@@ -98,6 +102,7 @@ fn degenerate_data_draws_without_a_panic() {
             rows: vec!["0".to_owned(), "1".to_owned()],
             panels: vec![Panel {
                 label: String::new(),
+                run: 0,
                 cells: vec![vec![None], Vec::new()],
             }],
         },
@@ -130,7 +135,7 @@ fn rows(cases: &[&str]) -> Vec<Measurement> {
 }
 
 fn chosen(rows: &[Measurement], kind: Option<Kind>) -> Result<rows::Chosen, NoChart> {
-    choose(&rows.iter().collect::<Vec<_>>(), kind)
+    choose(&[rows.iter().collect()], kind)
 }
 
 #[test]
@@ -260,6 +265,7 @@ fn a_long_name_is_wrapped_not_cut() {
     );
     let chart = Chart::Bars(vec![Bar {
         label: label.clone(),
+        run: 0,
         value: value(5.0),
     }]);
     for theme in [Theme::Page, Theme::Light] {
@@ -276,6 +282,7 @@ fn a_long_name_is_wrapped_not_cut() {
 fn what_lies_beyond_the_axis_is_reported() {
     let one = |label: &str, late: usize| Distribution {
         label: label.to_owned(),
+        run: 0,
         value: None,
         samples: (0..100)
             .map(|index| {
@@ -347,10 +354,11 @@ fn a_withheld_number_is_not_drawn_but_reported() {
     assert!(matches!(&found.chart, Chart::Bars(bars) if bars.len() == 1));
     assert_eq!(
         found.left_out,
-        [(
-            "syscall.poll{of=b}".to_owned(),
-            "withheld: it called nothing".to_owned()
-        )]
+        [LeftOut {
+            run: 0,
+            name: "syscall.poll{of=b}".to_owned(),
+            reason: "withheld: it called nothing".to_owned()
+        }]
     );
     let error = chosen(&two[1..], Some(Kind::Ecdf)).expect_err("none is left");
     assert_eq!(
@@ -367,7 +375,7 @@ fn the_fixture_draws_where_it_has_numbers() {
         .iter()
         .filter(|row| row.unit == Unit::Nanoseconds)
         .collect();
-    let found = choose(&rows, None).expect("a chart");
+    let found = choose(&[rows], None).expect("a chart");
     assert_eq!(found.left_out.len(), 6);
     assert!(svg(&found.chart, Theme::Light).contains("clock_read"));
 }

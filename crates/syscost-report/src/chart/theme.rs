@@ -77,7 +77,7 @@ impl Theme {
             .collect();
         Some(format!(
             "text{{font:12px system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:{ink}}}\
-             .paper,.on-dark,.dot.open{{fill:{paper}}}.ink{{color:{ink}}}.title{{font-size:16px;font-weight:600}}\
+             .paper,.mark.open{{fill:{paper}}}.point{{fill:none;pointer-events:all}}.ink{{color:{ink}}}.title{{font-size:16px;font-weight:600}}\
              .tick,.source{{fill:{quiet};font-size:11px}}.grid{{stroke:{grid}}}.axis{{stroke:{quiet}}}{series}{SHAPES}"
         ))
     }
@@ -107,16 +107,17 @@ pub(crate) fn variables() -> String {
     format!(
         ":root{{color-scheme:light;{light}}}@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\
          @media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\
-         {series}{SHAPES}.dot.open{{fill:var(--paper)}}.dots.inner{{stroke:var(--paper);stroke-width:5}}"
+         {series}{SHAPES}.mark.open{{fill:var(--paper)}}"
     )
 }
 
 /// The style of charts' shapes, in pages and files alike.
 const SHAPES: &str = "\
-.mid{text-anchor:middle}.end{text-anchor:end}.dots{stroke:currentColor;stroke-width:10;stroke-linecap:round}\
+.mid{text-anchor:middle}.end{text-anchor:end}\
 .bar{fill:currentColor;fill-opacity:.78}.stem{stroke:currentColor;stroke-opacity:.3;stroke-width:2}\
-.whisker{stroke:currentColor;stroke-width:2;fill:none}.dot,.arrow{fill:currentColor}.dot.open{stroke:currentColor;stroke-width:2;stroke-dasharray:none}\
-.curve{stroke:currentColor;stroke-width:2;fill:none;stroke-linejoin:round}.dash{stroke-dasharray:5 4}\
+.whisker{stroke:currentColor;stroke-width:2;fill:none}.mark,.arrow{fill:currentColor}.mark.open{stroke:currentColor;stroke-width:2}\
+.curve{stroke:currentColor;stroke-width:2;fill:none;stroke-linejoin:round}\
+.curve.d1{stroke-dasharray:7 4}.curve.d2{stroke-dasharray:2 3}.curve.d3{stroke-dasharray:9 3 2 3}\
 .band,.violin{fill:currentColor;fill-opacity:.24;stroke:currentColor}.band{stroke:none}\
 .half-box{stroke:currentColor;stroke-opacity:.4;stroke-width:8}.thin{stroke:currentColor;fill:none}.pale{opacity:.35}.cell{fill:currentColor}\
 .label{fill:currentColor}.change{stroke-dasharray:3 3}.value{font-variant-numeric:tabular-nums}";

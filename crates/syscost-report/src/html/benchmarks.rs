@@ -3,14 +3,13 @@
 use maud::{Markup, html};
 use syscost_results::{Measurement, Run};
 
-use crate::chart::rows::{Chosen, Kind, choose};
-use crate::chart::{Chart, Labels, Theme, caption, draw};
-use crate::view::value;
+use crate::chart::rows::{Chosen, Kind, NoChart, choose};
+use crate::chart::{Chart, Labels, Theme, caption, draw, formatted};
 
-use super::details::figure_of;
-use super::files;
+use super::details::{figure, figure_of};
 use super::rows::Row;
 use super::{MAX_COLUMNS, PageOptions, words};
+use super::{files, whose};
 
 /// Maximum number of rows whose distributions are drawn in a card.
 const MAX_VIOLINS: usize = 12;
@@ -59,66 +58,93 @@ fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions<'_>) -> Markup {
     }
 }
 
-/// A figure of each run that has numbers here; of more runs than stand side by side, of the last
-/// such run alone.
+/// What is drawn of a benchmark: all runs in one figure; of more runs than stand side by side, the
+/// last that has numbers alone. Some benchmarks have a figure of their own for each run.
 fn figures(rows: &[&Row<'_>], runs: &[&Run], samples: bool) -> Vec<Markup> {
-    let of = |run| figure(rows, run, runs, samples);
-    match runs.len() <= MAX_COLUMNS {
-        true => (0..runs.len()).filter_map(of).collect(),
-        false => (0..runs.len()).rev().find_map(of).into_iter().collect(),
+    let own = |run: usize| -> Vec<&Measurement> {
+        rows.iter().filter_map(|row| row.of_runs[run]).collect()
+    };
+    let special = |run: usize| {
+        let (picture, caption) = files::picture(rows[0].id(), runs[run])?;
+        Some(figure_of(&picture, &caption, run, runs, false))
+    };
+    let alone = |run: usize| {
+        special(run).or_else(|| {
+            let (picture, caption) = drawn(&[own(run)], Vec::new(), samples)?;
+            Some(figure_of(&picture, &caption, run, runs, false))
+        })
+    };
+    if runs.len() > MAX_COLUMNS {
+        return (0..runs.len()).rev().find_map(alone).into_iter().collect();
     }
+    let special: Vec<Markup> = (0..runs.len()).filter_map(special).collect();
+    if !special.is_empty() {
+        return special;
+    }
+    let all: Vec<Vec<&Measurement>> = (0..runs.len()).map(own).collect();
+    let all = drawn(&all, whose::names(runs), samples);
+    all.map(|(picture, caption)| figure(&picture, &caption))
+        .into_iter()
+        .collect()
 }
 
-/// The figure of one run's own numbers; `None` if it has none of them.
-fn figure(rows: &[&Row<'_>], run: usize, runs: &[&Run], samples: bool) -> Option<Markup> {
-    if let Some((picture, caption)) = files::picture(rows[0].id(), runs[run]) {
-        return Some(figure_of(&picture, &caption, run, runs, false));
-    }
-    let own: Vec<&Measurement> = rows.iter().filter_map(|row| row.of_runs[run]).collect();
-    let chosen = chosen(&own, samples)?;
-    let (caption, spoken) = captions(&chosen);
+/// The picture of these rows of each run, and its caption; `None` if they have no numbers. A single
+/// number is written, not drawn.
+fn drawn(
+    runs: &[Vec<&Measurement>],
+    names: Vec<String>,
+    samples: bool,
+) -> Option<(Markup, String)> {
+    let chosen = match chosen(runs, samples) {
+        Ok(chosen) => chosen,
+        Err(NoChart::OneNumber { figure, .. }) => {
+            let number = html! { p class="number" { (figure) } };
+            return Some((number, "Median and 95 % interval".to_owned()));
+        }
+        Err(_) => return None,
+    };
+    let (caption, spoken) = captions(&chosen, names.len());
     let labels = Labels {
         title: chosen.title.clone(),
         description: spoken,
-        source: String::new(),
+        runs: names,
+        ..Labels::default()
     };
     let picture = draw(&chosen.chart, chosen.unit, &labels, Theme::Page);
-    let is_of_one_colour = is_of_one_colour(&chosen.chart);
-    Some(figure_of(&picture, &caption, run, runs, is_of_one_colour))
+    Some((picture, caption))
 }
 
-/// A curve or heat map if the rows make one, else their medians, or with `samples` their
-/// distributions.
-fn chosen(rows: &[&Measurement], samples: bool) -> Option<Chosen> {
-    let own = choose(rows, None).ok()?;
-    if matches!(own.chart, Chart::Curve { .. } | Chart::Heatmap { .. }) {
-        return Some(own);
-    }
-    if !samples {
-        return choose(rows, Some(Kind::Bars)).ok();
-    }
-    let distributions = choose(rows, Some(Kind::Violin)).ok();
-    distributions
-        .filter(|_| rows.iter().filter(|row| value(row).is_some()).count() <= MAX_VIOLINS)
-        .or(Some(own))
-}
-
-/// Whether the chart's colour carries no meaning.
-fn is_of_one_colour(chart: &Chart) -> bool {
-    match chart {
-        Chart::Curve { lines, .. } => lines.len() < 2,
-        Chart::Ecdf(lines) => lines.len() < 2,
-        Chart::Bars(_) | Chart::Violin(_) | Chart::Heatmap { .. } | Chart::OverRuns { .. } => true,
+/// The chart that suits the rows; their distributions only with `samples`.
+fn chosen(runs: &[Vec<&Measurement>], samples: bool) -> Result<Chosen, NoChart> {
+    let own = choose(runs, None)?;
+    match &own.chart {
+        Chart::Ecdf(rows) if !samples => match &rows[..] {
+            [one] => Err(NoChart::OneNumber {
+                name: one.label.clone(),
+                figure: one
+                    .value
+                    .map_or_else(String::new, |value| formatted(own.unit, &value)),
+            }),
+            _ => choose(runs, Some(Kind::Bars)),
+        },
+        Chart::Bars(bars) if samples && bars.len() <= MAX_VIOLINS => {
+            choose(runs, Some(Kind::Violin)).or(Ok(own))
+        }
+        _ => Ok(own),
     }
 }
 
 /// What the chart shows: the caption, and the text for a screen reader.
-fn captions(chosen: &Chosen) -> (String, String) {
+fn captions(chosen: &Chosen, runs: usize) -> (String, String) {
     let mut caption = caption(&chosen.chart);
-    match chosen.left_out.len() {
-        0 => {}
-        1 => caption.push_str("; one row without a number is left out"),
-        count => caption.push_str(&format!("; {count} rows without a number are left out")),
+    match (chosen.left_out.len(), runs) {
+        (0, _) => {}
+        (1, 0 | 1) => caption.push_str("; one row without a number is left out"),
+        (1, _) => caption.push_str("; one row without a number in one of the runs"),
+        (count, 0 | 1) => {
+            caption.push_str(&format!("; {count} rows without a number are left out"))
+        }
+        (count, _) => caption.push_str(&format!("; {count} numbers of the runs are missing")),
     }
     let spoken = format!("{caption}. The table has the same numbers.");
     (caption, spoken)

@@ -10,7 +10,7 @@ use crate::units;
 use crate::view::value;
 
 use super::rows::Row;
-use super::whose::whose;
+use super::whose::{self, whose};
 use super::{MAX_COLUMNS, words};
 
 /// Maximum number of rounds drawn.
@@ -49,27 +49,27 @@ fn of_samples(newest: &Row<'_>, runs: &[&Run]) -> Markup {
     let labels = |title: &str| Labels {
         title: title.to_owned(),
         description: format!("{}, median {}", row.name, formatted(row.unit, &value)),
-        source: String::new(),
+        ..Labels::default()
     };
+    let are_columns = runs.len() <= MAX_COLUMNS;
     let ecdf = || {
-        let distribution = Distribution {
-            label: row.name.clone(),
-            value: Some(value),
-            samples: samples.clone(),
+        let labels = Labels {
+            runs: if are_columns {
+                whose::names(runs)
+            } else {
+                Vec::new()
+            },
+            ..labels("Cumulative distribution of the samples")
         };
-        let labels = labels("Cumulative distribution of the samples");
-        chart::draw(
-            &Chart::Ecdf(vec![distribution]),
-            row.unit,
-            &labels,
-            Theme::Page,
-        )
+        let chart = Chart::Ecdf(distributions(newest, are_columns));
+        chart::draw(&chart, row.unit, &labels, Theme::Page)
     };
     let figure =
         |picture: &Markup, caption: &str| figure_of(picture, caption, newest.run, runs, true);
     html! {
         @if !samples.is_empty() {
-            (figure(&ecdf(), "Cumulative distribution of the samples that count; the axis ends at the 95th percentile"))
+            @let caption = "Cumulative distribution of the samples that count; the axis ends at the 95th percentile";
+            @if are_columns { (self::figure(&ecdf(), caption)) } @else { (figure(&ecdf(), caption)) }
             @let rounds = chart::rounds(&rounds, row.unit, &labels("Samples by round"));
             (figure(&rounds, "Each fresh process: range, middle half, median of the samples that count (pale: none of it does); what lies beyond the axis is drawn at its edge"))
         }
@@ -82,6 +82,23 @@ fn of_samples(newest: &Row<'_>, runs: &[&Run]) -> Markup {
             (figure(&tail, "Share of the operations that took longer than a given time, with the tail spread out"))
         }
     }
+}
+
+/// The samples of a row in each run that has some; else those of the newest alone.
+fn distributions(row: &Row<'_>, of_all: bool) -> Vec<Distribution> {
+    let of_runs = row.of_runs.iter().enumerate();
+    let of_runs = of_runs.filter(|(run, _)| of_all || *run == row.run);
+    let distributions = of_runs.filter_map(|(run, measurement)| {
+        let measurement = (*measurement)?;
+        let samples = chart::rows::samples(measurement);
+        (!samples.is_empty()).then(|| Distribution {
+            label: row.name.to_owned(),
+            run: if of_all { run } else { 0 },
+            value: value(measurement),
+            samples,
+        })
+    });
+    distributions.collect()
 }
 
 /// A picture with its caption.

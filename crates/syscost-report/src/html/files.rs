@@ -35,7 +35,7 @@ pub(super) fn picture(id: &str, run: &Run) -> Option<(Markup, String)> {
     let labels = Labels {
         title: id.to_owned(),
         description: caption.clone(),
-        source: String::new(),
+        ..Labels::default()
     };
     let picture = chart::curve_with(parameter, &lines, &beside, unit, &labels);
     Some((picture, caption))
@@ -57,6 +57,7 @@ fn cache(run: &Run) -> (Vec<Line>, Vec<Beside>) {
         .map(|row| {
             let line = Line {
                 label: parameter(row, "dir").to_owned(),
+                run: 0,
                 points: sizes(row),
             };
             let estimate = Some(&row.estimate).filter(|_| row.status == Status::Ok);
@@ -113,6 +114,7 @@ fn contention(run: &Run) -> (Vec<Line>, Vec<Beside>) {
                 });
                 lines.push(Line {
                     label,
+                    run: 0,
                     points: vec![point],
                 });
             }
@@ -256,7 +258,7 @@ mod tests {
         );
         assert_eq!(beside[0].fitted, [(1.0, 310.0), (16.0, 500.0)]);
         let (picture, caption) = picture_of(CONTENTION, &run);
-        assert!(picture.contains("curve dash s0"));
+        assert!(picture.contains("curve d1 s0"));
         assert!(caption.ends_with("(a own: linear)"), "{caption}");
         run.measurements.pop();
         assert!(picture_of(CONTENTION, &run).1.ends_with("no law fits"));

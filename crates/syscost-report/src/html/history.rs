@@ -96,7 +96,7 @@ fn picture(series: &Series) -> Markup {
             .map(|change| sentence(series, change))
             .collect::<Vec<_>>()
             .join("; "),
-        source: String::new(),
+        ..Labels::default()
     };
     draw(&chart, series.unit, &labels, Theme::Page)
 }

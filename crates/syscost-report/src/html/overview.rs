@@ -116,7 +116,7 @@ fn curve(all: &[Overview<'_>]) -> Markup {
         return html! {};
     };
     let rows: Vec<&Measurement> = last.curve.iter().map(|load| load.row).collect();
-    let Ok(chosen) = choose(&rows, None) else {
+    let Ok(chosen) = choose(&[rows], None) else {
         return html! {};
     };
     let labels = Labels {

@@ -7,7 +7,7 @@ use syscost_results::Run;
 
 use crate::sentence;
 
-use super::{MAX_COLUMNS, key, words};
+use super::{MAX_COLUMNS, key, letter, words};
 
 /// How many machines the runs are of.
 pub(super) fn machines(runs: &[&Run]) -> usize {
@@ -22,6 +22,13 @@ pub(super) fn place(run: &Run, runs: &[&Run]) -> String {
         0 | 1 => time,
         _ => format!("{}, {time}", sentence::host(&run.machine.hostname)),
     }
+}
+
+/// The names of the runs in the legends of charts.
+pub(super) fn names(runs: &[&Run]) -> Vec<String> {
+    let all = runs.iter().enumerate();
+    let name = |(index, run): (usize, &&Run)| format!("{}: {}", letter(index), place(run, runs));
+    all.map(name).collect()
 }
 
 /// The run of this index: its letter while runs are columns, else its place.

@@ -262,7 +262,11 @@ fn machines(quantities: &[QuantityBy<'_>], is_in_cycles: bool) -> Machines {
                 continue;
             }
             let label = label.to_owned();
-            bars.push(Bar { label, value });
+            bars.push(Bar {
+                label,
+                run: 0,
+                value,
+            });
             figures.push(text);
         }
         if !bars.is_empty() {
@@ -314,6 +318,7 @@ fn curve(quantities: &[QuantityBy<'_>]) -> Option<(Chart, Option<String>)> {
             Some(line) => line.points.push(point),
             None => lines.push(Line {
                 label,
+                run: 0,
                 points: vec![point],
             }),
         }

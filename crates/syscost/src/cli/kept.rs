@@ -90,15 +90,13 @@ pub struct ReportArguments {
 
 /// Arguments of `plot`.
 #[derive(Debug, Clone, Args)]
-#[command(override_usage = "syscost plot [OPTIONS] [RUN] [SELECTOR|WORDS]...")]
+#[command(override_usage = "syscost plot [OPTIONS] [RUN]... [SELECTOR|WORDS]...")]
 pub struct PlotArguments {
-    /// The run: a document, `latest`, an id or a tag; may be left out before rows: `syscost plot syscall`
-    #[arg(value_name = "RUN", default_value = "latest")]
-    pub run: String,
-    /// What to draw: groups, ids, rows or patterns, or what is found by these words:
+    /// The runs, in one chart: documents, `latest`, ids or tags; the latest if none is given. After
+    /// them, what to draw: groups, ids, rows or patterns, or what is found by these words:
     /// `context switch`; `numbers` for the numbers every programmer should know
-    #[arg(value_name = "SELECTOR|WORDS")]
-    pub names: Vec<String>,
+    #[arg(value_name = "RUN|SELECTOR|WORDS")]
+    pub words: Vec<String>,
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
     /// key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]

@@ -10,7 +10,6 @@ use syscost_harness::Here;
 use syscost_report::export::{to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics};
 use syscost_report::sentence;
 use syscost_results::Run;
-use syscost_store::{LATEST, Store};
 
 use crate::cli::{ExportArguments, ExportFormat};
 use crate::error::exit;
@@ -51,7 +50,8 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
 
 /// Finds the runs, each with only the rows that are meant.
 fn find(arguments: &ExportArguments) -> Result<Vec<Run>> {
-    let (names, selectors) = meant(&arguments.words)?;
+    let are_rows = |words: &[String]| selection::rows(words, &Here::plain()).is_ok();
+    let (names, selectors) = kept::all_meant("export", &arguments.words, are_rows)?;
     let mut runs = Vec::new();
     for name in &names {
         let folder = Path::new(name);
@@ -129,22 +129,6 @@ fn keep_latest(runs: &mut Vec<Run>) {
     if let older @ 1.. = all - runs.len() {
         let older = sentence::count(older, "older run");
         note!("Left out {older} of the same host: Prometheus keeps the past itself.");
-    }
-}
-
-/// Returns the names of the runs, which stand first, and of the rows.
-fn meant(words: &[String]) -> Result<(Vec<String>, Vec<String>), Failed> {
-    let are_rows = |words: &[String]| selection::rows(words, &Here::plain()).is_ok();
-    let store = Store::of_user();
-    let runs = words.iter().take_while(|word| store.has(word)).count();
-    let (runs, rows) = words.split_at(runs);
-    match (runs, rows) {
-        ([], []) => Ok((vec![LATEST.to_owned()], Vec::new())),
-        ([], [first, rest @ ..]) => {
-            let (run, rows) = kept::meant("export", first, rest, are_rows)?;
-            Ok((vec![run], rows))
-        }
-        (runs, rows) => Ok((runs.to_vec(), rows.to_vec())),
     }
 }
 

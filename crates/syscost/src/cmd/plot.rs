@@ -3,10 +3,10 @@
 use anyhow::{Result, bail};
 use syscost_benches::CATALOGUE;
 use syscost_harness::Here;
-use syscost_report::chart::rows::{Chosen, Kind, NoChart, choose};
+use syscost_report::chart::rows::{Chosen, Kind, LeftOut, NoChart, choose};
 use syscost_report::chart::{Bar, Chart, Labels, TextOptions, Theme, Value, caption, draw, text};
-use syscost_results::numbers::numbers;
-use syscost_results::{Run, Unit};
+use syscost_results::numbers::{Numbers, numbers};
+use syscost_results::{Measurement, Run, Unit};
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
@@ -19,25 +19,17 @@ use crate::{
 /// The name that means the numbers every programmer should know.
 const NUMBERS: &str = "numbers";
 
+/// What is drawn: runs, and the names of rows.
+struct Meant {
+    runs: Vec<Run>,
+    rows: Vec<String>,
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
-    let are_rows =
-        |words: &[String]| words == [NUMBERS] || selection::rows(words, &Here::plain()).is_ok();
-    let (run, names) = kept::meant("plot", &arguments.run, &arguments.names, are_rows)?;
-    if names.is_empty() && arguments.cases.is_empty() {
-        // What is no run is said first.
-        kept::run(&run)?;
-        let words = "name what to draw: rows, as `syscost plot syscall.null` does, or `numbers`";
-        return Err(Failed::Usage(words.to_owned()).into());
-    }
-    let arguments = &PlotArguments {
-        run,
-        names,
-        ..arguments.clone()
-    };
     let Some(output) = &arguments.output else {
-        let run = find(arguments)?;
-        super::print(&characters(&run, arguments)?)?;
+        let (chosen, labels) = chosen(&find(arguments)?, arguments)?;
+        super::print(&characters(&chosen, &labels)?)?;
         return Ok(exit::DONE);
     };
     let is_svg = output.extension().is_some_and(|ending| ending == "svg");
@@ -49,8 +41,13 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
         .into());
     }
     files::check_writable(output)?;
-    let run = find(arguments)?;
-    let svg = svg(&run, arguments)?;
+    let (chosen, labels) = chosen(&find(arguments)?, arguments)?;
+    let theme = match arguments.theme {
+        PlotTheme::Light => Theme::Light,
+        PlotTheme::Dark => Theme::Dark,
+    };
+    let mut svg = draw(&chosen.chart, chosen.unit, &labels, theme).into_string();
+    svg.push('\n');
     files::write(output, svg.as_bytes())?;
     if is_svg {
         note!("Wrote {}", output.display());
@@ -58,122 +55,130 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// Finds the run to draw; the latest one means the latest that has these rows.
-fn find(arguments: &PlotArguments) -> Result<Run> {
-    if is_of_numbers(arguments) {
-        if !arguments.cases.is_empty() {
-            let words = "`numbers` is a fixed list; leave --case out";
-            return Err(Failed::Usage(words.to_owned()).into());
-        }
-        return kept::find(&arguments.run, |run| {
-            let numbers = numbers(run, |id| CATALOGUE.find(id).is_some());
-            (!numbers.are_many()).then(|| "has few of these numbers".to_owned())
-        });
+/// Finds the runs to draw; the latest one means the latest that has these rows.
+fn find(arguments: &PlotArguments) -> Result<Meant> {
+    let are_rows =
+        |words: &[String]| words == [NUMBERS] || selection::rows(words, &Here::plain()).is_ok();
+    let (names, rows) = kept::all_meant("plot", &arguments.words, are_rows)?;
+    if rows.is_empty() && arguments.cases.is_empty() {
+        // What is no run is said first.
+        names
+            .iter()
+            .try_for_each(|name| kept::run(name).map(drop))?;
+        let words = "name what to draw: rows, as `syscost plot syscall.null` does, or `numbers`";
+        return Err(Failed::Usage(words.to_owned()).into());
     }
-    kept::find(&arguments.run, |run| {
-        kept::lacks_rows(run, names_meant(run, arguments))
-    })
-}
-
-/// Returns the names of rows to draw, with the parameters that they must have.
-fn names_meant(run: &Run, arguments: &PlotArguments) -> Result<Vec<String>, Failed> {
-    with_parameters(
-        &arguments.names,
-        &arguments.cases,
-        names_of(run),
-        &Here::plain(),
-    )
-}
-
-/// Whether to draw the numbers every programmer should know instead of rows by name.
-fn is_of_numbers(arguments: &PlotArguments) -> bool {
-    arguments.names == [NUMBERS]
-}
-
-/// Draws the requested chart of a run as SVG.
-///
-/// # Errors
-/// When no row has such a name, or the rows do not suit the chart.
-pub(crate) fn svg(run: &Run, arguments: &PlotArguments) -> Result<String> {
-    let (chosen, labels) = chosen(run, arguments)?;
-    let theme = match arguments.theme {
-        PlotTheme::Light => Theme::Light,
-        PlotTheme::Dark => Theme::Dark,
+    let is_of_numbers = rows == [NUMBERS];
+    if is_of_numbers && !arguments.cases.is_empty() {
+        let words = "`numbers` is a fixed list; leave --case out";
+        return Err(Failed::Usage(words.to_owned()).into());
+    }
+    let lacks = |run: &Run| match is_of_numbers {
+        true => (!list(run).are_many()).then(|| "has few of these numbers".to_owned()),
+        false => kept::lacks_rows(run, names_meant(run, &rows, arguments)),
     };
-    let mut text = draw(&chosen.chart, chosen.unit, &labels, theme).into_string();
-    text.push('\n');
-    Ok(text)
+    let runs = names.iter().map(|name| kept::find(name, lacks));
+    let runs = runs.collect::<Result<Vec<Run>>>()?;
+    kept::distinct(&runs)?;
+    Ok(Meant { runs, rows })
 }
 
-/// Draws the requested chart of a run for the terminal.
-fn characters(run: &Run, arguments: &PlotArguments) -> Result<String> {
-    let (chosen, labels) = chosen(run, arguments)?;
+/// Returns the names of a run's rows to draw, with the parameters that they must have.
+fn names_meant(
+    run: &Run,
+    rows: &[String],
+    arguments: &PlotArguments,
+) -> Result<Vec<String>, Failed> {
+    with_parameters(rows, &arguments.cases, names_of(run), &Here::plain())
+}
+
+/// The numbers every programmer should know.
+fn list(run: &Run) -> Numbers {
+    numbers(run, |id| CATALOGUE.find(id).is_some())
+}
+
+/// Draws the requested chart for the terminal.
+fn characters(chosen: &Chosen, labels: &Labels) -> Result<String> {
     let options = TextOptions {
         width: terminal::width(),
         color: true,
     };
-    text(&chosen.chart, chosen.unit, &labels, options).ok_or_else(|| {
+    text(&chosen.chart, chosen.unit, labels, options).ok_or_else(|| {
         let words = "this kind of chart can only be drawn as a picture; write one with -o FILE.svg";
         Failed::Usage(words.to_owned()).into()
     })
 }
 
-/// Returns the requested chart of a run, and its labels.
-fn chosen(run: &Run, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
-    let chosen = if is_of_numbers(arguments) {
-        headline(run, arguments.kind)?
+/// Returns the requested chart of the runs, and its labels.
+fn chosen(meant: &Meant, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
+    let Meant { runs, rows } = meant;
+    let (names, mut source) = names_and_source(runs);
+    let chosen = if *rows == [NUMBERS] {
+        headline(runs, arguments.kind)?
     } else {
-        let names = names_meant(run, arguments)?;
-        let rows = rows_of(run, &arguments.run, &names)?;
+        let of = |run| -> Result<Vec<&Measurement>> {
+            rows_of(run, &run.id, &names_meant(run, rows, arguments)?)
+        };
+        let of = runs.iter().map(of).collect::<Result<Vec<_>>>()?;
         // A usage error: other rows, another kind or another run must be given.
-        choose(&rows, arguments.kind.map(Kind::from))
+        choose(&of, arguments.kind.map(Kind::from))
             .map_err(|error| Failed::Usage(error.to_string()))?
     };
-    for (name, reason) in &chosen.left_out {
-        note!("not drawn: {name} ({reason})");
+    for LeftOut { run, name, reason } in &chosen.left_out {
+        match names.get(*run) {
+            Some(run) => note!("not drawn: {name} of {run} ({reason})"),
+            None => note!("not drawn: {name} ({reason})"),
+        }
     }
-    let left_out = match chosen.left_out.len() {
-        0 => String::new(),
-        1 => " · 1 row without a number not drawn".to_owned(),
-        count => format!(" · {count} rows without a number not drawn"),
-    };
-    let title = arguments
-        .title
-        .clone()
-        .unwrap_or_else(|| chosen.title.clone());
+    source.push(shown(&chosen.chart, arguments));
+    match chosen.left_out.len() {
+        0 => {}
+        1 => source.push("1 row without a number not drawn".to_owned()),
+        count => source.push(format!("{count} rows without a number not drawn")),
+    }
+    if let Some(run) = runs.last() {
+        source.push(format!("syscost {}", run.tool.version));
+    }
+    let title = arguments.title.clone();
     let labels = Labels {
-        title,
+        title: title.unwrap_or_else(|| chosen.title.clone()),
         description: caption(&chosen.chart),
-        source: format!(
-            "{}{left_out}",
-            source(run, &shown(&chosen.chart, arguments))
-        ),
+        source: source.join(" · "),
+        runs: names,
     };
     Ok((chosen, labels))
 }
 
 /// Charts the numbers every programmer should know as bars.
-fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
+fn headline(runs: &[Run], kind: Option<PlotKind>) -> Result<Chosen> {
     if kind.is_some_and(|kind| kind != PlotKind::Bars) {
         return Err(
             Failed::Usage("`numbers` is drawn as bars only; leave --kind out".to_owned()).into(),
         );
     }
-    let numbers = numbers(run, |id| CATALOGUE.find(id).is_some());
-    let bars: Vec<Bar> = numbers
-        .by_time()
-        .into_iter()
-        .filter_map(|number| {
-            Some(Bar {
-                label: number.title.clone(),
+    let mut lines: Vec<(String, Vec<Bar>)> = Vec::new();
+    for (run, of) in runs.iter().enumerate() {
+        for number in list(of).by_time() {
+            let Some(median) = number.median_ns else {
+                continue;
+            };
+            let label = number.title.clone();
+            let bar = Bar {
+                label: label.clone(),
+                run,
                 value: Value {
-                    median: number.median_ns?,
+                    median,
                     low: number.ci95_low_ns,
                     high: number.ci95_high_ns,
                 },
-            })
-        })
-        .collect();
+            };
+            match lines.iter_mut().find(|(line, _)| *line == label) {
+                Some((_, bars)) => bars.push(bar),
+                None => lines.push((label, vec![bar])),
+            }
+        }
+    }
+    let bars: Vec<Bar> = lines.into_iter().flat_map(|(_, bars)| bars).collect();
     if bars.is_empty() {
         let reasons = NoChart::NoNumbers(
             "the run measured nothing of the list; `syscost numbers` says why".to_owned(),
@@ -188,32 +193,61 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
     })
 }
 
-/// What a chart shows; in characters without intervals.
+/// What a chart shows; in characters there are no intervals.
 fn shown(chart: &Chart, arguments: &PlotArguments) -> String {
     match (chart, &arguments.output) {
         (Chart::Bars(_) | Chart::Curve { .. } | Chart::Heatmap { .. }, None) => {
-            "medians".to_owned()
+            "Median of each row".to_owned()
         }
         _ => caption(chart),
     }
 }
 
-/// The source line: machine, date, what is shown and program.
-fn source(run: &Run, shown: &str) -> String {
-    let machine = &run.machine;
-    let day = run.started.get(..10).unwrap_or(&run.started);
-    let mut parts = vec![
-        machine.cpu_model.trim(),
-        machine.hypervisor.as_deref().unwrap_or(""),
-        &machine.kernel,
-        day,
-    ];
-    parts.retain(|part| !part.is_empty());
-    format!(
-        "{} · {shown} · syscost {}",
-        parts.join(", "),
-        run.tool.version
-    )
+/// What tells several runs apart, as their names, and what they have in common, or all that is
+/// known of one.
+fn names_and_source(runs: &[Run]) -> (Vec<String>, Vec<String>) {
+    let facts = |run: &Run| {
+        let machine = &run.machine;
+        let time = run.started.get(..16).unwrap_or(&run.started);
+        let time = format!("{} UTC", time.replace('T', " "));
+        let host = if runs.len() > 1 {
+            machine.hostname.clone()
+        } else {
+            String::new()
+        };
+        [
+            host,
+            machine.cpu_model.trim().to_owned(),
+            machine.hypervisor.clone().unwrap_or_default(),
+            machine.kernel.clone(),
+            time,
+        ]
+    };
+    let all: Vec<[String; 5]> = runs.iter().map(facts).collect();
+    let is_common = |index: usize| all.iter().all(|facts| facts[index] == all[0][index]);
+    let joined = |facts: &[String; 5], common: bool| {
+        let parts = facts.iter().enumerate();
+        let parts = parts.filter(|(index, part)| is_common(*index) == common && !part.is_empty());
+        let parts: Vec<&str> = parts.map(|(_, part)| part.as_str()).collect();
+        parts.join(", ")
+    };
+    let mut names: Vec<String> = all.iter().map(|facts| joined(facts, false)).collect();
+    for index in 0..names.len() {
+        // Runs that began in the same minute, on one machine.
+        if names.iter().filter(|name| **name == names[index]).count() > 1 {
+            names[index] = format!("{} {}", names[index], runs[index].id);
+        }
+    }
+    if runs.len() < 2 {
+        names.clear();
+    }
+    let mut source: Vec<String> = all
+        .iter()
+        .take(1)
+        .map(|facts| joined(facts, true))
+        .collect();
+    source.retain(|part| !part.is_empty());
+    (names, source)
 }
 
 impl From<PlotKind> for Kind {

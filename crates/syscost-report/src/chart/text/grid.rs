@@ -17,6 +17,7 @@ pub(super) fn draw(
     heads: &[String],
     rows: &[String],
     panels: &[Panel],
+    runs: &[String],
     unit: Unit,
     options: TextOptions,
 ) -> String {
@@ -33,8 +34,9 @@ pub(super) fn draw(
     let corner = format!("{down} by {across}");
     let mut out = String::new();
     for panel in panels {
-        if !panel.label.is_empty() {
-            out.push_str(&format!("{}\n", panel.label));
+        let heading = panel.heading(runs);
+        if !heading.is_empty() {
+            out.push_str(&format!("{heading}\n"));
         }
         // Columns too wide for the terminal follow below, with their own headings.
         let mut rest: Vec<usize> = (0..heads.len()).collect();

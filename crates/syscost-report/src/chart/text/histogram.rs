@@ -15,6 +15,7 @@ pub(super) fn draw(bins: &[(f64, u64)], unit: Unit, options: TextOptions) -> Str
         .into_iter()
         .map(|(low, high, count)| Bar {
             label: range(unit, low, high),
+            run: 0,
             value: Value {
                 median: 100.0 * count as f64 / total.max(1) as f64,
                 low: None,
@@ -22,7 +23,7 @@ pub(super) fn draw(bins: &[(f64, u64)], unit: Unit, options: TextOptions) -> Str
             },
         })
         .collect();
-    bars::draw(&[("", &bars)], Unit::Percent, options)
+    bars::draw(&[("", &bars)], false, Unit::Percent, options)
 }
 
 /// At most [`MAX_LINES`] ranges that have values: the smallest and largest value of each, and the

@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style};
 use syscost_results::Unit;
 
 use super::braille::{Cell, Field};
-use super::{TextOptions, ascending};
-use crate::chart::caption::axis_name;
+use super::{COLORS, MARKS, TextOptions, ascending};
+use crate::chart::caption::{axis_name, axis_title};
 use crate::chart::scale::{even_marks, every, parameter};
 use crate::chart::{Begin, Distribution, Line, Scale, Value, bars::ends};
 use crate::paint::{self, Paint};
@@ -13,30 +13,46 @@ use crate::paint::{self, Paint};
 /// Height of the plot in lines of text.
 const HEIGHT: usize = 16;
 
-/// The colours of lines, in turn, in the plot and for the names.
-const COLORS: [AnsiColor; 6] = [
-    AnsiColor::Cyan,
-    AnsiColor::Yellow,
-    AnsiColor::Magenta,
-    AnsiColor::Green,
-    AnsiColor::Red,
-    AnsiColor::Blue,
-];
-
-/// The marks of lines, in turn: each colour comes with several, and without colours the marks alone
-/// distinguish the lines.
-const MARKS: [char; 12] = ['●', '■', '▲', '◆', '○', '□', '△', '◇', '▼', '×', '+', '▽'];
 /// Minimum number of columns between a line's marks, so that the line is visible between them.
 const BETWEEN: usize = 8;
 
 /// A line in plot coordinates: both from 0 to 1.
 struct Course {
     label: String,
+    /// Which of the colours it has.
+    color: usize,
     points: Vec<(f64, f64)>,
 }
 
+impl Course {
+    /// A line with this index, of a run.
+    fn new(
+        (index, label): (usize, &str),
+        run: usize,
+        runs: &[String],
+        points: Vec<(f64, f64)>,
+    ) -> Self {
+        let (label, color) = match runs.get(run) {
+            Some(name) => (format!("{label} · {name}"), run),
+            None => (label.to_owned(), index),
+        };
+        let color = color % COLORS.len();
+        Course {
+            label,
+            color,
+            points,
+        }
+    }
+}
+
 /// Lines over a parameter.
-pub(super) fn curve(name: &str, lines: &[Line], unit: Unit, options: TextOptions) -> String {
+pub(super) fn curve(
+    name: &str,
+    lines: &[Line],
+    runs: &[String],
+    unit: Unit,
+    options: TextOptions,
+) -> String {
     let points = || lines.iter().flat_map(|line| &line.points);
     let up = Scale::fit(
         points().flat_map(|(_, value)| ends(value)),
@@ -46,13 +62,11 @@ pub(super) fn curve(name: &str, lines: &[Line], unit: Unit, options: TextOptions
     let across = Scale::fit(points().map(|(x, _)| *x), Begin::Near, (0.0, 1.0));
     let courses: Vec<Course> = lines
         .iter()
-        .map(|line| Course {
-            label: line.label.clone(),
-            points: line
-                .points
-                .iter()
-                .map(|(x, value): &(f64, Value)| (across.share(*x), up.share(value.median)))
-                .collect(),
+        .enumerate()
+        .map(|(index, line)| {
+            let at = |(x, value): &(f64, Value)| (across.share(*x), up.share(value.median));
+            let points = line.points.iter().map(at).collect();
+            Course::new((index, &line.label), line.run, runs, points)
         })
         .collect();
     let values: Vec<f64> = points().map(|(x, _)| *x).collect();
@@ -60,33 +74,38 @@ pub(super) fn curve(name: &str, lines: &[Line], unit: Unit, options: TextOptions
         .into_iter()
         .map(|value| (across.share(value), parameter(name, value)))
         .collect();
-    let what = name.replace('_', " ");
-    let name = match (across.is_logarithmic(), up.is_logarithmic()) {
-        (true, true) => format!("{what}; both axes logarithmic"),
-        (false, true) => format!("{what}; vertical axis logarithmic"),
-        (true | false, false) => axis_name(&what, &across),
-    };
-    field(&courses, (&up, unit), marks, &name, options)
+    let what = axis_name(&name.replace('_', " "), &across);
+    field(
+        &courses,
+        (&up, unit, axis_title(unit)),
+        marks,
+        &what,
+        options,
+    )
 }
 
 /// Empirical cumulative distributions: the share of the samples that are at most a value.
-pub(super) fn ecdf(distributions: &[Distribution], unit: Unit, options: TextOptions) -> String {
+pub(super) fn ecdf(
+    distributions: &[Distribution],
+    runs: &[String],
+    unit: Unit,
+    options: TextOptions,
+) -> String {
     let samples: Vec<Vec<f64>> = distributions.iter().map(ascending).collect();
     let across = Scale::fit(samples.iter().flatten().copied(), Begin::Near, (0.0, 1.0));
     let up = Scale::fit([0.0, 100.0], Begin::Zero, (0.0, 1.0));
     let courses: Vec<Course> = distributions
         .iter()
         .zip(&samples)
-        .map(|(distribution, samples)| Course {
-            label: distribution.label.clone(),
-            points: samples
-                .iter()
-                .enumerate()
-                .map(|(index, sample)| {
-                    let percent = 100.0 * (index + 1) as f64 / samples.len() as f64;
-                    (across.share(*sample), up.share(percent))
-                })
-                .collect(),
+        .enumerate()
+        .map(|(index, (distribution, samples))| {
+            let share = |(index, sample): (usize, &f64)| {
+                let percent = 100.0 * (index + 1) as f64 / samples.len() as f64;
+                (across.share(*sample), up.share(percent))
+            };
+            let points = samples.iter().enumerate().map(share).collect();
+            let label = (index, distribution.label.as_str());
+            Course::new(label, distribution.run, runs, points)
         })
         .collect();
     let marks = across
@@ -94,12 +113,14 @@ pub(super) fn ecdf(distributions: &[Distribution], unit: Unit, options: TextOpti
         .into_iter()
         .map(|(value, label)| (across.share(value), label))
         .collect();
-    field(&courses, (&up, Unit::Percent), marks, "", options)
+    let up = (&up, Unit::Percent, "share of the samples");
+    let what = axis_name(axis_title(unit), &across);
+    field(&courses, up, marks, &what, options)
 }
 
 fn field(
     courses: &[Course],
-    (up, unit): (&Scale, Unit),
+    (up, unit, what): (&Scale, Unit, &str),
     marks: Vec<(f64, String)>,
     name: &str,
     options: TextOptions,
@@ -114,7 +135,7 @@ fn field(
     let room = options.width().saturating_sub(margin + 2);
     let field = drawn(courses, room);
 
-    let mut out = String::new();
+    let mut out = format!("{}\n", axis_name(what, up));
     for (row, label) in labels.iter().enumerate() {
         let tick = if label.is_empty() { '│' } else { '┤' };
         out.push_str(&format!("{label:>margin$} {tick}"));
@@ -124,19 +145,17 @@ fn field(
     let (axis, beneath) = axis(&marks, room);
     out.push_str(&format!("{:margin$} └{axis}\n", ""));
     out.push_str(&format!("{:margin$}  {}\n", "", beneath.trim_end()));
-    if !name.is_empty() {
-        let wide = paint::width(name);
-        let left = margin + 2 + room.saturating_sub(wide) / 2;
-        let left = left.min(options.width().saturating_sub(wide));
-        out.push_str(&format!("{:left$}{name}\n", ""));
-    }
+    let wide = paint::width(name);
+    let left = margin + 2 + room.saturating_sub(wide) / 2;
+    let left = left.min(options.width().saturating_sub(wide));
+    out.push_str(&format!("{:left$}{name}\n", ""));
     if let [_, _, ..] = courses {
         // In the order of the lines' right ends.
         let mut named: Vec<(usize, &Course)> = courses.iter().enumerate().collect();
         let end = |course: &Course| course.points.last().map_or(0.0, |(_, y)| *y);
         named.sort_by(|(_, a), (_, b)| end(b).total_cmp(&end(a)));
         for (index, course) in named {
-            let style = Style::new().fg_color(Some(COLORS[index % COLORS.len()].into()));
+            let style = Style::new().fg_color(Some(COLORS[course.color].into()));
             out.push_str(&format!(
                 "{:margin$}  {} {}\n",
                 "",
@@ -152,8 +171,8 @@ fn field(
 /// The lines in Braille dots.
 fn drawn(courses: &[Course], room: usize) -> Field {
     let mut field = Field::new(room, HEIGHT);
-    for (index, course) in courses.iter().enumerate() {
-        let color = COLORS[index % COLORS.len()];
+    for course in courses {
+        let color = COLORS[course.color];
         for pair in course.points.windows(2) {
             field.line(pair[0], pair[1], color);
         }
@@ -177,7 +196,7 @@ fn mark(field: &mut Field, courses: &[Course], room: usize) {
             // Where lines coincide, each has its marks at different points.
             if is_free && !field.row(row)[column].is_marked() {
                 free = column + BETWEEN;
-                let color = COLORS[index % COLORS.len()];
+                let color = COLORS[course.color];
                 field.mark(column, row, MARKS[index % MARKS.len()], color);
             }
         }

@@ -6,11 +6,26 @@ mod grid;
 mod histogram;
 mod lines;
 
+use anstyle::{AnsiColor, Style};
 use syscost_results::Unit;
 
 use super::{Bar, Chart, Distribution, Labels};
 use crate::paint::{DIM, HEADING, Paint};
 use crate::wrap::wrap;
+
+/// The colours of lines or runs, in turn, in the plot and for the names.
+const COLORS: [AnsiColor; 6] = [
+    AnsiColor::Cyan,
+    AnsiColor::Yellow,
+    AnsiColor::Magenta,
+    AnsiColor::Green,
+    AnsiColor::Red,
+    AnsiColor::Blue,
+];
+
+/// Their marks, in turn: each colour comes with several, and without colours the marks alone
+/// distinguish them.
+const MARKS: [char; 12] = ['●', '■', '▲', '◆', '○', '□', '△', '◇', '▼', '×', '+', '▽'];
 
 /// How to draw a chart in characters.
 #[derive(Debug, Clone, Copy)]
@@ -40,10 +55,11 @@ impl TextOptions {
 /// The chart in characters, with its title above and its source below; `None` for the kinds that
 /// exist as pictures only (violins, lines over runs).
 pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) -> Option<String> {
-    let body = match chart {
-        Chart::Bars(bars) => bars::draw(&[("", bars)], unit, options),
-        Chart::Curve { parameter, lines } => lines::curve(parameter, lines, unit, options),
-        Chart::Ecdf(distributions) => lines::ecdf(distributions, unit, options),
+    let runs = labels.several();
+    let mut body = match chart {
+        Chart::Bars(bars) => bars::draw(&[("", bars)], !runs.is_empty(), unit, options),
+        Chart::Curve { parameter, lines } => lines::curve(parameter, lines, runs, unit, options),
+        Chart::Ecdf(distributions) => lines::ecdf(distributions, runs, unit, options),
         Chart::Heatmap {
             parameters,
             columns,
@@ -54,11 +70,19 @@ pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) ->
             columns,
             rows,
             panels,
+            runs,
             unit,
             options,
         ),
         Chart::Violin(_) | Chart::OverRuns { .. } => return None,
     };
+    if let Chart::Bars(_) = chart {
+        for (run, name) in runs.iter().enumerate() {
+            let (style, mark) = key(run, true);
+            let mark = options.paint().text(style, &mark.to_string());
+            body.push_str(&format!("{mark} {name}\n"));
+        }
+    }
     Some(framed(&body, labels, options))
 }
 
@@ -73,7 +97,7 @@ pub(crate) fn groups(
         .iter()
         .map(|(heading, bars)| (heading.as_str(), bars.as_slice()));
     let groups: Vec<_> = groups.collect();
-    framed(&bars::draw(&groups, unit, options), labels, options)
+    framed(&bars::draw(&groups, false, unit, options), labels, options)
 }
 
 /// How often each value occurred, one line per range of values.
@@ -84,6 +108,15 @@ pub(crate) fn histogram(
     options: TextOptions,
 ) -> String {
     framed(&histogram::draw(bins, unit, options), labels, options)
+}
+
+/// The colour and the mark of a run among several.
+fn key(run: usize, has_runs: bool) -> (Style, char) {
+    let style = match has_runs {
+        true => Style::new().fg_color(Some(COLORS[run % COLORS.len()].into())),
+        false => Style::new(),
+    };
+    (style, MARKS[run % MARKS.len()])
 }
 
 /// A drawing with its title above and its source below.

@@ -19,6 +19,7 @@ fn drawn(chart: &Chart, width: usize) -> String {
         title: "Latency · memory.latency".to_owned(),
         description: String::new(),
         source: "Imaginary CPU, 2026-11-21, syscost 0.1.0".to_owned(),
+        runs: Vec::new(),
     };
     let options = TextOptions {
         width,
@@ -41,6 +42,7 @@ fn steps(label: &str, factor: f64) -> Line {
     });
     Line {
         label: label.to_owned(),
+        run: 0,
         points: points.collect(),
     }
 }
@@ -62,6 +64,7 @@ fn bars_and_dots() {
                 .iter()
                 .map(|median| Bar {
                     label: format!("row {median}"),
+                    run: 0,
                     value: value(*median),
                 })
                 .collect(),
@@ -79,7 +82,9 @@ fn lines_are_distinguishable_without_colours() {
         lines: lines.collect(),
     };
     let text = drawn(&chart, 100);
-    let (field, legend) = text.split_once("size;").expect("the axis' name");
+    let (field, legend) = text
+        .split_once("size, logarithmic axis")
+        .expect("the axis' name");
     let mark = |line: &str| line.split('━').nth(1).map(str::to_owned);
     let marks: Vec<String> = legend.lines().filter_map(mark).collect();
     let mut different = marks.clone();
@@ -103,6 +108,7 @@ fn matrix(cpus: usize) -> Chart {
         rows: names,
         panels: vec![Panel {
             label: String::new(),
+            run: 0,
             cells: (0..cpus)
                 .map(|from| (0..cpus).map(|to| cell(from, to)).collect())
                 .collect(),
@@ -121,6 +127,7 @@ fn a_matrix_that_fits_and_one_that_goes_on_beneath() {
 fn a_distribution_rises_to_the_whole() {
     let chart = Chart::Ecdf(vec![Distribution {
         label: "a".to_owned(),
+        run: 0,
         value: None,
         samples: (1..=100).map(f64::from).collect(),
     }]);
@@ -151,7 +158,7 @@ proptest! {
             .collect();
         let chart = Chart::Curve {
             parameter: "copies".to_owned(),
-            lines: vec![Line { label: "x".to_owned(), points }],
+            lines: vec![Line { label: "x".to_owned(), run: 0, points }],
         };
         for line in drawn(&chart, width).lines() {
             prop_assert!(line.chars().count() <= width, "{line}");
