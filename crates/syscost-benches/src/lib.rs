@@ -66,9 +66,8 @@ pub static CATALOGUE: Catalogue = Catalogue::new(GROUPS);
 #[cfg(test)]
 mod tests {
     use syscost_harness::session::Profile;
-    use syscost_harness::{Case, Row};
-    use syscost_results::row_name;
-    use syscost_results::study::means;
+    use syscost_harness::{Case, Entry, Row};
+    use syscost_results::{Role, numbers, summary};
 
     use super::*;
 
@@ -139,35 +138,53 @@ mod tests {
         }
     }
 
+    /// What reports ask for is some row's. Without a second CPU or a far end some rows are not there.
     #[test]
-    fn every_line_of_the_numbers_is_in_a_default_run() {
+    fn every_role_is_declared_by_one_benchmark_and_is_one_row_s() {
+        // Points of curves, pairs of CPUs, and sets of vector instructions.
+        let repeated = [
+            Role::Load,
+            Role::RandomLoad,
+            Role::Readers,
+            Role::ReadersLaw,
+            Role::CoreToCore,
+            Role::ReadBandwidth,
+        ];
         let rows = Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain());
-        for name in syscost_results::numbers::sources() {
-            let is_meant = |row: &&Row| means(name, &row.name());
-            let mut meant = rows.iter().filter(is_meant).peekable();
-            assert!(meant.peek().is_some(), "{name}");
-            assert!(meant.any(|row| Profile::Standard.measures(row)), "{name}");
+        for role in Role::ALL {
+            let declaring = CATALOGUE.benchmarks().filter(|one| one.stands_for(role));
+            let declaring: Vec<&Entry> = declaring.collect();
+            let [benchmark] = *declaring else {
+                panic!("{role:?} is declared {} times", declaring.len());
+            };
+            let count = rows.iter().filter(|row| row.stands_for(role)).count();
+            let may_lack_it = benchmark.depends_on_machine;
+            assert!(count > 0 || may_lack_it, "no row stands for {role:?}");
+            assert!(count <= 1 || repeated.contains(&role), "{role:?}: {count}");
         }
     }
 
-    /// What depends on a run, and what no machine without a second CPU has, can only be known there.
     #[test]
-    fn every_line_of_the_summary_names_rows_and_a_quick_run_has_them() {
+    fn lists_of_numbers_have_rows_in_the_runs_that_show_them() {
         let rows = Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain());
-        for names in syscost_results::summary::sources() {
-            let of = |name: &&str| rows.iter().find(|row| means(name, &row.name()));
-            for name in &names {
-                let id = row_name::id(name);
-                let benchmark = CATALOGUE.find(id);
-                assert!(benchmark.is_some(), "{name}");
-                let is_of_some = benchmark.is_some_and(|one| one.depends_on_machine);
-                assert!(is_of_some || of(name).is_some(), "no row is called {name}");
-            }
-            let mut known = names.iter().filter_map(of).peekable();
-            if known.peek().is_some() {
-                let mut quick = known.filter(|row| row.profile() == Profile::Quick);
-                assert!(quick.next().is_some(), "not in a quick run: {names:?}");
-            }
+        let measured_in = |role: Role| {
+            let of_role = rows.iter().filter(|row| row.stands_for(role));
+            of_role.map(Row::profile).min()
+        };
+        for (role, title) in numbers::titles() {
+            let is_of_far_end = [Role::FarEndRoundTrip, Role::FarEndStream].contains(&role);
+            let first = measured_in(role);
+            let is_there = first.is_some_and(|profile| profile <= Profile::Standard);
+            assert!(is_there || is_of_far_end, "{title}: {first:?}");
+        }
+        // What no machine without a second CPU has, can only be known on one that has.
+        for (role, title) in summary::titles() {
+            let instead = role.stand_in().and_then(measured_in);
+            let first = measured_in(role).into_iter().chain(instead).min();
+            assert!(
+                first.is_none_or(|first| first == Profile::Quick),
+                "{title}: {first:?}"
+            );
         }
     }
 }

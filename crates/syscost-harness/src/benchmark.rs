@@ -1,8 +1,10 @@
 //! A benchmark is data plus one function.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use syscost_results::{Better, Unit};
+use syscost_params::Params;
+use syscost_results::{Better, Role, Unit};
 use syscost_sys::Unsupported;
 
 use crate::bencher::{Outcome, Plan};
@@ -53,6 +55,8 @@ pub struct Benchmark {
     /// Whether the first round begins with it: what people look at first is there however short the
     /// time is.
     pub comes_first: bool,
+    /// What its rows stand for in reports; see [`roles`](crate::roles).
+    pub roles: &'static [(Role, IsOfRole)],
     /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
     pub computation: Option<Computation>,
     /// Sets up, measures by the [`Plan`], tears down by `Drop`.
@@ -79,6 +83,7 @@ impl Benchmark {
         profile: Profile::Standard,
         support: |_, _| Ok(()),
         comes_first: false,
+        roles: &[],
         computation: None,
         measure: |_| Err(Failure::Broken("has nothing to measure by".into())),
     };
@@ -98,6 +103,49 @@ impl Benchmark {
     }
 }
 
+/// Whether the row with these parameters, as a document has them, stands for something.
+pub type IsOfRole = fn(&BTreeMap<String, String>) -> bool;
+
+/// Declares what rows of a benchmark stand for in reports: a pattern of the row, then its role. A
+/// row may match several.
+///
+/// ```
+/// use syscost_harness::prelude::*;
+///
+/// #[derive(Params, Clone)]
+/// struct Row {
+///     /// Descriptors that are waited for.
+///     fds: u32,
+///     /// Bytes of a message.
+///     size: Bytes,
+/// }
+///
+/// let declared: &[_] = roles!(Row { fds: 10, size } if size == Bytes::kib(4) => Role::SystemCall);
+/// let (role, is_of_role) = declared[0];
+/// let case = |size: &str| [("fds", "10"), ("size", size)].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+/// assert_eq!(role, Role::SystemCall);
+/// assert!(is_of_role(&case("4K")) && !is_of_role(&case("64")));
+/// ```
+#[macro_export]
+macro_rules! roles {
+    ($($row:ident { $($field:tt)* } $(if $guard:expr)? => $role:expr),+ $(,)?) => {
+        &[$((
+            $role,
+            (|case| {
+                $crate::row_of(case).is_some_and(|row| matches!(row, $row { $($field)* } $(if $guard)?))
+            }) as $crate::IsOfRole,
+        )),+]
+    };
+}
+
+/// The row with these parameters; `None` if rows of this type have others.
+#[doc(hidden)] // of the macro `roles`
+pub fn row_of<R: Params>(case: &BTreeMap<String, String>) -> Option<R> {
+    let is_known = |key: &String| R::MEANINGS.iter().any(|(known, _)| known == key);
+    let text_of = |key: &str| case.get(key).map_or("", String::as_str);
+    case.keys().all(is_known).then(|| R::read(text_of))?
+}
+
 /// A benchmark as its group's list has it.
 pub struct Entry {
     /// `group.operation`, or `group.protocol.operation` where a group has folders within: with
@@ -113,6 +161,18 @@ impl Entry {
     /// The group: the id up to its first dot.
     pub fn group(&self) -> &'static str {
         self.id.split('.').next().unwrap_or(self.id)
+    }
+
+    /// Whether some row of it stands for this in reports.
+    pub fn stands_for(&self, role: Role) -> bool {
+        self.roles.iter().any(|(known, _)| *known == role)
+    }
+
+    /// What the row of it with these parameters stands for in reports.
+    pub(crate) fn roles_of(&self, case: &BTreeMap<String, String>) -> Vec<Role> {
+        let all = self.roles.iter();
+        let own = all.filter(|(_, is_of_role)| is_of_role(case));
+        own.map(|(role, _)| *role).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use syscost_params::{Params, Role, Value};
+use syscost_params::{Params, TaskRole, Value};
 
 use crate::benchmark::Setup;
 use crate::expect::Expect;
@@ -31,7 +31,7 @@ pub(crate) struct Facts {
     /// For each parameter of its type, where it is among those, if it has a value.
     named: Vec<Option<usize>>,
     /// What its values say of its tasks and CPUs.
-    pub(crate) roles: Vec<Role>,
+    pub(crate) roles: Vec<TaskRole>,
     /// Where its tasks are, if a parameter says so.
     pub(crate) placement: Option<Placement>,
     /// What proves the parameters of such a row. Found when it is measured or explained: there are
@@ -50,7 +50,7 @@ pub(crate) struct Facts {
 pub struct Parameter {
     key: &'static str,
     text: Cow<'static, str>,
-    role: Role,
+    role: TaskRole,
     placement: Option<Placement>,
 }
 
@@ -61,7 +61,7 @@ impl Parameter {
             placement: placement_of(value),
             key: field.trim_start_matches("r#"),
             text: value.text(),
-            role: value.role(),
+            role: value.task_role(),
         }
     }
 }

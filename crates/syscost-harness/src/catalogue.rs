@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use syscost_results::{Role, Run};
+
 use crate::benchmark::{Entry, Group, Setup};
 use crate::case::Case;
 use crate::here::Here;
@@ -31,6 +33,11 @@ impl Row {
     /// The shortest profile that measures it when nothing is selected by name; longer ones do, too.
     pub fn profile(&self) -> Profile {
         Profile::first_with(self.benchmark, &self.case)
+    }
+
+    /// Whether it stands for this in reports.
+    pub fn stands_for(&self, role: Role) -> bool {
+        self.benchmark.roles_of(&self.case.to_map()).contains(&role)
     }
 
     /// How expensive its set-up is: the case's own, or its benchmark's.
@@ -66,6 +73,14 @@ impl Catalogue {
             .iter()
             .flat_map(|group| group.benchmarks)
             .find(|benchmark| benchmark.id == id)
+    }
+
+    /// Says of each row of a document what it stands for in reports.
+    pub fn assign_roles(&self, run: &mut Run) {
+        for row in &mut run.measurements {
+            let benchmark = self.find(&row.id);
+            row.roles = benchmark.map_or_else(Vec::new, |benchmark| benchmark.roles_of(&row.case));
+        }
     }
 
     /// The visible benchmarks that have this tag.

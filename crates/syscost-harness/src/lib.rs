@@ -42,7 +42,7 @@ pub mod trial;
 pub mod worker;
 
 pub use bencher::Bencher;
-pub use benchmark::{Benchmark, Entry, Group, Quantity, Setup};
+pub use benchmark::{Benchmark, Entry, Group, IsOfRole, Quantity, Setup, row_of};
 pub use case::Case;
 pub use catalogue::{Catalogue, Row};
 pub use computed::{Computation, Computed, ComputedValue, Source};
@@ -72,13 +72,13 @@ pub mod prelude {
     pub use crate::measured::Measured;
     pub use crate::placement::{Placement, spread_from};
     pub use crate::proof::{Proof, Witness};
-    pub use crate::rows;
     pub use crate::session::Profile;
     pub use crate::targets::Targets;
+    pub use crate::{roles, rows};
     pub use syscost_params::{
-        Bytes, Copies, Cpu, Nanoseconds, Params, Role, TaskCount, Value, size_name,
+        Bytes, Copies, Cpu, Nanoseconds, Params, TaskCount, TaskRole, Value, size_name,
     };
-    pub use syscost_results::{Better, Claim, Unit};
+    pub use syscost_results::{Better, Claim, Role, Unit};
     pub use syscost_sys::Unsupported;
     pub use syscost_sys::raw::Sysno;
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use syscost_params::{Role, Value};
+use syscost_params::{TaskRole, Value};
 use syscost_sys::Unsupported;
 use syscost_sys::topology::{Relation, Topology};
 
@@ -98,10 +98,17 @@ impl Value for Placement {
         Cow::Borrowed(self.name())
     }
 
-    fn role(&self) -> Role {
+    fn read(text: &str) -> Option<Self> {
+        let related = Relation::ALL.map(Placement::At).into_iter();
+        // The name of a pair does not say which it is.
+        let mut all = related.chain([Placement::Distinct, Placement::Free]);
+        all.find(|placement| placement.name() == text)
+    }
+
+    fn task_role(&self) -> TaskRole {
         match *self == Self::SAME {
-            true => Role::Plain,
-            false => Role::BindsCpus,
+            true => TaskRole::Plain,
+            false => TaskRole::BindsCpus,
         }
     }
 }

@@ -73,6 +73,13 @@ fn of_enum(input: &DeriveInput) -> Result<TokenStream> {
                 ::std::borrow::Cow::Borrowed((*self).name())
             }
 
+            fn read(text: &str) -> ::std::option::Option<Self> {
+                match text {
+                    #(#names => ::std::option::Option::Some(Self::#variants),)*
+                    _ => ::std::option::Option::None,
+                }
+            }
+
             #role
         }
     })
@@ -92,8 +99,8 @@ fn role(attributes: &[Attribute]) -> Result<Option<TokenStream>> {
     }
     Ok(role.map(|role| {
         quote! {
-            fn role(&self) -> ::syscost_params::Role {
-                ::syscost_params::Role::#role((*self).name())
+            fn task_role(&self) -> ::syscost_params::TaskRole {
+                ::syscost_params::TaskRole::#role((*self).name())
             }
         }
     }))
@@ -211,6 +218,13 @@ fn of_struct(input: &DeriveInput) -> Result<TokenStream> {
         impl ::syscost_params::Params for #ident {
             const MEANINGS: &'static [(&'static str, &'static str)] = &[#((#keys, #meanings)),*];
             type Proofs<P> = #each;
+
+            #[allow(unused_variables)]
+            fn read<'t>(text_of: impl ::std::ops::Fn(&str) -> &'t str) -> ::std::option::Option<Self> {
+                ::std::option::Option::Some(Self {
+                    #(#fields: ::syscost_params::Value::read(text_of(#keys))?,)*
+                })
+            }
 
             #[allow(unused_variables)]
             fn in_order<P>(proofs: #each) -> ::std::vec::Vec<P> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Role, Value};
+use crate::{TaskRole, Value};
 
 /// A number of bytes, written as rows' names do: `64`, `384K`, `1G`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,6 +53,10 @@ impl Value for Bytes {
     fn text(&self) -> Cow<'static, str> {
         Cow::Owned(size_name(self.get()))
     }
+
+    fn read(text: &str) -> Option<Self> {
+        size(text).map(Self)
+    }
 }
 
 impl Value for Nanoseconds {
@@ -64,6 +68,10 @@ impl Value for Nanoseconds {
             None => Cow::Borrowed("0"),
         }
     }
+
+    fn read(text: &str) -> Option<Self> {
+        nanoseconds(text).map(Self)
+    }
 }
 
 macro_rules! counts {
@@ -72,6 +80,10 @@ macro_rules! counts {
         impl Value for $number {
             fn text(&self) -> Cow<'static, str> {
                 Cow::Owned(self.to_string())
+            }
+
+            fn read(text: &str) -> Option<Self> {
+                text.parse().ok()
             }
         }
     )*};
@@ -84,6 +96,14 @@ impl Value for bool {
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(if *self { "yes" } else { "no" })
     }
+
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => None,
+        }
+    }
 }
 
 macro_rules! of_cpus {
@@ -95,8 +115,12 @@ macro_rules! of_cpus {
                 self.0.text()
             }
 
-            fn role(&self) -> Role {
-                Role::BindsCpus
+            fn read(text: &str) -> Option<Self> {
+                Value::read(text).map(Self)
+            }
+
+            fn task_role(&self) -> TaskRole {
+                TaskRole::BindsCpus
             }
         }
     )*};
@@ -113,8 +137,12 @@ impl Value for Copies {
         self.0.text()
     }
 
-    fn role(&self) -> Role {
-        Role::Copies(self.0)
+    fn read(text: &str) -> Option<Self> {
+        Value::read(text).map(Self)
+    }
+
+    fn task_role(&self) -> TaskRole {
+        TaskRole::Copies(self.0)
     }
 }
 
@@ -123,8 +151,12 @@ impl Value for TaskCount {
         self.0.text()
     }
 
-    fn role(&self) -> Role {
-        Role::TaskCount(self.0)
+    fn read(text: &str) -> Option<Self> {
+        Value::read(text).map(Self)
+    }
+
+    fn task_role(&self) -> TaskRole {
+        TaskRole::TaskCount(self.0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Typed parameters of rows. A row is a struct of values; its name, `id{via=pipe,size=64K}`, is
-//! written from them when rows are listed, and never parsed: a row is found by its name in the
-//! list.
+//! written from them when rows are listed. Rows to measure are found by their names in the list; the
+//! names in a document, which may be of another machine, are read.
 //!
 //! ```
 //! use syscost_params::{Bytes, Params, Value};
@@ -21,6 +21,7 @@
 //!
 //! let row = Row { via: Via::UnixStream, size: Bytes::kib(64) };
 //! assert_eq!((&*row.via.text(), &*row.size.text()), ("unix_stream", "64K"));
+//! assert_eq!(Row::read(|key| if key == "via" { "pipe" } else { "4K" }).map(|row| row.size), Some(Bytes::kib(4)));
 //! assert_eq!(Row::MEANINGS, [("via", "What carries the bytes."), ("size", "Bytes of a message.")]);
 //! ```
 
@@ -36,22 +37,25 @@ pub use amount::{Bytes, Copies, Cpu, Nanoseconds, TaskCount, nanoseconds, size, 
 pub use syscost_params_derive::{Params, Value};
 
 /// A value of a parameter.
-pub trait Value {
+pub trait Value: Sized {
     /// What a parameter of this type means, as a phrase or sentence; nothing if that depends on the row.
     const MEANING: &'static str = "";
 
     /// As it is written in the names of rows; nothing where the row has no such parameter.
     fn text(&self) -> Cow<'static, str>;
 
+    /// The value that is written like this, on whichever machine; `None` if there is none.
+    fn read(text: &str) -> Option<Self>;
+
     /// What it says of a row's tasks and CPUs, whichever parameter has it.
-    fn role(&self) -> Role {
-        Role::Plain
+    fn task_role(&self) -> TaskRole {
+        TaskRole::Plain
     }
 }
 
 /// What a value says of a row's tasks and CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum TaskRole {
     /// Nothing.
     Plain,
     /// The row belongs on the CPU that measures the others: it names CPUs by what they are to that
@@ -82,6 +86,10 @@ pub trait Params: Clone + Send + Sync + 'static {
     /// it: that of a struct `Row` is `RowProofs`.
     type Proofs<P>;
 
+    /// The row with these values, given by the names of the parameters: nothing for one that the row
+    /// does not have. `None` if it is no such row.
+    fn read<'t>(text_of: impl Fn(&str) -> &'t str) -> Option<Self>;
+
     /// They, in the order of the fields.
     fn in_order<P>(proofs: Self::Proofs<P>) -> Vec<P>;
 }
@@ -94,8 +102,15 @@ impl<V: Value> Value for Option<V> {
         self.as_ref().map_or(Cow::Borrowed(""), V::text)
     }
 
-    fn role(&self) -> Role {
-        self.as_ref().map_or(Role::Plain, V::role)
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "" => Some(None),
+            text => V::read(text).map(Some),
+        }
+    }
+
+    fn task_role(&self) -> TaskRole {
+        self.as_ref().map_or(TaskRole::Plain, V::task_role)
     }
 }
 
@@ -103,6 +118,10 @@ impl<V: Value> Value for Option<V> {
 impl Value for String {
     fn text(&self) -> Cow<'static, str> {
         Cow::Owned(self.clone())
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        Some(text.to_owned()).filter(|text| !text.is_empty())
     }
 }
 
@@ -130,7 +149,6 @@ mod tests {
     }
 
     #[derive(Params, Clone)]
-    #[expect(dead_code)] // only its declaration is tested
     struct Row {
         kind: Kind,
         /// Bytes of a page.
@@ -148,13 +166,54 @@ mod tests {
     }
 
     #[test]
+    fn a_row_is_read_as_it_is_written() {
+        let read = |texts: [&'static str; 4]| {
+            let row = Row::read(|key| {
+                let keys = Row::MEANINGS.iter().map(|(known, _)| *known);
+                let mut pairs = keys.zip(texts);
+                pairs
+                    .find(|(known, _)| *known == key)
+                    .map_or("", |pair| pair.1)
+            })?;
+            let texts = [
+                row.kind.text(),
+                row.size.text(),
+                row.r#as.text(),
+                row.again.text(),
+            ];
+            Some(texts.map(Cow::into_owned))
+        };
+        for texts in [
+            ["plain", "64", "threads", "O_DIRECT"],
+            ["copy_on_write", "4K", "", ""],
+        ] {
+            assert_eq!(read(texts), Some(texts.map(str::to_owned)));
+        }
+        for wrong in [
+            ["", "64", "", ""],
+            ["Plain", "64", "", ""],
+            ["plain", "", "", ""],
+            ["plain", "*", "", ""],
+            ["plain", "64", "processes", ""],
+        ] {
+            assert_eq!(read(wrong), None, "{wrong:?}");
+        }
+        assert_eq!((bool::read("no"), bool::read("")), (Some(false), None));
+        assert_eq!((Cpu::read("8"), Cpu::read("all")), (Some(Cpu(8)), None));
+        assert_eq!(String::read(""), None, "a label has letters");
+        for time in [0, 7, 50_000, 3_000_000_000].map(Nanoseconds) {
+            assert_eq!(Nanoseconds::read(&time.text()), Some(time));
+        }
+    }
+
+    #[test]
     fn a_role_is_the_type_s() {
-        assert_eq!(Kind::Plain.role(), Role::Plain);
-        let threads = Copied::ALL.map(|one| Some(one).role());
-        assert_eq!(threads, [Role::TaskKind("threads")]);
-        assert_eq!(None::<Cpu>.role(), Role::Plain);
-        assert_eq!(TaskCount(8).role(), Role::TaskCount(8));
-        assert_eq!(Copies(2).role(), Role::Copies(2));
+        assert_eq!(Kind::Plain.task_role(), TaskRole::Plain);
+        let threads = Copied::ALL.map(|one| Some(one).task_role());
+        assert_eq!(threads, [TaskRole::TaskKind("threads")]);
+        assert_eq!(None::<Cpu>.task_role(), TaskRole::Plain);
+        assert_eq!(TaskCount(8).task_role(), TaskRole::TaskCount(8));
+        assert_eq!(Copies(2).task_role(), TaskRole::Copies(2));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use syscost_results::row_name;
 use syscost_results::{
-    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Run, SCHEMA_VERSION, Status,
-    Unit, Verdict,
+    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Role, Run, SCHEMA_VERSION,
+    Status, Unit, Verdict,
     run::{Clock, Config, Noise, Tool, Warning},
 };
 
@@ -269,6 +269,17 @@ pub(crate) fn case_of(name: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// What a row of the fixtures stands for.
+fn roles_of(name: &str) -> Vec<Role> {
+    let is_cold_read = name.starts_with("fs.read{") && name.ends_with("cache=cold,size=4K}");
+    let role = match name {
+        "syscall.null{call=getppid}" => Some(Role::SystemCall),
+        "call.integer{arguments=0}" => Some(Role::FunctionCall),
+        _ => is_cold_read.then_some(Role::ColdRead),
+    };
+    role.into_iter().collect()
+}
+
 /// A row without a number.
 fn without(name: &str, status: Status, reason: Option<&str>) -> Measurement {
     Measurement {
@@ -282,6 +293,7 @@ fn without(name: &str, status: Status, reason: Option<&str>) -> Measurement {
         status,
         reason: reason.map(str::to_owned),
         estimate: Estimate::default(),
+        roles: roles_of(name),
         ..Measurement::default()
     }
 }

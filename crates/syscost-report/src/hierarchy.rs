@@ -2,8 +2,9 @@
 //! system reports.
 
 use comfy_table::CellAlignment;
+use syscost_results::details::TOLD_BYTES;
 use syscost_results::stats::staircase::agree;
-use syscost_results::{Measurement, Run, Status, Unit};
+use syscost_results::{Measurement, Role, Run, Status, Unit};
 
 use crate::chart::formatted;
 use crate::units::{self, quantity};
@@ -36,143 +37,107 @@ pub(crate) fn columns(levels: &[Level]) -> Vec<usize> {
     (0..HEADS.len()).filter(is_filled).collect()
 }
 
-/// The levels as runs name them, and as people do.
-const CACHES: [(&str, &str); 4] = [
-    ("1", "L1 cache"),
-    ("2", "L2 cache"),
-    ("3", "L3 cache"),
-    ("4", "L4 cache"),
+/// The caches, nearest first: what stands for their size, latency and bandwidth.
+const CACHES: [(&str, Role, Role, Option<Role>); 4] = [
+    (
+        "L1 cache",
+        Role::L1Size,
+        Role::L1Latency,
+        Some(Role::L1Bandwidth),
+    ),
+    (
+        "L2 cache",
+        Role::L2Size,
+        Role::L2Latency,
+        Some(Role::L2Bandwidth),
+    ),
+    (
+        "L3 cache",
+        Role::L3Size,
+        Role::L3Latency,
+        Some(Role::L3Bandwidth),
+    ),
+    ("L4 cache", Role::L4Size, Role::L4Latency, None),
+];
+
+/// The TLBs: what stands for their reach and for a miss.
+const TLBS: [(&str, Role, Role); 2] = [
+    ("L1 TLB", Role::L1TlbReach, Role::L1TlbMiss),
+    ("L2 TLB", Role::L2TlbReach, Role::L2TlbMiss),
+];
+
+/// What lies beyond the machine's own memory: TCP round trips and streams to a process on the same
+/// CPU, and to the far end that the run was given.
+const PLACES: [(&str, Role, Role); 2] = [
+    (
+        "loopback TCP",
+        Role::LoopbackRoundTrip,
+        Role::LoopbackStream,
+    ),
+    ("far end", Role::FarEndRoundTrip, Role::FarEndStream),
 ];
 
 /// The levels that a run found, nearest first; none if the run did not look for them.
 pub(crate) fn levels(run: &Run) -> Vec<Level> {
-    let row = |id: &str, level: &str| {
+    let row = |role: Role| {
         let mut rows = run.measurements.iter();
-        rows.find(|row| {
-            row.id == id
-                && row.status == Status::Ok
-                && row.case.get("level").is_some_and(|has| has == level)
-                && row.case.get("threads").is_none_or(|threads| threads == "1")
-        })
+        rows.find(|row| row.is(role) && row.status == Status::Ok)
     };
     let shown = |row: Option<&Measurement>| row.and_then(with_flags).unwrap_or_default();
+    let level = |title: &str, [size, system, latency, cycles, bandwidth]: [String; 5]| Level {
+        cells: [title.to_owned(), size, system, latency, cycles, bandwidth],
+        differs: false,
+    };
+    let none = String::new;
     let mut levels = Vec::new();
-    for (level, title) in CACHES {
-        let (size, latency) = (
-            row("memory.cache_size", level),
-            row("memory.cache_latency", level),
-        );
+    for ((title, size, latency, bandwidth), number) in CACHES.into_iter().zip(1..) {
+        let (size, latency) = (row(size), row(latency));
         let system = size
-            .and_then(|row| row.details.get("told_bytes").copied())
-            .or_else(|| reported_bytes(run, level));
+            .and_then(|row| row.details.get(TOLD_BYTES).copied())
+            .or_else(|| reported_bytes(run, number));
         if size.or(latency).is_none() && (system.is_none() || levels.is_empty()) {
             continue;
         }
-        let differs = system
-            .zip(size)
-            .is_some_and(|(reported, found)| contradicts(found, reported));
-        levels.push(Level {
-            cells: [
-                title.to_owned(),
-                match size.or(latency) {
-                    Some(_) => shown(size),
-                    None => "not found".to_owned(),
-                },
-                system.map_or_else(String::new, |bytes| quantity(Unit::Bytes, bytes)),
-                shown(latency),
-                cycles(run, latency),
-                shown(row("memory.peak_bandwidth", level)),
-            ],
-            differs,
-        });
-    }
-    let memory = row("memory.cache_latency", "memory");
-    let bandwidth = row("memory.peak_bandwidth", "memory");
-    if memory.is_some() && !levels.is_empty() {
-        levels.push(Level {
-            cells: [
-                "memory".to_owned(),
-                String::new(),
-                String::new(),
-                shown(memory),
-                cycles(run, memory),
-                shown(bandwidth),
-            ],
-            differs: false,
-        });
-    }
-    for level in ["1", "2"] {
-        let (reach, miss) = (
-            row("memory.tlb_reach", level),
-            row("memory.tlb_miss", level),
-        );
-        if reach.or(miss).is_none() {
-            continue;
-        }
-        let miss = shown(miss);
-        let miss = if miss.is_empty() {
-            miss
-        } else {
-            format!("a miss {miss}")
+        let found = match size.or(latency) {
+            Some(_) => shown(size),
+            None => "not found".to_owned(),
         };
+        let differing = system.zip(size);
+        let told = system.map_or_else(none, |bytes| quantity(Unit::Bytes, bytes));
+        let cycles = cycles(run, latency);
+        let bandwidth = shown(bandwidth.and_then(row));
         levels.push(Level {
-            cells: [
-                format!("L{level} TLB"),
-                shown(reach),
-                String::new(),
-                miss,
-                String::new(),
-                String::new(),
-            ],
-            differs: false,
+            differs: differing.is_some_and(|(told, found)| contradicts(found, told)),
+            ..level(title, [found, told, shown(latency), cycles, bandwidth])
         });
     }
-    if !levels.is_empty() {
-        levels.extend(network(run));
+    let memory = row(Role::MemoryLatency);
+    if memory.is_some() && !levels.is_empty() {
+        let bandwidth = shown(row(Role::MemoryBandwidth));
+        let cycles = cycles(run, memory);
+        levels.push(level(
+            "memory",
+            [none(), none(), shown(memory), cycles, bandwidth],
+        ));
+    }
+    for (title, reach, miss) in TLBS {
+        let (reach, miss) = (row(reach), row(miss));
+        if reach.or(miss).is_some() {
+            let miss = miss.and_then(with_flags);
+            let miss = miss.map_or_else(none, |miss| format!("a miss {miss}"));
+            levels.push(level(title, [shown(reach), none(), miss, none(), none()]));
+        }
+    }
+    if levels.is_empty() {
+        return levels;
+    }
+    for (title, round_trip, stream) in PLACES {
+        let (round_trip, stream) = (shown(row(round_trip)), shown(row(stream)));
+        if !round_trip.is_empty() || !stream.is_empty() {
+            levels.push(level(title, [none(), none(), round_trip, none(), stream]));
+        }
     }
     levels
-}
-
-/// What lies beyond the machine's own memory: TCP round trips and streams to a process on the same
-/// CPU, and to the far end that the run was given.
-fn network(run: &Run) -> impl Iterator<Item = Level> {
-    const ROUND_TRIP: &[(&str, &str)] = &[("wait", "block"), ("size", "64")];
-    const STREAM: &[(&str, &str)] = &[
-        ("streams", "1"),
-        ("size", "64K"),
-        ("direction", "send"),
-        ("via", "write"),
-    ];
-    const LOOPBACK: &[(&str, &str)] = &[("path", "loopback"), ("family", "ipv4"), ("cpus", "same")];
-    const REMOTE: &[(&str, &str)] = &[("path", "remote")];
-    let row = |id: &str, path: &[(&str, &str)], what: &[(&str, &str)]| {
-        let has = |row: &Measurement, (key, value): &(&str, &str)| {
-            row.case.get(*key).is_some_and(|has| has == value)
-        };
-        let mut rows = run.measurements.iter();
-        let found = rows.find(|row| {
-            let all = path.iter().chain(what);
-            row.id == id && row.status == Status::Ok && all.into_iter().all(|one| has(row, one))
-        });
-        found.and_then(with_flags)
-    };
-    let places = [("loopback TCP", LOOPBACK), ("far end", REMOTE)];
-    places.into_iter().filter_map(move |(title, path)| {
-        let round_trip = row("net.tcp.round_trip", path, ROUND_TRIP);
-        let stream = row("net.tcp.bandwidth", path, STREAM);
-        let is_found = round_trip.is_some() || stream.is_some();
-        is_found.then(|| Level {
-            cells: [
-                title.to_owned(),
-                String::new(),
-                String::new(),
-                round_trip.unwrap_or_default(),
-                String::new(),
-                stream.unwrap_or_default(),
-            ],
-            differs: false,
-        })
-    })
 }
 
 /// A row's number, with the flags that say how far it can be trusted.
@@ -186,10 +151,10 @@ fn with_flags(row: &Measurement) -> Option<String> {
 }
 
 /// The size of this level's data cache according to the system, in bytes.
-fn reported_bytes(run: &Run, level: &str) -> Option<f64> {
+fn reported_bytes(run: &Run, level: u32) -> Option<f64> {
     let caches = run.machine.caches.iter();
     let of_data = caches.filter(|cache| cache.kind != "instruction");
-    let sizes = of_data.filter(|cache| cache.level.to_string() == level);
+    let sizes = of_data.filter(|cache| cache.level == level);
     sizes.map(|cache| cache.size_bytes as f64).next()
 }
 
@@ -208,10 +173,7 @@ fn contradicts(found: &Measurement, reported: f64) -> bool {
 /// A latency in cycles, at the frequency the core had while the curve that it comes from was
 /// measured.
 fn cycles(run: &Run, latency: Option<&Measurement>) -> String {
-    let measured = run
-        .measurements
-        .iter()
-        .filter(|row| row.id == "memory.latency");
+    let measured = run.measurements.iter().filter(|row| row.is(Role::Load));
     let mut rates: Vec<f64> = measured
         .filter_map(|row| Some(row.core_cycles? / row.estimate.median?))
         .collect();
@@ -250,17 +212,14 @@ pub(crate) fn text(run: &Run) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use syscost_results::{Flag, row_name};
+    use syscost_results::Flag;
 
     use super::*;
     use crate::fixture;
 
-    fn row(id: &str, level: &str, unit: Unit, median: f64) -> Measurement {
+    fn row(role: Role, unit: Unit, median: f64) -> Measurement {
         let mut row = fixture::run().measurements[0].clone();
-        row.id = id.to_owned();
-        row.case = BTreeMap::from([("level".to_owned(), level.to_owned())]);
+        row.roles = vec![role];
         row.unit = unit;
         row.status = Status::Ok;
         row.estimate.median = Some(median);
@@ -273,7 +232,7 @@ mod tests {
     #[test]
     fn a_latency_of_a_shared_core_says_so() {
         let mut run = fixture::run();
-        let mut latency = row("memory.cache_latency", "1", Unit::Nanoseconds, 1.5);
+        let mut latency = row(Role::L1Latency, Unit::Nanoseconds, 1.5);
         latency.flags = vec![Flag::TooFewRounds, Flag::Disturbed];
         run.measurements = vec![latency];
         let cell = &levels(&run)[0].cells[3];
@@ -284,33 +243,20 @@ mod tests {
     fn levels_stand_beside_what_the_system_says() {
         let mut run = fixture::run();
         assert!(text(&run).is_empty(), "nothing was looked for");
-        let mut large = row("memory.cache_size", "2", Unit::Bytes, 2e6);
-        large.details.insert("told_bytes".to_owned(), 8e6);
-        let mut near = row("memory.latency", "", Unit::Nanoseconds, 1.5);
+        let mut large = row(Role::L2Size, Unit::Bytes, 2e6);
+        large.details.insert(TOLD_BYTES.to_owned(), 8e6);
+        let mut near = row(Role::Load, Unit::Nanoseconds, 1.5);
         near.core_cycles = Some(5.0);
         run.measurements = vec![
             near,
-            row("memory.cache_size", "1", Unit::Bytes, 49152.0),
-            row("memory.cache_latency", "1", Unit::Nanoseconds, 1.5),
+            row(Role::L1Size, Unit::Bytes, 49152.0),
+            row(Role::L1Latency, Unit::Nanoseconds, 1.5),
             large,
-            row("memory.cache_latency", "memory", Unit::Nanoseconds, 120.0),
-            row("memory.peak_bandwidth", "1", Unit::BytesPerSecond, 3e11),
-            row("memory.tlb_miss", "1", Unit::Nanoseconds, 2.0),
-            of_network(
-                "net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}",
-                Unit::Nanoseconds,
-                9300.0,
-            ),
-            of_network(
-                "net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=spin,size=64}",
-                Unit::Nanoseconds,
-                1.0,
-            ),
-            of_network(
-                "net.tcp.bandwidth{path=remote,family=ipv6,streams=1,size=64K,direction=send,via=write}",
-                Unit::BytesPerSecond,
-                1.1e8,
-            ),
+            row(Role::MemoryLatency, Unit::Nanoseconds, 120.0),
+            row(Role::L1Bandwidth, Unit::BytesPerSecond, 3e11),
+            row(Role::L1TlbMiss, Unit::Nanoseconds, 2.0),
+            row(Role::LoopbackRoundTrip, Unit::Nanoseconds, 9300.0),
+            row(Role::FarEndStream, Unit::BytesPerSecond, 1.1e8),
         ];
         insta::assert_snapshot!(text(&run).join("\n"));
         let differing: Vec<bool> = levels(&run).iter().map(|level| level.differs).collect();
@@ -319,21 +265,12 @@ mod tests {
         assert!(text(&run).is_empty(), "it is no hierarchy without memory");
     }
 
-    /// A row with this name.
-    fn of_network(name: &str, unit: Unit, median: f64) -> Measurement {
-        let mut row = row(row_name::id(name), "", unit, median);
-        row.case = row_name::parameters(name)
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        row
-    }
-
     #[test]
     fn a_column_without_cells_is_left_out() {
         let mut run = fixture::run();
         run.measurements = vec![
-            row("memory.cache_size", "1", Unit::Bytes, 49152.0),
-            row("memory.cache_latency", "1", Unit::Nanoseconds, 1.5),
+            row(Role::L1Size, Unit::Bytes, 49152.0),
+            row(Role::L1Latency, Unit::Nanoseconds, 1.5),
         ];
         let heads = text(&run).remove(0);
         assert!(heads.contains("latency"), "{heads}");
@@ -344,7 +281,7 @@ mod tests {
 
     #[test]
     fn an_uncertain_size_does_not_differ() {
-        let mut size = row("memory.cache_size", "2", Unit::Bytes, 2e6);
+        let mut size = row(Role::L2Size, Unit::Bytes, 2e6);
         assert!(contradicts(&size, 1e6));
         size.estimate.ci95_low = Some(5e5);
         assert!(!contradicts(&size, 1e6));

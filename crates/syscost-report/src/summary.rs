@@ -247,7 +247,9 @@ mod ending;
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::Status;
+    use syscost_results::details::SWITCH;
+    use syscost_results::summary::titles;
+    use syscost_results::{Role, Status};
 
     use super::*;
     use crate::fixture;
@@ -256,16 +258,24 @@ mod tests {
     pub(super) fn full() -> Run {
         let mut run = fixture::run();
         run.measurements.clear();
-        for names in syscost_results::summary::sources() {
-            let name = names[0].replace('*', "0");
+        let stand_ins: Vec<Role> = titles().filter_map(|line| line.0.stand_in()).collect();
+        let roles = titles().map(|line| line.0);
+        for role in roles.filter(|role| !stand_ins.contains(role)) {
+            let name = match role {
+                Role::CoreToCore => "core_to_core{from=0,to=0}",
+                Role::ColdRead => "cold_read{dir=0}",
+                Role::Fsync => "fsync{dir=0}",
+                other => other.name(),
+            };
             let mut row = fixture::measured(
-                &name,
+                name,
                 [1180.0, 1234.5, 1390.0, 1100.0],
                 Some(4567.0),
                 Vec::new(),
             );
             row.estimate.p99 = Some(45_465.5);
-            row.details.insert("switch_ns".to_owned(), 617.25);
+            row.details.insert(SWITCH.to_owned(), 617.25);
+            row.roles = vec![role];
             run.measurements.push(row);
         }
         run
@@ -319,7 +329,7 @@ mod tests {
         let text = summary(&run, None, &TableOptions::default());
         assert!(text.contains("failed: the clock went backwards"), "{text}");
         assert!(
-            text.contains("failed: timing.clock_read{source=monotonic}: the clock went backwards"),
+            text.contains("failed: clock_reading: the clock went backwards"),
             "{text}"
         );
         assert!(!text.contains("reference"), "{text}");

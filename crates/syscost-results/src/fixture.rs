@@ -2,7 +2,7 @@
 
 use crate::run::{Clock, Config, Tool};
 use crate::stats::order;
-use crate::{Better, Estimate, Measurement, RoundSamples, Run, SCHEMA_VERSION, Status, Unit};
+use crate::{Better, Estimate, Measurement, Role, RoundSamples, Run, SCHEMA_VERSION, Status, Unit};
 
 /// A run of these rows.
 pub(crate) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
@@ -42,6 +42,14 @@ pub(crate) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
 /// A run of one row with these samples by process.
 pub(crate) fn run_of(processes: &[Vec<f64>]) -> Run {
     run("one", vec![row("syscall.null", processes.to_vec())])
+}
+
+/// A row that stands for this.
+pub(crate) fn of_role(role: Role, name: &str, value: f64) -> Measurement {
+    Measurement {
+        roles: vec![role],
+        ..row(name, vec![vec![value; 2]; 6])
+    }
 }
 
 /// A row with these samples by process.

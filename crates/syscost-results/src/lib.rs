@@ -12,7 +12,7 @@
 //! - [`mod@beside`]: the figure of the same row in another run.
 //! - [`mod@overview`]: what a machine is. [`mod@summary`]: the numbers people look for first. [`precision`]: how precise numbers are.
 //! - [`mod@study`]: published experiments compared with a run.
-//! - [`mod@curve`]: names from which curves are drawn.
+//! - [`Role`]: what rows stand for in reports. [`mod@details`]: names that reports look up in them.
 //! - [`row_name`]: the parts of a row's name.
 //! - [`machine`]: the facts of the measured machine. [`directory`]: those of a measured directory.
 //! - [`stats`]: medians, exact intervals, drift, modes.
@@ -23,7 +23,7 @@ mod anonymous;
 pub mod beside;
 pub mod bound;
 pub mod compare;
-pub mod curve;
+pub mod details;
 pub mod directory;
 pub mod document;
 pub mod estimate;
@@ -36,6 +36,7 @@ pub mod measurement;
 pub mod numbers;
 pub mod overview;
 pub mod precision;
+mod role;
 pub mod row_name;
 pub mod run;
 pub mod simulate;
@@ -51,4 +52,5 @@ pub use measurement::{
     Better, Claim, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, RefutedBy, RoundSamples,
     Status, Unit, Verdict,
 };
+pub use role::Role;
 pub use run::{Run, SCHEMA_VERSION};

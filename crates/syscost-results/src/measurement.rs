@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use crate::evidence::{Claim, ClaimId, Evidence, Fact, RefutedBy, Verdict};
+use crate::role::Role;
 pub use crate::unit::Unit;
 
 /// One measured case of one benchmark; by default one that was not run.
@@ -56,6 +57,10 @@ pub struct Measurement {
     /// The raw samples by round; absent with `--no-samples`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<Vec<RoundSamples>>,
+    /// What it stands for in reports; no part of the document, but known by its name to whoever has
+    /// the catalogue of benchmarks.
+    #[serde(skip)]
+    pub roles: Vec<Role>,
 }
 
 /// Documents from before revisions were recorded contain first revisions.
@@ -76,6 +81,11 @@ pub enum Better {
 }
 
 impl Measurement {
+    /// Whether it stands for this.
+    pub fn is(&self, role: Role) -> bool {
+        self.roles.contains(&role)
+    }
+
     /// The best sample; for a cost also from documents that kept only the smallest.
     pub fn best(&self) -> Option<f64> {
         self.estimate.best.or(match self.better {

@@ -9,9 +9,7 @@ use serde::Serialize;
 
 use self::list::{L1, LIST, Scale, Wanted};
 use crate::beside::figure;
-use crate::study::means;
-use crate::summary::{first_of, is_final};
-use crate::{Estimate, Flag, Run, Status, Unit, row_name};
+use crate::{Estimate, Flag, Role, Run, Status, Unit, role};
 
 /// The list of one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -69,7 +67,7 @@ impl Numbers {
 pub struct Number {
     /// What it is, for people.
     pub title: String,
-    /// The row that tells it; null while no benchmark does.
+    /// The row that tells it; null if the run has none.
     pub row: Option<String>,
     /// The time in ns; null without one.
     pub median_ns: Option<f64>,
@@ -90,34 +88,19 @@ pub struct Number {
     pub line: usize,
 }
 
-/// The rows that the list looks for; `*` stands for what only a run determines. Lines that not every
-/// run can have are left out.
-pub fn sources() -> impl Iterator<Item = &'static str> {
-    LIST.iter()
-        .filter(|wanted| !wanted.is_optional)
-        .flat_map(|wanted| {
-            let stand_in = wanted.stand_in.map(|(row, _)| row);
-            std::iter::once(wanted.row).chain(stand_in)
-        })
+/// The titles of the list's lines, with what their rows stand for: those of stand-ins, too.
+pub fn titles() -> impl Iterator<Item = (Role, &'static str)> {
+    let all = LIST.iter();
+    all.flat_map(|wanted| role::titles(wanted.role, wanted.title, wanted.stand_in))
 }
 
-/// The titles of the list's lines, with the ids of their benchmarks.
-pub fn titles() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let titles = LIST.iter().flat_map(|wanted| {
-        let first = std::iter::once((wanted.row, wanted.title));
-        first.chain(wanted.stand_in)
-    });
-    titles.map(|(row, title)| (row_name::id(row), title))
-}
-
-/// The numbers every programmer should know, from a run. `is_known` says whether this program has a
-/// benchmark with an id.
-pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
+/// The numbers every programmer should know, from a run.
+pub fn numbers(run: &Run) -> Numbers {
     let mut numbers: Vec<Number> = LIST
         .iter()
         .enumerate()
         .map(|(line, wanted)| {
-            let number = number(wanted, run, &is_known);
+            let number = number(wanted, run);
             (wanted, Number { line, ..number })
         })
         .filter(|(wanted, number)| !wanted.is_optional || number.row.is_some())
@@ -143,21 +126,12 @@ pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
     }
 }
 
-fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Number {
-    let row_of = |name: &str| {
-        let rows = run.measurements.iter();
-        first_of(rows.filter(move |row| means(name, &row.name)))
-    };
-    let first = row_of(wanted.row);
-    let stand_in = || {
-        let (name, title) = wanted.stand_in?;
-        Some((row_of(name)?, title))
-    };
-    // As in the summary: a row that was refuted or failed takes precedence over a stand-in.
-    let (row, title) = match first.filter(|row| is_final(row)) {
-        Some(row) => (Some(row), wanted.title),
-        None => stand_in().map_or((first, wanted.title), |(row, title)| (Some(row), title)),
-    };
+fn number(wanted: &Wanted, run: &Run) -> Number {
+    let found = role::find(run, wanted.role);
+    let row = found.map(|(row, _)| row);
+    let is_stand_in = found.is_some_and(|(_, role)| role != wanted.role);
+    let stand_in = wanted.stand_in.filter(|_| is_stand_in);
+    let title = stand_in.unwrap_or(wanted.title);
     let directory = row.and_then(|row| row.case.get("dir"));
     let title = match directory.filter(|_| run.directories.len() > 1) {
         Some(label) => format!("{title}, dir={label}"),
@@ -170,11 +144,7 @@ fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Numbe
         ..Number::default()
     };
     let Some(row) = row else {
-        number.reason = Some(if is_known(row_name::id(wanted.row)) {
-            "not part of this run".to_owned()
-        } else {
-            "not measured by this version yet".to_owned()
-        });
+        number.reason = Some("not part of this run".to_owned());
         return number;
     };
     match (row.status, times(wanted.scale, row.unit, &row.estimate)) {

@@ -1,7 +1,7 @@
 //! What a machine is, in a dozen numbers: for those who see a run for the first time.
 
 use crate::summary::{Line, essentials};
-use crate::{Measurement, Run, Status, row_name};
+use crate::{Measurement, Role, Run, Status, row_name};
 
 /// The answer.
 #[derive(Debug, Clone)]
@@ -42,30 +42,22 @@ pub fn overview<'r>(run: &'r Run, reference: Option<&Run>) -> Overview<'r> {
         let rows = run.measurements.iter();
         rows.filter(|row| row.status == Status::Ok)
     };
-    let cache = |row: &Measurement| {
-        let is_one = row.id == "memory.cache_size";
-        let level = row.case.get("level").filter(|_| is_one)?;
+    let size = |(role, level)| {
+        let row = measured().find(|row| row.is(role))?;
         Some(Cache {
-            level: level.parse().ok()?,
+            level,
             bytes: row.estimate.median?,
         })
     };
     let load = |row: &'r Measurement| {
-        let is_random = row
-            .case
-            .get("access")
-            .is_some_and(|order| order == "random");
-        let size = row.case.get("size")?;
-        let pages = row.case.get("pages")?;
-        (row.id == "memory.latency" && is_random).then_some(Load {
-            bytes: row_name::number(size)?,
-            pages,
+        Some(Load {
+            bytes: row_name::number(row.case.get("size")?)?,
+            pages: row.case.get("pages")?,
             row,
         })
     };
-    let mut caches: Vec<Cache> = measured().filter_map(cache).collect();
-    caches.sort_by_key(|cache| cache.level);
-    let mut curve: Vec<Load<'r>> = measured().filter_map(load).collect();
+    let loads = measured().filter(|row| row.is(Role::RandomLoad));
+    let mut curve: Vec<Load<'r>> = loads.filter_map(load).collect();
     let pages = |load: &Load<'_>| row_name::number(load.pages).unwrap_or(0.0);
     curve.sort_by(|one, other| {
         let by_pages = pages(one).total_cmp(&pages(other));
@@ -73,7 +65,7 @@ pub fn overview<'r>(run: &'r Run, reference: Option<&Run>) -> Overview<'r> {
     });
     Overview {
         lines: essentials(run, reference),
-        caches,
+        caches: Role::SIZES.into_iter().zip(1..).filter_map(size).collect(),
         curve,
     }
 }
@@ -81,24 +73,27 @@ pub fn overview<'r>(run: &'r Run, reference: Option<&Run>) -> Overview<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::fixture::{self, of_role};
 
     #[test]
     fn caches_and_the_curve_are_those_that_have_numbers() {
-        let row = |name: &str, value: f64| fixture::row(name, vec![vec![value; 2]; 6]);
-        let load =
-            |pages, size| format!("memory.latency{{pages={pages},access=random,size={size}}}");
-        let mut unknown = row("memory.cache_size{level=3}", 9.0);
+        let named = |role: Role, value| of_role(role, role.name(), value);
+        let load = |pages, size| {
+            let name = format!("load{{pages={pages},size={size}}}");
+            of_role(Role::RandomLoad, &name, 1.0)
+        };
+        let mut unknown = named(Role::L3Size, 9.0);
         unknown.status = Status::Unsupported;
+        let mut near = load("4K", "16K");
+        near.roles.push(Role::LoadIn16K);
         let rows = vec![
-            row("syscall.null{call=getppid}", 100.0),
-            row("timing.clock_read{source=monotonic}", 20.0),
-            row(&load("2M", "1K"), 1.0),
-            row(&load("4K", "128M"), 150.0),
-            row(&load("4K", "16K"), 1.5),
-            row("memory.latency{pages=4K,access=stride,size=16K}", 1.2),
-            row("memory.cache_size{level=2}", 1e6),
-            row("memory.cache_size{level=1}", 48e3),
+            named(Role::SystemCall, 100.0),
+            named(Role::ClockReading, 20.0),
+            load("2M", "1K"),
+            load("4K", "128M"),
+            near,
+            named(Role::L2Size, 1e6),
+            named(Role::L1Size, 48e3),
             unknown,
         ];
         let run = fixture::run("r", rows);

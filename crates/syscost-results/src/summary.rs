@@ -4,8 +4,7 @@ mod list;
 
 use self::list::BLOCKS;
 use crate::beside::{Beside, figure};
-use crate::study::means;
-use crate::{Measurement, Run, Status, directory, row_name};
+use crate::{Measurement, Role, Run, Status, role};
 
 /// A few lines of one kind.
 #[derive(Debug, Clone)]
@@ -44,10 +43,10 @@ pub struct Line<'r> {
 /// A line of the summary.
 pub(crate) struct Wanted {
     title: &'static str,
-    /// Name of the row that provides its number; a parameter that a run determines is `*`.
-    row: &'static str,
-    /// A row to use instead in runs without it, and its title.
-    instead: Option<(&'static str, &'static str)>,
+    /// What the row that provides its number stands for.
+    role: Role,
+    /// Its title where the role's stand-in provides it.
+    instead: Option<&'static str>,
     /// A detail of the row, in ns, and what it is.
     part: Option<(&'static str, &'static str)>,
     /// Whether it is one of the dozen that say what a machine is.
@@ -75,24 +74,10 @@ pub(crate) fn essentials<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Line<
         .collect()
 }
 
-/// The rows that the summary looks for, each followed by the one that replaces it in short runs;
-/// `*` stands for what only a run determines.
-pub fn sources() -> impl Iterator<Item = Vec<&'static str>> {
+/// The titles of the summary's lines, with what their rows stand for: those of stand-ins, too.
+pub fn titles() -> impl Iterator<Item = (Role, &'static str)> {
     let all = BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
-    all.map(|wanted| {
-        let instead = wanted.instead.map(|(row, _)| row);
-        std::iter::once(wanted.row).chain(instead).collect()
-    })
-}
-
-/// The titles of the summary's rows, with the ids of their benchmarks.
-pub fn titles() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let all = BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
-    let titles = all.flat_map(|wanted| {
-        let first = std::iter::once((wanted.row, wanted.title));
-        first.chain(wanted.instead)
-    });
-    titles.map(|(row, title)| (row_name::id(row), title))
+    all.flat_map(|wanted| role::titles(wanted.role, wanted.title, wanted.instead))
 }
 
 /// Whether a run has a good part of the rows; a run of a few selected rows has not.
@@ -124,85 +109,41 @@ fn line<'r>(wanted: &Wanted, run: &'r Run, reference: Option<&Run>) -> Option<Li
     })
 }
 
-/// The row that provides a line's number, and its title. A row that was refuted or failed takes
-/// precedence over its replacement.
+/// The row that provides a line's number, and its title.
 fn row_of<'r>(wanted: &Wanted, run: &'r Run) -> Option<(&'r Measurement, &'static str)> {
-    let find = |name: &str| {
-        let rows = run.measurements.iter();
-        first_of(rows.filter(move |row| means(name, &row.name)))
-            .filter(|row| row.status != Status::Skipped)
-    };
-    let first = find(wanted.row).map(|row| (row, wanted.title));
-    match first {
-        Some((row, _)) if is_final(row) => first,
-        Some(_) | None => {
-            let instead = wanted.instead;
-            let instead = instead.and_then(|(name, title)| Some((find(name)?, title)));
-            instead.or(first)
-        }
-    }
-}
-
-/// Whether no other row may replace this one: it has a number, or it was refuted or failed.
-pub(crate) fn is_final(row: &Measurement) -> bool {
-    matches!(row.status, Status::Ok | Status::Withheld | Status::Failed)
-}
-
-/// The row that provides a line's number, of those that match its name, in the run's order.
-///
-/// For directories and pairs of CPUs, which titles name, it is the first row with a number. For
-/// others (the widest vectors come first) it is the first that is final: otherwise a narrower one
-/// would silently replace one that was refuted.
-pub(crate) fn first_of<'r>(
-    rows: impl Iterator<Item = &'r Measurement> + Clone,
-) -> Option<&'r Measurement> {
-    let find = |is_wanted: fn(&Measurement) -> bool| rows.clone().find(|row| is_wanted(row));
-    find(|row| row.status == Status::Ok && is_in_title(row))
-        .or_else(|| find(is_final))
-        .or_else(|| find(|row| row.status != Status::Skipped))
-        .or_else(|| find(|_| true))
-}
-
-/// Whether the title says which of several rows it is.
-fn is_in_title(row: &Measurement) -> bool {
-    let mut parameters = row_name::parameters(&row.name);
-    parameters.any(|(key, _)| [directory::KEY, "from"].contains(&key))
+    let (row, role) = role::find(run, wanted.role)?;
+    let instead = wanted.instead.filter(|_| role != wanted.role);
+    let title = instead.unwrap_or(wanted.title);
+    (row.status != Status::Skipped).then_some((row, title))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::fixture::{row, run};
+    use std::collections::BTreeSet;
 
-    fn rounds(value: f64) -> Vec<Vec<f64>> {
-        vec![vec![value; 2]; 6]
+    use super::*;
+    use crate::details::SWITCH;
+    use crate::fixture::{of_role, run};
+
+    fn named(role: Role, value: f64) -> Measurement {
+        of_role(role, role.name(), value)
     }
 
     #[test]
     fn a_row_without_a_number_has_a_stand_in_under_its_own_name() {
-        let mut plateau = row("memory.cache_latency{level=1}", rounds(1.0));
+        let mut plateau = named(Role::L1Latency, 1.0);
         plateau.status = Status::Unsupported;
-        let mut switch = row("switch.pipe{between=processes,cpus=same}", rounds(5000.0));
-        switch.details.insert("switch_ns".to_owned(), 2500.0);
-        let chase = row(
-            "memory.latency{pages=4K,access=random,size=16K}",
-            rounds(1.5),
-        );
-        let mine = run("mine", vec![plateau, chase, switch]);
-        let mut revised = row("switch.pipe{between=processes,cpus=same}", rounds(9.0));
+        let mut switch = named(Role::PingPong, 5000.0);
+        switch.details.insert(SWITCH.to_owned(), 2500.0);
+        let mine = run("mine", vec![plateau, named(Role::LoadIn16K, 1.5), switch]);
+        let mut revised = named(Role::PingPong, 9.0);
         revised.revision += 1;
-        let other = run(
-            "other",
-            vec![
-                row(
-                    "memory.latency{pages=4K,access=random,size=16K}",
-                    rounds(2.0),
-                ),
-                row("memory.cache_latency{level=1}", rounds(3.0)),
-                revised,
-            ],
-        );
-        let blocks = summary(&mine, Some(&other));
+        let of_others = [
+            named(Role::LoadIn16K, 2.0),
+            named(Role::L1Latency, 3.0),
+            revised,
+        ];
+        let blocks = summary(&mine, Some(&run("other", of_others.to_vec())));
         let titles: Vec<&str> = blocks.iter().map(|block| block.title).collect();
         assert_eq!(titles, ["Scheduling and IPC", "Memory hierarchy"]);
         assert_eq!(
@@ -213,32 +154,41 @@ mod tests {
         let l1 = &blocks[1].lines[0];
         assert_eq!(l1.row.estimate.median, Some(1.5));
         assert_eq!(l1.title, "Load-to-use latency, 16 KiB");
-        assert_eq!(
-            l1.reference.map(|beside| beside.median),
-            Some(2.0),
-            "of the same row"
-        );
+        let of_same_row = l1.reference.map(|beside| beside.median);
+        assert_eq!(of_same_row, Some(2.0));
         assert!(!has_many(&mine));
     }
 
     #[test]
-    fn a_refuted_plateau_has_no_stand_in() {
-        let mut plateau = row("memory.cache_latency{level=1}", rounds(1.0));
-        plateau.status = Status::Withheld;
-        let chase = row(
-            "memory.latency{pages=4K,access=random,size=16K}",
-            rounds(1.5),
-        );
-        let mine = run("mine", vec![plateau, chase]);
-        let blocks = summary(&mine, None);
-        assert_eq!(blocks[0].lines[0].row.status, Status::Withheld);
+    fn a_row_that_was_not_tried_is_no_line_and_no_stand_in() {
+        let both = |first, other| {
+            let rows = [(Role::L1Latency, first), (Role::LoadIn16K, other)];
+            let rows = rows.map(|(role, status)| Measurement {
+                status,
+                ..named(role, 1.0)
+            });
+            let mine = run("mine", rows.to_vec());
+            let title = |block: &Block<'_>| block.lines[0].title.clone();
+            summary(&mine, None).first().map(title)
+        };
+        let plateau = Some("L1 load-to-use latency".to_owned());
+        let chase = Some("Load-to-use latency, 16 KiB".to_owned());
+        for (first, other, shown) in [
+            (Status::Withheld, Status::Ok, &plateau),
+            (Status::Failed, Status::Ok, &plateau),
+            (Status::Unsupported, Status::Skipped, &plateau),
+            (Status::Unsupported, Status::Failed, &chase),
+            (Status::Skipped, Status::Ok, &chase),
+            (Status::Skipped, Status::Skipped, &None),
+        ] {
+            assert_eq!(&both(first, other), shown, "{first:?}, {other:?}");
+        }
     }
 
     #[test]
     fn narrower_vectors_do_not_stand_in_for_refuted_ones() {
-        let name = |simd| format!("memory.bandwidth{{op=read,simd={simd},size=512M,threads=1}}");
-        let mut widest = row(&name("avx512"), rounds(9.0));
-        let narrower = row(&name("sse2"), rounds(7.0));
+        let mut widest = of_role(Role::ReadBandwidth, "read{simd=avx512}", 9.0);
+        let narrower = of_role(Role::ReadBandwidth, "read{simd=sse2}", 7.0);
         for (status, shown) in [
             (Status::Ok, "avx512"),
             (Status::Withheld, "avx512"),
@@ -249,33 +199,24 @@ mod tests {
             widest.status = status;
             let mine = run("mine", vec![widest.clone(), narrower.clone()]);
             let blocks = summary(&mine, None);
-            assert_eq!(blocks[0].lines[0].row.name, name(shown), "{status:?}");
+            assert_eq!(blocks[0].lines[0].row.case["simd"], shown, "{status:?}");
         }
     }
 
     #[test]
     fn of_directories_the_first_with_a_number_is_named() {
-        let name = |label| format!("fs.read{{dir={label},access=random,cache=cold,size=4K}}");
-        let mut first = row(&name("a"), rounds(9.0));
+        let of = |label| of_role(Role::ColdRead, &format!("read{{dir={label}}}"), 7.0);
+        let mut first = of("a");
         first.status = Status::Failed;
-        let mine = run("mine", vec![first, row(&name("b"), rounds(7.0))]);
-        assert_eq!(summary(&mine, None)[0].lines[0].row.name, name("b"));
+        let mine = run("mine", vec![first, of("b")]);
+        assert_eq!(summary(&mine, None)[0].lines[0].row.case["dir"], "b");
     }
 
     #[test]
     fn no_row_is_two_lines_and_no_title_stands_for_two() {
-        let mut rows: Vec<&str> = sources().flatten().collect();
-        let count = rows.len();
-        rows.sort_unstable();
-        rows.dedup();
-        assert_eq!(rows.len(), count);
-        let titles = BLOCKS
-            .iter()
-            .flat_map(|(_, _, lines)| lines.iter().map(|line| line.title));
-        let mut titles: Vec<&str> = titles.collect();
-        let count = titles.len();
-        titles.sort_unstable();
-        titles.dedup();
-        assert_eq!(titles.len(), count);
+        let lines: Vec<(Role, &str)> = titles().collect();
+        let roles: BTreeSet<Role> = lines.iter().map(|line| line.0).collect();
+        let titles: BTreeSet<&str> = lines.iter().map(|line| line.1).collect();
+        assert_eq!((roles.len(), titles.len()), (lines.len(), lines.len()));
     }
 }

@@ -54,17 +54,18 @@ impl Store {
     /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is
     /// wanted, so that a run of three rows, or an interrupted one, does not hide others. It is the
     /// very latest if none of the last thirty has it. The number counts the later runs of this
-    /// machine that lack it. `has` is called for the latest run first, then for earlier ones.
+    /// machine that lack it. `has` is called for the latest run first, then for earlier ones; it
+    /// may add what only the caller knows.
     ///
     /// # Errors
     /// As [`Store::find`].
     pub fn find_having(
         &self,
         name: &str,
-        mut has: impl FnMut(&Run) -> bool,
+        mut has: impl FnMut(&mut Run) -> bool,
     ) -> Result<(Loaded, usize), StoreError> {
-        let newest = self.find(name)?;
-        if name != LATEST || Path::new(name).exists() || has(&newest.run) {
+        let mut newest = self.find(name)?;
+        if name != LATEST || Path::new(name).exists() || has(&mut newest.run) {
             return Ok((newest, 0));
         }
         let machine = &newest.run.machine;
@@ -75,13 +76,13 @@ impl Store {
         for (id, path) in earlier.take(LOOKED_THROUGH) {
             // An unreadable run must not prevent showing another one; a run of another machine does
             // not answer the question.
-            let Ok(run) = stored(&id, &path) else {
+            let Ok(mut run) = stored(&id, &path) else {
                 continue;
             };
             let is_same = (&run.machine.hostname, &run.machine.cpu_model)
                 == (&machine.hostname, &machine.cpu_model);
             match is_same {
-                true if has(&run) => {
+                true if has(&mut run) => {
                     let skipped = newest.skipped;
                     return Ok((Loaded { run, path, skipped }, passed));
                 }

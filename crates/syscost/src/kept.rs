@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use syscost_benches::CATALOGUE;
 use syscost_harness::Here;
 use syscost_harness::session::INTERRUPTED;
 use syscost_results::{Measurement, Run, Status};
@@ -18,7 +19,8 @@ use crate::{Failed, references};
 /// When there is no such run, or its document cannot be read.
 pub(crate) fn run(name: &str) -> Result<Run> {
     let found = Store::of_user().find(name);
-    let found = found.map_err(|error| explain_missing(name, error))?;
+    let mut found = found.map_err(|error| explain_missing(name, error))?;
+    CATALOGUE.assign_roles(&mut found.run);
     warn_of_skipped(&found);
     Ok(found.run)
 }
@@ -132,14 +134,16 @@ fn explain_missing(name: &str, error: StoreError) -> anyhow::Error {
 /// When there is no such run, or its document cannot be read.
 pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<Run> {
     let mut first = None;
-    let has = |run: &Run| {
+    let has = |run: &mut Run| {
+        CATALOGUE.assign_roles(run);
         let lack = lack(run).or_else(|| was_interrupted(run).then(|| "was interrupted".to_owned()));
         let is_fit = lack.is_none();
         first = first.take().or_else(|| Some((run.id.clone(), lack?)));
         is_fit
     };
     let found = Store::of_user().find_having(name, has);
-    let (loaded, passed) = found.map_err(|error| explain_missing(name, error))?;
+    let (mut loaded, passed) = found.map_err(|error| explain_missing(name, error))?;
+    CATALOGUE.assign_roles(&mut loaded.run);
     warn_of_skipped(&loaded);
     if let Some((id, lack)) = first.filter(|_| passed > 0) {
         let others = match passed - 1 {

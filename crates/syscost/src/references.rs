@@ -2,6 +2,7 @@
 //! of any run that the user names.
 
 use anyhow::Result;
+use syscost_benches::CATALOGUE;
 use syscost_report::summary;
 use syscost_results::{Machine, Run, document};
 use syscost_store::{Store, StoreError};
@@ -19,6 +20,14 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
+    fn of(name: &str, mut run: Run) -> Self {
+        CATALOGUE.assign_roles(&mut run);
+        Reference {
+            name: name.to_owned(),
+            run,
+        }
+    }
+
     /// Returns it in the form that the renderers take.
     pub(crate) fn as_beside(&self) -> summary::Reference<'_> {
         summary::Reference {
@@ -39,10 +48,8 @@ pub(crate) fn shipped() -> impl Iterator<Item = Reference> {
 }
 
 fn read(name: &str, text: &str) -> Reference {
-    Reference {
-        name: name.to_owned(),
-        run: document::read(text.as_bytes()).expect("a test reads every shipped reference"),
-    }
+    let run = document::read(text.as_bytes());
+    Reference::of(name, run.expect("a test reads every shipped reference"))
 }
 
 /// Returns the reference of this name, or, without a name, the shipped one of the machine most
@@ -94,10 +101,7 @@ pub(crate) fn find(name: &str) -> Result<Reference> {
         other => other.into(),
     })?;
     kept::warn_of_skipped(&loaded);
-    Ok(Reference {
-        name: name.to_owned(),
-        run: loaded.run,
-    })
+    Ok(Reference::of(name, loaded.run))
 }
 
 /// Scores how similar two machines are: the same CPU model counts more than the same vendor, the
@@ -118,13 +122,13 @@ fn likeness(one: &Machine, other: &Machine) -> u32 {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
-    use syscost_results::summary::{has_many, sources};
+    use syscost_results::summary::{has_many, titles};
 
     use super::*;
 
     #[test]
     fn every_shipped_reference_has_the_rows_of_the_summary_and_is_anonymous() {
-        assert!(sources().count() > 20);
+        assert!(titles().count() > 20);
         for reference in shipped() {
             assert!(has_many(&reference.run), "{}", reference.name);
             assert_eq!(reference.run.machine.hostname, "", "{}", reference.name);

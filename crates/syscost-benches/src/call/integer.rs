@@ -30,6 +30,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
         "argument passing",
         "lat_proc",
     ],
+    roles: roles!(Row { arguments: 0 } => Role::FunctionCall),
     ..Benchmark::of::<Row>()
 };
 

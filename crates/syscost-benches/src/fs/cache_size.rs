@@ -28,7 +28,7 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_harness::targets::THOROUGH_SEARCH;
 use syscost_results::Evidence;
-use syscost_results::curve::reread_detail;
+use syscost_results::details::reread_detail;
 use syscost_sys::files::{self, stamp};
 use syscost_sys::memory;
 
@@ -47,6 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Bytes,
     better: Better::Higher,
     setup: Setup::Expensive { seconds: 0.8 },
+    roles: roles!(Row { .. } => Role::PageCache),
     ..Benchmark::of::<Row>()
 };
 

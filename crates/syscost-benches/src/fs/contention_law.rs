@@ -24,7 +24,7 @@
 use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
-use syscost_results::curve::{CHOSEN_LAW, fitted_detail};
+use syscost_results::details::{CHOSEN_LAW, fitted_detail};
 use syscost_results::stats::growth::{self, BestFit, LawKind, MIN_POINTS};
 use syscost_results::{Evidence, Verdict};
 
@@ -41,6 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "usl",
     ],
     quantity: Quantity::Level,
+    roles: roles!(Row { .. } => Role::ReadersLaw),
     ..Benchmark::computed::<Row>()
 };
 

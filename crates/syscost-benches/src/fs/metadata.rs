@@ -297,6 +297,10 @@ impl Value for Op {
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(self.name())
     }
+
+    fn read(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.name() == text)
+    }
 }
 
 /// Flags of openat as the kernel receives them.

@@ -92,6 +92,10 @@ impl Value for Step {
             Step::Call(call) => call.name(),
         })
     }
+
+    fn read(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|step| step.text() == text)
+    }
 }
 
 /// Compares what was read from `offset` with what was written there: all of it, or only its ends.

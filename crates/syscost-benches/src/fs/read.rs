@@ -48,6 +48,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "bw_file_rd",
         "fio",
     ],
+    roles: roles!(
+        Row {
+            access: Access::Random,
+            cache: State::Cold,
+            size,
+            ..
+        } if size == Bytes::kib(4) => Role::ColdRead,
+    ),
     ..Benchmark::of::<Row>()
 };
 

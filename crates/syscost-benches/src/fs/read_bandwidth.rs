@@ -38,6 +38,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
+    roles: roles!(
+        Row { access: Access::Sequential, cache: State::Warm, size: LARGE, .. } => Role::WarmScan,
+        Row { access: Access::Sequential, cache: State::Cold, size: LARGE, .. } => Role::ColdScan,
+    ),
     ..Benchmark::by::<Row, Bandwidth>()
 };
 

@@ -53,6 +53,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "fio",
     ],
     expect: &[calls(Sysno::PWRITE64), MAX_SLEEPS],
+    roles: roles!(Row { via: Call::Fsync, size, .. } if size == Bytes::kib(4) => Role::Fsync),
     ..Benchmark::of::<Row>()
 };
 

@@ -24,10 +24,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Shared;
+use syscost_sys::partner::{Between, Shared};
 
 use super::channel::gate::Gate;
-use super::channel::{self, Channel, Ends, Mechanism, Open, Rows};
+use super::channel::{self, Channel, Ends, Mechanism, Open, Rows, Via};
 use super::traffic::{Row, Side, Tasks, Traffic};
 use crate::witness::messages::Moved;
 
@@ -54,6 +54,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[at_most(Counter::OtherSyscalls, 0.1)],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
+    roles: roles!(
+        Row {
+            via: Via::Pipe,
+            between: Between::Processes,
+            cpus: Placement::SAME,
+            size,
+        } if size == Bytes::kib(64) => Role::PipeBandwidth,
+    ),
     ..Benchmark::by::<Row, OneWay>()
 };
 

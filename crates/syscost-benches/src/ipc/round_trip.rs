@@ -23,8 +23,9 @@
 //! lmbench `lat_pipe`, `lat_fifo`, `lat_unix`, `lat_sig`; libMicro `cascade_*`; ipc-bench.
 
 use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
 
-use super::channel::{self, Channel, Ends, Mechanism, Open, Rows};
+use super::channel::{self, Channel, Ends, Mechanism, Open, Rows, Via};
 use super::message::Message;
 use super::traffic::{Row, Side, Tasks, Traffic};
 use crate::syscall::{Bad, must};
@@ -50,6 +51,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "ipc-bench",
     ],
     revision: 3,
+    roles: roles!(
+        Row {
+            via: Via::UnixStream,
+            between: Between::Processes,
+            cpus: Placement::SAME,
+            size: Bytes(64),
+        } => Role::SocketRoundTrip,
+    ),
     ..Benchmark::by::<Row, RoundTrips>()
 };
 

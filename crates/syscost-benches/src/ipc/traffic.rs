@@ -16,11 +16,11 @@ static WAITS: Witness = Witness::of("how a waiting side passes the time", "the c
 /// A row of a benchmark of messages.
 #[derive(Params, Debug, Clone, Copy)]
 pub(super) struct Row {
-    via: Via,
-    between: Between,
-    cpus: Placement,
+    pub(super) via: Via,
+    pub(super) between: Between,
+    pub(super) cpus: Placement,
     /// Bytes of a message.
-    size: Bytes,
+    pub(super) size: Bytes,
 }
 
 /// What two tasks do with messages.

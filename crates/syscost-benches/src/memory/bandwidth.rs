@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskId;
-use syscost_sys::kernel::{Course, Streaming, supports};
+use syscost_sys::kernel::{Course, Stream, Streaming, supports};
 use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
@@ -67,6 +67,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     stays: true,
     revision: 2,
+    roles: roles!(
+        Row {
+            op: Stream::Read,
+            size,
+            threads: Copies(1),
+            ..
+        } if size == Bytes::mib(512) => Role::ReadBandwidth,
+    ),
     ..Benchmark::of::<Row>()
 };
 

@@ -36,6 +36,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "llc",
         "cache",
     ],
+    roles: roles!(
+        Row { level: Level::First } => Role::L1Latency,
+        Row { level: Level::Second } => Role::L2Latency,
+        Row { level: Level::Third } => Role::L3Latency,
+        Row { level: Level::Fourth } => Role::L4Latency,
+        Row { level: Level::Memory } => Role::MemoryLatency,
+    ),
     ..Benchmark::computed::<Row>()
 };
 

@@ -20,6 +20,7 @@
 //! Isotonic regression: Ayer et al. (Annals of Mathematical Statistics 26, 1955).
 
 use syscost_harness::prelude::*;
+use syscost_results::details::TOLD_BYTES;
 
 use super::hierarchy::{self, reported};
 
@@ -36,6 +37,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
+    roles: roles!(
+        Row { level: 1 } => Role::L1Size,
+        Row { level: 2 } => Role::L2Size,
+        Row { level: 3 } => Role::L3Size,
+        Row { level: 4 } => Role::L4Size,
+    ),
     ..Benchmark::computed::<Row>()
 };
 
@@ -71,7 +78,7 @@ impl Computed for Row {
             details: hierarchy::details_of(&plateau, &next, "bytes", 1.0).into(),
         };
         if let Some(stated) = stated {
-            let reported = [("told_bytes", stated), ("told_times_count", stated / end)];
+            let reported = [(TOLD_BYTES, stated), ("told_times_count", stated / end)];
             let reported = reported.map(|(name, value)| (name.to_owned(), value));
             computed.details.extend(reported);
         }

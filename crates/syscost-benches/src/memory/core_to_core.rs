@@ -48,6 +48,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "multichase",
     ],
     expect: &[at_least(Counter::CoreCycles, ROUND_TRIP)],
+    roles: roles!(Row { via: Method::Exchange, .. } => Role::CoreToCore),
     ..Benchmark::of::<Row>()
 };
 

@@ -35,7 +35,12 @@ use super::chases;
 use crate::witness::memory;
 
 /// Sizes at which orders other than the random one are measured.
-const FEW: [Bytes; 4] = [Bytes::kib(16), Bytes::kib(960), Bytes::mib(24), FAR];
+const FEW: [Bytes; 4] = [FIRST, Bytes::kib(960), Bytes::mib(24), FAR];
+
+/// Within the first cache, within the second, and within the last of most processors.
+const FIRST: Bytes = Bytes::kib(16);
+const SECOND: Bytes = Bytes::kib(240);
+const THIRD: Bytes = Bytes::mib(6);
 
 /// Beyond most caches.
 const FAR: Bytes = Bytes::mib(128);
@@ -43,10 +48,9 @@ const FAR: Bytes = Bytes::mib(128);
 /// Sizes that the quick profile uses: filling most of a last-level cache takes a tenth of a second
 /// in each round.
 const QUICK: [(Bytes, Pages); 4] = [
-    (Bytes::kib(16), Pages::Small),
-    (Bytes::kib(240), Pages::Small),
-    // Beyond the second cache and within the last of most processors.
-    (Bytes::mib(6), Pages::Huge),
+    (FIRST, Pages::Small),
+    (SECOND, Pages::Small),
+    (THIRD, Pages::Huge),
     (FAR, Pages::Huge),
 ];
 
@@ -76,6 +80,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_mem_rd",
         "multichase",
     ],
+    roles: roles!(
+        Row { .. } => Role::Load,
+        Row { access: Access::Random, .. } => Role::RandomLoad,
+        Row { pages: Pages::Small, access: Access::Random, size: FIRST } => Role::LoadIn16K,
+        Row { pages: Pages::Small, access: Access::Random, size: SECOND } => Role::LoadIn240K,
+        Row { pages: Pages::Huge, access: Access::Random, size: THIRD } => Role::LoadIn6M,
+        Row { pages: Pages::Huge, access: Access::Random, size: FAR } => Role::LoadIn128M,
+    ),
     ..Benchmark::of::<Row>()
 };
 

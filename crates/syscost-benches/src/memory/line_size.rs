@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
+use syscost_results::details::TOLD_BYTES;
 use syscost_results::{Evidence, Verdict};
 
 use super::hierarchy::reported;
@@ -74,7 +75,7 @@ fn size(points: &[(f64, f64)], allowed: &[u32]) -> Result<ComputedValue, Failure
             reported::agrees("length of a line as the system tells it", stated, value),
         ],
         details: stated
-            .map(|stated| ("told_bytes".to_owned(), stated))
+            .map(|stated| (TOLD_BYTES.to_owned(), stated))
             .into_iter()
             .collect::<BTreeMap<_, _>>(),
         ..ComputedValue::default()

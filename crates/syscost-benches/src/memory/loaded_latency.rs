@@ -64,6 +64,13 @@ impl Value for Delay {
             Delay::Of(time) => time.text(),
         }
     }
+
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "idle" => Some(Delay::Idle),
+            time => Value::read(time).map(Delay::Of),
+        }
+    }
 }
 
 /// The pauses, from the longest to none. They are shorter than a batch, so that something is read during each.

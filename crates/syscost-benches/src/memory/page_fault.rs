@@ -63,6 +63,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_pagefault",
     ],
     revision: 3,
+    roles: roles!(
+        Row { kind: Kind::AnonymousWrite, state: Some(State::Recycled) } => Role::PageFault,
+    ),
     ..Benchmark::of::<Row>()
 };
 

@@ -38,6 +38,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
+    roles: roles!(
+        Row { level: Level::First, threads: Copies(1) } => Role::L1Bandwidth,
+        Row { level: Level::Second, threads: Copies(1) } => Role::L2Bandwidth,
+        Row { level: Level::Third, threads: Copies(1) } => Role::L3Bandwidth,
+        Row { level: Level::Memory, threads: Copies(1) } => Role::MemoryBandwidth,
+    ),
     ..Benchmark::computed::<Row>()
 };
 

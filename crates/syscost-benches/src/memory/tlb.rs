@@ -37,6 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "page walk",
         "tlb",
     ],
+    roles: roles!(Row { pages: Pages::Small, count: 4096 } => Role::LoadPerPage),
     ..Benchmark::of::<Row>()
 };
 

@@ -30,6 +30,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "page table walk",
         "tlb",
     ],
+    roles: roles!(
+        Row { level: 1 } => Role::L1TlbMiss,
+        Row { level: 2 } => Role::L2TlbMiss,
+    ),
     ..Benchmark::computed::<Row>()
 };
 

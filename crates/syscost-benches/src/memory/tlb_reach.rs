@@ -33,6 +33,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
+    roles: roles!(
+        Row { level: 1 } => Role::L1TlbReach,
+        Row { level: 2 } => Role::L2TlbReach,
+    ),
     ..Benchmark::computed::<Row>()
 };
 

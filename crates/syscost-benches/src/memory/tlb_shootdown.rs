@@ -75,8 +75,12 @@ impl Value for Others {
         self.0.text()
     }
 
-    fn role(&self) -> Role {
-        Role::BindsCpus
+    fn read(text: &str) -> Option<Self> {
+        Value::read(text).map(Self)
+    }
+
+    fn task_role(&self) -> TaskRole {
+        TaskRole::BindsCpus
     }
 }
 

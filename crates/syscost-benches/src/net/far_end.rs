@@ -174,6 +174,10 @@ impl<R: Params> Params for OverNetwork<R> {
     const MEANINGS: &'static [(&'static str, &'static str)] = R::MEANINGS;
     type Proofs<P> = R::Proofs<P>;
 
+    fn read<'t>(text_of: impl Fn(&str) -> &'t str) -> Option<Self> {
+        R::read(text_of).map(Self)
+    }
+
     fn in_order<P>(proofs: R::Proofs<P>) -> Vec<P> {
         R::in_order(proofs)
     }

@@ -34,6 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "mfence",
         "lock-free",
     ],
+    roles: roles!(Row { op: Atomic::FetchAdd } => Role::AtomicAddition),
     ..Benchmark::of::<Row>()
 };
 

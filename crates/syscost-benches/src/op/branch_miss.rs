@@ -37,6 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // Any core that predicts branches has at least as many stages between the prediction and its check.
     expect: &[at_least(Counter::CoreCycles, 5.0)],
+    roles: roles!(Row { branch: Kind::Conditional } => Role::BranchMiss),
     ..Benchmark::of::<Row>()
 };
 

@@ -37,6 +37,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_ops",
         "par_ops",
     ],
+    roles: roles!(
+        Row {
+            op: Operation::Add,
+            r#type: OperandType::I64,
+            shape: Shape::Latency,
+        } => Role::Addition,
+        Row {
+            op: Operation::Divide,
+            r#type: OperandType::I64,
+            shape: Shape::Latency,
+        } => Role::Division,
+    ),
     ..Benchmark::of::<Row>()
 };
 

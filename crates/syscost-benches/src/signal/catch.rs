@@ -36,6 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::RT_SIGRETURN),
         exactly(Counter::Reported(CAUGHT), 1.0),
     ],
+    roles: roles!(Row { via: Via::Tgkill } => Role::Signal),
     ..Benchmark::of::<Row>()
 };
 

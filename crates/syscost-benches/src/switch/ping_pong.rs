@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use syscost_harness::prelude::*;
+use syscost_results::details::SWITCH;
 use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Shared};
 
@@ -123,7 +124,7 @@ pub(super) fn measure<W: Wake>(
     make: impl Fn(Between) -> Result<W, Failure>,
 ) -> Result<Outcome, Failure> {
     let mut outcome = measure_round_trip(plan, tasks, make)?;
-    outcome.detail_each_turn("switch_ns");
+    outcome.detail_each_turn(SWITCH);
     Ok(outcome)
 }
 

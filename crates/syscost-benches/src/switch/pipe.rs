@@ -25,6 +25,7 @@ use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
+use syscost_sys::topology::Relation;
 
 use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake};
 
@@ -47,6 +48,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),
     ],
+    roles: roles!(
+        Tasks { between: Between::Processes, cpus: Placement::SAME } => Role::PingPong,
+        Tasks {
+            between: Between::Processes,
+            cpus: Placement::At(Relation::SameLastLevelCache),
+        } => Role::PingPongAcross,
+    ),
     ..Benchmark::by::<Tasks, Pipes>()
 };
 

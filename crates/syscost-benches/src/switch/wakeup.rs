@@ -65,6 +65,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported("early wake-ups"), 0.0),
     ],
     revision: 2,
+    roles: roles!(
+        Row {
+            via: Via::Futex,
+            class: Class::Normal,
+            cpu: State::Idle,
+            cpus: Some(Placement::At(Relation::SameLastLevelCache)),
+        } => Role::Wakeup,
+    ),
     ..Benchmark::of::<Row>()
 };
 

@@ -44,6 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "critical section",
     ],
     revision: 2,
+    roles: roles!(Row { state: State::Free, cpus: None, threads: None } => Role::FreeMutex),
     ..Benchmark::of::<Row>()
 };
 

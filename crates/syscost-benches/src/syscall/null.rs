@@ -34,6 +34,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
         "lat_syscall",
         "perf bench syscall basic",
     ],
+    roles: roles!(Row { call: Call::Getppid, via: None } => Role::SystemCall),
     ..Benchmark::of::<Row>()
 };
 

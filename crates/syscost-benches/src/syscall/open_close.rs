@@ -26,6 +26,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "openat and close",
     tags: &["path lookup", "file descriptor", "lat_syscall"],
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
+    roles: roles!(Row { of: Named::File } => Role::OpenClose),
     ..Benchmark::of::<Row>()
 };
 

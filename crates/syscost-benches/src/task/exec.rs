@@ -45,6 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
     revision: 3,
+    roles: roles!(Row { via: Via::Fork } => Role::Exec),
     ..Benchmark::of::<Row>()
 };
 

@@ -40,6 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         FAULTS,
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
+    roles: roles!(Row { until: Until::Reaped } => Role::Fork),
     ..Benchmark::by::<Row, Fork>()
 };
 

@@ -35,6 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 1.5),
         exactly(Counter::Reported(RAN), 1.0),
     ],
+    roles: roles!(Row { until: Until::Reaped } => Role::Thread),
     ..Benchmark::by::<Row, Pthread>()
 };
 

@@ -35,7 +35,7 @@ pub(super) trait Creation {
 /// The row of a way to create tasks.
 #[derive(Params, Clone)]
 pub(super) struct Row {
-    until: Until,
+    pub(super) until: Until,
 }
 
 impl<C: Creation> Measured<C> for Row {

@@ -42,6 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "timing_o",
     ],
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
+    roles: roles!(Row { source: Named::Monotonic } => Role::ClockReading),
     ..Benchmark::of::<Row>()
 };
 

@@ -424,10 +424,12 @@ impl RowState {
         if self.deferred > 0 {
             all_details.insert("deferred_rounds_count".to_owned(), f64::from(self.deferred));
         }
+        let case = self.row.case.to_map();
         let mut measurement = Measurement {
             name: self.row.name(),
             id: self.row.benchmark.id.to_owned(),
-            case: self.row.case.to_map(),
+            roles: self.row.benchmark.roles_of(&case),
+            case,
             title: self.row.benchmark.title.to_owned(),
             revision: self.row.benchmark.revision,
             unit: self.row.benchmark.unit,

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use syscost_params::Role;
+use syscost_params::TaskRole;
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::Probe;
 use syscost_sys::cpu;
@@ -30,7 +30,7 @@ pub(super) struct Place {
 /// Whether a case may be measured on another CPU than its worker was sent to: not if it names CPUs,
 /// which are relative to that one, or if cases reuse memory, which is allocated near it.
 pub(super) fn may_move(benchmark: &Entry, case: &Case) -> bool {
-    let binds = |role: &Role| matches!(role, Role::BindsCpus | Role::Copies(_));
+    let binds = |role: &TaskRole| matches!(role, TaskRole::BindsCpus | TaskRole::Copies(_));
     !benchmark.stays && !case.facts.roles.iter().any(binds)
 }
 

@@ -65,7 +65,7 @@ fn figures(rows: &[&Row<'_>], runs: &[&Run], samples: bool) -> Vec<Markup> {
         rows.iter().filter_map(|row| row.of_runs[run]).collect()
     };
     let special = |run: usize| {
-        let (picture, caption) = files::picture(rows[0].id(), runs[run])?;
+        let (picture, caption) = files::picture(own(run).first()?, runs[run])?;
         Some(figure_of(&picture, &caption, run, runs, false))
     };
     let alone = |run: usize| {

@@ -3,37 +3,29 @@
 
 use maud::Markup;
 use syscost_results::ClaimId;
-use syscost_results::curve::{CHOSEN_LAW, fitted_processes, reread_size};
+use syscost_results::details::{CHOSEN_LAW, fitted_processes, reread_size};
 use syscost_results::row_name::number;
-use syscost_results::{Fact, Measurement, Run, Status, Unit};
+use syscost_results::{Fact, Measurement, Role, Run, Status, Unit};
 
 use crate::chart::{self, Beside, Labels, Line, Value};
 use crate::view::value;
 
-/// The page cache, measured by re-reading files; its rows keep their curve in details.
-const CACHE_SIZE: &str = "fs.cache_size";
-
-/// Processes that read concurrently, and the law fitted to their rates.
-const CONTENTION: &str = "fs.contention";
-const LAW: &str = "fs.contention_law";
-
-/// The picture of a benchmark that has a special one, and its caption. It has several colours.
-pub(super) fn picture(id: &str, run: &Run) -> Option<(Markup, String)> {
-    let (parameter, unit, (lines, beside), caption) = match id {
-        CACHE_SIZE => ("size", Unit::BytesPerSecond, cache(run), cache_caption(run)),
-        CONTENTION => (
-            "processes",
-            Unit::OperationsPerSecond,
-            contention(run),
-            contention_caption(run),
-        ),
-        _ => return None,
+/// The picture of this row and those that stand for the same, if it is a special one, and its
+/// caption. It has several colours.
+pub(super) fn picture(row: &Measurement, run: &Run) -> Option<(Markup, String)> {
+    let (parameter, unit, (lines, beside), caption) = if row.is(Role::PageCache) {
+        ("size", Unit::BytesPerSecond, cache(run), cache_caption(run))
+    } else if row.is(Role::Readers) {
+        let (drawn, caption) = (contention(run), contention_caption(run));
+        ("processes", Unit::OperationsPerSecond, drawn, caption)
+    } else {
+        return None;
     };
     if lines.iter().all(|line| line.points.len() < 2) {
         return None;
     }
     let labels = Labels {
-        title: id.to_owned(),
+        title: row.id.clone(),
         description: caption.clone(),
         ..Labels::default()
     };
@@ -41,8 +33,8 @@ pub(super) fn picture(id: &str, run: &Run) -> Option<(Markup, String)> {
     Some((picture, caption))
 }
 
-fn rows<'r>(run: &'r Run, id: &'static str) -> impl Iterator<Item = &'r Measurement> {
-    run.measurements.iter().filter(move |row| row.id == id)
+fn rows(run: &Run, role: Role) -> impl Iterator<Item = &Measurement> {
+    run.measurements.iter().filter(move |row| row.is(role))
 }
 
 fn parameter<'m>(row: &'m Measurement, key: &str) -> &'m str {
@@ -52,7 +44,7 @@ fn parameter<'m>(row: &'m Measurement, key: &str) -> &'m str {
 /// A line for each directory: the rate of re-reading by file size, with the sizes between which the
 /// cache gave way.
 fn cache(run: &Run) -> (Vec<Line>, Vec<Beside>) {
-    let shown = rows(run, CACHE_SIZE).filter(|row| row.status.has_figures());
+    let shown = rows(run, Role::PageCache).filter(|row| row.status.has_figures());
     shown
         .map(|row| {
             let line = Line {
@@ -87,7 +79,7 @@ fn exactly(median: f64) -> Value {
 }
 
 fn cache_caption(run: &Run) -> String {
-    let is_found = rows(run, CACHE_SIZE).any(|row| row.status == Status::Ok);
+    let is_found = rows(run, Role::PageCache).any(|row| row.status == Status::Ok);
     let found = match is_found {
         true => "; coloured: the sizes between which the page cache gives way",
         false => "; the page cache kept all of them",
@@ -99,7 +91,7 @@ fn cache_caption(run: &Run) -> String {
 fn contention(run: &Run) -> (Vec<Line>, Vec<Beside>) {
     let mut lines: Vec<Line> = Vec::new();
     let mut beside = Vec::new();
-    for row in rows(run, CONTENTION) {
+    for row in rows(run, Role::Readers) {
         let label = label(row);
         let at = number(parameter(row, "processes"));
         let Some(point) = at.zip(value(row)) else {
@@ -132,7 +124,7 @@ fn label(row: &Measurement) -> String {
 
 /// The law for a row's directory and kind of file, if one fits.
 fn law<'r>(run: &'r Run, row: &Measurement) -> Option<&'r Measurement> {
-    rows(run, LAW).find(|law| law.status == Status::Ok && label(law) == label(row))
+    rows(run, Role::ReadersLaw).find(|law| law.status == Status::Ok && label(law) == label(row))
 }
 
 /// The details `fitted_8_per_s` of a law, by number of processes.
@@ -152,7 +144,7 @@ fn contention_caption(run: &Run) -> String {
             Some(Fact::Number(_)) | None => None,
         }
     };
-    let laws = rows(run, LAW).filter(|law| law.status == Status::Ok);
+    let laws = rows(run, Role::ReadersLaw).filter(|law| law.status == Status::Ok);
     let names: Vec<String> = laws.filter_map(name).collect();
     let fitted = match names.is_empty() {
         true => "; no law fits".to_owned(),
@@ -170,9 +162,9 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    fn row(id: &str, case: &[(&str, &str)], median: Option<f64>) -> Measurement {
+    fn row(role: Role, case: &[(&str, &str)], median: Option<f64>) -> Measurement {
         let mut row = fixture::run().measurements[0].clone();
-        row.id = id.to_owned();
+        row.roles = vec![role];
         row.case = case
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
@@ -191,7 +183,7 @@ mod tests {
     }
 
     fn cache_size(median: Option<f64>) -> Measurement {
-        let mut row = row(CACHE_SIZE, &[("dir", "default")], median);
+        let mut row = row(Role::PageCache, &[("dir", "default")], median);
         row.details = [
             ("read_64M_bytes_per_s", 9e9),
             ("read_256M_bytes_per_s", 1e9),
@@ -215,15 +207,15 @@ mod tests {
             .collect();
         assert_eq!(sizes, [16.0, 64.0, 256.0]);
         assert_eq!(beside[0].step, Some((200.0 * 1048576.0, 256.0 * 1048576.0)));
-        let (picture, caption) = picture(CACHE_SIZE, &run).unwrap();
-        assert!(picture.into_string().contains("band s0") && caption.contains("gives way"));
+        let (picture, caption) = picture_of(&run);
+        assert!(picture.contains("band s0") && caption.contains("gives way"));
         run.measurements = vec![cache_size(None)];
         assert_eq!(cache(&run).1[0].step, None);
-        assert!(picture_of(CACHE_SIZE, &run).1.ends_with("kept all of them"));
+        assert!(picture_of(&run).1.ends_with("kept all of them"));
     }
 
-    fn picture_of(id: &str, run: &Run) -> (String, String) {
-        let (picture, caption) = picture(id, run).expect("a picture");
+    fn picture_of(run: &Run) -> (String, String) {
+        let (picture, caption) = picture(&run.measurements[0], run).expect("a picture");
         (picture.into_string(), caption)
     }
 
@@ -232,12 +224,16 @@ mod tests {
         let mut run = fixture::run();
         let of = |count: &str, rate| {
             row(
-                CONTENTION,
+                Role::Readers,
                 &[("dir", "a"), ("file", "own"), ("processes", count)],
                 Some(rate),
             )
         };
-        let mut fit = row(LAW, &[("dir", "a"), ("file", "own")], Some(2e6));
+        let mut fit = row(
+            Role::ReadersLaw,
+            &[("dir", "a"), ("file", "own")],
+            Some(2e6),
+        );
         fit.details = [
             ("fitted_1_per_s", 310.0),
             ("fitted_16_per_s", 500.0),
@@ -257,17 +253,18 @@ mod tests {
             [1.0, 16.0]
         );
         assert_eq!(beside[0].fitted, [(1.0, 310.0), (16.0, 500.0)]);
-        let (picture, caption) = picture_of(CONTENTION, &run);
+        let (picture, caption) = picture_of(&run);
         assert!(picture.contains("curve d1 s0"));
         assert!(caption.ends_with("(a own: linear)"), "{caption}");
         run.measurements.pop();
-        assert!(picture_of(CONTENTION, &run).1.ends_with("no law fits"));
+        assert!(picture_of(&run).1.ends_with("no law fits"));
     }
 
     #[test]
     fn other_benchmarks_have_no_picture_of_their_own() {
         let run = fixture::run();
-        assert!(picture("syscall.null", &run).is_none());
-        assert!(picture(CONTENTION, &run).is_none(), "no such rows");
+        assert!(picture(&run.measurements[0], &run).is_none());
+        let alone = row(Role::Readers, &[("processes", "8")], Some(1.0));
+        assert!(picture(&alone, &run).is_none(), "no such rows");
     }
 }

@@ -32,7 +32,7 @@ fn options(runs: &[&Run]) -> PageOptions<'static> {
     PageOptions {
         comparison,
         explanations: BTreeMap::from([("syscall.null".to_owned(), explanation)]),
-        headline: runs.iter().map(|run| numbers(run, |_| false)).collect(),
+        headline: runs.iter().map(|run| numbers(run)).collect(),
         ..PageOptions::default()
     }
 }

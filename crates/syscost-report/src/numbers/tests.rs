@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::fixture;
-use syscost_results::Flag;
 use syscost_results::numbers::numbers as list;
+use syscost_results::{Flag, Measurement, Role};
 
 #[test]
 fn a_person_would_say_it_so() {
@@ -23,25 +23,26 @@ fn a_person_would_say_it_so() {
 
 fn run_of_numbers() -> Run {
     let mut run = fixture::run();
-    let row = |name: &str, median: f64| {
+    let rows = [
+        (Role::Addition, 0.271),
+        (Role::L1Latency, 1.084),
+        (Role::BranchMiss, 4.9),
+        (Role::Signal, 1034.0),
+    ];
+    run.measurements.extend(rows.map(|(role, median)| {
         let numbers = [0.99 * median, median, 1.02 * median, 0.9 * median];
-        fixture::measured(name, numbers, None, Vec::new())
-    };
-    run.measurements.extend([
-        row("op.integer{op=add,type=i64,shape=latency}", 0.271),
-        row("memory.cache_latency{level=1}", 1.084),
-        row("op.branch_miss{branch=conditional}", 4.9),
-        row("signal.catch{via=tgkill}", 1034.0),
-        row("task.fork", 151_000.0),
-    ]);
+        Measurement {
+            roles: vec![role],
+            ..fixture::measured(role.name(), numbers, None, Vec::new())
+        }
+    }));
     run
 }
 
 #[test]
 fn the_list_of_a_hand_made_run() {
     let run = run_of_numbers();
-    let known = |id: &str| !id.starts_with("memory.") && !id.starts_with("net.");
-    let text = numbers(&run, &list(&run, known), None, &TableOptions::default());
+    let text = numbers(&run, &list(&run), None, &TableOptions::default());
     insta::assert_snapshot!(text);
 }
 
@@ -58,12 +59,11 @@ fn a_bar_means_the_same_in_every_run() {
 #[test]
 fn lines_are_sorted_and_without_an_l1_hit_there_is_no_other_base() {
     let mut run = run_of_numbers();
-    run.measurements
-        .retain(|row| row.id != "memory.cache_latency");
+    run.measurements.retain(|row| !row.is(Role::L1Latency));
     let rows = run.measurements.iter_mut();
-    rows.filter(|row| row.id == "op.integer")
+    rows.filter(|row| row.is(Role::Addition))
         .for_each(|row| row.estimate.median = Some(9e6));
-    let text = numbers(&run, &list(&run, |_| true), None, &TableOptions::default());
+    let text = numbers(&run, &list(&run), None, &TableOptions::default());
     let place = |what: &str| text.find(what).expect("is there");
     assert!(place("Signal caught") < place("Addition"), "{text}");
     assert!(place("Addition") < place("not part of this run"), "{text}");
@@ -73,7 +73,7 @@ fn lines_are_sorted_and_without_an_l1_hit_there_is_no_other_base() {
 #[test]
 fn a_reference_has_a_column_of_its_own() {
     let run = run_of_numbers();
-    let found = list(&run, |_| true).beside(&run, "itself", &run);
+    let found = list(&run).beside(&run, "itself", &run);
     let text = numbers(
         &run,
         &found,
@@ -94,10 +94,10 @@ fn a_reference_has_a_column_of_its_own() {
 #[test]
 fn a_number_of_a_shared_core_says_so() {
     let mut run = run_of_numbers();
-    let text_of = |run: &Run| numbers(run, &list(run, |_| true), None, &TableOptions::default());
+    let text_of = |run: &Run| numbers(run, &list(run), None, &TableOptions::default());
     assert!(!text_of(&run).contains("shared"));
     let rows = run.measurements.iter_mut();
-    rows.filter(|row| row.id == "signal.catch")
+    rows.filter(|row| row.is(Role::Signal))
         .for_each(|row| row.flags = vec![Flag::TwoModes, Flag::Disturbed]);
     let text = text_of(&run);
     let line = |what: &str| text.lines().find(|line| line.contains(what));
@@ -114,7 +114,7 @@ fn no_line_is_wider_than_asked() {
     for row in &mut run.measurements {
         row.flags = vec![Flag::Disturbed, Flag::TwoModes, Flag::TooFewRounds];
     }
-    let found = list(&run, |_| true).beside(&run, "itself", &run);
+    let found = list(&run).beside(&run, "itself", &run);
     for columns in 60..130 {
         let options = TableOptions::of_width(columns);
         let text = numbers(&run, &found, Some("reference: itself"), &options);
@@ -138,7 +138,7 @@ fn no_line_is_wider_than_asked() {
 fn a_run_without_any_of_them_says_so_in_every_line() {
     let mut run = fixture::run();
     run.measurements.clear();
-    let found = list(&run, |_| true);
+    let found = list(&run);
     assert_eq!(found.second, None);
     let text = numbers(&run, &found, None, &TableOptions::default());
     assert_eq!(

@@ -2,14 +2,10 @@
 
 use super::*;
 use crate::Measurement;
-use crate::fixture::{row, run};
+use crate::fixture::{of_role, run};
 
-fn measured(name: &str, value: f64) -> Measurement {
-    row(name, vec![vec![value; 2]; 6])
-}
-
-fn list(run: &Run) -> Numbers {
-    numbers(run, |_| true)
+fn measured(role: Role, value: f64) -> Measurement {
+    of_role(role, role.name(), value)
 }
 
 /// The line whose title, the list's or the stand-in's, begins like this.
@@ -20,8 +16,8 @@ fn line<'n>(numbers: &'n Numbers, title: &str) -> &'n Number {
         .unwrap_or_else(|| panic!("{title}: {numbers:?}"))
 }
 
-const PLATEAU: &str = "memory.cache_latency{level=1}";
-const CHASE: &str = "memory.latency{pages=4K,access=random,size=16K}";
+const PLATEAU: Role = Role::L1Latency;
+const CHASE: Role = Role::LoadIn16K;
 
 #[test]
 fn a_stand_in_has_a_title_of_its_own_and_a_refuted_plateau_has_none() {
@@ -35,12 +31,12 @@ fn a_stand_in_has_a_title_of_its_own_and_a_refuted_plateau_has_none() {
         (Status::Unsupported, "Random load within 16 KiB", Some(1.5)),
     ] {
         plateau.status = status;
-        let found = list(&run("r", vec![plateau.clone(), chase.clone()]));
+        let found = numbers(&run("r", vec![plateau.clone(), chase.clone()]));
         assert_eq!(line(&found, title).median_ns, value, "{status:?}");
         // A row whose unit is not a time has no scale either.
         assert_eq!(found.second.as_deref(), value.map(|_| title), "{status:?}");
     }
-    let without = list(&run("r", vec![chase]));
+    let without = numbers(&run("r", vec![chase]));
     assert_eq!(
         line(&without, "Random load within 16 KiB").human_s,
         Some(1.0)
@@ -49,15 +45,13 @@ fn a_stand_in_has_a_title_of_its_own_and_a_refuted_plateau_has_none() {
 
 #[test]
 fn a_line_is_put_beside_the_same_row_only() {
-    let bandwidth = |simd: &str| {
-        let name = format!("memory.bandwidth{{op=read,simd={simd},size=512M,threads=1}}");
-        Measurement {
-            unit: Unit::BytesPerSecond,
-            ..measured(&name, 1e9)
-        }
+    let bandwidth = |simd: &str| Measurement {
+        unit: Unit::BytesPerSecond,
+        ..of_role(Role::ReadBandwidth, &format!("read{{simd={simd}}}"), 1e9)
     };
     let here = run("here", vec![measured(PLATEAU, 1.0), bandwidth("avx512")]);
-    let beside = |rows: Vec<Measurement>| list(&here).beside(&here, "there", &run("there", rows));
+    let beside =
+        |rows: Vec<Measurement>| numbers(&here).beside(&here, "there", &run("there", rows));
     let found = beside(vec![measured(PLATEAU, 2.0), bandwidth("avx512")]);
     assert_eq!(found.reference.as_deref(), Some("there"));
     assert_eq!(line(&found, "L1 cache hit").reference_ns, Some(2.0));
@@ -72,7 +66,7 @@ fn a_line_is_put_beside_the_same_row_only() {
 #[test]
 fn lines_are_sorted_by_time_and_those_without_one_are_last() {
     let run = run("r", vec![measured(CHASE, 150.0), measured(PLATEAU, 1.0)]);
-    let found = list(&run);
+    let found = numbers(&run);
     let times: Vec<Option<f64>> = found.by_time().iter().map(|one| one.median_ns).collect();
     let known = times.iter().take_while(|time| time.is_some()).count();
     assert!(known > 0 && times[known..].iter().all(Option::is_none));

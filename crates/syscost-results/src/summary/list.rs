@@ -1,6 +1,8 @@
 //! The lines of the summary, and the rows that provide their numbers.
 
 use super::{Aside, Wanted};
+use crate::Role;
+use crate::details::SWITCH;
 
 /// The blocks, each with its title, the contents of its additional column, and its lines.
 pub(super) const BLOCKS: &[(&str, Aside, &[Wanted])] = &[
@@ -11,10 +13,10 @@ pub(super) const BLOCKS: &[(&str, Aside, &[Wanted])] = &[
     ("Network and files", Aside::P99, NETWORK_AND_FILES),
 ];
 
-const fn line(title: &'static str, row: &'static str) -> Wanted {
+const fn line(title: &'static str, role: Role) -> Wanted {
     Wanted {
         title,
-        row,
+        role,
         instead: None,
         part: None,
         is_of_overview: false,
@@ -31,116 +33,71 @@ const fn essential(wanted: Wanted) -> Wanted {
 
 /// The line for runs without a curve from which to read a plateau: pointer chasing over a size,
 /// without claiming which cache holds it.
-const fn plateau(
-    title: &'static str,
-    row: &'static str,
-    chase: &'static str,
-    size: &'static str,
-) -> Wanted {
+const fn plateau(title: &'static str, role: Role, size: &'static str) -> Wanted {
     Wanted {
-        instead: Some((chase, size)),
-        ..line(title, row)
+        instead: Some(size),
+        ..line(title, role)
     }
 }
 
 const KERNEL: &[Wanted] = &[
-    line("Clock reading", "timing.clock_read{source=monotonic}"),
-    essential(line("Null system call", "syscall.null{call=getppid}")),
-    line("Signal, caught", "signal.catch{via=tgkill}"),
-    essential(line(
-        "Minor page fault",
-        "memory.page_fault{kind=anonymous_write,state=recycled}",
-    )),
-    essential(line("fork, exec, exit, wait", "task.exec{via=fork}")),
-    essential(line(
-        "Thread, created and joined",
-        "task.pthread{until=reaped}",
-    )),
+    line("Clock reading", Role::ClockReading),
+    essential(line("Null system call", Role::SystemCall)),
+    line("Signal, caught", Role::Signal),
+    essential(line("Minor page fault", Role::PageFault)),
+    essential(line("fork, exec, exit, wait", Role::Exec)),
+    essential(line("Thread, created and joined", Role::Thread)),
 ];
 
 const SCHEDULING: &[Wanted] = &[
     essential(Wanted {
-        part: Some(("switch_ns", "each context switch")),
-        ..line(
-            "Pipe ping-pong, 2 switches",
-            "switch.pipe{between=processes,cpus=same}",
-        )
+        part: Some((SWITCH, "each context switch")),
+        ..line("Pipe ping-pong, 2 switches", Role::PingPong)
     }),
-    line(
-        "Pipe ping-pong, two CPUs",
-        "switch.pipe{between=processes,cpus=same_cache}",
-    ),
-    line(
-        "Wakeup latency, idle CPU",
-        "switch.wakeup{via=futex,class=normal,cpu=idle,cpus=same_cache}",
-    ),
-    line(
-        "Unix socket round trip, 64 B",
-        "ipc.round_trip{via=unix_stream,between=processes,cpus=same,size=64}",
-    ),
-    line(
-        "Pipe bandwidth, 64 KiB",
-        "ipc.bandwidth{via=pipe,between=processes,cpus=same,size=64K}",
-    ),
+    line("Pipe ping-pong, two CPUs", Role::PingPongAcross),
+    line("Wakeup latency, idle CPU", Role::Wakeup),
+    line("Unix socket round trip, 64 B", Role::SocketRoundTrip),
+    line("Pipe bandwidth, 64 KiB", Role::PipeBandwidth),
 ];
 
 const MEMORY: &[Wanted] = &[
     essential(plateau(
         "L1 load-to-use latency",
-        "memory.cache_latency{level=1}",
-        "memory.latency{pages=4K,access=random,size=16K}",
+        Role::L1Latency,
         "Load-to-use latency, 16 KiB",
     )),
     essential(plateau(
         "L2 load-to-use latency",
-        "memory.cache_latency{level=2}",
-        "memory.latency{pages=4K,access=random,size=240K}",
+        Role::L2Latency,
         "Load-to-use latency, 240 KiB",
     )),
     essential(plateau(
         "L3 load-to-use latency",
-        "memory.cache_latency{level=3}",
-        "memory.latency{pages=2M,access=random,size=6M}",
+        Role::L3Latency,
         "Load-to-use latency, 6 MiB",
     )),
     essential(plateau(
         "Memory latency",
-        "memory.cache_latency{level=memory}",
-        "memory.latency{pages=2M,access=random,size=128M}",
+        Role::MemoryLatency,
         "Load-to-use latency, 128 MiB",
     )),
-    line(
-        "One load per page, 4096 pages",
-        "memory.tlb{pages=4K,count=4096}",
-    ),
-    line(
-        "Core-to-core",
-        "memory.core_to_core{via=exchange,from=*,to=*}",
-    ),
-    essential(line(
-        "Memory read bandwidth",
-        "memory.bandwidth{op=read,simd=*,size=512M,threads=1}",
-    )),
+    line("One load per page, 4096 pages", Role::LoadPerPage),
+    line("Core-to-core", Role::CoreToCore),
+    essential(line("Memory read bandwidth", Role::ReadBandwidth)),
 ];
 
 const CPU: &[Wanted] = &[
-    line("Function call", "call.integer{arguments=0}"),
-    line(
-        "64-bit division",
-        "op.integer{op=divide,type=i64,shape=latency}",
-    ),
-    line("Branch misprediction", "op.branch_miss{branch=conditional}"),
-    line("Atomic fetch-and-add", "op.atomic{op=fetch_add}"),
+    line("Function call", Role::FunctionCall),
+    line("64-bit division", Role::Division),
+    line("Branch misprediction", Role::BranchMiss),
+    line("Atomic fetch-and-add", Role::AtomicAddition),
 ];
 
 const NETWORK_AND_FILES: &[Wanted] = &[
     essential(line(
         "TCP round trip, loopback, 64 B",
-        "net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}",
+        Role::LoopbackRoundTrip,
     )),
-    line(
-        "Random read, 4 KiB, cold",
-        "fs.read{dir=*,access=random,cache=cold,size=4K}",
-    ),
-    essential(line("fsync, 4 KiB", "fs.sync{dir=*,via=fsync,size=4K}")),
+    line("Random read, 4 KiB, cold", Role::ColdRead),
+    essential(line("fsync, 4 KiB", Role::Fsync)),
 ];

@@ -78,6 +78,16 @@ impl Value for Pages {
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(self.name())
     }
+
+    fn read(text: &str) -> Option<Self> {
+        // By the sizes that they have on any machine.
+        match text {
+            "4K" | "16K" | "64K" => Some(Pages::Small),
+            "2M" | "32M" | "512M" => Some(Pages::Huge),
+            "1G" => Some(Pages::Gigantic),
+            _ => None,
+        }
+    }
 }
 
 /// The size of a transparent huge page in bytes; `None` where they are compiled out or switched off.

@@ -1,11 +1,9 @@
 //! `syscost numbers`: shows the latency numbers every programmer should know, of a run.
 
 use anyhow::Result;
-use syscost_benches::CATALOGUE;
 use syscost_report::numbers::numbers as render;
 use syscost_report::summary::Reference;
 use syscost_report::table::TableOptions;
-use syscost_results::Run;
 use syscost_results::numbers::numbers;
 
 use crate::cli::{Format, NumbersArguments};
@@ -16,12 +14,11 @@ use crate::{kept, references, terminal};
 pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
     let beside = arguments.beside.as_deref();
     let reference = beside.map(references::find).transpose()?;
-    let all = |run: &Run| numbers(run, |id| CATALOGUE.find(id).is_some());
     let run = kept::find(&arguments.run, |run| {
-        let is_poor = !all(run).are_many();
+        let is_poor = !numbers(run).are_many();
         is_poor.then(|| "has few of these numbers".to_owned())
     })?;
-    let mut numbers = all(&run);
+    let mut numbers = numbers(&run);
     if let Some(reference) = &reference {
         let Reference { name, run: other } = reference.as_beside();
         numbers = numbers.beside(&run, name, other);

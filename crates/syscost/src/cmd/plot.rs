@@ -1,7 +1,6 @@
 //! `syscost plot`: draws one chart, for papers and documents.
 
 use anyhow::{Result, bail};
-use syscost_benches::CATALOGUE;
 use syscost_harness::Here;
 use syscost_report::chart::rows::{Chosen, Kind, LeftOut, NoChart, choose};
 use syscost_report::chart::{Bar, Chart, Labels, TextOptions, Theme, Value, caption, draw, text};
@@ -94,7 +93,7 @@ fn names_meant(
 
 /// The numbers every programmer should know.
 fn list(run: &Run) -> Numbers {
-    numbers(run, |id| CATALOGUE.find(id).is_some())
+    numbers(run)
 }
 
 /// Draws the requested chart for the terminal.

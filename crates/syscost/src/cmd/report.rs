@@ -104,10 +104,7 @@ fn options<'a>(runs: &[&Run], comparison: Option<Comparison>) -> PageOptions<'a>
     PageOptions {
         comparison,
         explanations: explanations(runs),
-        headline: runs
-            .iter()
-            .map(|run| numbers(run, |id| CATALOGUE.find(id).is_some()))
-            .collect(),
+        headline: runs.iter().map(|run| numbers(run)).collect(),
         studies: super::study::repeated_in(runs),
         ..PageOptions::default()
     }

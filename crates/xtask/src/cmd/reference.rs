@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use syscost_results::details::SWITCH;
 use syscost_results::precision::Grade;
 use syscost_results::{Flag, Measurement, Run, Status, document};
 
 use crate::workspace;
 
 /// Details that renderers show next to a median.
-const DETAILS: [&str; 1] = ["switch_ns"];
+const DETAILS: [&str; 1] = [SWITCH];
 
 /// Arguments of `reference`.
 #[derive(Debug, Args)]

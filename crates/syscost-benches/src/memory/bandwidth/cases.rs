@@ -104,6 +104,13 @@ impl Value for Vectors {
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(Self::name(self.0))
     }
+
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "none" => Some(Self(None)),
+            text => Simd::read(text).map(Some).map(Self),
+        }
+    }
 }
 
 #[derive(Params, Debug, Clone, Copy)]

@@ -71,6 +71,25 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
+    roles: roles!(
+        Row {
+            path: Path::Loopback,
+            family: Family::Ipv4,
+            cpus: Some(Placement::SAME),
+            streams: 1,
+            size: LARGE,
+            direction: Direction::Send,
+            via: Method::Write,
+        } => Role::LoopbackStream,
+        Row {
+            path: Path::Remote,
+            streams: 1,
+            size: LARGE,
+            direction: Direction::Send,
+            via: Method::Write,
+            ..
+        } => Role::FarEndStream,
+    ),
     ..Benchmark::of::<OverNetwork<Row>>()
 };
 

@@ -39,7 +39,7 @@ use syscost_net::{Account, Service, Wait};
 
 use super::stream::Stream;
 use crate::net::exchange::Caller;
-use crate::net::far_end::{FarEnd, OverNetwork, PATIENCE, Route, listen};
+use crate::net::far_end::{Family, FarEnd, OverNetwork, PATIENCE, Path, Route, listen};
 use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -58,6 +58,16 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 2,
     comes_first: true,
+    roles: roles!(
+        Row {
+            path: Path::Loopback,
+            family: Family::Ipv4,
+            cpus: Some(Placement::SAME),
+            wait: Wait::Block,
+            size: Bytes(64),
+        } => Role::LoopbackRoundTrip,
+        Row { path: Path::Remote, wait: Wait::Block, size: Bytes(64), .. } => Role::FarEndRoundTrip,
+    ),
     ..Benchmark::by::<OverNetwork<Row>, Stream>()
 };
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use syscost_params::Role;
+use syscost_params::TaskRole;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::TaskId;
 
@@ -40,21 +40,21 @@ impl Plan<'_> {
             }
             for role in &case.facts.roles {
                 match *role {
-                    Role::TaskKind(kind) if !is_alone => {
+                    TaskRole::TaskKind(kind) if !is_alone => {
                         let seen = groups.as_deref().map(|groups| relation(groups).to_owned());
                         self.claim_as_named(CLAIM, kind.to_owned(), seen);
                     }
-                    Role::TaskCount(count) if !is_alone || index == 0 => {
+                    TaskRole::TaskCount(count) if !is_alone || index == 0 => {
                         self.claim_count(count, groups);
                     }
-                    Role::Copies(count) if !is_alone || index == 0 => {
+                    TaskRole::Copies(count) if !is_alone || index == 0 => {
                         self.claim_count(count.into(), groups);
                     }
-                    Role::TaskKind(_)
-                    | Role::TaskCount(_)
-                    | Role::Copies(_)
-                    | Role::BindsCpus
-                    | Role::Plain => {}
+                    TaskRole::TaskKind(_)
+                    | TaskRole::TaskCount(_)
+                    | TaskRole::Copies(_)
+                    | TaskRole::BindsCpus
+                    | TaskRole::Plain => {}
                 }
             }
         }
@@ -75,8 +75,11 @@ impl Plan<'_> {
             .roles
             .iter()
             .find_map(|role| match role {
-                Role::Copies(count) => Some(*count),
-                Role::TaskCount(_) | Role::TaskKind(_) | Role::BindsCpus | Role::Plain => None,
+                TaskRole::Copies(count) => Some(*count),
+                TaskRole::TaskCount(_)
+                | TaskRole::TaskKind(_)
+                | TaskRole::BindsCpus
+                | TaskRole::Plain => None,
             })
     }
 

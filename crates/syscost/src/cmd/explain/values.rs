@@ -23,7 +23,9 @@ pub(super) fn text(benchmark: &'static Entry) -> String {
     let is_of_it = |row: &Measurement| row.id == benchmark.id && row.status == Status::Ok;
     let has_it = |run: &Run| run.measurements.iter().any(is_of_it);
     // Without a run that has it, only other machines' figures are shown.
-    let latest = Store::of_user().find_having("latest", has_it).ok();
+    let latest = Store::of_user()
+        .find_having("latest", |run| has_it(run))
+        .ok();
     let latest = latest.map(|(loaded, _)| loaded.run).filter(has_it);
     let references: Vec<_> = references::shipped().collect();
     let studies = published();

@@ -110,7 +110,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
 
 /// Returns what the row counted in the latest kept run that has a figure for it.
 fn kept(name: &str) -> Option<BTreeSet<String>> {
-    let has = |run: &Run| counted(run, name).is_some();
+    let has = |run: &mut Run| counted(run, name).is_some();
     let (loaded, _) = Store::of_user().find_having(LATEST, has).ok()?;
     counted(&loaded.run, name)
 }

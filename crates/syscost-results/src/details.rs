@@ -1,7 +1,12 @@
-//! Names in a document from which reports draw curves of file systems: benchmarks write them, and
-//! reports look them up.
+//! Names of details and claims that reports look up in a document: benchmarks write them.
 
-/// The claim of `fs.contention_law` whose observation names the law that was chosen.
+/// One switch, of a row that is several of them.
+pub const SWITCH: &str = "switch_ns";
+
+/// The size of a cache according to the system.
+pub const TOLD_BYTES: &str = "told_bytes";
+
+/// The claim whose observation names the law that was chosen.
 pub const CHOSEN_LAW: &str = "law nearest to the rows";
 
 /// What precedes and follows the size of a file, and a number of processes, in a detail's name.
