@@ -141,7 +141,7 @@ mod tests {
     /// What reports ask for is some row's. Without a second CPU or a far end some rows are not there.
     #[test]
     fn every_role_is_declared_by_one_benchmark_and_is_one_row_s() {
-        // Points of curves, pairs of CPUs, and sets of vector instructions.
+        // Points of curves, CPUs and pairs of them, sets of vector instructions.
         let repeated = [
             Role::Load,
             Role::RandomLoad,
@@ -149,6 +149,10 @@ mod tests {
             Role::ReadersLaw,
             Role::CoreToCore,
             Role::ReadBandwidth,
+            Role::NfsServer,
+            Role::Noise,
+            Role::SharedCore,
+            Role::CoreFrequency,
         ];
         let rows = Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain());
         for role in Role::ALL {

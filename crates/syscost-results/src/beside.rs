@@ -1,7 +1,7 @@
 //! Finds the figure of the same row in another run.
 
 use crate::run::{NfsServer, Peer};
-use crate::{Better, Measurement, Run, Status, Unit, directory, row_name};
+use crate::{Better, Measurement, Role, Run, Status, Unit, directory, row_name};
 
 /// The figure of a row in another run, in the row's unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +48,7 @@ impl Beside {
 pub fn figure(row: &Measurement, run: &Run, other: &Run) -> Option<Beside> {
     let is_same = |other: &&Measurement| other.name == row.name && other.revision == row.revision;
     let same = other.measurements.iter().find(is_same)?;
-    let is_comparable = !is_of_one_machine(&row.name) || are_of_one_part(&row.name, run, other);
+    let is_comparable = !is_of_one_machine(row) || are_of_one_part(row, run, other);
     Some(Beside {
         median: figure_of(same, row.unit).filter(|_| is_comparable)?,
         low: same.estimate.ci95_low,
@@ -62,10 +62,10 @@ pub fn figure_of(row: &Measurement, unit: Unit) -> Option<f64> {
     row.estimate.median.filter(|_| has_it)
 }
 
-/// Whether a row with this name means something else on another machine, because it depends on a
-/// directory, on the distance between two CPUs, on the far end or on the NFS server.
-pub fn is_of_one_machine(name: &str) -> bool {
-    let mut parameters = row_name::parameters(name);
+/// Whether a row means something else on another machine, because it depends on a directory, on the
+/// distance between two CPUs, on the far end or on the NFS server.
+pub fn is_of_one_machine(row: &Measurement) -> bool {
+    let mut parameters = row_name::parameters(&row.name);
     parameters.any(|(key, value)| match key {
         directory::KEY => true,
         "path" => value == "remote",
@@ -74,16 +74,12 @@ pub fn is_of_one_machine(name: &str) -> bool {
             value.parse::<u32>().is_ok()
         }
         _ => false,
-    }) || is_of_nfs(name)
+    }) || row.is(Role::NfsServer)
 }
 
-fn is_of_nfs(name: &str) -> bool {
-    row_name::id(name) == "fs.nfs"
-}
-
-/// Whether a row with this name refers to the same part of the same machine in both runs.
-fn are_of_one_part(name: &str, run: &Run, other: &Run) -> bool {
-    let storage = |run: &Run| directory::of(run, name).map(directory::Directory::storage);
+/// Whether a row refers to the same part of the same machine in both runs.
+fn are_of_one_part(row: &Measurement, run: &Run, other: &Run) -> bool {
+    let storage = |run: &Run| directory::of(run, &row.name).map(directory::Directory::storage);
     let far_end = |run: &Run| {
         let peer = run.peer.as_ref();
         peer.map(|peer| Peer::host_of(&peer.address).to_owned())
@@ -92,18 +88,18 @@ fn are_of_one_part(name: &str, run: &Run, other: &Run) -> bool {
         let server = run.nfs.as_ref();
         server.map(|server| NfsServer::place_of(&server.export))
     };
-    let is_remote = row_name::parameters(name).any(|parameter| parameter == ("path", "remote"));
+    let is_remote = row_name::parameters(&row.name).any(|one| one == ("path", "remote"));
     run.machine.is_same_as(&other.machine)
         && storage(run) == storage(other)
         && (!is_remote || far_end(run) == far_end(other))
-        && (!is_of_nfs(name) || server(run) == server(other))
+        && (!row.is(Role::NfsServer) || server(run) == server(other))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Directory;
-    use crate::fixture::{row, run};
+    use crate::fixture::{of_role, row, run};
 
     const OF_A_PAIR: &str = "memory.core_to_core{via=exchange,from=0,to=1}";
     const OF_A_DIRECTORY: &str = "fs.read{dir=default,size=4K}";
@@ -169,16 +165,16 @@ mod tests {
     #[test]
     fn words_in_place_of_numbers_mean_the_same_everywhere() {
         for name in [OF_ANY, "memory.malloc{size=16,from=heap}", "op.ramp_up"] {
-            assert!(!is_of_one_machine(name), "{name}");
+            assert!(!is_of_one_machine(&row(name, Vec::new())), "{name}");
         }
         for name in [
             OF_A_PAIR,
             "timing.noise{cpu=0}",
-            "fs.nfs{op=null}",
             "memory.latency{cpu_node=0,memory_node=1}",
         ] {
-            assert!(is_of_one_machine(name), "{name}");
+            assert!(is_of_one_machine(&row(name, Vec::new())), "{name}");
         }
+        assert!(is_of_one_machine(&of_role(Role::NfsServer, "null", 1.0)));
     }
 
     #[test]

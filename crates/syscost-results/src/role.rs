@@ -130,9 +130,23 @@ pub enum Role {
     Readers,
     /// The law fitted to the rates of such readers.
     ReadersLaw,
+    /// An operation of the NFS server that the run was given.
+    NfsServer,
+
+    /// What other programs and the host take of a CPU.
+    Noise,
+    /// What others take of the core that a CPU belongs to.
+    SharedCore,
+    /// The frequency that the host grants a core.
+    CoreFrequency,
 }
 
 impl Role {
+    /// What others take and what the host grants in an hour: no property of machine or program, so
+    /// never compared. The facts of the runs report them
+    /// ([`Comparison::facts`](crate::compare::Comparison::facts)).
+    pub const OF_THE_HOUR: [Role; 3] = [Role::Noise, Role::SharedCore, Role::CoreFrequency];
+
     /// The sizes of the caches, the nearest first.
     pub const SIZES: [Role; 4] = [Role::L1Size, Role::L2Size, Role::L3Size, Role::L4Size];
 

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use syscost_benches::CATALOGUE;
 use syscost_harness::session::Profile;
 use syscost_results::{Measurement, Run, Status, document};
 use syscost_sys::cpu;
@@ -120,7 +121,8 @@ impl Program {
 /// Reads the run document in this file.
 pub(crate) fn read_run(path: &Path) -> Result<Run> {
     let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
-    document::read(&bytes).map_err(|error| anyhow!("{}{error}", path.display()))
+    let run = document::read(&bytes).map_err(|error| anyhow!("{}{error}", path.display()))?;
+    Ok(with_roles(run))
 }
 
 /// Executes a run and returns its document.
@@ -152,7 +154,13 @@ fn document(
             reasons.join("; ")
         );
     }
-    run.context("reading the run's document")
+    run.map(with_roles).context("reading the run's document")
+}
+
+/// The run, with what its rows stand for: some are never compared.
+fn with_roles(mut run: Run) -> Run {
+    CATALOGUE.assign_roles(&mut run);
+    run
 }
 
 /// The binary named by one of cargo's messages, if it is syscost's.

@@ -54,6 +54,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "nfsping",
         "nfsometer",
     ],
+    roles: roles!(Row { .. } => Role::NfsServer),
     ..Benchmark::of::<Row>()
 };
 

@@ -187,7 +187,7 @@ fn meaning(fact: &str) -> Option<&'static str> {
         "config.profile" => "profiles warm up and repeat differently: compare equal ones",
         "config.cpus" => "CPUs differ in what shares their cores and in noise: --cpus fixes one",
         PEER_ADDRESS => "rows with path=remote are of another far end, or of another way to it",
-        NFS_EXPORT => "rows of fs.nfs are of another server, or of another way to it",
+        NFS_EXPORT => "rows of the NFS server are of another one, or of another way to it",
         "clock.source" => "clocks differ in what a reading costs",
         "complete" => "a run that ended early has fewer rounds",
         "warnings" => "what disturbed one side only",

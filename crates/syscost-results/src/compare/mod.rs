@@ -25,7 +25,7 @@ use serde::Serialize;
 
 use crate::stats::multiple::benjamini_hochberg;
 use crate::stats::{interval, normal, student};
-use crate::{Better, Measurement, Run};
+use crate::{Better, Measurement, Role, Run};
 pub use groups::Group;
 pub use pool::{CORE_SHARED, INTERRUPTED};
 use pool::{Loss, Pooled};
@@ -34,14 +34,6 @@ pub use row::{ComparedIn, Pair, Row};
 
 /// Why a row cannot be compared in core cycles.
 const NO_CYCLES: &str = "no core cycles: it is neither a time nor a rate, or the core's frequency is not known on both sides";
-
-/// Benchmarks of what others take and what the host grants in an hour: no property of machine or
-/// program, so never compared. The facts of the runs report them ([`Comparison::facts`]).
-pub const OF_THE_HOUR: [&str; 3] = [
-    "timing.noise",
-    "timing.shared_core",
-    "timing.core_frequency",
-];
 
 /// Changes of a ratio up to this share are always called the same.
 pub const MIN_MARGIN: f64 = 0.02;
@@ -396,7 +388,7 @@ fn by_name<'a>(runs: &[&'a Run]) -> BTreeMap<&'a str, Vec<&'a Measurement>> {
 fn names<'a>(runs: impl Iterator<Item = &'a &'a Run>) -> Vec<&'a str> {
     let mut seen = std::collections::BTreeSet::new();
     runs.flat_map(|run| &run.measurements)
-        .filter(|row| !OF_THE_HOUR.contains(&row.id.as_str()))
+        .filter(|row| !Role::OF_THE_HOUR.into_iter().any(|role| row.is(role)))
         .map(|row| row.name.as_str())
         .filter(|&name| seen.insert(name))
         .collect()

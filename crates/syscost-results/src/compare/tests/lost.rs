@@ -1,7 +1,7 @@
 //! Rows that the new side lost.
 
 use super::*;
-use crate::fixture::{row, run};
+use crate::fixture::{of_role, row, run};
 
 /// A run of two rows that was asked for these selectors.
 fn asked(selectors: &[&str]) -> Run {
@@ -92,7 +92,7 @@ fn another_thing_under_the_same_name_is_no_longer_the_row() {
 #[test]
 fn what_others_take_is_never_compared() {
     let side = |factor: f64| {
-        let rows = OF_THE_HOUR.map(|id| row(&format!("{id}{{cpu=0}}"), vec![vec![factor; 5]; 6]));
+        let rows = Role::OF_THE_HOUR.map(|role| of_role(role, role.name(), factor));
         run(
             "a",
             [rows.to_vec(), vec![row("x.y", vec![vec![1.0; 5]; 6])]].concat(),

@@ -43,7 +43,7 @@ pub(super) fn text(benchmark: &'static Entry) -> String {
         known.extend(references.iter().filter_map(|reference| {
             let reference = reference.as_beside();
             let found = find(reference.run, &name)
-                .filter(|row| is_today(row) && !is_of_one_machine(&row.name))?;
+                .filter(|row| is_today(row) && !is_of_one_machine(row))?;
             let value = figure_of(found, found.unit)?;
             let value = quantity(found.unit, value);
             Some(together(&format!("{} {value}", reference.name)))
