@@ -11,6 +11,7 @@ use crate::{
     paint::{self, Paint},
     sentence::{self, Mark},
     units::is_upper,
+    view::{Column, RATIO_LEGEND, RowView},
     wrap::{hanging, together},
 };
 
@@ -21,7 +22,7 @@ const NAMES: usize = 4;
 #[derive(Default)]
 pub(crate) struct Shown<'r> {
     /// The rows that have a line or a cell in it.
-    pub(crate) rows: Vec<&'r Measurement>,
+    pub(crate) rows: Vec<RowView<'r>>,
     /// Columns that did not fit in some group.
     pub(crate) columns_left_out: BTreeSet<&'static str>,
     /// Whether some row has more flags than fitted.
@@ -77,7 +78,7 @@ pub(crate) fn footer(run: &Run, options: &TableOptions, shown: &Shown<'_>, paint
         let columns: Vec<&str> = shown.columns_left_out.iter().copied().collect();
         out.dim(&format!(
             "{} left out where {} columns are too few; a wider terminal, or COLUMNS, shows more",
-            columns.join(" and "),
+            columns.join(", "),
             options.width
         ));
     }
@@ -150,17 +151,19 @@ pub(crate) fn short_meanings<'a>(flags: impl Iterator<Item = &'a Flag>) -> Optio
 }
 
 /// What a verbose table shows below a row, before wrapping.
-pub(crate) fn notes(row: &Measurement) -> Vec<String> {
-    let estimate = &row.estimate;
+pub(crate) fn notes(view: &RowView<'_>) -> Vec<String> {
+    let row = view.row;
     let mut notes = Vec::new();
-    if estimate.samples > 0 {
+    if row.estimate.samples > 0 {
         let mut parts = vec![sentence::samples(row)];
-        let more = sentence::without_column(row).into_iter();
+        let more = sentence::without_column(row.unit, &view.estimate).into_iter();
         parts.extend(more.map(|(name, value)| together(&format!("{name} {value}"))));
         notes.push(parts.join(", "));
     }
-    notes.extend(sentence::undisturbed(row));
-    notes.extend(sentence::states(row));
+    if view.figures.is_some() {
+        notes.extend(sentence::undisturbed(row));
+        notes.extend(sentence::states(row));
+    }
     for evidence in &row.evidence {
         let sign = Mark::of(std::slice::from_ref(evidence)).sign();
         notes.push(format!("{sign} {evidence}"));
@@ -169,12 +172,12 @@ pub(crate) fn notes(row: &Measurement) -> Vec<String> {
         let (short, meaning) = sentence::flag(*flag);
         format!("{short}: {meaning}")
     }));
-    if !row.details.is_empty() {
-        let details = row
-            .details
-            .iter()
-            .map(|(name, value)| together(&format!("{name} {}", (value * 1e4).round() / 1e4)));
-        notes.push(details.collect::<Vec<_>>().join(", "));
+    let details = view.details().into_iter().flatten();
+    let details: Vec<String> = details
+        .map(|(name, value)| together(&format!("{name} {}", (value * 1e4).round() / 1e4)))
+        .collect();
+    if !details.is_empty() {
+        notes.push(details.join(", "));
     }
     notes
 }
@@ -206,11 +209,11 @@ fn list(names: &[&str], all: bool) -> String {
 
 /// Explains the signs that occur in this table; `verbose`: it shows the evidence of its rows.
 fn legend(shown: &Shown<'_>, verbose: bool, out: &mut Out) {
-    let are_flags_left_out = shown.are_flags_left_out;
-    let rows = shown.rows.iter().copied();
-    let shown: Vec<&Measurement> = rows.filter(|row| row.status.has_figures()).collect();
+    let rows = shown.rows.iter();
+    let rows: Vec<&RowView<'_>> = rows.filter(|view| view.figures.is_some()).collect();
+    let any = |has: fn(&RowView<'_>) -> bool| rows.iter().any(|view| has(view));
     for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
-        if shown.iter().any(|row| Mark::of(&row.evidence) == mark) {
+        if rows.iter().any(|view| view.mark == mark) {
             let which = match mark == Mark::Unverified && !verbose {
                 true => "; -v says which",
                 false => "",
@@ -218,31 +221,41 @@ fn legend(shown: &Shown<'_>, verbose: bool, out: &mut Out) {
             out.dim(&format!("{} {}{which}", mark.sign(), mark.meaning()));
         }
     }
-    if shown.iter().any(|row| row.estimate.ci95_low.is_some()) {
-        out.dim("± the larger side of the 95 % confidence interval of the median over processes");
+    for (is_there, meaning) in [
+        (
+            any(|view| view.value.is_some_and(|value| value.low.is_some())),
+            "± the larger side of the 95 % confidence interval of the median over processes",
+        ),
+        (
+            any(|view| is_upper(&view.estimate)),
+            "+ that side where it is the upper one and longer than the median: the lower is shorter",
+        ),
+        (
+            any(|view| !view.cell(Column::Ratio).text.is_empty()),
+            RATIO_LEGEND,
+        ),
+        (
+            any(|view| view.row.status == Status::BelowResolution),
+            "< the cost cannot be distinguished from zero: its bound",
+        ),
+        (
+            any(|view| view.row.status == Status::AboveRange),
+            "> above range: larger than everything that could be tried in the available time and space",
+        ),
+    ] {
+        if is_there {
+            out.dim(meaning);
+        }
     }
-    if shown.iter().any(|row| is_upper(&row.estimate)) {
-        out.dim("+ that side where it is the upper one and longer than the median: the lower is shorter");
-    }
-    if shown
-        .iter()
-        .any(|row| row.status == Status::BelowResolution)
-    {
-        out.dim("< the cost cannot be distinguished from zero: its bound");
-    }
-    if shown.iter().any(|row| row.status == Status::AboveRange) {
-        out.dim("> above range: larger than everything that could be tried in the available time and space");
-    }
-    let estimates = shown.iter().filter(|row| row.status == Status::Ok);
-    if let Some(grades) = grades(estimates.map(|row| &row.estimate)) {
+    if let Some(grades) = grades(rows.iter().map(|view| &view.estimate)) {
         out.dim(&format!(
             "{grades}: how far the 95 % interval reaches from the median"
         ));
     }
-    for meaning in meanings(shown.iter().flat_map(|row| &row.flags)) {
+    for meaning in meanings(rows.iter().flat_map(|view| &view.row.flags)) {
         out.dim(&meaning);
     }
-    if are_flags_left_out {
+    if shown.are_flags_left_out {
         out.dim("+1 after a flag: one more, which -v shows");
     }
 }

@@ -1,15 +1,16 @@
 //! Caches, memory and TLBs of a run, each with its size, latency and bandwidth, next to what the
 //! system reports.
 
-use comfy_table::CellAlignment;
 use syscost_results::details::TOLD_BYTES;
 use syscost_results::stats::staircase::agree;
 use syscost_results::{Measurement, Role, Run, Status, Unit};
 
 use crate::chart::formatted;
+use crate::footer;
+use crate::grid::{Behind, Cell, Grid, Name, right};
+use crate::paint::Paint;
 use crate::units::{self, quantity};
 use crate::view::value;
-use crate::{footer, paint};
 
 /// The headings of the table's columns.
 pub(crate) const HEADS: [&str; 6] = [
@@ -191,23 +192,18 @@ pub(crate) fn text(run: &Run) -> Vec<String> {
     if levels.is_empty() {
         return Vec::new();
     }
-    let columns = columns(&levels);
-    let mut table = paint::columns();
-    table.set_header(columns.iter().map(|&column| HEADS[column]));
+    let mut grid = Grid::new(HEADS[1..].iter().map(|head| right(head)).collect());
+    grid.heading("", anstyle::Style::new());
     for level in &levels {
-        let mut cells = level.cells.clone();
+        let [name, cells @ ..] = &level.cells;
+        let mut cells = cells.clone();
         if level.differs {
-            cells[2].push_str(" ≠");
+            cells[1].push_str(" ≠");
         }
-        table.add_row(columns.iter().map(|&column| &cells[column]));
+        let cells = cells.map(Cell::from).to_vec();
+        grid.line(Name::new(name, 0), cells, Behind::Nothing);
     }
-    table.column_iter_mut().skip(1).for_each(|column| {
-        column.set_cell_alignment(CellAlignment::Right);
-    });
-    table
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect()
+    grid.draw(usize::MAX, Paint { color: false }).lines
 }
 
 #[cfg(test)]

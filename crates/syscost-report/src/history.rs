@@ -5,15 +5,13 @@ mod list;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
 use jiff::{Timestamp, tz::TimeZone};
 use syscost_results::history::{ChangePoint, Series};
 use syscost_results::stats::order;
 use syscost_results::{Better, Unit};
 
-use crate::names::distinct;
-use crate::paint::{self, Paint, cut_end, width};
+use crate::grid::{Behind, Cell, Grid, Name, left, right};
+use crate::paint::{self, Paint, width};
 use crate::units::quantity;
 
 pub use chart::chart;
@@ -70,64 +68,50 @@ impl HistoryOptions {
 /// landslide.
 const MIN_RANGE: f64 = 0.1;
 
+/// Minimum and maximum width of a sparkline.
+const MIN_SPARKLINE: usize = 8;
+const MAX_SPARKLINE: usize = 40;
 /// The heading of the sparklines, and a shorter one.
 const OVER_TIME: [&str; 2] = ["oldest to newest", "time →"];
 
 /// One line per series, below a heading: name, sparkline, newest value, newest change.
 pub fn sparklines(series: &[Series], options: &HistoryOptions) -> String {
-    let paint = options.paint();
-    let columns = options.width();
-    let longest = series
-        .iter()
-        .map(|series| width(&series.name))
-        .max()
-        .unwrap_or(0);
-    // Columns of the value, the change and its date, which follow the sparkline.
-    const BEHIND: usize = 2 + 12 + 22;
-    const MIN_SPARKLINE: usize = 8;
-    let name_width = longest.min(columns - BEHIND - MIN_SPARKLINE);
-    let room = (columns - BEHIND - name_width).min(40);
-    let longest = series
-        .iter()
-        .map(|series| series.points.len())
-        .max()
-        .unwrap_or(0);
-    let over_time = OVER_TIME.into_iter().find(|text| width(text) <= room);
-    let over_time = over_time.unwrap_or_default();
-    let used = room.min(longest.max(width(over_time)));
-    let mut names = shortened(series, name_width).into_iter();
-    let mut out = String::new();
-    if !series.is_empty() {
-        let heading = format!("{:name_width$}  {over_time:used$}  {:>10}", "", "latest");
-        push(&mut out, &paint.text(paint::DIM, &heading));
-    }
-    for series in series {
-        // A name that cannot be shortened stands above its line.
-        let name = names.next().flatten().unwrap_or_else(|| {
-            push(&mut out, &plain(&series.name));
-            String::new()
-        });
-        let values: Vec<f64> = series.points.iter().map(|point| point.median).collect();
-        let last = values.last().map_or_else(
-            || "no number".to_owned(),
-            |&value| quantity(series.unit, value),
-        );
-        let mut line = format!(
-            "{name:name_width$}  {:used$}  {last:>10}",
-            sparkline(&values, room)
-        );
-        if let Some(change) = series.changes.last() {
-            let text = format!("  {} {}", relative(change), options.day(&change.started));
-            line += &paint.text(verdict(series.better, change).1, &text);
+    let longest = series.iter().map(|series| series.points.len()).max();
+    let longest = longest.unwrap_or(0).min(MAX_SPARKLINE);
+    // Sparklines are made short before names are.
+    let drawn = |room: usize| {
+        let over_time = OVER_TIME.into_iter().find(|text| width(text) <= room);
+        let mut grid = Grid::new(vec![
+            left(over_time.unwrap_or_default()),
+            right("latest"),
+            right("change"),
+            left(""),
+        ]);
+        grid.heading("", paint::DIM);
+        for series in series {
+            let values: Vec<f64> = series.points.iter().map(|point| point.median).collect();
+            let last = values.last().map_or_else(
+                || "no number".to_owned(),
+                |&value| quantity(series.unit, value),
+            );
+            let mut cells = vec![sparkline(&values, room).into(), last.into()];
+            if let Some(change) = series.changes.last() {
+                let style = verdict(series.better, change).1;
+                let texts = [relative(change), options.day(&change.started)];
+                cells.extend(texts.map(|text| Cell::new(text, style)));
+            }
+            grid.line(Name::new(plain(&series.name), 0), cells, Behind::Nothing);
         }
-        push(&mut out, &line);
-    }
-    out
+        grid
+    };
+    let spare = drawn(MIN_SPARKLINE).spare(options.width());
+    let most = longest.max(width(OVER_TIME[0]));
+    let room = (MIN_SPARKLINE + spare.unwrap_or(0)).min(most);
+    text(&drawn(room), options)
 }
 
 /// Every change of these series, newest first.
 pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
-    let paint = options.paint();
     let mut all: Vec<(&Series, &ChangePoint)> = series
         .iter()
         .flat_map(|series| series.changes.iter().map(move |change| (series, change)))
@@ -137,38 +121,24 @@ pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
             .cmp(&a.1.started)
             .then_with(|| a.0.name.cmp(&b.0.name))
     });
-    let room = options.width().saturating_sub(52).max(20);
-    let names = shortened(series, room);
-    let names: BTreeMap<&str, Option<String>> = series
-        .iter()
-        .map(|series| series.name.as_str())
-        .zip(names)
-        .collect();
-    let mut out = String::new();
+    let mut grid = Grid::new(vec![left(""), right(""), left(""), left("")]);
     for (series, change) in all {
         let (word, style) = verdict(series.better, change);
-        let front = format!(
-            "{}  {:>7}  ",
-            options.day(&change.started),
-            relative(change)
-        );
-        let levels = levels(series.unit, change);
-        let short = names.get(&*series.name).cloned().flatten();
-        let name = short.unwrap_or_else(|| plain(&series.name));
-        let line = format!(
-            "{front}{}  {levels:<20}  {name}",
-            paint.text(style, &format!("{word:<7}"))
-        );
-        push(&mut out, &line);
+        let cells = vec![
+            options.day(&change.started).into(),
+            relative(change).into(),
+            Cell::new(word, style),
+            levels(series.unit, change).into(),
+        ];
+        grid.line(Name::new(plain(&series.name), 0), cells, Behind::Nothing);
     }
-    out
+    text(&grid, options)
 }
 
-/// The names of these series, each shortened to `room` columns; `None` for one that cannot be.
-fn shortened(series: &[Series], room: usize) -> Vec<Option<String>> {
-    let names: Vec<String> = series.iter().map(|series| plain(&series.name)).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    distinct(&names, room)
+/// A table as text.
+fn text(grid: &Grid<'_>, options: &HistoryOptions) -> String {
+    let drawn = grid.draw(options.width(), options.paint());
+    drawn.lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// `83.1 ns → 92.4 ns`.

@@ -18,10 +18,10 @@ pub mod compare;
 mod curves;
 pub mod export;
 mod footer;
+mod grid;
 mod hierarchy;
 pub mod history;
 pub mod html;
-mod layout;
 mod names;
 pub mod numbers;
 mod page;
@@ -37,6 +37,8 @@ pub mod wrap;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod labels;
 #[cfg(test)]
 mod tests;
 

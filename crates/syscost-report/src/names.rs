@@ -2,29 +2,33 @@
 
 use syscost_results::row_name;
 
-use crate::paint::{cut_middle, width};
+use crate::paint::width;
 
 /// The names of a table's rows, each shortened to at most this width; `None` for one that cannot be
 /// told apart from the others when shortened, which has to stand somewhere as a whole.
 pub(crate) fn distinct(names: &[&str], max_width: usize) -> Vec<Option<String>> {
-    let short = names.iter().map(|name| {
-        let short = cut_case(name, names, max_width);
-        let is_other = |other: &&&str| **other != *name && may_mean(&short, other);
-        let is_distinct = short == **name || !names.iter().any(|other| is_other(&other));
-        is_distinct.then_some(short)
-    });
+    let short = names.iter().map(|name| short(name, names, max_width));
     short.collect()
+}
+
+/// A name, shortened to at most this width so that it cannot be taken for one of the `others`;
+/// `None` if that is impossible.
+pub(crate) fn short(name: &str, others: &[&str], max_width: usize) -> Option<String> {
+    let short = cut_case(name, others, max_width)?;
+    let is_other = |other: &&str| *other != name && may_mean(&short, other);
+    let is_distinct = short == name || !others.iter().any(is_other);
+    is_distinct.then_some(short)
 }
 
 /// A row's name or case, with whole parameters replaced by ellipses until it is no wider than
 /// `max_width`: first those that distinguish it least from the `others`, of these the ones that all
-/// share, then those in the middle; then the beginning of its id. If that does not suffice, the
-/// middle is cut.
-pub(crate) fn cut_case(name: &str, others: &[&str], max_width: usize) -> String {
+/// share, then those in the middle; then the beginning of its id. `None` if that does not suffice: a
+/// word is never cut.
+pub(crate) fn cut_case(name: &str, others: &[&str], max_width: usize) -> Option<String> {
     let fits = |text: &String| width(text) <= max_width;
     let mut found = name.to_owned();
     if fits(&found) {
-        return found;
+        return Some(found);
     }
     let (id, case) = parts(name);
     let mut parameters: Vec<Option<&str>> = case.split(',').map(Some).collect();
@@ -51,8 +55,7 @@ pub(crate) fn cut_case(name: &str, others: &[&str], max_width: usize) -> String 
             let ends = id.into_iter().flat_map(|id| id.match_indices('.'));
             let case = shown(&parameters);
             let mut shorter = ends.map(|(at, _)| text(id.map(|id| &id[at..]), &case));
-            let shorter = shorter.find_map(|text| Some(format!("…{text}")).filter(fits));
-            return shorter.unwrap_or_else(|| cut_middle(name, max_width));
+            return shorter.find_map(|text| Some(format!("…{text}")).filter(fits));
         }
         let without = |index: usize| {
             let mut fewer = parameters.clone();
@@ -73,7 +76,13 @@ pub(crate) fn cut_case(name: &str, others: &[&str], max_width: usize) -> String 
         parameters[left[next]] = None;
         found = text(id, &shown(&parameters));
     }
-    found
+    Some(found)
+}
+
+/// A name in lines of at most this width, broken after parameters; within a word only if it is
+/// wider than a line.
+pub(crate) fn wrapped(name: &str, width: usize) -> Vec<String> {
+    crate::chart::wrapped(name, width.max(1))
 }
 
 /// The id, if the name has one before its case, and the parameters.
@@ -86,15 +95,14 @@ fn parts(name: &str) -> (Option<&str>, &str) {
 
 /// Whether a shortened name could stand for this one: each ellipsis for anything.
 fn may_mean(short: &str, name: &str) -> bool {
-    let mut pieces: Vec<&str> = short.split('…').collect();
-    let last = pieces.pop().unwrap_or_default();
-    let Some((first, middle)) = pieces.split_first() else {
-        return name == last;
+    let Some((first, others)) = short.split_once('…') else {
+        return name == short;
     };
+    let (middle, last) = others.rsplit_once('…').unwrap_or(("", others));
     let Some(mut rest) = name.strip_prefix(first) else {
         return false;
     };
-    for piece in middle {
+    for piece in middle.split('…') {
         match rest.find(piece) {
             Some(at) => rest = &rest[at + piece.len()..],
             None => return false,
@@ -114,24 +122,29 @@ mod tests {
     #[test]
     fn whole_parameters_go_first_those_that_tell_nothing() {
         let case = "op=read,simd=avx512,bytes=24K,threads=1";
-        assert_eq!(cut_case(case, &[], 39), case);
-        assert_eq!(cut_case(case, &[], 30), "op=read,…,bytes=24K,threads=1");
-        assert_eq!(cut_case(case, &[], 20), "op=read,…,threads=1");
-        let others = [case, "op=read,simd=sse,bytes=48K,threads=1"];
-        assert_eq!(cut_case(case, &others, 30), "…,simd=avx512,bytes=24K,…");
-        assert_eq!(cut_case(case, &[], 12), "…,threads=1");
-        assert_eq!(
-            cut_case("poll{kind=tcp,fds=100}", &[], 17),
-            "poll{…,fds=100}"
-        );
-        assert_eq!(cut_case("poll{fds=500}", &[], 9), "poll…500}");
-        assert_eq!(
-            cut_case("net.tcp.poll{fds=500}", &[], 20),
-            "….tcp.poll{fds=500}"
-        );
-        let others = ["net.tcp.poll{fds=500,a=b}", "net.tcp.poll{fds=1,a=b}"];
-        assert_eq!(cut_case(others[0], &others, 20), "….poll{fds=500,…}");
-        assert_eq!(cut_case("a.b", &[], 20), "a.b");
+        let pair = [case, "op=read,simd=sse,bytes=48K,threads=1"];
+        let polls = ["net.tcp.poll{fds=500,a=b}", "net.tcp.poll{fds=1,a=b}"];
+        let none = &[][..];
+        for (name, others, width, short) in [
+            (case, none, 39, Some(case)),
+            (case, none, 30, Some("op=read,…,bytes=24K,threads=1")),
+            (case, none, 20, Some("op=read,…,threads=1")),
+            (case, &pair, 30, Some("…,simd=avx512,bytes=24K,…")),
+            (case, none, 12, Some("…,threads=1")),
+            (case, none, 10, None),
+            ("poll{kind=tcp,fds=100}", none, 17, Some("poll{…,fds=100}")),
+            ("poll{fds=500}", none, 9, None),
+            (
+                "net.tcp.poll{fds=500}",
+                none,
+                20,
+                Some("….tcp.poll{fds=500}"),
+            ),
+            (polls[0], &polls, 20, Some("….poll{fds=500,…}")),
+            ("a.b", none, 20, Some("a.b")),
+        ] {
+            assert_eq!(cut_case(name, others, width).as_deref(), short, "{name}");
+        }
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! The latency numbers every programmer should know, as a list with a human scale and a bar on a log scale.
 
-use anstyle::Style;
+use syscost_results::beside::Beside;
 use syscost_results::numbers::{Number, Numbers};
-use syscost_results::{Estimate, Run, Unit};
+use syscost_results::{Estimate, Measurement, Run, Status};
 
-use crate::layout::{fit, min_width};
-use crate::paint::{self, Paint, cut_end, width};
-use crate::units::{Figures, quantity};
+use crate::grid::{Behind, Cell, Drawn, GAP, Grid, Name, left, right};
+use crate::paint::{self, Paint};
+use crate::view::{Column, RATIO_LEGEND, RowView};
 use crate::wrap::wrap;
 use crate::{TableOptions, footer, sentence};
 
@@ -14,15 +14,10 @@ use crate::{TableOptions, footer, sentence};
 const AXIS_BEGIN: f64 = 0.1;
 /// Powers of ten that the axis spans, up to a tenth of a second.
 const DECADES: usize = 9;
+/// The heading of the human scale.
+const HUMAN: &str = "feels like";
 /// Maximum width of a bar for each power of ten, in columns.
 const MAX_STEPS: usize = 3;
-/// Columns between two columns.
-const GAP: usize = 2;
-/// The headings.
-const TIME: &str = "time";
-const HALF_WIDTH: &str = "± 95 %";
-const HUMAN: &str = "feels like";
-const REFERENCE: &str = "reference";
 
 /// The list of a run, ending in a newline. Only the width and colour options are used. `reference`
 /// describes in a line what the figures beside it belong to.
@@ -55,25 +50,39 @@ pub fn numbers(
         }
         line("");
     }
-    let rows: Vec<Row<'_>> = numbers.by_time().into_iter().map(Row::new).collect();
-    let widths = Widths::new(&rows, columns);
-    line(&paint.text(paint::DIM, &widths.heading()));
-    for row in &rows {
-        line(&widths.line(row, paint));
-    }
-    line("");
-    let flags = numbers
-        .numbers
+    let lines: Vec<(&Number, Measurement)> = numbers
+        .by_time()
+        .into_iter()
+        .map(|number| (number, row(number)))
+        .collect();
+    let views: Vec<(&Number, RowView<'_>)> = lines
         .iter()
-        .filter(|number| number.median_ns.is_some());
-    let flags = footer::meanings(flags.flat_map(|number| &number.flags));
-    let grades = footer::grades(rows.iter().map(|row| &row.estimate));
+        .map(|(number, row)| (*number, RowView::of(row).beside(beside(number))))
+        .collect();
+    // A bar is at least one column wide.
+    let spare = grid(&views, 0).spare(columns).unwrap_or(0);
+    let steps = (spare.saturating_sub(GAP + 1) / DECADES).min(MAX_STEPS);
+    let grid = grid(&views, steps);
+    let drawn = grid.draw(columns, paint);
+    drawn.lines.iter().for_each(|text| line(text));
+    line("");
+    let rows = || {
+        views
+            .iter()
+            .map(|(_, view)| view)
+            .filter(|view| view.figures.is_some())
+    };
+    let flags = footer::meanings(rows().flat_map(|view| &view.row.flags));
+    let grades = footer::grades(rows().map(|view| &view.estimate));
     let grades =
         grades.map(|grades| format!("{grades}: how far the 95 % interval reaches from the median"));
-    let more = rows.iter().any(|row| widths.leaves_flags_out(row));
+    let has_ratio = rows().any(|view| !view.cell(Column::Ratio).text.is_empty());
+    let ratio = has_ratio.then(|| RATIO_LEGEND.to_owned());
+    let more = drawn.are_signs_left_out;
     let more = more.then(|| "+1 after a flag: one more, which a wider terminal shows".to_owned());
-    let legend = legend(numbers, &widths);
+    let legend = legend(numbers, steps, &drawn, columns);
     for sentence in std::iter::once(legend)
+        .chain(ratio)
         .chain(grades)
         .chain(flags)
         .chain(more)
@@ -85,29 +94,90 @@ pub fn numbers(
     out
 }
 
-fn legend(numbers: &Numbers, widths: &Widths) -> String {
+/// The list in columns, with bars of this many columns for each power of ten.
+fn grid<'t>(views: &[(&'t Number, RowView<'_>)], steps: usize) -> Grid<'t> {
+    const COLUMNS: [Column; 3] = [Column::Median, Column::Unit, Column::HalfWidth];
+    let mut grid = Grid::new(vec![
+        right("time"),
+        left("").after(1),
+        right("± 95 %").rank(7),
+        right(HUMAN).rank(6),
+        right("reference").rank(4),
+        right("ratio").rank(5),
+        left(""),
+    ]);
+    grid.heading("", paint::DIM);
+    for (number, view) in views {
+        let Some(median) = number.median_ns else {
+            let reason = number.reason.as_deref().unwrap_or("no number");
+            let name = Name {
+                style: paint::DIM,
+                ..Name::whole(&*number.title, 0)
+            };
+            grid.instead(name, Cell::new(reason, paint::DIM));
+            continue;
+        };
+        let mut cells: Vec<Cell> = COLUMNS.map(|column| view.cell(column).into()).to_vec();
+        cells.push(number.human_s.map(human).unwrap_or_default().into());
+        cells.extend([Column::Reference, Column::Ratio].map(|column| view.cell(column).into()));
+        cells.push(Cell::new(bar(median, steps), paint::GOOD));
+        let name = Name::whole(&*number.title, 0);
+        grid.line(name, cells, Behind::Signs(view.signs()));
+    }
+    grid
+}
+
+/// The row that a line would be, in its scale.
+fn row(number: &Number) -> Measurement {
+    Measurement {
+        status: match number.median_ns {
+            Some(_) => Status::Ok,
+            None => Status::Skipped,
+        },
+        estimate: Estimate {
+            median: number.median_ns,
+            ci95_low: number.ci95_low_ns,
+            ci95_high: number.ci95_high_ns,
+            ..Estimate::default()
+        },
+        flags: number.flags.clone(),
+        ..Measurement::default()
+    }
+}
+
+/// The reference's figure in a line's scale.
+fn beside(number: &Number) -> Option<Beside> {
+    Some(Beside {
+        median: number.reference_ns?,
+        low: number.reference_ci95_low_ns,
+        high: number.reference_ci95_high_ns,
+    })
+}
+
+fn legend(numbers: &Numbers, steps: usize, drawn: &Drawn, columns: usize) -> String {
     let scale = match &numbers.second {
+        _ if drawn.left_out.contains(&HUMAN) => String::new(),
         Some(second) => format!(
-            "\"feels like\" is the time on a scale where one {} takes a second. ",
+            "\"{HUMAN}\" is the time on a scale where one {} takes a second. ",
             in_sentence(second)
         ),
         None => "No L1 cache hit was measured, so there is no scale on which one takes a second. "
             .to_owned(),
     };
-    let steps = match widths.steps {
+    let steps = match steps {
         0 => String::new(),
         1 => format!("Bars are logarithmic: 1 block per decade from {AXIS_BEGIN} ns. "),
         steps => format!("Bars are logarithmic: {steps} blocks per decade from {AXIS_BEGIN} ns. "),
     };
-    let interval = match widths.is_half_width_left_out {
-        true => format!(
-            ". {HALF_WIDTH} left out: {} columns are too few",
-            widths.columns
+    let left_out = match &drawn.left_out[..] {
+        [] => String::new(),
+        left_out => format!(
+            " {} left out: {columns} columns are too few.",
+            left_out.join(", ")
         ),
-        false => ", ± the larger side of their 95 % confidence interval".to_owned(),
     };
     format!(
-        "{scale}{steps}Times are medians{interval}. `syscost explain ID` tells what a row measures."
+        "{scale}{steps}Times are medians, ± the larger side of their 95 % confidence interval.{left_out} `syscost explain ID` tells what a row measures."
     )
 }
 
@@ -119,181 +189,6 @@ pub(crate) fn in_sentence(title: &str) -> String {
             first.to_lowercase().chain(letters).collect()
         }
         _ => title.to_owned(),
-    }
-}
-
-/// A line before it is laid out.
-struct Row<'a> {
-    number: &'a Number,
-    time: String,
-    half_width: String,
-    human: String,
-    /// The reference's figure, if there is a reference with one.
-    reference: String,
-    flags: Vec<&'static str>,
-    /// What the grade, the first of the flags, is computed from.
-    estimate: Estimate,
-}
-
-impl<'a> Row<'a> {
-    fn new(number: &'a Number) -> Self {
-        let estimate = Estimate {
-            median: number.median_ns,
-            ci95_low: number.ci95_low_ns,
-            ci95_high: number.ci95_high_ns,
-            ..Estimate::default()
-        };
-        let figures = Figures::new(Unit::Nanoseconds, &estimate);
-        Row {
-            number,
-            time: figures.as_ref().map_or_else(String::new, |figures| {
-                format!("{} {}", figures.median, figures.unit)
-            }),
-            half_width: figures.map_or_else(String::new, |figures| figures.half_width),
-            human: number.human_s.map_or_else(String::new, human),
-            reference: number
-                .reference_ns
-                .map_or_else(String::new, |time| quantity(Unit::Nanoseconds, time)),
-            flags: match number.median_ns {
-                Some(_) => footer::signs(&estimate, &number.flags),
-                None => Vec::new(),
-            },
-            estimate,
-        }
-    }
-}
-
-/// Width of each column; zero for one that is absent.
-struct Widths {
-    title: usize,
-    time: usize,
-    half_width: usize,
-    human: usize,
-    reference: usize,
-    /// Columns of the bar for each power of ten; zero if there is no room for a bar.
-    steps: usize,
-    columns: usize,
-    /// Whether the interval's half width did not fit.
-    is_half_width_left_out: bool,
-}
-
-impl Widths {
-    /// All columns that have something to show. If they do not fit, bars are dropped first, then
-    /// the interval's half width, whose grade the flags show, then the ends of titles.
-    fn new(rows: &[Row<'_>], columns: usize) -> Self {
-        let widest = |measure: fn(&Row<'_>) -> usize| rows.iter().map(measure).max().unwrap_or(0);
-        let column = |measure: fn(&Row<'_>) -> usize, heading: &str| match widest(measure) {
-            0 => 0,
-            wide => wide.max(width(heading)),
-        };
-        let mut widths = Widths {
-            title: widest(|row| width(&row.number.title)),
-            time: column(|row| width(&row.time), TIME),
-            half_width: column(|row| width(&row.half_width), HALF_WIDTH),
-            human: column(|row| width(&row.human), HUMAN),
-            reference: column(|row| width(&row.reference), REFERENCE),
-            steps: 0,
-            columns,
-            is_half_width_left_out: false,
-        };
-        let behind = |flags: usize| if flags > 0 { GAP + flags } else { 0 };
-        let few = behind(widest(|row| min_width(&row.flags)));
-        if widths.used() + few > columns {
-            widths.is_half_width_left_out = widths.half_width > 0;
-            widths.half_width = 0;
-        }
-        let excess = (widths.used() + few).saturating_sub(columns);
-        widths.title = widths.title.saturating_sub(excess);
-        let flags = behind(widest(|row| width(&row.flags.join(", "))));
-        // A bar is at least one column wide.
-        let left = columns.saturating_sub(widths.used() + flags + GAP + 1);
-        widths.steps = (left / DECADES).min(MAX_STEPS);
-        widths
-    }
-
-    /// Columns up to the bar.
-    fn used(&self) -> usize {
-        let columns = [self.time, self.half_width, self.human, self.reference];
-        let is_there = columns.iter().filter(|columns| **columns > 0);
-        self.title + is_there.map(|columns| GAP + columns).sum::<usize>()
-    }
-
-    /// Columns of the bars, with the gap before them.
-    fn bars(&self) -> usize {
-        match self.steps {
-            0 => 0,
-            steps => GAP + steps * DECADES + 1,
-        }
-    }
-
-    /// As many flags as fit.
-    fn flags(&self, row: &Row<'_>) -> String {
-        let used = self.used() + self.bars() + GAP;
-        fit(&row.flags, self.columns.saturating_sub(used))
-    }
-
-    /// Whether a row has more flags than its line shows.
-    fn leaves_flags_out(&self, row: &Row<'_>) -> bool {
-        let shown = self.flags(row);
-        !shown.is_empty() && shown != row.flags.join(", ")
-    }
-
-    /// A title and the cells after it, without absent columns.
-    fn laid_out(&self, title: &str, cells: [(&str, Style); 4], paint: Paint) -> String {
-        let title = cut_end(title, self.title);
-        let mut out = format!("{title:<columns$}", columns = self.title);
-        let columns = [self.time, self.half_width, self.human, self.reference];
-        for ((text, style), columns) in cells.into_iter().zip(columns) {
-            if columns > 0 {
-                let cell = format!("{text:>columns$}");
-                out.push_str(&" ".repeat(GAP));
-                out.push_str(&match text {
-                    "" => cell,
-                    _ => paint.text(style, &cell),
-                });
-            }
-        }
-        out
-    }
-
-    fn heading(&self) -> String {
-        let cells = [TIME, HALF_WIDTH, HUMAN, REFERENCE].map(|heading| (heading, Style::new()));
-        self.laid_out("", cells, Paint { color: false })
-    }
-
-    fn line(&self, row: &Row<'_>, paint: Paint) -> String {
-        let Some(median) = row.number.median_ns else {
-            let title = cut_end(&row.number.title, self.title);
-            let title = format!("{title:<columns$}", columns = self.title);
-            let reason = row.number.reason.as_deref().unwrap_or("no number");
-            let room = self.columns.saturating_sub(self.title + GAP);
-            return format!(
-                "{}  {}",
-                paint.text(paint::DIM, &title),
-                paint.text(paint::DIM, &cut_end(reason, room))
-            );
-        };
-        let plain = Style::new();
-        let cells = [
-            (row.time.as_str(), plain),
-            (row.half_width.as_str(), paint::DIM),
-            (row.human.as_str(), plain),
-            (row.reference.as_str(), paint::DIM),
-        ];
-        let mut out = self.laid_out(&row.number.title, cells, paint);
-        if self.steps > 0 {
-            let bar = bar(median, self.steps);
-            let behind = (self.bars() - GAP).saturating_sub(width(&bar));
-            out.push_str(&" ".repeat(GAP));
-            out.push_str(&paint.text(paint::GOOD, &bar));
-            out.push_str(&" ".repeat(behind));
-        }
-        let flags = self.flags(row);
-        if !flags.is_empty() {
-            out.push_str(&" ".repeat(GAP));
-            out.push_str(&paint.text(paint::CARE, &flags));
-        }
-        out
     }
 }
 

@@ -3,6 +3,7 @@
 use anstyle::Style;
 
 use crate::TableOptions;
+use crate::grid::Grid;
 use crate::paint::Paint;
 use crate::wrap::wrap;
 
@@ -35,13 +36,20 @@ impl Page {
         self.out.push('\n');
     }
 
+    /// Adds a table.
+    pub(crate) fn grid(&mut self, grid: &Grid<'_>) {
+        let drawn = grid.draw(self.columns, self.paint);
+        drawn.lines.iter().for_each(|line| self.line(line));
+    }
+
     /// Adds a paragraph after a painted beginning of this many columns, with its further lines
     /// indented to match.
-    pub(crate) fn hanging(&mut self, begin: &str, columns: usize, text: &str) {
+    pub(crate) fn hanging(&mut self, begin: &str, columns: usize, style: Style, text: &str) {
         for (index, line) in wrap(text, self.columns.saturating_sub(columns))
             .iter()
             .enumerate()
         {
+            let line = self.paint.text(style, line);
             self.line(&match index {
                 0 => format!("{begin}{line}"),
                 _ => format!("{:columns$}{line}", ""),

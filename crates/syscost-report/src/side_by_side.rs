@@ -1,16 +1,16 @@
 //! Rows that differ only in their directory, side by side: a line for each row, a column for each
 //! directory.
 
-mod cell;
 pub(crate) mod text;
 
 use std::collections::BTreeMap;
 
 use syscost_results::directory::{KEY, label_of};
 use syscost_results::row_name;
-use syscost_results::{Directory, Measurement, Status, Unit};
+use syscost_results::{Directory, Measurement};
 
-use crate::units::quantity;
+use crate::units;
+use crate::view::value;
 
 /// The rows of several directories.
 #[derive(Debug)]
@@ -86,22 +86,15 @@ impl Line<'_> {
 
     /// A column's median divided by the first column's, if both are positive.
     pub(crate) fn ratio(&self, column: usize) -> Option<f64> {
-        let first = number(self.cells[0]?)?;
-        let other = number(self.cells[column]?)?;
-        (first.0 == other.0 && first.1 > 0.0 && other.1 > 0.0).then(|| other.1 / first.1)
+        let (first, other) = self.cells[0].zip(self.cells[column])?;
+        let [below, above] = [value(first)?.median, value(other)?.median];
+        (first.unit == other.unit && below > 0.0 && above > 0.0).then(|| above / below)
     }
 
-    /// That ratio with three digits: `0.254 x`; empty without one.
+    /// That ratio: `0.25x`; empty without one.
     pub(crate) fn ratio_text(&self, column: usize) -> String {
-        let ratio = self.ratio(column);
-        ratio.map_or_else(String::new, |ratio| quantity(Unit::Ratio, ratio))
+        self.ratio(column).map(units::ratio).unwrap_or_default()
     }
-}
-
-/// A row's unit and median, if it was measured.
-fn number(row: &Measurement) -> Option<(Unit, f64)> {
-    let median = row.estimate.median.filter(|_| row.status == Status::Ok)?;
-    Some((row.unit, median))
 }
 
 /// The case in a row's name, without the directory.
@@ -129,7 +122,7 @@ mod tests {
         assert_eq!(first.case, "access=random,cache=warm,size=4K");
         assert!(first.cells.iter().all(Option::is_some));
         assert_eq!(first.ratio(0), Some(1.0));
-        assert_eq!(first.ratio_text(1), "0.500 x");
+        assert_eq!(first.ratio_text(1), "0.50x");
         let sync = beside.lines.iter().find(|line| line.id == "fs.sync");
         let sync = sync.expect("it is there");
         assert_eq!((sync.case.as_str(), sync.cells[1].is_none()), ("", true));
@@ -138,7 +131,7 @@ mod tests {
         let cold = &beside.lines[1];
         assert_eq!(
             cold.cells[1].map(|row| row.status),
-            Some(Status::Unsupported)
+            Some(syscost_results::Status::Unsupported)
         );
         assert_eq!(cold.ratio_text(1), "");
         assert!(beside.lines.iter().all(|line| line.id != "fs.nfs"));

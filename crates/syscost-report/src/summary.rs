@@ -4,24 +4,17 @@
 mod closing;
 
 use syscost_results::beside::figure;
-use syscost_results::summary::{Aside, Block, Line, summary as blocks};
+use syscost_results::summary::{Aside, Block, summary as blocks};
 use syscost_results::{Run, Unit};
 
 use crate::TableOptions;
-use crate::layout::{fit, no_number_style};
+use crate::grid::{self, Behind, Cell, Grid, INDENT, Name};
 use crate::page::Page;
-use crate::paint::{self, cut_end, width};
-use crate::sentence::{self, Mark};
+use crate::paint;
+use crate::sentence;
 use crate::table::Beside;
 use crate::units::quantity;
-use crate::view::{Column, RowView};
-
-/// Columns between two columns.
-const GAP: usize = 2;
-/// Width of a mark, with a space on each side.
-const MARK: usize = 3;
-/// Minimum width of the signs.
-const SIGNS: usize = 3;
+use crate::view::{Column, RowView, tone_without_number};
 
 /// Another run for reference, and its name.
 #[derive(Debug, Clone, Copy)]
@@ -37,8 +30,8 @@ impl Reference<'_> {
     pub fn beside(&self, run: &Run) -> Beside {
         let rows = run.measurements.iter();
         let figures = rows.filter_map(|row| {
-            let value = figure(row, run, self.run)?.median;
-            Some((row.name.clone(), quantity(row.unit, value)))
+            let figure = figure(row, run, self.run)?;
+            Some((row.name.clone(), figure))
         });
         Beside {
             sentence: self.sentence(),
@@ -66,179 +59,74 @@ pub fn summary(run: &Run, reference: Option<Reference<'_>>, options: &TableOptio
         page.dim(&reference.sentence());
     }
     let blocks = blocks(run, reference.map(|reference| reference.run));
-    let widths = Widths::new(&blocks, page.columns);
-    let mut are_signs_left_out = false;
-    for block in &blocks {
-        page.line("");
-        page.heading(block, &widths);
-        for line in &block.lines {
-            are_signs_left_out |= page.row(block.aside, line, &widths);
-        }
-    }
-    page.closing(run, &blocks, are_signs_left_out, options);
+    let drawn = grid(&blocks).draw(page.columns, page.paint);
+    drawn.lines.iter().for_each(|line| page.line(line));
+    page.closing(run, &blocks, &drawn, options);
     page.out
 }
 
-/// A line's texts before they are laid out.
-struct Cells {
-    median: String,
-    half_width: String,
-    aside: String,
-    reference: String,
-    /// Grade and flags.
-    signs: Vec<&'static str>,
+/// The column that is another in some blocks.
+const ASIDE: usize = 3;
+
+/// The columns of a block, and in which order they are left out where there is no room.
+fn columns(aside: Aside) -> [(Column, u8); 7] {
+    let aside = match aside {
+        Aside::P99 => Column::P99,
+        Aside::Cycles => Column::Cycles,
+    };
+    [
+        (Column::Median, 0),
+        (Column::Unit, 0),
+        (Column::HalfWidth, 3),
+        (aside, 5),
+        (Column::Reference, 1),
+        (Column::Ratio, 2),
+        (Column::Mark, 0),
+    ]
 }
 
-impl Cells {
-    fn of(aside: Aside, line: &Line<'_>) -> Option<Self> {
-        let row = line.row;
-        let view = RowView::of(row);
-        let figures = view.figures.as_ref()?;
-        let aside = match aside {
-            Aside::P99 => Column::P99,
-            Aside::Cycles => Column::Cycles,
-        };
-        Some(Cells {
-            median: format!("{} {}", figures.median, figures.unit)
-                .trim_end()
-                .to_owned(),
-            half_width: view.cell(Column::HalfWidth).text,
-            aside: view.cell(aside).text,
-            reference: line
-                .reference
-                .map_or_else(String::new, |value| quantity(row.unit, value.median)),
-            signs: view.signs(),
-        })
-    }
-}
-
-/// As many whole signs as fit, with `+` and the number of further ones.
-fn signs_in(signs: &[&str], room: usize) -> String {
-    match fit(signs, room) {
-        none if none.is_empty() && !signs.is_empty() => format!("+{}", signs.len()),
-        fitting => fitting,
-    }
-}
-
-struct Widths {
-    title: usize,
-    median: usize,
-    half_width: usize,
-    aside: usize,
-    reference: usize,
-}
-
-impl Widths {
-    fn new(blocks: &[Block<'_>], columns: usize) -> Self {
-        let lines = || {
-            let lines = blocks
-                .iter()
-                .flat_map(|block| block.lines.iter().map(|line| (block.aside, line)));
-            lines.filter_map(|(aside, line)| Cells::of(aside, line))
-        };
-        let widest = |text: fn(&Cells) -> &String, heading: &str| {
-            let widths = lines().map(|cells| width(text(&cells)));
-            widths.max().unwrap_or(0).max(width(heading))
-        };
-        let has_reference = lines().any(|cells| !cells.reference.is_empty());
-        let titles = blocks.iter().flat_map(|block| &block.lines);
-        let title = titles.map(|line| width(&line.title)).max().unwrap_or(0);
-        let median = widest(|cells| &cells.median, "median");
-        let half_width = widest(|cells| &cells.half_width, "± 95 %");
-        let aside = widest(|cells| &cells.aside, "cycles");
-        let reference = match has_reference {
-            true => widest(|cells| &cells.reference, "reference"),
-            false => 0,
-        };
-        let numbers = median + half_width + aside + reference + 4 * GAP;
-        // Two columns before the title; the mark and the signs after the numbers.
-        let around = GAP + MARK + SIGNS;
-        Widths {
-            title: title.min(columns.saturating_sub(numbers + around)),
-            median,
-            half_width,
-            aside,
-            reference,
+/// All blocks, in the same columns.
+fn grid<'t>(blocks: &'t [Block<'_>]) -> Grid<'t> {
+    let laid_out = |aside| columns(aside).map(|(column, rank)| column.in_grid(rank));
+    let mut columns_of_all = laid_out(Aside::P99);
+    columns_of_all[ASIDE] = grid::right("p99, cycles").rank(5);
+    let mut grid = Grid::new(columns_of_all.to_vec());
+    for block in blocks {
+        let columns = columns(block.aside);
+        grid.whole("");
+        let headings = laid_out(block.aside).map(grid::Column::heading);
+        grid.headed(Cell::new(block.title, paint::HEADING), headings.to_vec());
+        for line in &block.lines {
+            let view = RowView::of(line.row).beside(line.reference);
+            let name = Name::whole(&*line.title, INDENT);
+            match view.no_number() {
+                Some(reason) => {
+                    let tone = tone_without_number(line.row.status);
+                    grid.instead(name, Cell::new(reason, paint::style(tone)));
+                }
+                None => {
+                    let cells = columns.map(|(column, _)| view.cell(column).into());
+                    grid.line(name, cells.to_vec(), Behind::Signs(view.signs()));
+                }
+            }
+            if let Some((value, what)) = line.part {
+                let value = quantity(Unit::Nanoseconds, value);
+                let (value, unit) = value.split_once(' ').unwrap_or((&value, ""));
+                let cells = [value, unit].map(|text| Cell::from(text.to_owned()));
+                grid.line(
+                    Name::whole(what, 2 * INDENT),
+                    cells.to_vec(),
+                    Behind::Nothing,
+                );
+            }
         }
     }
+    grid
 }
 
 impl Page {
     fn dim(&mut self, text: &str) {
         self.paragraph(0, paint::DIM, text);
-    }
-
-    fn heading(&mut self, block: &Block<'_>, widths: &Widths) {
-        let aside = match block.aside {
-            Aside::P99 => "p99",
-            Aside::Cycles => "cycles",
-        };
-        let title = cut_end(block.title, widths.title);
-        let pad = " ".repeat(widths.title + 2 * GAP - width(&title));
-        let reference = if widths.reference > 0 {
-            "reference"
-        } else {
-            ""
-        };
-        let rest = format!(
-            "{:>median$}  {:>half$}  {aside:>beside$}  {reference:>last$}",
-            "median",
-            "± 95 %",
-            median = widths.median,
-            half = widths.half_width,
-            beside = widths.aside,
-            last = widths.reference,
-        );
-        let title = self.paint.text(paint::HEADING, &title);
-        let rest = self.paint.text(paint::DIM, rest.trim_end());
-        self.line(&format!("{title}{pad}{rest}"));
-    }
-
-    /// Adds a line, and returns whether it has more signs than it shows.
-    fn row(&mut self, aside: Aside, line: &Line<'_>, widths: &Widths) -> bool {
-        let title = format!(
-            "  {:<width$}",
-            cut_end(&line.title, widths.title),
-            width = widths.title
-        );
-        let Some(cells) = Cells::of(aside, line) else {
-            let room = self.columns.saturating_sub(widths.title + 2 * GAP);
-            let words = cut_end(&sentence::no_number(line.row), room);
-            let style = no_number_style(line.row.status);
-            let words = self.paint.text(style, &words);
-            self.line(&format!("{title}  {words}"));
-            return false;
-        };
-        let mark = Mark::of(&line.row.evidence);
-        let numbers = format!(
-            "{:>half$}  {:>beside$}  {:>last$}",
-            cells.half_width,
-            cells.aside,
-            cells.reference,
-            half = widths.half_width,
-            beside = widths.aside,
-            last = widths.reference,
-        );
-        let used = width(&title) + widths.median + width(&numbers) + 2 * GAP + MARK;
-        let behind = signs_in(&cells.signs, self.columns.saturating_sub(used));
-        let text = format!(
-            "{title}  {:>median$}  {}{} {}",
-            cells.median,
-            self.paint.text(paint::DIM, &numbers),
-            self.paint
-                .text(paint::style(mark.tone()), &format!(" {}", mark.sign())),
-            self.paint.text(paint::CARE, &behind),
-            median = widths.median,
-        );
-        self.line(&text);
-        if let Some((value, what)) = line.part {
-            let value = quantity(Unit::Nanoseconds, value);
-            let what = format!("    {what}");
-            let columns = [widths.title + GAP, widths.median];
-            let text = format!("{what:<0$}  {value:>1$}", columns[0], columns[1]);
-            self.line(&text);
-        }
-        behind != cells.signs.join(", ")
     }
 }
 
@@ -253,6 +141,7 @@ mod tests {
 
     use super::*;
     use crate::fixture;
+    use crate::paint::width;
 
     /// A run with every row of the summary, each as long as rows can be.
     pub(super) fn full() -> Run {

@@ -1,29 +1,32 @@
 //! The table in a terminal.
 //!
 //! A section for each group, one line per row (below its benchmark's line, if that has several
-//! rows): its name, median, the half width of the 95 % interval, minimum, core cycles, what the
-//! evidence says, and flags. Columns align within a section, whose heading names them, so the long
-//! names of one group do not narrow another. A row without a number says why in its place. Only
-//! some rows of a long curve are shown, unless all are asked for. If the width does not suffice,
-//! the minimum is dropped first, then the cycles, then the parameters in the middle of names; the
-//! legend says which columns were dropped.
+//! rows): its name, median, the half width of the 95 % interval, whatever else there is room for,
+//! what the evidence says, and flags. Columns align within a section, whose heading names them, so
+//! the long names of one group do not narrow another. A row without a number says why in its place.
+//! Only some rows of a long curve are shown, unless all are asked for. The legend says which columns
+//! did not fit.
+
+mod rows;
 
 use std::collections::BTreeMap;
 
 use syscost_results::directory::label_of;
-use syscost_results::{Measurement, Run, Status};
+use syscost_results::{Measurement, Run, Status, beside};
 
 use crate::{
     footer::{self, Shown},
-    layout::{INDENT, Layout, Row},
+    grid::{Behind, Cell, Grid, INDENT, Name},
     paint::{self, Paint},
     sentence,
     side_by_side::{SideBySide, text},
+    view::{Column, RowView, tone_without_number},
     wrap::{hanging, wrap},
 };
+use rows::Row;
 
 /// How to draw the table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TableOptions {
     /// Maximum width in columns; values below 60 count as 60.
     pub width: usize,
@@ -45,12 +48,12 @@ pub struct TableOptions {
 }
 
 /// Another run's figures, to be shown beside those of the same rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Beside {
     /// What it is, in a line.
     pub sentence: String,
-    /// Figures with their units, by the row's name.
-    pub figures: BTreeMap<String, String>,
+    /// Its figures, by the row's name.
+    pub figures: BTreeMap<String, beside::Beside>,
 }
 
 impl Default for TableOptions {
@@ -91,8 +94,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     let mut rows = Row::of(&run.measurements, options.verbose);
     if let Some(beside) = &options.beside {
         for row in &mut rows {
-            let figure = beside.figures.get(&row.view.row.name);
-            row.reference = Some(figure.cloned().unwrap_or_default());
+            row.view.beside = beside.figures.get(&row.view.row.name).copied();
         }
     }
     let mut out = String::new();
@@ -133,47 +135,100 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     out
 }
 
+/// The columns, and in which order they are left out where there is no room: what was asked for,
+/// the reference, last.
+const COLUMNS: [(Column, u8); 11] = [
+    (Column::Median, 0),
+    (Column::Unit, 0),
+    (Column::HalfWidth, 3),
+    (Column::Reference, 1),
+    (Column::Ratio, 2),
+    (Column::Best, 6),
+    (Column::P99, 8),
+    (Column::Cycles, 5),
+    (Column::Interval, 10),
+    (Column::Undisturbed, 9),
+    (Column::Mark, 0),
+];
+
 /// The rows of a group, one line each.
 fn plain<'r>(section: &[Row<'r>], options: &TableOptions, out: &mut String, shown: &mut Shown<'r>) {
     let paint = Paint {
         color: options.color,
     };
-    let layout = Layout::new(section, options.width);
-    let lines = layout.lines(section[0].view.group(), section, paint);
-    shown.rows.extend(section.iter().map(|row| row.view.row));
-    shown.columns_left_out.extend(layout.left_out());
-    shown.are_flags_left_out |= lines.are_flags_left_out;
-    push(out, &lines.heading);
+    let mut grid = Grid::new(COLUMNS.map(|(column, rank)| column.in_grid(rank)).to_vec());
+    grid.heading(section[0].view.group(), paint::HEADING);
     let mut above = "";
-    for (row, line) in section.iter().zip(&lines.rows) {
-        if row.is_nested() && row.view.operation() != above {
-            let title = paint.text(paint::DIM, &row.view.row.title);
-            push(
-                out,
-                &format!("{}{}  {title}", " ".repeat(INDENT), row.view.operation()),
-            );
+    for row in section {
+        let operation = row.view.operation();
+        if row.is_nested() && operation != above {
+            grid.whole(benchmark(operation, &row.view.row.title, paint));
         }
-        above = row.view.operation();
-        push(out, line);
-        left_out(row, options, out);
+        above = operation;
+        add(&mut grid, row);
+        grid.whole_lines(left_out(row, options));
         if options.verbose {
-            for note in footer::notes(row.view.row) {
+            for note in footer::notes(&row.view) {
                 let indent = " ".repeat(INDENT + 2);
-                for line in hanging(&note, options.width, &indent, &indent) {
-                    push(out, &paint.text(paint::DIM, &line));
-                }
+                let lines = hanging(&note, options.width, &indent, &indent);
+                grid.whole_lines(
+                    lines
+                        .iter()
+                        .map(|line| paint.text(paint::DIM, line.trim_end())),
+                );
             }
         }
     }
+    shown
+        .rows
+        .extend(section.iter().map(|row| row.view.clone()));
+    draw(&grid, options, out, shown);
+}
+
+/// Adds a row's line.
+fn add<'r>(grid: &mut Grid<'r>, row: &Row<'r>) {
+    let view = &row.view;
+    let name = Name {
+        // Its like have the same line above, if any.
+        among: if row.is_nested() { &view.row.id } else { "" },
+        ..Name::new(row.name, row.indent)
+    };
+    match view.no_number() {
+        Some(reason) => {
+            let tone = tone_without_number(view.row.status);
+            grid.instead(name, Cell::new(reason, paint::style(tone)));
+        }
+        None => {
+            let cells = COLUMNS.map(|(column, _)| Cell::from(view.cell(column)));
+            grid.line(name, cells.to_vec(), Behind::Signs(view.signs()));
+        }
+    }
+}
+
+/// The line above the rows of a benchmark that has several.
+pub(crate) fn benchmark(operation: &str, title: &str, paint: Paint) -> String {
+    let title = paint.text(paint::DIM, title);
+    format!("{:INDENT$}{operation}  {title}", "")
+}
+
+/// Adds the lines of a section, and notes what there was no room for.
+fn draw(grid: &Grid<'_>, options: &TableOptions, out: &mut String, shown: &mut Shown<'_>) {
+    let paint = Paint {
+        color: options.color,
+    };
+    let drawn = grid.draw(options.width, paint);
+    shown.columns_left_out.extend(drawn.left_out);
+    shown.are_flags_left_out |= drawn.are_signs_left_out;
+    drawn.lines.iter().for_each(|line| push(out, line));
     out.push('\n');
 }
 
 /// Says how many rows of a curve are not shown, below its last row.
-fn left_out(row: &Row<'_>, options: &TableOptions, out: &mut String) {
+fn left_out(row: &Row<'_>, options: &TableOptions) -> Option<String> {
     let paint = Paint {
         color: options.color,
     };
-    if row.left_out > 0 {
+    (row.left_out > 0).then(|| {
         let id = &row.view.row.id;
         let plot = options.name.iter();
         let plot: String = plot
@@ -184,8 +239,8 @@ fn left_out(row: &Row<'_>, options: &TableOptions, out: &mut String) {
             " ".repeat(2 * INDENT),
             row.left_out,
         );
-        push(out, &paint.text(paint::DIM, &note));
-    }
+        paint.text(paint::DIM, &note)
+    })
 }
 
 /// The rows of several directories side by side, if shown for any of them.
@@ -200,15 +255,12 @@ fn several_directories<'r>(
         let mut shown = section.iter();
         shown.any(|shown| shown.view.row.name == row.name)
     };
-    let has_more = |row: &Measurement| {
-        row.status.has_figures() && footer::signs(&row.estimate, &row.flags).len() > 1
-    };
     let lines = &mut beside.lines;
     lines.retain(|line| line.cells.iter().flatten().any(|row| is_shown(row)));
     let cells = lines.iter().flat_map(|line| line.cells.iter().flatten());
-    for &row in cells {
-        shown.rows.push(row);
-        shown.are_flags_left_out |= has_more(row);
+    for view in cells.map(|row| RowView::of(row)) {
+        shown.are_flags_left_out |= view.signs().len() > 1;
+        shown.rows.push(view);
     }
     let first = beside.labels[0];
     let paint = Paint {
@@ -224,7 +276,9 @@ fn several_directories<'r>(
     }
     let of_first = |row: &&Row<'_>| label_of(&row.view.row.name) == Some(first);
     for row in section.iter().filter(of_first) {
-        left_out(row, options, out);
+        left_out(row, options)
+            .iter()
+            .for_each(|line| push(out, line));
     }
     out.push('\n');
 }

@@ -128,6 +128,17 @@ pub fn quantity(unit: Unit, value: f64) -> String {
         .to_owned()
 }
 
+/// A ratio to another number: `1.27x`.
+pub(crate) fn ratio(ratio: f64) -> String {
+    let decimals = match ratio {
+        small if small < 0.0995 => 3,
+        usual if usual < 9.995 => 2,
+        large if large < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{}x", seen(ratio, decimals))
+}
+
 /// Both ends of an interval at one scale, with as many digits as a median with this interval would
 /// have: `115.9 to 116.4 ns`.
 pub fn interval(unit: Unit, low: f64, high: f64) -> String {

@@ -3,10 +3,14 @@
 //! A renderer chooses [`Column`]s and lays their cells out; what a cell says, by what it is sorted
 //! and whether it is good or bad news is decided here alone.
 
-use syscost_results::{Flag, Measurement, Status};
+use std::collections::BTreeMap;
+
+use syscost_results::beside::Beside;
+use syscost_results::{Estimate, Flag, Measurement, Status, row_name};
 
 use crate::chart::Value;
 use crate::footer;
+use crate::grid;
 use crate::sentence::{self, Mark};
 use crate::units::{self, Figures, quantity};
 
@@ -14,12 +18,16 @@ use crate::units::{self, Figures, quantity};
 #[derive(Debug, Clone)]
 pub(crate) struct RowView<'r> {
     pub(crate) row: &'r Measurement,
+    /// The numbers that its status allows, in its unit.
+    pub(crate) estimate: Estimate,
     /// Its number as text, or its bound; `None` without one.
     pub(crate) figures: Option<Figures>,
     /// Its number; `None` if there is none or a bound only.
     pub(crate) value: Option<Value>,
     /// What the evidence says.
     pub(crate) mark: Mark,
+    /// The figure of the same row in the run that this one is shown beside.
+    pub(crate) beside: Option<Beside>,
 }
 
 /// What can be shown of a row in a cell of its own.
@@ -31,27 +39,53 @@ pub(crate) enum Column {
     Unit,
     /// How far the 95 % interval reaches, on its longer side.
     HalfWidth,
+    /// Both ends of the 95 % interval, with their unit.
+    Interval,
     /// The best sample.
     Best,
     /// The 99th percentile of single operations, with its unit.
     P99,
     /// The median in cycles of the core.
     Cycles,
+    /// The share of its samples that nothing disturbed.
+    Undisturbed,
+    /// The median while the core was shared, with its unit.
+    Shared,
+    /// The reference's median, with its unit.
+    Reference,
+    /// How many times the reference's the median is, and where their intervals lie apart, which
+    /// is better.
+    Ratio,
     /// What the evidence says.
     Mark,
 }
 
 impl Column {
     /// What stands above it.
-    pub(crate) fn heading(self) -> &'static str {
+    pub(crate) const fn heading(self) -> &'static str {
         match self {
             Column::Median => "median",
             Column::Unit => "",
             Column::HalfWidth => "± 95 %",
+            Column::Interval => "95 % interval",
             Column::Best => "best",
             Column::P99 => "p99",
             Column::Cycles => "cycles",
+            Column::Undisturbed => "undisturbed",
+            Column::Shared => "on a shared core",
+            Column::Reference => "reference",
+            Column::Ratio => "ratio",
             Column::Mark => "evidence",
+        }
+    }
+
+    /// As it is laid out in a terminal, left out in the order of this rank where there is no room.
+    pub(crate) const fn in_grid(self, rank: u8) -> grid::Column {
+        match self {
+            // It belongs to the number before it.
+            Column::Unit => grid::left("").after(1),
+            Column::Mark => grid::left("").after(1),
+            _ => grid::right(self.heading()).rank(rank),
         }
     }
 }
@@ -84,10 +118,17 @@ impl<'r> RowView<'r> {
     pub(crate) fn of(row: &'r Measurement) -> Self {
         RowView {
             row,
+            estimate: allowed(row),
             figures: Figures::of(row),
             value: value(row),
             mark: Mark::of(&row.evidence),
+            beside: None,
         }
+    }
+
+    /// The view with the reference's figure.
+    pub(crate) fn beside(self, beside: Option<Beside>) -> Self {
+        RowView { beside, ..self }
     }
 
     /// The id before its first dot.
@@ -99,6 +140,23 @@ impl<'r> RowView<'r> {
     pub(crate) fn operation(&self) -> &'r str {
         let id = &self.row.id;
         id.split_once('.').map_or(id, |(_, operation)| operation)
+    }
+
+    /// The case in its name, `call=getppid,via=libc`; empty for a benchmark with one.
+    pub(crate) fn case(&self) -> &'r str {
+        row_name::case(&self.row.name).unwrap_or_default()
+    }
+
+    /// Its name without the group.
+    pub(crate) fn label(&self) -> &'r str {
+        let name = &self.row.name;
+        name.split_once('.').map_or(name, |(_, label)| label)
+    }
+
+    /// The numbers beside the main one that its status allows.
+    pub(crate) fn details(&self) -> Option<&'r BTreeMap<String, f64>> {
+        let has_them = matches!(self.row.status, Status::Ok | Status::AboveRange);
+        has_them.then_some(&self.row.details)
     }
 
     /// Why it has no number.
@@ -123,7 +181,7 @@ impl<'r> RowView<'r> {
     /// The grade of its precision, then the short names of its flags; none without a number.
     pub(crate) fn signs(&self) -> Vec<&'static str> {
         match self.figures {
-            Some(_) => footer::signs(&self.row.estimate, &self.row.flags),
+            Some(_) => footer::signs(&self.estimate, &self.row.flags),
             None => Vec::new(),
         }
     }
@@ -138,15 +196,16 @@ impl<'r> RowView<'r> {
         let Some(figures) = &self.figures else {
             return Cell::default();
         };
-        let estimate = &self.row.estimate;
+        let estimate = &self.estimate;
+        let in_unit = |value: Option<f64>| {
+            let text = value.map(|value| quantity(self.row.unit, value));
+            quiet(text.unwrap_or_default(), value)
+        };
         match column {
             Column::Median => Cell {
                 text: figures.median.clone(),
-                order: match self.row.status {
-                    Status::AboveRange => estimate.ci95_low,
-                    Status::BelowResolution => estimate.ci95_high,
-                    _ => estimate.median,
-                },
+                // A bound stands where only it is known.
+                order: estimate.median.or(estimate.ci95_low).or(estimate.ci95_high),
                 tone: Tone::Plain,
             },
             Column::Unit => Cell {
@@ -154,19 +213,24 @@ impl<'r> RowView<'r> {
                 ..Cell::default()
             },
             Column::HalfWidth => quiet(figures.half_width.clone(), self.relative_half_width()),
-            Column::Best => {
-                let best = self.row.best().filter(|_| !figures.best.is_empty());
-                quiet(figures.best.clone(), best)
+            Column::Interval => {
+                let ends = estimate.ci95_low.zip(estimate.ci95_high);
+                let text = ends.map(|(low, high)| units::interval(self.row.unit, low, high));
+                quiet(text.unwrap_or_default(), estimate.ci95_low)
             }
-            Column::P99 => {
-                let p99 = estimate.p99.filter(|_| self.value.is_some());
-                let text = p99.map(|p99| quantity(self.row.unit, p99));
-                quiet(text.unwrap_or_default(), p99)
-            }
+            Column::Best => quiet(figures.best.clone(), estimate.best),
+            Column::P99 => in_unit(estimate.p99),
             Column::Cycles => {
                 let cycles = self.cycles();
                 quiet(cycles.map(units::cycles).unwrap_or_default(), cycles)
             }
+            Column::Undisturbed => {
+                let share = estimate.undisturbed_percent;
+                quiet(share.map(sentence::share).unwrap_or_default(), share)
+            }
+            Column::Shared => in_unit(estimate.shared_median),
+            Column::Reference => in_unit(self.beside.map(|beside| beside.median)),
+            Column::Ratio => self.ratio(),
             Column::Mark => Cell {
                 text: self.mark.sign().to_owned(),
                 order: Some(f64::from(self.mark as u8)),
@@ -175,11 +239,49 @@ impl<'r> RowView<'r> {
         }
     }
 
+    fn ratio(&self) -> Cell {
+        let found = self.beside.filter(|_| self.value.is_some());
+        let found = found.and_then(|beside| Some((beside, beside.ratio(self.row)?)));
+        found.map_or_else(Cell::default, |(beside, ratio)| {
+            let apart = beside.is_apart(self.row);
+            compared(ratio, apart.then(|| beside.is_better(self.row)))
+        })
+    }
+
     /// The longer side of the interval as a share of the median, as rows differ in their units.
     fn relative_half_width(&self) -> Option<f64> {
         let value = self.value?;
         let (low, high) = value.low.zip(value.high)?;
         Some((high - value.median).max(value.median - low) / value.median)
+    }
+}
+
+/// What a text without colours says of a ratio to a figure that is better, and to one that is worse.
+pub(crate) const RATIO_LEGEND: &str = "ratio: the median over the reference's; ▲ better, ▼ worse, where their 95 % intervals lie apart";
+
+/// A ratio to a reference; `is_better` if the two are apart.
+pub(crate) fn compared(ratio: f64, is_better: Option<bool>) -> Cell {
+    let (sign, tone) = match is_better {
+        None => (" ", Tone::Quiet),
+        Some(true) => ("▲", Tone::Good),
+        Some(false) => ("▼", Tone::Bad),
+    };
+    Cell {
+        text: format!("{} {sign}", units::ratio(ratio)),
+        order: Some(ratio),
+        tone,
+    }
+}
+
+/// How the text in place of a number is to be taken.
+pub(crate) fn tone_without_number(status: Status) -> Tone {
+    match status {
+        Status::Withheld | Status::Failed => Tone::Bad,
+        Status::Ok
+        | Status::BelowResolution
+        | Status::AboveRange
+        | Status::Unsupported
+        | Status::Skipped => Tone::Quiet,
     }
 }
 
@@ -191,4 +293,30 @@ pub(crate) fn value(row: &Measurement) -> Option<Value> {
         low: estimate.ci95_low,
         high: estimate.ci95_high,
     })
+}
+
+/// The numbers that a row's status allows: of a withheld row none, whatever its document holds.
+fn allowed(row: &Measurement) -> Estimate {
+    let nothing = Estimate {
+        rounds: row.estimate.rounds,
+        samples: row.estimate.samples,
+        ..Estimate::default()
+    };
+    match row.status {
+        Status::Ok => Estimate {
+            best: row.best(),
+            ..row.estimate.clone()
+        },
+        Status::BelowResolution => Estimate {
+            ci95_high: row.estimate.ci95_high,
+            undisturbed_percent: row.estimate.undisturbed_percent,
+            ..nothing
+        },
+        Status::AboveRange => Estimate {
+            ci95_low: row.estimate.ci95_low,
+            undisturbed_percent: row.estimate.undisturbed_percent,
+            ..nothing
+        },
+        Status::Withheld | Status::Unsupported | Status::Failed | Status::Skipped => nothing,
+    }
 }

@@ -1,7 +1,7 @@
 //! Wraps text for a terminal, in the same way for all commands. Lines end only between words, never
-//! within a hyphenated name.
+//! within a hyphenated name; within the name of a row only after a parameter, and only if it is long.
 
-use textwrap::core::display_width;
+use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// A space at which no line is broken.
@@ -23,10 +23,27 @@ pub fn hanging(text: &str, width: usize, first: &str, others: &str) -> Vec<Strin
     let options = Options::new(width)
         .initial_indent(first)
         .subsequent_indent(others)
-        .word_separator(WordSeparator::AsciiSpace)
+        .word_separator(WordSeparator::Custom(parts))
         .word_splitter(WordSplitter::NoHyphenation);
     let lines = textwrap::wrap(text, options).into_iter();
     lines.map(|line| line.replace(NO_BREAK, " ")).collect()
+}
+
+/// A name wider than this may not fit on a line of its own in the narrowest terminal.
+const LONG: usize = 50;
+
+/// What a line may end after: words, and the parameters of a long name.
+fn parts(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    let words = WordSeparator::AsciiSpace.find_words(line);
+    Box::new(words.flat_map(move |word| {
+        let is_long = display_width(word.word) > LONG;
+        let end = if is_long { ',' } else { '\0' };
+        let mut parts: Vec<Word<'_>> = word.word.split_inclusive(end).map(Word::from).collect();
+        if let Some(last) = parts.last_mut() {
+            last.whitespace = word.whitespace;
+        }
+        parts
+    }))
 }
 
 /// `text` after `head` on one line if both fit, else below it after `indent`.
@@ -54,6 +71,21 @@ mod tests {
             wrap(kernel, 30),
             ["measured on Linux", "6.18.44-fc-v782, clock tsc"]
         );
+    }
+
+    #[test]
+    fn a_long_name_is_broken_after_a_parameter() {
+        let name = "ipc.round_trip{via=unix_stream,between=processes,cpus=same,size=64}: why";
+        for width in 31..70 {
+            for line in wrap(name, width) {
+                assert!(
+                    [",", ":", "why"].iter().any(|end| line.ends_with(end)),
+                    "{line}"
+                );
+                assert!(display_width(&line) <= width, "{line}");
+            }
+        }
+        assert_eq!(wrap("a name{one=1,b=2}", 16), ["a", "name{one=1,b=2}"]);
     }
 
     #[test]

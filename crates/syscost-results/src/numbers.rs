@@ -48,14 +48,21 @@ impl Numbers {
         for number in &mut self.numbers {
             let mut rows = run.measurements.iter();
             let row = rows.find(|row| Some(&row.name) == number.row.as_ref());
-            number.reference_ns = row.and_then(|row| {
+            let reference = row.and_then(|row| {
+                let figure = figure(row, run, other)?;
                 let estimate = Estimate {
-                    median: Some(figure(row, run, other)?.median),
+                    median: Some(figure.median),
+                    ci95_low: figure.low,
+                    ci95_high: figure.high,
                     ..Estimate::default()
                 };
-                let [median, ..] = times(LIST.get(number.line)?.scale, row.unit, &estimate)?;
-                median
+                times(LIST.get(number.line)?.scale, row.unit, &estimate)
             });
+            [
+                number.reference_ns,
+                number.reference_ci95_low_ns,
+                number.reference_ci95_high_ns,
+            ] = reference.unwrap_or_default();
         }
         self
     }
@@ -79,6 +86,10 @@ pub struct Number {
     pub human_s: Option<f64>,
     /// The time of the same row in the run that it is put beside, in ns; null without one.
     pub reference_ns: Option<f64>,
+    /// Lower end of its 95 % confidence interval, in ns.
+    pub reference_ci95_low_ns: Option<f64>,
+    /// Upper end of it, in ns.
+    pub reference_ci95_high_ns: Option<f64>,
     /// Why there is no number.
     pub reason: Option<String>,
     /// The flags of its row.

@@ -3,28 +3,33 @@
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    IN_TURN, are_rows_left_out, change, clean, group_interval, group_ratio, groups_note,
-    is_noticed, margin, medians, notices, own_notes, power, side, sides, spread, summary, tail,
-    value, verdict, why_missing,
+    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, change, clean, group_interval,
+    group_ratio, groups_note, is_noticed, margin, medians, notices, own_notes, power, side, sides,
+    single_runs, spread, summary, tail, value, verdict, why_missing,
 };
 use crate::sentence;
 
 /// The comparison as Markdown that ends in a newline: what changed, and every row if `verbose`.
 pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     let mut out = format!("**{}**\n", summary(comparison));
-    out.extend(power(comparison).map(|power| format!("\nIt {power}.\n")));
     let [base, new] = sides(comparison);
     out.push_str(&format!("\n- {base}: {}\n", cell(&side(&comparison.base))));
     out.push_str(&format!("- {new}: {}\n", cell(&side(&comparison.new))));
     let in_turn = comparison.paired.then(|| IN_TURN.to_owned());
-    for line in in_turn.into_iter().chain(spread(comparison)) {
+    let caveat = single_runs(comparison);
+    for line in in_turn
+        .into_iter()
+        .chain(spread(comparison))
+        .chain(caveat.clone())
+    {
         out.push_str(&format!("- {}\n", cell(&line)));
     }
-    for line in notices(comparison) {
-        out.push_str(&format!("- {}\n", cell(&line)));
-    }
-    push_groups(&mut out, comparison);
     let [base, new] = [base, new].map(|side| side[..1].to_uppercase() + &side[1..]);
+    push_rows(&mut out, comparison, [&base, &new], verbose);
+    out.extend(power(comparison).map(|power| format!("\nIt {power}.\n")));
+    if are_few_settled(comparison) {
+        out.push_str(&format!("\nM{}.\n", &TOO_FEW[1..]));
+    }
     let facts: Vec<&Difference> = comparison
         .facts
         .iter()
@@ -40,36 +45,12 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
             push_row(&mut out, &cells);
         }
     }
-    let own_notes = own_notes(comparison);
-    let shown: Vec<&Row> = comparison
-        .rows
-        .iter()
-        .filter(|row| verbose || matches!(row.verdict, Change::Worse | Change::Better))
-        .collect();
-    if !shown.is_empty() {
-        out.push_str(&format!(
-            "\n| Row | {base} | {new} | Change | Margin | Verdict |\n|---|--:|--:|---|--:|---|\n"
-        ));
-        for row in shown {
-            let name = format!("`{}`", row.name.replace('`', "'"));
-            let mut sentence = change(row);
-            let own = own_notes(row).into_iter().map(str::to_owned);
-            for note in own.chain(tail(row)) {
-                sentence.push_str(&format!("; {note}"));
-            }
-            let [base, new] = medians(row);
-            push_row(
-                &mut out,
-                &[
-                    &name,
-                    &base,
-                    &new,
-                    &sentence,
-                    &margin(row),
-                    verdict(row.verdict),
-                ],
-            );
-        }
+    push_groups(&mut out, comparison);
+    let notices = notices(comparison);
+    let notices = notices.iter().skip(usize::from(caveat.is_some()));
+    for (index, line) in notices.enumerate() {
+        let begin = if index == 0 { "\n" } else { "" };
+        out.push_str(&format!("{begin}- {}\n", cell(line)));
     }
     let shown = match verbose {
         true => usize::MAX,
@@ -93,6 +74,32 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
         ));
     }
     out
+}
+
+/// The rows that changed, or all.
+fn push_rows(out: &mut String, comparison: &Comparison, [base, new]: [&str; 2], verbose: bool) {
+    let own_notes = own_notes(comparison);
+    let shown: Vec<&Row> = comparison
+        .rows
+        .iter()
+        .filter(|row| verbose || matches!(row.verdict, Change::Worse | Change::Better))
+        .collect();
+    if !shown.is_empty() {
+        out.push_str(&format!(
+            "\n| Row | {base} | {new} | Change | Margin | Verdict |\n|---|--:|--:|---|--:|---|\n"
+        ));
+    }
+    for row in shown {
+        let name = format!("`{}`", row.name.replace('`', "'"));
+        let mut sentence = change(row);
+        let own = own_notes(row).into_iter().map(str::to_owned);
+        for note in own.chain(tail(row)) {
+            sentence.push_str(&format!("; {note}"));
+        }
+        let [base, new] = medians(row);
+        let verdict = verdict(row.verdict);
+        push_row(out, &[&name, &base, &new, &sentence, &margin(row), verdict]);
+    }
 }
 
 /// A line for each group.

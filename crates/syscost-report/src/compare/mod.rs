@@ -23,20 +23,26 @@ use markdown::push_row;
 pub use table::table;
 pub(crate) use words::{
     are_rows_left_out, group_interval, group_ratio, groups_note, is_noticed, notices, own_notes,
-    power, sides,
+    power, sides, single_runs,
 };
 
 /// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; a ratio shown as 1 has no direction.
 pub fn change(row: &Row) -> String {
+    match parts(row) {
+        (words, Some(interval)) => format!("{words}, CI {interval}"),
+        (words, None) => format!("{words}, no CI"),
+    }
+}
+
+/// The change in words, and its interval: `1.80x slower`, `1.70 to 1.90`.
+pub(crate) fn parts(row: &Row) -> (String, Option<String>) {
     let (_, by, low, high) = direction(row);
     let words = match by.as_str() {
         "1.000" => format!("{by}x"),
         _ => format!("{by}x {}", word(row)),
     };
-    match low.zip(high) {
-        Some((low, high)) => format!("{words}, CI {low} to {high}"),
-        None => format!("{words}, no CI"),
-    }
+    let ends = low.zip(high);
+    (words, ends.map(|(low, high)| format!("{low} to {high}")))
 }
 
 /// Ratio from which an exponent is used.
@@ -95,6 +101,15 @@ pub fn summary(comparison: &Comparison) -> String {
     let rows = sentence::count(comparison.rows.len(), "row");
     format!("{rows} compared: {}", parts.join(", "))
 }
+
+/// Whether most rows could not be decided.
+pub(crate) fn are_few_settled(comparison: &Comparison) -> bool {
+    2 * comparison.count(Change::Inconclusive) > comparison.rows.len()
+}
+
+/// What to do then.
+pub(crate) const TOO_FEW: &str =
+    "more rounds (--profile standard) or several runs a side would settle more rows";
 
 /// How the ratios of runs measured in turn are computed.
 pub(crate) const IN_TURN: &str = "measured in turn, B against A: where the rounds of both move together, each ratio is that of rounds, which drift does not affect";

@@ -4,7 +4,9 @@ use syscost_results::compare::{Comparison, Row};
 
 use super::words::percent;
 use super::{clean, medians, push_row};
-use crate::names::cut_case;
+use crate::TableOptions;
+use crate::grid::{Behind, Cell, Grid, INDENT, Name, left, right};
+use crate::page::Page;
 use crate::paint;
 
 /// What the list says.
@@ -13,25 +15,19 @@ const TITLE: &str = "power: the smallest change that four of five comparisons li
 /// The rows, those in which the smallest change could have been found first, as text that ends in a
 /// newline.
 pub fn table(comparison: &Comparison, width: usize) -> String {
-    let mut table = paint::columns();
-    let names: Vec<String> = comparison.rows.iter().map(|row| clean(&row.name)).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut grid = Grid::new(vec![right("base"), left("could have found")]);
+    grid.heading("", paint::DIM);
     for row in sorted(comparison) {
         let [base, _] = medians(row);
-        table.add_row([
-            cut_case(&clean(&row.name), &names, width.max(60) - 26),
-            base,
-            found(row),
-        ]);
+        let cells = [base, found(row)].map(Cell::from);
+        let name = Name::new(clean(&row.name), INDENT);
+        grid.line(name, cells.to_vec(), Behind::Nothing);
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((2, 0));
-    }
-    let lines: Vec<String> = table
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
-    format!("\n{TITLE}\n{}\n", lines.join("\n"))
+    let mut page = Page::new(&TableOptions::of_width(width));
+    page.line("");
+    page.paragraph(0, anstyle::Style::new(), TITLE);
+    page.grid(&grid);
+    page.out
 }
 
 /// The same as Markdown.

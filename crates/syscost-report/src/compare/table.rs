@@ -1,136 +1,114 @@
-//! The text of a comparison: first the verdict, then what to know about it, what got worse and what
-//! got better.
+//! The text of a comparison: the verdict, what got worse and better, what could not be decided, then
+//! what to know about it.
 
-use comfy_table::CellAlignment;
+use anstyle::Style;
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    IN_TURN, are_rows_left_out, change, clean, group_interval, group_ratio, groups_note,
-    is_noticed, margin, medians, notices, own_notes, power, side, sides, spread, summary, tail,
-    value, why_missing,
+    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, clean, group_interval, group_ratio,
+    groups_note, is_noticed, margin, medians, notices, own_notes, parts, power, side, sides,
+    single_runs, spread, summary, tail, value, why_missing,
 };
-use crate::names::cut_case;
-use crate::paint::{self, Paint, cut_end};
+use crate::grid::{Behind, Cell, Grid, INDENT, Name, left, right};
+use crate::page::Page;
+use crate::paint::{self, cut_end};
 use crate::sentence;
 use crate::table::TableOptions;
-use crate::wrap::wrap;
-
-/// Indent of a line in a section, in columns.
-const INDENT: usize = 2;
 
 /// The comparison as text that ends in a newline. The brief form lists what changed and counts the
 /// rest; the verbose form lists all rows with margins and notes, and those that could not be
 /// compared.
 pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
-    let width = options.width.max(60);
-    let paint = Paint {
-        color: options.color,
-    };
-    let mut out = Text {
-        out: String::new(),
-        width,
-        paint,
-    };
-    // The answer first; what it is of, and what to know about it, after it.
-    out.wrapped("", &summary(comparison), paint::HEADING);
-    if let Some(power) = power(comparison).filter(|_| !options.quiet) {
-        out.wrapped("", &power, paint::DIM);
+    let mut page = Page::new(options);
+    page.paragraph(0, paint::HEADING, &summary(comparison));
+    let both = [&comparison.base, &comparison.new];
+    for (name, one) in sides(comparison).into_iter().zip(both) {
+        page.hanging(&format!("{name:6}"), 6, paint::DIM, &clean(&side(one)));
     }
-    let is_settled = |row: &&Row| row.verdict != Change::Inconclusive;
-    let few = comparison.rows.iter().filter(is_settled).count() * 2 < comparison.rows.len();
-    if few && !options.quiet {
-        let advice =
-            "more rounds (--profile standard) or several runs a side would settle more rows";
-        out.wrapped("", advice, paint::DIM);
+    let in_turn = comparison.paired.then(|| IN_TURN.to_owned());
+    for line in in_turn.into_iter().chain(spread(comparison)) {
+        page.paragraph(0, paint::DIM, &line);
     }
-    let labels = sides(comparison).map(|name| format!("{name:6}"));
-    out.wrapped(&labels[0], &side(&comparison.base), paint::DIM);
-    out.wrapped(&labels[1], &side(&comparison.new), paint::DIM);
-    if comparison.paired {
-        out.wrapped("", IN_TURN, paint::DIM);
-    }
-    if let Some(spread) = spread(comparison) {
-        out.wrapped("", &spread, paint::DIM);
-    }
-    for line in notices(comparison).iter().filter(|_| !options.quiet) {
-        out.wrapped("", line, paint::CARE);
-    }
-    if !options.quiet {
-        out.groups(comparison);
-    }
+    // Whoever acts on a change has to know this first.
+    let caveat = single_runs(comparison).filter(|_| !options.quiet);
+    caveat
+        .iter()
+        .for_each(|text| page.paragraph(0, paint::CARE, text));
+    page.judged(comparison, options);
     let facts = comparison.facts.iter();
     let facts: Vec<&Difference> = facts.filter(|fact| !is_noticed(fact)).collect();
-    out.facts(&facts, options.verbose);
-    for (verdict, title, style) in [
-        (Change::Worse, "worse", paint::BAD),
-        (Change::Better, "better", paint::GOOD),
-        (
-            Change::Inconclusive,
-            "inconclusive: the samples cannot tell",
-            paint::CARE,
-        ),
-        (
-            Change::Same,
-            "the same: any change is smaller than the margin beside it",
-            paint::DIM,
-        ),
-    ] {
-        let rows: Vec<&Row> = comparison
-            .rows
-            .iter()
-            .filter(|row| row.verdict == verdict)
-            .collect();
-        let changed = matches!(verdict, Change::Worse | Change::Better);
-        if (changed || options.verbose) && !rows.is_empty() {
-            out.section(title, style);
-            out.rows(comparison, &rows, options.verbose);
+    page.facts(&facts, options.verbose);
+    if !options.quiet {
+        page.groups(comparison);
+        let mut notices = notices(comparison);
+        notices.drain(..usize::from(caveat.is_some()));
+        if !notices.is_empty() {
+            page.section("notes", paint::CARE);
+        }
+        for line in notices {
+            page.hanging("  ", 2, Style::new(), &clean(&line));
         }
     }
-    out.uncompared(comparison, options.verbose);
+    page.uncompared(comparison, options.verbose);
     if !options.verbose && !options.quiet && !comparison.rows.is_empty() {
-        out.wrapped(
-            "",
-            "-v shows every row with its margin and what was not compared",
-            paint::DIM,
-        );
+        let hint = "-v shows every row with its margin and what was not compared";
+        page.line("");
+        page.paragraph(0, paint::DIM, hint);
     }
-    out.out
+    page.out
 }
 
-struct Text {
-    out: String,
-    width: usize,
-    paint: Paint,
-}
-
-impl Text {
-    fn line(&mut self, line: &str) {
-        self.out.push_str(line.trim_end());
-        self.out.push('\n');
-    }
-
-    /// Text in a style after a label, wrapped in alignment with it.
-    fn wrapped(&mut self, label: &str, text: &str, style: anstyle::Style) {
-        let room = self.width.saturating_sub(label.len());
-        for (index, line) in wrap(&fitted(&clean(text), room), room).iter().enumerate() {
-            let label = if index == 0 {
-                label.to_owned()
-            } else {
-                " ".repeat(label.len())
-            };
-            let line = format!("{label}{}", self.paint.text(style, line));
-            self.line(&line);
-        }
-    }
-
-    fn section(&mut self, title: &str, style: anstyle::Style) {
-        let (head, rest) = title
-            .split_once(':')
-            .map_or((title, String::new()), |(head, rest)| {
-                (head, format!(":{rest}"))
-            });
+impl Page {
+    fn section(&mut self, title: &str, style: Style) {
+        let (head, rest) = title.split_at(title.find(':').unwrap_or(title.len()));
         let line = format!("\n{}{rest}", self.paint.text(style.bold(), head));
         self.line(&line);
+    }
+
+    /// The rows of each verdict; of those that were not decided only how many, unless verbose, and
+    /// how large a change would have been found.
+    fn judged(&mut self, comparison: &Comparison, options: &TableOptions) {
+        for (verdict, style, meaning) in [
+            (Change::Worse, paint::BAD, ""),
+            (Change::Better, paint::GOOD, ""),
+            (
+                Change::Inconclusive,
+                paint::CARE,
+                "the samples cannot tell whether they changed",
+            ),
+            (
+                Change::Same,
+                paint::DIM,
+                "any change is smaller than the margin beside it",
+            ),
+        ] {
+            let rows = comparison.rows.iter();
+            let rows: Vec<&Row> = rows.filter(|row| row.verdict == verdict).collect();
+            let is_undecided = verdict == Change::Inconclusive && !options.quiet;
+            if options.verbose || matches!(verdict, Change::Worse | Change::Better) {
+                if !rows.is_empty() {
+                    self.line("");
+                    self.rows(comparison, &rows, (verdict, style), options.verbose);
+                    if !meaning.is_empty() {
+                        self.paragraph(INDENT, paint::DIM, meaning);
+                    }
+                }
+            } else if is_undecided && !rows.is_empty() {
+                let rows = sentence::count(rows.len(), "row");
+                self.section(&format!("{}: {rows}", super::verdict(verdict)), style);
+                self.paragraph(INDENT, paint::DIM, meaning);
+            }
+            if is_undecided {
+                let few = are_few_settled(comparison).then(|| TOO_FEW.to_owned());
+                let sentences: Vec<String> = power(comparison).into_iter().chain(few).collect();
+                if rows.is_empty() && !sentences.is_empty() {
+                    self.line("");
+                }
+                for text in sentences {
+                    self.paragraph(INDENT, paint::DIM, &text);
+                }
+            }
+        }
     }
 
     /// A line for each group.
@@ -139,51 +117,31 @@ impl Text {
         if groups.is_empty() {
             return;
         }
-        self.section("groups", paint::HEADING);
-        let mut table = paint::columns();
-        let has_left_out = are_rows_left_out(groups);
-        let heads = ["", "cost", "95 %", "worse", "better", "inconcl.", "same"];
-        let left_out = has_left_out.then_some("left out");
-        table.add_row(heads.into_iter().chain(left_out));
+        let left_out = are_rows_left_out(groups);
+        let heads = ["cost", "95 %", "worse", "better", "inconcl."].map(right);
+        // How many are the same follows from the others.
+        let heads = heads.into_iter().chain([right("same").rank(1)]);
+        let heads = heads.chain(left_out.then(|| right("left out").rank(2)));
+        let mut grid = Grid::new(heads.collect());
+        grid.whole("");
+        grid.heading("groups", paint::HEADING);
         for group in groups {
-            let name = if group.name.is_empty() {
-                "all"
-            } else {
-                &group.name
+            let name = match &*group.name {
+                "" => "all".to_owned(),
+                name => clean(name),
             };
             let interval = group_interval(group).unwrap_or_else(|| "none".to_owned());
             let counts = [group.worse, group.better, group.inconclusive, group.same];
-            let mut cells = vec![clean(name), group_ratio(group), interval];
-            let left_out = has_left_out.then_some(group.left_out);
-            cells.extend(
-                counts
-                    .into_iter()
-                    .chain(left_out)
-                    .map(|count| count.to_string()),
-            );
-            table.add_row(cells);
+            let counts = counts.into_iter().chain(left_out.then_some(group.left_out));
+            let texts = [group_ratio(group), interval].into_iter();
+            let cells = texts
+                .chain(counts.map(|count| count.to_string()))
+                .map(Cell::from);
+            grid.line(Name::new(name, INDENT), cells.collect(), Behind::Nothing);
         }
-        for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((2, 0));
-            if index > 0 {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        let lines: Vec<String> = table.lines().collect();
-        for (index, line) in lines.iter().enumerate() {
-            let style = if index == 0 {
-                paint::DIM
-            } else {
-                anstyle::Style::new()
-            };
-            let line = self.paint.text(style, line.trim_end());
-            self.line(&line);
-        }
-        self.wrapped(
-            "  ",
-            &groups_note(comparison, sides(comparison)),
-            paint::DIM,
-        );
+        self.grid(&grid);
+        let note = groups_note(comparison, sides(comparison));
+        self.paragraph(INDENT, paint::DIM, &note);
     }
 
     /// The facts that differ, with their values whole only if verbose.
@@ -194,61 +152,48 @@ impl Text {
         self.section("differs", paint::CARE);
         for fact in facts {
             let name = fact.fact.strip_prefix("machine.").unwrap_or(&fact.fact);
+            let name = clean(name);
             let sides = [&fact.base, &fact.new].map(|side| clean(value(side)));
+            let taken = INDENT + paint::width(&name) + 6;
             let [base, new] = match verbose {
                 true => sides,
-                false => shortened(sides, self.width.saturating_sub(INDENT + name.len() + 6)),
+                false => shortened(sides, self.columns.saturating_sub(taken)),
             };
             let mut text = format!("{name}: {base} -> {new}");
             if let Some(meaning) = &fact.meaning {
-                text.push_str(&format!(" ({meaning})"));
+                text.push_str(&format!(" ({})", clean(meaning)));
             }
-            self.wrapped(&" ".repeat(INDENT), &text, anstyle::Style::new());
+            self.paragraph(INDENT, Style::new(), &text);
         }
     }
 
     /// One line per row: name, both medians, the change.
-    fn rows<'c>(&mut self, comparison: &'c Comparison, rows: &[&'c Row], verbose: bool) {
+    fn rows(
+        &mut self,
+        comparison: &Comparison,
+        rows: &[&Row],
+        (verdict, style): (Change, Style),
+        verbose: bool,
+    ) {
         let own_notes = own_notes(comparison);
-        let numbers: Vec<[String; 3]> = rows
-            .iter()
-            .map(|row| {
-                let mut sentence = change(row);
-                if verbose {
-                    sentence.push_str(&format!(", margin {}", margin(row)));
-                }
-                let [base, new] = medians(row);
-                [base, new, sentence]
-            })
-            .collect();
-        let widest = |column: usize| {
-            let cells = numbers.iter().map(|cells| paint::width(&cells[column]));
-            cells.max().unwrap_or(0)
-        };
-        let taken: usize = (0..3).map(|column| widest(column) + 2).sum();
-        // A name too long to fit beside the numbers stands above them: with parameters left out it
-        // could be confused with another row's.
-        let room = self.width.saturating_sub(taken + INDENT);
-        let names: Vec<String> = rows.iter().map(|row| clean(&row.name)).collect();
-        let beside = |name: &str| paint::width(name) <= room;
-        let mut table = paint::columns();
-        for (name, [base, new, sentence]) in names.iter().zip(&numbers) {
-            let name = if beside(name) { name } else { "" };
-            table.add_row([name, base, new, sentence]);
-        }
-        for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((if index == 0 { INDENT as u16 } else { 2 }, 0));
-            if index == 1 || index == 2 {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        let lines: Vec<String> = table.lines().collect();
-        for ((row, name), line) in rows.iter().zip(&names).zip(lines) {
-            if !beside(name) {
-                let name = cut_case(name, &[], self.width - INDENT);
-                self.line(&format!("{}{name}", " ".repeat(INDENT)));
-            }
-            self.line(&line);
+        let [base, new] = sides(comparison);
+        let mut grid = Grid::new(vec![
+            right(base),
+            right(new),
+            left("change"),
+            left("95 % interval"),
+            right("margin"),
+        ]);
+        grid.heading(super::verdict(verdict), style.bold());
+        for row in rows {
+            let [base, new] = medians(row);
+            let (change, interval) = parts(row);
+            let interval = interval.unwrap_or_else(|| "none".to_owned());
+            let margin = if verbose { margin(row) } else { String::new() };
+            let cells = [base, new, change, interval, margin].map(Cell::from);
+            // People look for it by its whole name.
+            let name = Name::whole(clean(&row.name), INDENT);
+            grid.line(name, cells.to_vec(), Behind::Nothing);
             let notes: Vec<&str> = match verbose {
                 true => row.notes.iter().map(String::as_str).collect(),
                 false if row.verdict < Change::Inconclusive => own_notes(row),
@@ -256,33 +201,32 @@ impl Text {
             };
             let tail = tail(row).filter(|_| verbose);
             for note in notes.into_iter().chain(tail.as_deref()) {
-                self.wrapped(&" ".repeat(2 * INDENT), note, paint::DIM);
+                let mut lines = Page {
+                    out: String::new(),
+                    ..*self
+                };
+                lines.paragraph(2 * INDENT, paint::DIM, &clean(note));
+                grid.whole_lines(lines.out.lines().map(str::to_owned));
             }
         }
+        self.grid(&grid);
     }
 
     /// Rows that could not be compared: refused ones by name, missing ones counted unless verbose.
     fn uncompared(&mut self, comparison: &Comparison, verbose: bool) {
-        let indent = " ".repeat(INDENT);
         if !comparison.refused.is_empty() {
             self.section("not compared", paint::CARE);
             for refused in &comparison.refused {
-                self.wrapped(
-                    &indent,
-                    &format!("{}: {}", refused.name, refused.reason),
-                    anstyle::Style::new(),
-                );
+                let text = format!("{}: {}", refused.name, refused.reason);
+                self.paragraph(INDENT, Style::new(), &clean(&text));
             }
         }
         let missing = &comparison.missing;
         if verbose && !missing.is_empty() {
             self.section(why_missing(comparison), paint::CARE);
             for missing in missing {
-                self.wrapped(
-                    &indent,
-                    &format!("{}: {}", missing.name, missing.reason),
-                    anstyle::Style::new(),
-                );
+                let text = format!("{}: {}", missing.name, missing.reason);
+                self.paragraph(INDENT, Style::new(), &clean(&text));
             }
         } else if let Some(first) = missing.first() {
             let which = if missing.len() == 1 {
@@ -297,7 +241,10 @@ impl Text {
                 first.name,
                 first.reason
             );
-            self.wrapped("", &text, paint::DIM);
+            if comparison.refused.is_empty() {
+                self.line("");
+            }
+            self.paragraph(0, paint::DIM, &clean(&text));
         }
     }
 }
@@ -322,19 +269,4 @@ fn shortened([base, new]: [String; 2], room: usize) -> [String; 2] {
     let from = if from < half / 2 { 0 } else { from };
     let begun = if from > 0 { "…" } else { "" };
     [base, new].map(|side| cut_end(&format!("{begun}{}", &side[from..]), most))
-}
-
-/// The text, with row names too long for a line of this width shortened by the parameters in their
-/// middle; wrapping would break them anywhere.
-fn fitted(text: &str, width: usize) -> String {
-    let fitted = |word: &str| {
-        let name = word.trim_end_matches([',', ':', ';']);
-        let behind = &word[name.len()..];
-        match paint::width(word) > width && name.ends_with('}') {
-            true => cut_case(name, &[], width - behind.len()) + behind,
-            false => word.to_owned(),
-        }
-    };
-    let words: Vec<String> = text.split(' ').map(fitted).collect();
-    words.join(" ")
 }

@@ -76,18 +76,22 @@ pub(crate) fn group_interval(group: &Group) -> Option<String> {
     Some(format!("{low:.3} to {high:.3}"))
 }
 
-/// What to know before reading the rows: the limits of single runs; noise, frequency, clock; then
-/// tails.
-pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
-    let mut lines = Vec::new();
+/// The limits of single runs, if these are some.
+pub(crate) fn single_runs(comparison: &Comparison) -> Option<String> {
     let judged = comparison.rows.iter().filter(|row| row.ci95_low.is_some());
     match (comparison.of_single_runs(), judged.count()) {
-        (0, _) => {}
-        (single, all) if single == all => lines.push(format!("one run per side: {SINGLE_RUNS}")),
-        (single, all) => lines.push(format!(
+        (0, _) => None,
+        (single, all) if single == all => Some(format!("one run per side: {SINGLE_RUNS}")),
+        (single, all) => Some(format!(
             "one run per side of {single} of {all} rows: {SINGLE_RUNS}"
         )),
     }
+}
+
+/// What to know of the comparison: the limits of single runs first, if any; noise, frequency, clock;
+/// then tails.
+pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
+    let mut lines: Vec<String> = single_runs(comparison).into_iter().collect();
     let noticed_facts = comparison.facts.iter().filter(|fact| is_noticed(fact));
     lines.extend(noticed_facts.map(noticed));
     lines.extend(ways(comparison));

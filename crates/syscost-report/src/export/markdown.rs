@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
-use syscost_results::{Measurement, Run, Status};
+use syscost_results::{Measurement, Run};
 
 use super::on_one_line;
 use crate::sentence::{self, Mark};
-use crate::units;
 use crate::view::{Column, RowView};
 
 const HEADINGS: &str = "\
@@ -66,16 +65,13 @@ fn line(row: &Measurement) -> String {
     };
     let [half_width, best] = [Column::HalfWidth, Column::Best].map(with_unit);
     let cycles = view.cell(Column::Cycles).text;
-    let is_ok = row.status == Status::Ok;
-    let undisturbed = row.estimate.undisturbed_percent.filter(|_| is_ok);
-    let shared = row.estimate.shared_median.filter(|_| is_ok);
+    let [undisturbed, shared] =
+        [Column::Undisturbed, Column::Shared].map(|column| view.cell(column).text);
     format!(
-        "| {} | {} | {half_width} | {best} | {cycles} | {} | {} | {} | {} |\n",
+        "| {} | {} | {half_width} | {best} | {cycles} | {undisturbed} | {shared} | {} | {} |\n",
         name(&row.name),
         // Only a bound contains a character special to HTML.
         median.replace('<', "&lt;").replace('>', "&gt;"),
-        undisturbed.map_or_else(String::new, sentence::share),
-        shared.map_or_else(String::new, |shared| units::quantity(row.unit, shared)),
         evidence(row),
         escaped(&notes(row)),
     )

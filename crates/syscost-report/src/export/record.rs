@@ -10,6 +10,7 @@ use syscost_results::{
 
 use super::ExportError;
 use crate::sentence::{self, Mark};
+use crate::view::RowView;
 
 /// One row of one run: a line of the JSON lines export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -114,8 +115,11 @@ impl Record {
 
     /// The record of a row of this run.
     pub fn new(run: &Run, row: &Measurement) -> Self {
-        let (group, operation) = row.id.split_once('.').unwrap_or((&row.id, ""));
-        let is_ok = row.status == Status::Ok;
+        let view = RowView::of(row);
+        let operation = row
+            .id
+            .split_once('.')
+            .map_or("", |(_, operation)| operation);
         Record {
             run: run.id.clone(),
             started: run.started.clone(),
@@ -127,7 +131,7 @@ impl Record {
             profile: run.config.profile.clone(),
             name: row.name.clone(),
             id: row.id.clone(),
-            group: group.to_owned(),
+            group: view.group().to_owned(),
             operation: operation.to_owned(),
             case: row.case.clone(),
             revision: row.revision,
@@ -135,14 +139,11 @@ impl Record {
             better: row.better,
             status: row.status,
             reason: sentence::reason(row),
-            estimate: allowed(row),
-            core_cycles: row.core_cycles.filter(|_| is_ok),
+            core_cycles: view.cycles(),
             flags: row.flags.clone(),
             evidence: row.evidence.iter().map(Claim::new).collect(),
-            details: match row.status {
-                Status::Ok | Status::AboveRange => row.details.clone(),
-                _ => BTreeMap::new(),
-            },
+            details: view.details().cloned().unwrap_or_default(),
+            estimate: view.estimate,
             storage: directory::of(run, &row.name).map(Directory::storage),
         }
     }
@@ -164,32 +165,6 @@ pub fn parameters(case: &BTreeMap<String, String>) -> String {
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
     pairs.join(",")
-}
-
-/// The numbers that a row's status allows.
-fn allowed(row: &Measurement) -> Estimate {
-    let nothing = Estimate {
-        rounds: row.estimate.rounds,
-        samples: row.estimate.samples,
-        ..Estimate::default()
-    };
-    match row.status {
-        Status::Ok => Estimate {
-            best: row.best(),
-            ..row.estimate.clone()
-        },
-        Status::BelowResolution => Estimate {
-            ci95_high: row.estimate.ci95_high,
-            undisturbed_percent: row.estimate.undisturbed_percent,
-            ..nothing
-        },
-        Status::AboveRange => Estimate {
-            ci95_low: row.estimate.ci95_low,
-            undisturbed_percent: row.estimate.undisturbed_percent,
-            ..nothing
-        },
-        Status::Withheld | Status::Unsupported | Status::Failed | Status::Skipped => nothing,
-    }
 }
 
 /// The rounds of samples that a row's status allows: none for a number that must not be believed.

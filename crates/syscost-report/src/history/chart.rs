@@ -4,7 +4,7 @@ use syscost_results::history::Series;
 use syscost_results::stats::order;
 
 use super::{HistoryOptions, buckets, levels, plain, push, range, relative, verdict};
-use crate::names::cut_case;
+use crate::names::wrapped;
 use crate::paint;
 use crate::sentence;
 use crate::units::quantity;
@@ -30,9 +30,22 @@ pub fn chart(series: &Series, options: &HistoryOptions) -> String {
     let mut out = String::new();
     let values: Vec<f64> = series.points.iter().map(|point| point.median).collect();
     let heading = |behind: &str| {
-        let room = options.width().saturating_sub(paint::width(behind));
-        let name = cut_case(&plain(&series.name), &[], room);
-        format!("{}{behind}", paint.text(paint::HEADING, &name))
+        let name = plain(&series.name);
+        // A long name has lines of its own.
+        let lines = match paint::width(&name) + paint::width(behind) <= options.width() {
+            true => vec![name],
+            false => wrapped(&name, options.width().saturating_sub(1)),
+        };
+        let lines = lines.iter().map(|line| paint.text(paint::HEADING, line));
+        let lines: Vec<String> = lines.collect();
+        match &lines[..] {
+            [line] => format!("{line}{behind}"),
+            lines => format!(
+                "{}:\n {}",
+                lines.join("\n"),
+                behind.trim_start_matches(": ")
+            ),
+        }
     };
     let (Some((low, high)), [first, .., last] | [first @ last]) =
         (range(&values), &series.points[..])

@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::{HistoryOptions, cut_end, paint, plain, push, width};
+use super::{HistoryOptions, plain, push, text};
+use crate::grid::{Behind, Cell, Grid, Name, left, right};
+use crate::paint::{self, cut_end};
 use crate::wrap::wrap;
 
 /// A kept run as the list shows it.
@@ -30,18 +32,6 @@ pub struct ListedRun {
     pub tags: Vec<String>,
 }
 
-const HEADINGS: [&str; 9] = [
-    "run", "date", "age", "machine", "kernel", "profile", "rows", "size", "tags",
-];
-/// The machine's column, shown only if there are several machines.
-const MACHINE: usize = 3;
-/// The last column, and its minimum width.
-const TAGS: usize = 8;
-const MIN_TAGS_WIDTH: usize = 8;
-/// Columns that are aligned to the right.
-const RIGHT: [usize; 3] = [2, 6, 7];
-/// Columns to leave out if the width does not suffice, in this order.
-const SPARED: [usize; 4] = [4, 7, 2, 5];
 /// Maximum width of a name, in columns.
 const MAX_NAME_WIDTH: usize = 22;
 
@@ -51,50 +41,31 @@ const ENDED_EARLY: &str =
 
 /// The runs in the order given, one line each, below a heading. Their age is relative to `now`.
 pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> String {
-    let several = runs
+    let machines = runs
         .windows(2)
-        .any(|pair| pair[0].machine != pair[1].machine);
-    let mut lines = vec![HEADINGS.map(str::to_owned)];
-    lines.extend(runs.iter().map(|run| cells(run, now, options)));
-    let mut shown: Vec<usize> = (0..HEADINGS.len())
-        .filter(|&column| several || column != MACHINE)
-        .collect();
-    let widths = |column: usize| {
-        let cells = lines.iter().map(|line| width(&line[column]));
-        cells.max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..HEADINGS.len()).map(widths).collect();
-    // Tags are cut before a column is left out.
-    let room_of = |column: usize| match column {
-        TAGS => widths[TAGS].min(MIN_TAGS_WIDTH) + 2,
-        column => widths[column] + 2,
-    };
-    for column in SPARED {
-        let needed: usize = shown.iter().map(|&column| room_of(column)).sum();
-        if needed > options.width() + 2 {
-            shown.retain(|&other| other != column);
-        }
+        .map(|pair| [&pair[0].machine, &pair[1].machine]);
+    let are_several = machines.into_iter().any(|[one, other]| one != other);
+    let mut grid = Grid::new(vec![
+        left("date"),
+        right("age").rank(5),
+        left("machine"),
+        left("kernel").rank(7),
+        left("profile").rank(4),
+        right("rows"),
+        right("size").rank(6),
+    ])
+    .behind("tags");
+    grid.heading("run", paint::DIM);
+    for run in runs {
+        let tags = Cell::from(plain(&run.tags.join(" ")));
+        let cells = cells(run, now, options, are_several).map(Cell::from);
+        grid.line(
+            Name::new(plain(&run.id), 0),
+            cells.to_vec(),
+            Behind::Text(tags),
+        );
     }
-    let mut out = String::new();
-    for (number, line) in lines.iter().enumerate() {
-        let cells: Vec<String> = shown
-            .iter()
-            .map(|&column| {
-                let width = widths[column];
-                match RIGHT.contains(&column) {
-                    true => format!("{:>width$}", line[column]),
-                    false => format!("{:width$}", line[column]),
-                }
-            })
-            .collect();
-        let text = cut_end(cells.join("  ").trim_end(), options.width());
-        let style = if number == 0 {
-            paint::DIM
-        } else {
-            anstyle::Style::new()
-        };
-        push(&mut out, &options.paint().text(style, &text));
-    }
+    let mut out = text(&grid, options);
     if runs.iter().any(|run| !run.complete) {
         for text in wrap(ENDED_EARLY, options.width()) {
             push(&mut out, &options.paint().text(paint::DIM, &text));
@@ -103,26 +74,31 @@ pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> Str
     out
 }
 
-fn cells(run: &ListedRun, now: Timestamp, options: &HistoryOptions) -> [String; 9] {
+fn cells(
+    run: &ListedRun,
+    now: Timestamp,
+    options: &HistoryOptions,
+    with_machine: bool,
+) -> [String; 7] {
     let date = run.started.to_zoned(options.zone.clone());
     let rows = match (run.measured == run.rows, run.complete) {
         (_, false) => format!("{}/{} *", run.measured, run.rows),
         (true, true) => run.rows.to_string(),
         (false, true) => format!("{}/{}", run.measured, run.rows),
     };
+    let name = |text: &str| cut_end(&plain(text), MAX_NAME_WIDTH);
     [
-        plain(&run.id),
         date.strftime("%Y-%m-%d %H:%M").to_string(),
         age(now.as_second().saturating_sub(run.started.as_second())),
-        cut_end(&plain(&run.machine), MAX_NAME_WIDTH),
-        cut_end(
-            &plain(run.kernel.strip_prefix("Linux ").unwrap_or(&run.kernel)),
-            MAX_NAME_WIDTH,
-        ),
+        if with_machine {
+            name(&run.machine)
+        } else {
+            String::new()
+        },
+        name(run.kernel.strip_prefix("Linux ").unwrap_or(&run.kernel)),
         plain(&run.profile),
         rows,
         size(run.size_bytes),
-        plain(&run.tags.join(" ")),
     ]
 }
 

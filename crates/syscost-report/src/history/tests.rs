@@ -136,7 +136,7 @@ fn names_lose_whole_parameters_and_no_part_of_one() {
             "{text}"
         );
         for word in text
-            .split([' ', '{', '}', ',', ':'])
+            .split([' ', '\n', '{', '}', ',', ':'])
             .filter(|word| word.contains('='))
         {
             assert!(
@@ -177,7 +177,7 @@ fn several_metrics_are_a_line_each() {
     let text = changes(&all, &options());
     assert_snapshot!("changes", text);
     assert!(
-        text.contains("2026-10-11    −50 %  better   2.00 ns → 1.00 ns"),
+        text.contains("2026-10-11  −50 %  better  2.00 ns → 1.00 ns"),
         "{text}"
     );
 }

@@ -210,7 +210,7 @@ fn notes(row: &Measurement) -> Vec<(String, String)> {
     if row.status != Status::Ok {
         return facts;
     }
-    let more = sentence::without_column(row).into_iter();
+    let more = sentence::without_column(row.unit, &row.estimate).into_iter();
     facts.extend(more.map(|(name, value)| (name.to_owned(), value)));
     facts.extend(sentence::undisturbed(row).and_then(|text| {
         let (name, value) = text.split_once(' ')?;

@@ -90,7 +90,7 @@ mod tests {
         for part in [
             "Directories side by side",
             "to ssd",
-            "0.500 x",
+            "0.50x",
             "a file system in memory: its cache cannot be defeated",
             "<dt>Directory far</dt><dd>dir=far /mnt/export: nfs4 on server:/export",
         ] {

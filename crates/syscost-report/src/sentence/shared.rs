@@ -2,7 +2,7 @@
 
 use syscost_results::estimate::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, suffix};
 use syscost_results::run::Noise;
-use syscost_results::{Estimate, Flag, Measurement, Status};
+use syscost_results::{Estimate, Flag, Measurement, Status, Unit};
 
 use crate::units::quantity;
 
@@ -84,9 +84,8 @@ pub fn states(row: &Measurement) -> Option<String> {
     ))
 }
 
-/// The numbers of a row that have no column: their names and values.
-pub(crate) fn without_column(row: &Measurement) -> Vec<(&'static str, String)> {
-    let estimate = &row.estimate;
+/// The numbers of a row with this unit that have no column: their names and values.
+pub(crate) fn without_column(unit: Unit, estimate: &Estimate) -> Vec<(&'static str, String)> {
     let raw = estimate
         .raw_median
         .filter(|_| estimate.raw_median != estimate.median);
@@ -97,7 +96,7 @@ pub(crate) fn without_column(row: &Measurement) -> Vec<(&'static str, String)> {
     ];
     let known = known
         .into_iter()
-        .filter_map(|(name, value)| Some((name, quantity(row.unit, value?))));
+        .filter_map(|(name, value)| Some((name, quantity(unit, value?))));
     let coverage = estimate.coverage;
     let coverage = coverage.map(|share| ("interval covers", format!("{:.1} %", 100.0 * share)));
     known.chain(coverage).collect()

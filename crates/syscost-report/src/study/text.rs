@@ -34,7 +34,12 @@ pub fn list<'s>(studies: impl Iterator<Item = &'s Study>, options: &TableOptions
         let id = page
             .paint
             .text(paint::HEADING, &format!("{:widest$}", study.id));
-        page.hanging(&format!("{id}  "), widest + 2, &study.title);
+        page.hanging(
+            &format!("{id}  "),
+            widest + 2,
+            anstyle::Style::new(),
+            &study.title,
+        );
         let machines: Vec<&str> = study.machines.iter().map(|one| one.name.as_str()).collect();
         let what = format!(
             "{} quantities; {}",

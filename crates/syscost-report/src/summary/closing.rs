@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use syscost_results::run::Warning;
 use syscost_results::summary::Block;
-use syscost_results::{Estimate, Flag, Measurement, Run, Status};
+use syscost_results::{Flag, Measurement, Run, Status};
 
+use crate::grid::Drawn;
 use crate::page::Page;
 use crate::paint::{self, cut_end, width};
 use crate::sentence::Mark;
 use crate::units::is_upper;
+use crate::view::{Column, RowView, Tone};
 use crate::wrap::wrap;
 use crate::{TableOptions, footer, sentence};
 
@@ -26,20 +28,19 @@ impl Page {
         &mut self,
         run: &Run,
         blocks: &[Block<'_>],
-        are_signs_left_out: bool,
+        drawn: &Drawn,
         options: &TableOptions,
     ) {
-        let rows: Vec<&Measurement> = blocks
-            .iter()
-            .flat_map(|block| &block.lines)
-            .map(|line| line.row)
-            .filter(|row| row.status.has_figures())
+        let lines = blocks.iter().flat_map(|block| &block.lines);
+        let rows: Vec<RowView<'_>> = lines
+            .map(|line| RowView::of(line.row).beside(line.reference))
+            .filter(|view| view.figures.is_some())
             .collect();
         let [mut legend, mut ending] = [0; 2].map(|_| Page {
             out: String::new(),
             ..*self
         });
-        legend.legend(&rows, are_signs_left_out);
+        legend.legend(&rows, drawn);
         ending.ending(run, options);
         let taken = [&self.out, &legend.out, &ending.out].map(|text| text.lines().count());
         let room = MAX_LINES.saturating_sub(taken.iter().sum());
@@ -63,33 +64,46 @@ impl Page {
     }
 
     /// What the signs of these rows mean, in one paragraph: of flags as many as there is room for.
-    fn legend(&mut self, rows: &[&Measurement], are_signs_left_out: bool) {
-        let are_marked = |mark| rows.iter().any(|row| Mark::of(&row.evidence) == mark);
-        let have = |has: fn(&Estimate) -> bool| rows.iter().any(|row| has(&row.estimate));
+    fn legend(&mut self, rows: &[RowView<'_>], drawn: &Drawn) {
+        let any = |has: fn(&RowView<'_>) -> bool| rows.iter().any(has);
         let marks = [
-            (are_marked(Mark::Confirmed), "✓ confirmed by counts"),
-            (are_marked(Mark::Unverified), "? unconfirmed (-v: why)"),
             (
-                have(|estimate| estimate.ci95_low.is_some() && !is_upper(estimate)),
+                any(|view| view.mark == Mark::Confirmed),
+                "✓ confirmed by counts",
+            ),
+            (
+                any(|view| view.mark == Mark::Unverified),
+                "? unconfirmed (-v: why)",
+            ),
+            (
+                any(|view| view.estimate.ci95_low.is_some() && !is_upper(&view.estimate)),
                 "± larger side of 95 % interval",
             ),
             (
-                have(is_upper),
+                any(|view| is_upper(&view.estimate)),
                 "+N: its upper side, where longer than the median",
             ),
+            (
+                any(|view| view.cell(Column::Ratio).tone != Tone::Quiet && view.beside.is_some()),
+                "▲ better, ▼ worse than the reference: intervals apart",
+            ),
         ];
-        let marks: Vec<&str> = marks
+        let marks = marks
             .into_iter()
-            .filter_map(|(is_there, words)| is_there.then_some(words))
-            .collect();
+            .filter_map(|(is_there, words)| is_there.then_some(words));
+        let marks: Vec<&str> = marks.collect();
         let marks = (!marks.is_empty()).then(|| marks.join(", "));
-        let flags: BTreeSet<&Flag> = rows.iter().flat_map(|row| &row.flags).collect();
+        let flags: BTreeSet<&Flag> = rows.iter().flat_map(|view| &view.row.flags).collect();
+        let left_out = &drawn.left_out;
         let text = |count: usize| {
             let parts = [
                 marks.clone(),
-                footer::grades(rows.iter().map(|row| &row.estimate)),
+                footer::grades(rows.iter().map(|view| &view.estimate)),
                 footer::short_meanings(flags.iter().copied().take(count)),
-                are_signs_left_out.then(|| "+1: one flag more".to_owned()),
+                drawn
+                    .are_signs_left_out
+                    .then(|| "+1: one flag more".to_owned()),
+                (!left_out.is_empty()).then(|| format!("no room: {}", left_out.join(", "))),
             ];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             parts.join("; ")

@@ -1,5 +1,6 @@
 //! The end of the summary: its legend, warnings, and next steps.
 
+use crate::paint::width;
 use syscost_results::{Flag, Status};
 
 use super::tests::full;

@@ -7,7 +7,7 @@ use super::{comparison, fact};
 use crate::table::TableOptions;
 
 #[test]
-fn noise_frequency_and_tails_are_said_once_before_the_rows() {
+fn noise_frequency_and_tails_are_said_once_after_the_rows() {
     let mut comparison = comparison();
     let noisy = "very different noise: somebody else was there";
     comparison.facts.insert(
@@ -36,7 +36,7 @@ fn noise_frequency_and_tails_are_said_once_before_the_rows() {
         ..TableOptions::default()
     };
     let text = table(&comparison, &options(false));
-    let (before, rows) = text.split_once("groups").expect("groups before the rows");
+    let (rows, after) = text.split_once("groups").expect("groups after the rows");
     for notice in [
         "noise: cores ours: 97.0 % -> 31.0 % (very different noise",
         "core frequency in GHz: 3.60 -> 3.00",
@@ -44,7 +44,7 @@ fn noise_frequency_and_tails_are_said_once_before_the_rows() {
         "1 row was lost on the new side, where no core was its own or no time was left",
         "p99: 1.82x in the geometric mean over the 2 rows that have one on both sides, largest change 3.00x in syscall.null{call=getppid}",
     ] {
-        assert!(before.contains(notice), "{notice}: {text}");
+        assert!(after.contains(notice), "{notice}: {text}");
     }
     assert!(!rows.contains("the core ran at"), "said once: {text}");
     let verbose = table(&comparison, &options(true));
@@ -98,7 +98,7 @@ fn what_single_runs_cannot_tell_is_said_before_all_else() {
     let text = table(&comparison, &options);
     assert!(
         text.lines()
-            .nth(4)
+            .nth(3)
             .is_some_and(|line| line.starts_with(caveat)),
         "{text}"
     );
@@ -149,7 +149,7 @@ fn a_note_that_many_rows_share_is_said_once() {
     assert_eq!(text.matches(common).count(), 1, "{text}");
     assert!(text.contains(&format!("4 of 5 rows: {common}")), "{text}");
     let (before, after) = text.split_once("groups").expect("groups");
-    assert!(before.contains(common) && after.contains(own), "{text}");
+    assert!(before.contains(own) && after.contains(common), "{text}");
     let text = markdown(&comparison, false);
     assert_eq!(
         (text.matches(common).count(), text.matches(own).count()),
@@ -187,7 +187,7 @@ fn the_verdict_comes_first_and_quiet_leaves_the_groups_out() {
 #[test]
 fn the_power_of_each_row_is_listed_the_best_known_first() {
     let text = power::table(&comparison(), 100);
-    let lines: Vec<&str> = text.lines().skip(2).collect();
+    let lines: Vec<&str> = text.lines().skip(3).collect();
     assert_eq!(lines.len(), 5, "{text}");
     assert!(
         lines[0].ends_with("2.2 %") && lines[4].ends_with("none"),
