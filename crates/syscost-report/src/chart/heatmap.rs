@@ -1,11 +1,9 @@
 //! A cell for each pair of two parameters.
 
-use maud::Markup;
-
 use crate::units::quantity;
 
 use super::{
-    Begin, Frame, Panel, Scale, Theme,
+    Begin, Frame, Panel, Scale,
     canvas::{Anchor, Canvas, width_of},
     labels_beneath,
 };
@@ -78,7 +76,7 @@ pub(super) fn draw(
     rows: &[String],
     panels: &[Panel],
     frame: &Frame<'_>,
-) -> Markup {
+) -> Canvas {
     let labels: Vec<Vec<String>> = rows.iter().map(|row| frame.fitting(row)).collect();
     let names = labels.iter().flatten().map(String::as_str);
     let (left, right) = frame.edges(names.chain([parameters.1]));
@@ -114,11 +112,7 @@ pub(super) fn draw(
     for ((panel, drawn), heading) in panels.iter().zip(&drawn).zip(&named) {
         if !heading.is_empty() {
             // In a page there is no room to indent the label to the cells.
-            let x = if frame.theme == Theme::Page {
-                2.0
-            } else {
-                left
-            };
+            let x = if frame.is_narrow() { 2.0 } else { left };
             canvas.text((x, y + 17.0), "label ink", Anchor::Start, heading);
             y += HEADING;
         }
@@ -160,7 +154,7 @@ pub(super) fn draw(
     if known().next().is_some() {
         legend(&mut canvas, &shades, frame, y + 48.0);
     }
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }
 
 /// The rows of a panel that have any value.
@@ -176,10 +170,7 @@ fn rows_of(panel: &Panel, rows: usize) -> Vec<usize> {
 
 /// What the shades mean.
 fn legend(canvas: &mut Canvas, shades: &Shades, frame: &Frame<'_>, y: f64) {
-    let steps: u32 = match frame.theme {
-        Theme::Page => 16,
-        Theme::Wide | Theme::Light | Theme::Dark => 24,
-    };
+    let steps: u32 = if frame.is_narrow() { 16 } else { 24 };
     let width = 8.0;
     let left = (frame.width() - width * f64::from(steps)) / 2.0;
     for step in 0..steps {

@@ -75,6 +75,11 @@ impl Scale {
         self.from + self.share(value) * (self.to - self.from)
     }
 
+    /// Whether a value lies on the axis.
+    pub(crate) fn has(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
     /// The relative position of a value along the axis, from 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = if self.logarithmic {

@@ -13,6 +13,49 @@ pub enum Theme {
     Dark,
 }
 
+/// The look of a picture: its theme and its size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Style {
+    /// Its colours.
+    pub theme: Theme,
+    /// Its width, in CSS pixels of a file; a picture in a page is as wide as its place, and this decides
+    /// what stands beside each other.
+    pub width: f64,
+    /// Its height, likewise; `None` is what its rows need.
+    pub height: Option<f64>,
+    /// Size of the type, in the same unit; all else grows with it, except for the width and height.
+    pub font_size: f64,
+}
+
+impl Style {
+    /// Size of the type unless another is wanted.
+    pub const FONT_SIZE: f64 = 12.0;
+
+    /// What a unit of a picture's own is in its file's.
+    pub(super) fn scale(self) -> f64 {
+        self.font_size / Self::FONT_SIZE
+    }
+
+    /// This width instead.
+    pub fn wide(self, width: f64) -> Self {
+        Style { width, ..self }
+    }
+}
+
+impl From<Theme> for Style {
+    fn from(theme: Theme) -> Self {
+        Style {
+            theme,
+            width: match theme {
+                Theme::Page => 330.0,
+                Theme::Wide | Theme::Light | Theme::Dark => 760.0,
+            },
+            height: None,
+            font_size: Self::FONT_SIZE,
+        }
+    }
+}
+
 /// The colours of a theme, in CSS notation.
 struct Colors {
     paper: &'static str,
@@ -120,4 +163,4 @@ const SHAPES: &str = "\
 .curve.d1{stroke-dasharray:7 4}.curve.d2{stroke-dasharray:2 3}.curve.d3{stroke-dasharray:9 3 2 3}\
 .band,.violin{fill:currentColor;fill-opacity:.24;stroke:currentColor}.band{stroke:none}\
 .half-box{stroke:currentColor;stroke-opacity:.4;stroke-width:8}.thin{stroke:currentColor;fill:none}.pale{opacity:.35}.cell{fill:currentColor}\
-.label{fill:currentColor}.change{stroke-dasharray:3 3}.value{font-variant-numeric:tabular-nums}";
+.label{fill:currentColor}.border{stroke:currentColor;stroke-opacity:.45;stroke-dasharray:2 3}.change{stroke-dasharray:3 3}.value{font-variant-numeric:tabular-nums}";

@@ -41,6 +41,7 @@ fn names_beside_lines_are_whole_and_within_the_picture() {
     let chart = Chart::Curve {
         parameter: "size".to_owned(),
         lines: lines.clone(),
+        borders: Vec::new(),
     };
     for (theme, width) in [(Theme::Page, 330.0), (Theme::Light, 760.0)] {
         let mut names = String::new();
