@@ -120,7 +120,7 @@ impl Canvas {
         let path: String = points.iter().map(|at| shape.path(*at, radius)).collect();
         if !path.is_empty() {
             let open = if is_hollow { " open" } else { "" };
-            self.path(&path, &format!("mark{open} {color}"));
+            self.path(&path, &format!("dot{open} {color}"));
         }
     }
 
@@ -147,14 +147,10 @@ impl Canvas {
         }
     }
 
-    /// A rectangle, given its upper left corner, width and height; without an opacity, as its class
-    /// has it.
-    pub(super) fn rect(&mut self, corner: Point, size: Point, class: &str, opacity: Option<f64>) {
-        let opacity = opacity.map_or_else(String::new, |opacity| {
-            format!(" fill-opacity=\"{opacity:.2}\"")
-        });
+    /// A rectangle, given its upper left corner, width and height.
+    pub(super) fn rect(&mut self, corner: Point, size: Point, class: &str) {
         self.push(format_args!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{class}\"{opacity}/>",
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{class}\"/>",
             number(corner.0),
             number(corner.1),
             number(size.0),
@@ -252,9 +248,12 @@ pub(super) enum Shape {
 }
 
 impl Shape {
+    /// How many there are.
+    pub(super) const COUNT: usize = 6;
+
     /// The shape of the series with this index.
     pub(super) fn of(index: usize) -> Self {
-        const ALL: [Shape; 6] = [
+        const ALL: [Shape; Shape::COUNT] = [
             Shape::Circle,
             Shape::Square,
             Shape::Triangle,

@@ -102,8 +102,8 @@ mod tests {
             chart::groups(groups, &texts, Unit::Nanoseconds, &labels, Theme::Page).into_string()
         };
         let svg = drawn(&far);
-        assert_eq!(svg.matches("mark s0").count(), 2, "{svg}");
-        assert_eq!(svg.matches("mark s1").count(), 1, "{svg}");
+        assert_eq!(svg.matches("dot s0").count(), 2, "{svg}");
+        assert_eq!(svg.matches("dot s1").count(), 1, "{svg}");
         assert!(svg.contains(">1.0 ns<"), "as printed: {svg}");
         assert!(
             svg.contains("time, logarithmic axis") && svg.contains(">switch<"),

@@ -7,6 +7,7 @@
 mod bars;
 mod canvas;
 mod caption;
+mod color;
 mod curve;
 mod distribution;
 mod frame;

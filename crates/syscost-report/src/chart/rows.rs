@@ -9,6 +9,7 @@ use syscost_results::{Measurement, Status, Unit};
 use crate::sentence;
 use crate::view::value;
 
+use super::canvas::Shape;
 use super::parameters::{numbers, values, varying};
 use super::{Bar, Border, Chart, Distribution, Line, Panel, formatted, look, scale};
 
@@ -115,7 +116,7 @@ const WIDE_FROM: usize = 16;
 const MAX_BARS: usize = 12;
 /// Maximum number of columns of a heat map of these, and its share of cells that have a value.
 const MAX_COLUMNS: usize = 12;
-const FILLED: f64 = 0.4;
+const FILLED: f64 = 0.3;
 /// Number of values of both parameters from which a heat map says more than curves.
 const HEATMAP_FROM: usize = 4;
 /// Number of cells from which a heat map is chosen if both parameters are numbers with enough values for a curve.
@@ -260,7 +261,11 @@ fn suits_curve(rows: &[&Measurement], of: &[Of<'_>]) -> bool {
     else {
         return false;
     };
-    !NUMBERED.contains(&parameter.as_str()) && lines.len() <= MAX_LINES
+    // In a chart of several runs the colours are theirs, and shapes tell the lines of each.
+    let (_, count) = look::places(lines.iter().map(|line| line.label.as_str()));
+    let has_runs = of.iter().any(|one| one.run != of[0].run);
+    let max = if has_runs { Shape::COUNT } else { MAX_LINES };
+    !NUMBERED.contains(&parameter.as_str()) && count <= max
 }
 
 /// The samples that the numbers of a row are from, converted as these are; none if it has no number.
@@ -382,7 +387,7 @@ fn table(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
         return None;
     }
     let keys = varying(rows);
-    // Of parameters that fill the table alike, the last in the name goes across, as it is the size.
+    // A size or another number goes across, else what fills the table best.
     let names = parameters(&rows[0].name).map(|(key, _)| key);
     let candidates = names.filter(|name| keys.iter().any(|key| key == name));
     let candidates = candidates.filter_map(|across| {
@@ -391,7 +396,12 @@ fn table(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
         let (_, lines) = look::places(labels.iter().map(String::as_str));
         let share = rows.len() as f64 / (columns.len() * lines) as f64;
         let is_table = (2..=MAX_COLUMNS).contains(&columns.len()) && lines > 1 && share >= FILLED;
-        is_table.then_some((across, columns, labels, share))
+        let rank = if is_axis(rows, across) {
+            1.0 + share
+        } else {
+            share
+        };
+        is_table.then_some((across, columns, labels, rank))
     });
     let (across, columns, labels, _) = candidates.max_by(|a, b| a.3.total_cmp(&b.3))?;
     let mut lines: Vec<String> = Vec::new();

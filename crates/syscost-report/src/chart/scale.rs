@@ -65,6 +65,19 @@ impl Scale {
         }
     }
 
+    /// A scale from the smallest to the largest of these values, from 0 to 1.
+    pub(crate) fn exactly(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let all = values.filter(|value| is_drawable(*value));
+        let low = all.clone().fold(f64::INFINITY, f64::min);
+        let high = all.clone().fold(f64::NEG_INFINITY, f64::max);
+        let scale = Self::fit(all, Begin::Near, (0.0, 1.0));
+        if low < high {
+            Scale { low, high, ..scale }
+        } else {
+            scale
+        }
+    }
+
     /// Whether equal steps on the axis are equal ratios.
     pub(crate) fn is_logarithmic(&self) -> bool {
         self.logarithmic

@@ -51,8 +51,8 @@ fn bars_on_a_linear_axis_as_a_file() {
 fn far_apart_values_are_dots_on_a_logarithmic_axis() {
     let near = svg(&bars(&[10.0, 20.0]), Theme::Page);
     let far = svg(&bars(&[10.0, 2e6]), Theme::Page);
-    assert!(near.contains("class=\"bar s0\"") && !near.contains("mark s0"));
-    assert!(far.contains("mark s0") && !far.contains("class=\"bar s0\""));
+    assert!(near.contains("class=\"bar s0\"") && !near.contains("dot s0"));
+    assert!(far.contains("dot s0") && !far.contains("class=\"bar s0\""));
     assert!(far.contains(">10 µs</text>"));
 }
 

@@ -93,15 +93,16 @@ fn figures(rows: &[&Row<'_>], runs: &[&Run], samples: bool) -> Vec<Markup> {
         .collect()
 }
 
-/// The caches that the last of these runs found, if the benchmark is the one that is drawn over the
+/// The caches that the last of these runs that looked for them found, if the benchmark is the one that is drawn over the
 /// amount of memory, and all the runs' machines have the same.
 fn borders(id: &str, runs: &[&Run]) -> Vec<Border> {
     let alike = |pair: &[&Run]| pair[0].machine.caches == pair[1].machine.caches;
-    let last = runs.last().filter(|_| runs.windows(2).all(alike));
-    let overview = last.map(|run| overview(run, None));
-    let is_drawn = |overview: &Overview<'_>| overview.curve.iter().any(|load| load.row.id == id);
-    let overview = overview.filter(is_drawn);
-    overview.map_or_else(Vec::new, |overview| chart::borders(&overview.caches))
+    let of_loads = |overview: &Overview<'_>| overview.curve.iter().any(|load| load.row.id == id);
+    let mut found = runs.iter().rev().map(|run| overview(run, None));
+    found
+        .find(|overview| of_loads(overview) && !overview.caches.is_empty())
+        .filter(|_| runs.windows(2).all(alike))
+        .map_or_else(Vec::new, |overview| chart::borders(&overview.caches))
 }
 
 /// The picture of these rows of each run, and its caption; `None` if they have no numbers. A single

@@ -8,7 +8,7 @@ use syscost_report::chart::{
     self, Bar, Border, Chart, Labels, TextOptions, Theme, Value, caption, draw, text,
 };
 use syscost_results::numbers::{Numbers, numbers};
-use syscost_results::overview::overview;
+use syscost_results::overview::{Overview, overview};
 use syscost_results::{Measurement, Run, Unit};
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
@@ -154,21 +154,19 @@ fn chosen(meant: &Meant, arguments: &PlotArguments) -> Result<(Chosen, Labels)> 
     Ok((chosen, labels))
 }
 
-/// The caches that the last run found, if what is drawn is the latency of loads alone, and the
+/// The caches that the last run that looked for them found, if what is drawn is the latency of loads alone, and the
 /// machines of all runs have the same.
 fn borders(rows: &[Vec<&Measurement>], runs: &[Run]) -> Vec<Border> {
     let alike = |pair: &[Run]| pair[0].machine.caches == pair[1].machine.caches;
-    let last = runs.last().filter(|_| runs.windows(2).all(alike));
-    let Some(overview) = last.map(|run| overview(run, None)) else {
-        return Vec::new();
+    let of_loads = |overview: &Overview<'_>| {
+        let id = overview.curve.first().map(|load| &load.row.id);
+        rows.iter().flatten().all(|row| Some(&row.id) == id)
     };
-    let id = overview.curve.first().map(|load| &load.row.id);
-    let is_of_loads = rows.iter().flatten().all(|row| Some(&row.id) == id);
-    if is_of_loads {
-        chart::borders(&overview.caches)
-    } else {
-        Vec::new()
-    }
+    let mut found = runs.iter().rev().map(|run| overview(run, None));
+    found
+        .find(|overview| of_loads(overview) && !overview.caches.is_empty())
+        .filter(|_| runs.windows(2).all(alike))
+        .map_or_else(Vec::new, |overview| chart::borders(&overview.caches))
 }
 
 /// Charts the numbers every programmer should know as bars.

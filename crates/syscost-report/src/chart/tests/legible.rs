@@ -99,7 +99,7 @@ fn cells_tell_their_values_where_these_fit() {
     };
     let written = |chart: &Chart| -> Vec<String> {
         let svg = svg(chart, Theme::Page);
-        let values = svg.lines().filter(|line| line.contains("class=\"value"));
+        let values = svg.lines().filter(|line| line.contains("class=\"value t"));
         values
             .map(|line| line.split(['<', '>']).nth(2).expect("a text").to_owned())
             .collect()
@@ -120,7 +120,7 @@ fn cells_tell_their_values_where_these_fit() {
     assert!(written(&map(60, 2.0)).is_empty());
     // The legend lies within the picture.
     let svg = svg(&map(11, 100.0), Theme::Page);
-    let words = svg.lines().find(|line| line.contains("equal steps"));
+    let words = svg.lines().find(|line| line.contains("logarithmic axis"));
     assert!(words.is_some_and(|line| line.contains(" mid\"")));
 }
 
@@ -194,7 +194,7 @@ fn a_dot_without_an_interval_is_hollow() {
         Chart::Bars(all)
     };
     for theme in [Theme::Page, Theme::Light] {
-        assert_eq!(svg(&chart(false), theme).matches("mark open s0").count(), 1);
-        assert!(!svg(&chart(true), theme).contains("mark open"));
+        assert_eq!(svg(&chart(false), theme).matches("dot open s0").count(), 1);
+        assert!(!svg(&chart(true), theme).contains("dot open"));
     }
 }
