@@ -1,12 +1,11 @@
 //! A bar for each value.
 
-use maud::Markup;
 use syscost_results::{Estimate, Unit};
 
 use crate::units::{Figures, quantity};
 
 use super::{
-    Bar, Begin, Frame, Scale, Theme, Value,
+    Bar, Begin, Frame, Scale, Value,
     canvas::Canvas,
     caption::axis_title,
     frame::{BENEATH, Key},
@@ -25,7 +24,7 @@ const BAR: f64 = 14.0;
 const BAR_OF_RUN: f64 = 9.0;
 const STEP: f64 = 13.0;
 
-pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
+pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Canvas {
     let lines = lines(bars);
     let labels: Vec<&str> = lines.iter().map(|bars| bars[0].label.as_str()).collect();
     let figures: Vec<Vec<Figure>> = lines
@@ -36,12 +35,10 @@ pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
         })
         .map(Iterator::collect)
         .collect();
-    let row = match frame.theme {
-        Theme::Page => ROW_BENEATH,
-        Theme::Wide | Theme::Light | Theme::Dark => ROW,
-    };
+    let row = if frame.is_narrow() { ROW_BENEATH } else { ROW };
     let most = lines.iter().map(|bars| bars.len()).max().unwrap_or(1);
-    let row = row.max(STEP * most as f64 + 4.0);
+    let least = STEP * most as f64 + 4.0;
+    let row = frame.row_height(least, row.max(least), lines.len());
     let named = Named::new(&labels, &figures, (row, GAP), frame);
     let (plot, height) = (named.plot, named.height);
     let (mut canvas, top) = frame.canvas(height + BENEATH, Some(Key::Mark));
@@ -86,7 +83,7 @@ pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
         let text = format!("{}: {}", bar.label, formatted(frame.unit, &bar.value));
         canvas.point(end, bar.run, text);
     }
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }
 
 /// The bars of each line: those of one label, by run.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use maud::{Escaper, Markup, PreEscaped};
 
-use super::{Labels, Theme};
+use super::{Labels, Style};
 
 /// Mean width of a character in the picture's units: a generous guess, since fonts differ.
 const CHARACTER: f64 = 7.6;
@@ -43,6 +43,10 @@ impl Canvas {
 
     pub(super) fn width(&self) -> f64 {
         self.width
+    }
+
+    pub(super) fn height(&self) -> f64 {
+        self.height
     }
 
     pub(super) fn text(&mut self, (x, y): (f64, f64), class: &str, anchor: Anchor, text: &str) {
@@ -116,7 +120,7 @@ impl Canvas {
         let path: String = points.iter().map(|at| shape.path(*at, radius)).collect();
         if !path.is_empty() {
             let open = if is_hollow { " open" } else { "" };
-            self.path(&path, &format!("mark{open} {color}"));
+            self.path(&path, &format!("dot{open} {color}"));
         }
     }
 
@@ -143,14 +147,10 @@ impl Canvas {
         }
     }
 
-    /// A rectangle, given its upper left corner, width and height; without an opacity, as its class
-    /// has it.
-    pub(super) fn rect(&mut self, corner: Point, size: Point, class: &str, opacity: Option<f64>) {
-        let opacity = opacity.map_or_else(String::new, |opacity| {
-            format!(" fill-opacity=\"{opacity:.2}\"")
-        });
+    /// A rectangle, given its upper left corner, width and height.
+    pub(super) fn rect(&mut self, corner: Point, size: Point, class: &str) {
         self.push(format_args!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{class}\"{opacity}/>",
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{class}\"/>",
             number(corner.0),
             number(corner.1),
             number(size.0),
@@ -160,9 +160,9 @@ impl Canvas {
 
     /// The whole picture, with its title, description and note for screen readers and for use on
     /// its own. What is said of its points is a list for a page's script, and titles in a file.
-    pub(super) fn finish(self, labels: &Labels, theme: Theme) -> Markup {
+    pub(super) fn finish(self, labels: &Labels, look: Style) -> Markup {
         let (width, height) = (number(self.width), number(self.height));
-        let style = theme.style();
+        let style = look.theme.style();
         // Inside an HTML page an `svg` element needs no namespace.
         let namespace = match style {
             None => "",
@@ -178,9 +178,10 @@ impl Canvas {
                 out.push('>');
             }
             Some(style) => {
+                let [wide, high] = [self.width, self.height].map(|one| number(one * look.scale()));
                 let _ = write!(
                     out,
-                    " width=\"{width}\" height=\"{height}\"><title>{}</title><desc>{}</desc><style>{style}</style>\
+                    " width=\"{wide}\" height=\"{high}\"><title>{}</title><desc>{}</desc><style>{style}</style>\
                      <rect width=\"{width}\" height=\"{height}\" class=\"paper\"/>",
                     escaped(&labels.title),
                     escaped(&labels.description),
@@ -188,7 +189,7 @@ impl Canvas {
             }
         }
         out.push_str(&self.body);
-        if theme.is_file() {
+        if look.theme.is_file() {
             out.push_str(&self.titled(labels));
         }
         out.push_str("</svg>");
@@ -247,9 +248,12 @@ pub(super) enum Shape {
 }
 
 impl Shape {
+    /// How many there are.
+    pub(super) const COUNT: usize = 6;
+
     /// The shape of the series with this index.
     pub(super) fn of(index: usize) -> Self {
-        const ALL: [Shape; 6] = [
+        const ALL: [Shape; Shape::COUNT] = [
             Shape::Circle,
             Shape::Square,
             Shape::Triangle,

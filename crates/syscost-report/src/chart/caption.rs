@@ -21,7 +21,7 @@ pub fn caption(chart: &Chart) -> String {
             let values = points.map(|(_, value)| value);
             format!("{} of each row", medians(values, " (band)"))
         }
-        Chart::Heatmap { .. } => "Median of each row; the darker, the more".to_owned(),
+        Chart::Heatmap { .. } => "Median of each row, by colour".to_owned(),
         Chart::OverRuns { .. } => "Median and 95 % interval of each run".to_owned(),
     }
 }

@@ -1,9 +1,7 @@
 //! Lines over a parameter.
 
-use maud::Markup;
-
 use super::{
-    Begin, Beside, Frame, Line, NAME_LINE, Scale, Theme,
+    Begin, Beside, Border, Frame, Line, NAME_LINE, Scale,
     bars::{ends, formatted},
     canvas::{Anchor, Canvas, width_of},
     caption::axis_name,
@@ -32,7 +30,12 @@ struct Name {
     look: Look,
 }
 
-pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<'_>) -> Markup {
+pub(super) fn draw(
+    name: &str,
+    (lines, borders): (&[Line], &[Border]),
+    beside: &[Beside],
+    frame: &Frame<'_>,
+) -> Canvas {
     let (series, count) = look::places(lines.iter().map(|line| line.label.as_str()));
     let looks: Vec<Look> = lines
         .iter()
@@ -41,15 +44,17 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
         .collect();
     let names = names(lines, (&series, count), &looks, frame);
     // In a narrow page the names stand below the plot.
-    let is_beneath = frame.theme == Theme::Page;
+    let is_beneath = frame.is_narrow();
     let beneath = match is_beneath {
         true => places_beneath(&names, frame.width()),
         false => Vec::new(),
     };
     let height = match is_beneath {
-        true => HEIGHT_IN_PAGE,
+        true => frame.plot_height(HEIGHT_IN_PAGE),
         // Names at the lines' ends need as much height as there are names.
-        false => HEIGHT.max(NAME_LINE + names.iter().map(height_of).sum::<f64>()),
+        false => frame
+            .plot_height(HEIGHT)
+            .max(NAME_LINE + names.iter().map(height_of).sum::<f64>()),
     };
     let named = beneath.iter().zip(&names);
     let legend = named
@@ -60,8 +65,13 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
     } else {
         Key::MarkedLine
     };
-    let (mut canvas, top) = frame.canvas(ABOVE + height + BENEATH + legend, Some(key));
-    let top = top + ABOVE;
+    let above = if borders.is_empty() {
+        ABOVE
+    } else {
+        ABOVE + NAME_LINE
+    };
+    let (mut canvas, top) = frame.canvas(above + height + BENEATH + legend, Some(key));
+    let top = top + above;
     let points = || lines.iter().flat_map(|line| &line.points);
     let plot = (top + height, top + 6.0);
     let fitted = beside
@@ -80,7 +90,8 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
         [_, ..] if !is_beneath => right - widest - BESIDE,
         _ => right - 14.0,
     };
-    frame.vertical_axis(&mut canvas, &scale, 6, (left, right, top));
+    let title = top - above + ABOVE;
+    frame.vertical_axis(&mut canvas, &scale, 6, (left, right, title));
     let across = Scale::fit(points().map(|(x, _)| *x), Begin::Near, (left, right));
     across_axis(
         name,
@@ -89,6 +100,7 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
         (left, right, top + height),
         &mut canvas,
     );
+    draw_borders(&mut canvas, borders, &across, (top, top + height));
     for (index, line) in lines.iter().enumerate() {
         let look = looks[index];
         let place = |x: f64, y: f64| (across.place(x), scale.place(y));
@@ -123,7 +135,7 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
             write_name(&mut canvas, (right + 8.0, middle), name, first);
         }
     }
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }
 
 /// The marks and the title of the parameter's axis.
@@ -148,6 +160,25 @@ fn across_axis(
     let middle = ((left + right) / 2.0, bottom + 36.0);
     let what = axis_name(&name.replace('_', " "), across);
     canvas.text(middle, "tick", Anchor::Middle, &what);
+}
+
+/// Named vertical lines. A name that would touch the one before it is left out.
+fn draw_borders(
+    canvas: &mut Canvas,
+    borders: &[Border],
+    across: &Scale,
+    (top, bottom): (f64, f64),
+) {
+    let mut free = f64::NEG_INFINITY;
+    for border in borders.iter().filter(|border| across.has(border.at)) {
+        let x = across.place(border.at);
+        canvas.line((x, top), (x, bottom), "border");
+        let half = width_of(&border.name) / 2.0;
+        if x - half >= free {
+            canvas.text((x, top - 4.0), "tick", Anchor::Middle, &border.name);
+            free = x + half;
+        }
+    }
 }
 
 /// A line with its band and its marks.
@@ -218,9 +249,9 @@ fn names(
     looks: &[Look],
     frame: &Frame<'_>,
 ) -> Vec<Name> {
-    let room = match frame.theme {
-        Theme::Page => frame.width() - BESIDE,
-        Theme::Wide | Theme::Light | Theme::Dark => SHARE * frame.width(),
+    let room = match frame.is_narrow() {
+        true => frame.width() - BESIDE,
+        false => SHARE * frame.width(),
     };
     let max_chars = (room / width_of("x")) as usize;
     let first = |one: usize| series.iter().position(|series| *series == one);

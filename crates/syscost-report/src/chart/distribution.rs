@@ -1,6 +1,5 @@
 //! Distributions of samples.
 
-use maud::Markup;
 use syscost_results::stats::order::{quantile_of_sorted, sorted};
 
 use super::{
@@ -73,7 +72,7 @@ fn arrows(canvas: &mut Canvas, ends: (f64, f64), plot: (f64, f64), y: f64, color
     }
 }
 
-pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup {
+pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Canvas {
     /// Heights of the plot of one line and of several, and of a line of the legend.
     const HEIGHTS: (f64, f64) = (150.0, 240.0);
     const NAME: f64 = 18.0;
@@ -153,7 +152,7 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
         parts.retain(|part| !part.is_empty());
         canvas.text((x + 26.0, y), "name", Anchor::Start, &parts.join(" · "));
     }
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }
 
 /// The corners of the line of sorted samples, as far as the axis goes.
@@ -173,7 +172,7 @@ fn steps(sorted: &[f64], scale: &Scale, up: impl Fn(f64) -> f64) -> Vec<(f64, f6
         .collect()
 }
 
-pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Markup {
+pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Canvas {
     let rows: Vec<&[Distribution]> = distributions
         .chunk_by(|one, next| one.label == next.label && one.run < next.run)
         .collect();
@@ -220,7 +219,7 @@ pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Mark
             canvas.point(at, one.run, text);
         }
     }
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }
 
 /// The density of sorted samples, mirrored. The Gaussian kernels are applied on the axis as drawn,
@@ -298,7 +297,7 @@ pub(crate) struct Round {
 }
 
 /// A line, a box and a mark for each round.
-pub(super) fn rounds(rounds: &[Round], frame: &Frame<'_>) -> Markup {
+pub(super) fn rounds(rounds: &[Round], frame: &Frame<'_>) -> Canvas {
     let height = ROUND * rounds.len() as f64;
     let (mut canvas, top) = frame.canvas(height + BENEATH, None);
     let (left, right) = frame.edges(rounds.iter().map(|round| round.name.as_str()));
@@ -337,5 +336,5 @@ pub(super) fn rounds(rounds: &[Round], frame: &Frame<'_>) -> Markup {
         canvas.lines(halves, &format!("half-box s0{pale}"));
         canvas.lines(medians, &format!("whisker s0{pale}"));
     }
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }

@@ -1,10 +1,13 @@
 //! What surrounds a plot: its size, its names, its axes.
 
+use std::collections::BTreeSet;
+
+use maud::Markup;
 use syscost_results::Unit;
 
 use super::look::Look;
 use super::wrap::wrapped;
-use super::{Labels, Scale, Theme, canvas, caption, scale};
+use super::{Labels, Scale, Style, canvas, caption, scale};
 
 /// Line height of the source below a chart.
 const SOURCE_LINE: f64 = 13.0;
@@ -40,42 +43,71 @@ pub(super) fn places(names: &[Vec<String>], min_height: f64) -> (Vec<f64>, f64) 
 pub(super) struct Frame<'a> {
     pub(super) unit: Unit,
     pub(super) labels: &'a Labels,
-    pub(super) theme: Theme,
+    style: Style,
+    /// The runs of which something is drawn.
+    pub(super) drawn: BTreeSet<usize>,
+    /// What a plot is higher, or lower, than it would be, so that the picture has the height wanted.
+    stretch: f64,
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn new(unit: Unit, labels: &'a Labels, theme: Theme) -> Self {
+    pub(super) fn new(unit: Unit, labels: &'a Labels, style: impl Into<Style>) -> Self {
         Frame {
             unit,
             labels,
-            theme,
+            style: style.into(),
+            drawn: BTreeSet::new(),
+            stretch: 0.0,
         }
+    }
+
+    /// The whole picture, with the height that is wanted if it can be had.
+    pub(super) fn picture(mut self, draw: impl Fn(&Self) -> canvas::Canvas) -> Markup {
+        let mut canvas = draw(&self);
+        if let Some(height) = self.style.height {
+            self.stretch = height / self.style.scale() - canvas.height();
+            canvas = draw(&self);
+        }
+        canvas.finish(self.labels, self.style)
     }
 }
 
 impl Frame<'_> {
-    /// A length in a chart that suits a phone, or in a wide one.
-    fn length(&self, narrow: f64, wide: f64) -> f64 {
-        match self.theme {
-            Theme::Page => narrow,
-            Theme::Wide | Theme::Light | Theme::Dark => wide,
-        }
+    /// Whether names stand above or below what they name, as there is no room beside it.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.width() < 500.0
     }
 
-    /// Width of the chart in its own units. In a page it suits a phone; wider screens show several,
-    /// or a wide one.
+    /// Whether the picture is a file, with its title and source; in a page these stand around it.
+    pub(super) fn is_file(&self) -> bool {
+        self.style.theme.is_file()
+    }
+
+    /// A plot's height, given what it is unless another height is wanted.
+    pub(super) fn plot_height(&self, usual: f64) -> f64 {
+        (usual + self.stretch).max(0.4 * usual)
+    }
+
+    /// A row's height, given what it is at least and what it is unless another height is wanted for
+    /// this many of them.
+    pub(super) fn row_height(&self, least: f64, usual: f64, count: usize) -> f64 {
+        (usual + self.stretch / count.max(1) as f64).max(least)
+    }
+
+    /// Width of the chart in its own units, twelve of which are the size of the type.
     pub(super) fn width(&self) -> f64 {
-        self.length(330.0, 760.0)
+        self.style.width / self.style.scale()
     }
 
     /// Distance of everything from the left and right edges.
     pub(super) fn margin(&self) -> f64 {
-        if self.theme.is_file() { 20.0 } else { 2.0 }
+        if self.is_file() { 20.0 } else { 2.0 }
     }
 
     /// Maximum room for the names at the chart's left edge.
     pub(super) fn gutter(&self) -> f64 {
-        self.length(110.0, 330.0)
+        let (narrow, wide) = (110.0, 330.0);
+        if self.is_narrow() { narrow } else { wide }
     }
 
     /// A name, wrapped to the room at the chart's left edge.
@@ -123,14 +155,14 @@ impl Frame<'_> {
             .collect();
         let key = key.filter(|_| !self.runs().is_empty());
         let names = key.map_or_else(Vec::new, |_| self.wrapped_runs());
-        let legend = NAME_LINE * names.iter().map(Vec::len).sum::<usize>() as f64;
-        let (above, bottom) = match self.theme.is_file() {
+        let legend = NAME_LINE * names.iter().map(|(_, name)| name.len()).sum::<usize>() as f64;
+        let (above, bottom) = match self.is_file() {
             false => (4.0, 4.0),
             true => (42.0, 30.0 + SOURCE_LINE * (source.len() as f64 - 1.0)),
         };
         let top = above + legend + if legend > 0.0 { 6.0 } else { 0.0 };
         let mut canvas = canvas::Canvas::new(self.width(), top + height + bottom);
-        if self.theme.is_file() {
+        if self.is_file() {
             let labels = self.labels;
             canvas.text((20.0, 28.0), "title", canvas::Anchor::Start, &labels.title);
             for (index, line) in source.iter().enumerate() {
@@ -139,7 +171,7 @@ impl Frame<'_> {
             }
         }
         let mut y = above;
-        for (run, name) in names.iter().enumerate() {
+        for (run, name) in names {
             if let Some(key) = key {
                 self.sample(&mut canvas, (self.margin(), y + NAME_LINE / 2.0), run, key);
             }
@@ -152,12 +184,15 @@ impl Frame<'_> {
         (canvas, top)
     }
 
-    /// The names of the runs, wrapped to the width.
-    fn wrapped_runs(&self) -> Vec<Vec<String>> {
+    /// The runs of which something is drawn, their names wrapped to the width.
+    fn wrapped_runs(&self) -> Vec<(usize, Vec<String>)> {
         let room = self.width() - 2.0 * self.margin() - SAMPLE;
         let max_chars = (room / canvas::width_of("x")) as usize;
-        let names = self.runs().iter();
-        names.map(|name| wrapped(name, max_chars)).collect()
+        let names = self.runs().iter().enumerate();
+        let names = names.filter(|(run, _)| self.drawn.contains(run));
+        names
+            .map(|(run, name)| (run, wrapped(name, max_chars)))
+            .collect()
     }
 
     /// A sample of a run's look, beginning at this point.

@@ -1,13 +1,10 @@
 //! Bars in groups, one below the other: a heading, and a bar in its own colour for each of those that
 //! are compared.
 
-use maud::Markup;
-use syscost_results::Unit;
-
 use super::bars::{ends, whisker};
-use super::canvas::{Anchor, width_of};
+use super::canvas::{Anchor, Canvas, width_of};
 use super::frame::BENEATH;
-use super::{Bar, Begin, Frame, Labels, Scale, Theme};
+use super::{Bar, Begin, Frame, Scale};
 
 /// Heights of a heading and of a bar's row, and the distance between groups.
 const HEADING: f64 = 19.0;
@@ -30,18 +27,7 @@ pub(crate) struct Texts {
 }
 
 /// Bars in groups with headings.
-pub(crate) fn draw(
-    groups: &[(String, Vec<Bar>)],
-    texts: &Texts,
-    unit: Unit,
-    labels: &Labels,
-    theme: Theme,
-) -> Markup {
-    let frame = &Frame {
-        unit,
-        labels,
-        theme,
-    };
+pub(crate) fn draw(groups: &[(String, Vec<Bar>)], texts: &Texts, frame: &Frame<'_>) -> Canvas {
     let bars = || groups.iter().flat_map(|(_, bars)| bars);
     let widths = texts.figures.iter().map(|figure| width_of(figure));
     let column = widths.fold(0.0, f64::max) + GAP;
@@ -80,13 +66,15 @@ pub(crate) fn draw(
         }
         y += BETWEEN;
     }
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::{TextOptions, Value, text_groups};
+    use syscost_results::Unit;
+
+    use crate::chart::{self, Labels, TextOptions, Theme, Value, text_groups};
 
     #[test]
     fn each_name_has_its_colour_in_every_group_and_a_logarithmic_axis_says_so() {
@@ -111,11 +99,11 @@ mod tests {
             figures: ["1.0 ns", "2.00 ns", "900 ns"].map(str::to_owned).to_vec(),
         };
         let drawn = |groups: &[(String, Vec<Bar>)]| {
-            draw(groups, &texts, Unit::Nanoseconds, &labels, Theme::Page).into_string()
+            chart::groups(groups, &texts, Unit::Nanoseconds, &labels, Theme::Page).into_string()
         };
         let svg = drawn(&far);
-        assert_eq!(svg.matches("mark s0").count(), 2, "{svg}");
-        assert_eq!(svg.matches("mark s1").count(), 1, "{svg}");
+        assert_eq!(svg.matches("dot s0").count(), 2, "{svg}");
+        assert_eq!(svg.matches("dot s1").count(), 1, "{svg}");
         assert!(svg.contains(">1.0 ns<"), "as printed: {svg}");
         assert!(
             svg.contains("time, logarithmic axis") && svg.contains(">switch<"),

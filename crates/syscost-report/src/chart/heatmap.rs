@@ -1,13 +1,13 @@
 //! A cell for each pair of two parameters.
 
-use maud::Markup;
-
 use crate::units::quantity;
 
 use super::{
-    Begin, Frame, Panel, Scale, Theme,
+    Frame, Panel, Scale,
     canvas::{Anchor, Canvas, width_of},
+    caption::{axis_name, axis_title},
     labels_beneath,
+    theme::STEPS,
 };
 
 /// Minimum and maximum height of a cell.
@@ -16,22 +16,9 @@ const HEIGHTS: (f64, f64) = (10.0, 34.0);
 const GAP: f64 = 2.0;
 /// Height of a panel's own heading.
 const HEADING: f64 = 26.0;
-/// Opacity of the smallest value's cell: even that must differ from an empty cell.
-const FAINTEST: f64 = 0.08;
-/// Opacity of the largest value's cell: without text, and under a number that must be legible in
-/// every theme.
-const STRONGEST: (f64, f64) = (1.0, 0.55);
-
-/// How values become colours.
-struct Shades {
-    scale: Scale,
-    strongest: f64,
-}
-
-impl Shades {
-    fn at(&self, share: f64) -> Option<f64> {
-        Some(FAINTEST + (self.strongest - FAINTEST) * share)
-    }
+/// The class of a value's colour is this letter and its step on the scale.
+fn step(scale: &Scale, value: f64) -> usize {
+    ((scale.share(value) * STEPS as f64) as usize).min(STEPS - 1)
 }
 
 /// What is written in the cells: the same in all of them, so that they can be compared.
@@ -78,7 +65,7 @@ pub(super) fn draw(
     rows: &[String],
     panels: &[Panel],
     frame: &Frame<'_>,
-) -> Markup {
+) -> Canvas {
     let labels: Vec<Vec<String>> = rows.iter().map(|row| frame.fitting(row)).collect();
     let names = labels.iter().flatten().map(String::as_str);
     let (left, right) = frame.edges(names.chain([parameters.1]));
@@ -95,30 +82,20 @@ pub(super) fn draw(
         .collect();
     let headings = named.iter().filter(|name| !name.is_empty());
     let height = tall * lines as f64 + HEADING * headings.count() as f64;
-    let (mut canvas, top) = frame.canvas(height + 98.0, None);
+    let (mut canvas, top) = frame.canvas(height + 110.0, None);
     let top = top + 16.0;
 
     let cells = panels.iter().flat_map(|panel| &panel.cells);
     let known = || cells.clone().flatten().flatten().copied();
     let values: Vec<String> = known().map(|value| quantity(frame.unit, value)).collect();
     let writing = Writing::that_fits(&values, width - GAP - 2.0);
-    let shades = Shades {
-        scale: Scale::fit(known(), Begin::Near, (0.0, 1.0)),
-        strongest: match writing {
-            Writing::Nothing => STRONGEST.0,
-            _ => STRONGEST.1,
-        },
-    };
+    let scale = Scale::exactly(known());
     canvas.text((left - 12.0, top - 6.0), "tick", Anchor::End, parameters.1);
     let mut y = top;
     for ((panel, drawn), heading) in panels.iter().zip(&drawn).zip(&named) {
         if !heading.is_empty() {
             // In a page there is no room to indent the label to the cells.
-            let x = if frame.theme == Theme::Page {
-                2.0
-            } else {
-                left
-            };
+            let x = if frame.is_narrow() { 2.0 } else { left };
             canvas.text((x, y + 17.0), "label ink", Anchor::Start, heading);
             y += HEADING;
         }
@@ -131,9 +108,9 @@ pub(super) fn draw(
                 let text = quantity(frame.unit, value);
                 let corner = (left + width * column as f64, y);
                 let (across, down) = parameters;
-                let opacity = shades.at(shades.scale.share(value));
+                let step = step(&scale, value);
                 let size = (width - GAP, tall - GAP);
-                canvas.rect(corner, size, "cell s0", opacity);
+                canvas.rect(corner, size, &format!("c{step}"));
                 let mut what = format!("{across} {name}, {down} {}: {text}", rows[row]);
                 if !panel.label.is_empty() {
                     what = format!("{}, {what}", panel.label);
@@ -142,7 +119,8 @@ pub(super) fn draw(
                 canvas.point(middle, panel.run, what);
                 if let Some(text) = writing.of(&text) {
                     let middle = (corner.0 + (width - GAP) / 2.0, y + tall / 2.0 + 3.0);
-                    canvas.text(middle, "value", Anchor::Middle, text);
+                    let class = format!("value t{step}");
+                    canvas.text(middle, &class, Anchor::Middle, text);
                 }
             }
             y += tall;
@@ -158,9 +136,9 @@ pub(super) fn draw(
     let below = ((left + right) / 2.0, y + 32.0);
     canvas.text(below, "tick", Anchor::Middle, parameters.0);
     if known().next().is_some() {
-        legend(&mut canvas, &shades, frame, y + 48.0);
+        legend(&mut canvas, &scale, frame, y + 46.0);
     }
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }
 
 /// The rows of a panel that have any value.
@@ -174,26 +152,25 @@ fn rows_of(panel: &Panel, rows: usize) -> Vec<usize> {
     (0..rows).filter(holds).collect()
 }
 
-/// What the shades mean.
-fn legend(canvas: &mut Canvas, shades: &Shades, frame: &Frame<'_>, y: f64) {
-    let steps: u32 = match frame.theme {
-        Theme::Page => 16,
-        Theme::Wide | Theme::Light | Theme::Dark => 24,
-    };
-    let width = 8.0;
-    let left = (frame.width() - width * f64::from(steps)) / 2.0;
-    for step in 0..steps {
-        let opacity = shades.at(f64::from(step) / f64::from(steps - 1));
-        let corner = (left + width * f64::from(step), y);
-        canvas.rect(corner, (width, 8.0), "cell s0", opacity);
+/// What the colours mean: the whole scale with ticks.
+fn legend(canvas: &mut Canvas, scale: &Scale, frame: &Frame<'_>, y: f64) {
+    /// Width and height of a step.
+    const STEP: (f64, f64) = (14.0, 9.0);
+    let width = STEP.0 * STEPS as f64;
+    let left = (frame.width() - width) / 2.0;
+    for step in 0..STEPS {
+        let corner = (left + STEP.0 * step as f64, y);
+        canvas.rect(corner, STEP, &format!("c{step}"));
     }
-    let end = |share| quantity(frame.unit, shades.scale.value(share));
-    canvas.text((left - 6.0, y + 8.0), "tick", Anchor::End, &end(0.0));
-    let right = left + width * f64::from(steps) + 6.0;
-    canvas.text((right, y + 8.0), "tick", Anchor::Start, &end(1.0));
-    if shades.scale.is_logarithmic() {
-        let below = (frame.width() / 2.0, y + 24.0);
-        let words = "equal steps are equal ratios";
-        canvas.text(below, "tick", Anchor::Middle, words);
-    }
+    let place = |(value, label)| (left + width * scale.share(value), label);
+    let ticks: Vec<(f64, String)> = scale.ticks(frame.unit, 4).into_iter().map(place).collect();
+    let bottom = y + STEP.1;
+    let lines = ticks
+        .iter()
+        .map(|(x, _)| ((*x, bottom), (*x, bottom + 4.0)));
+    canvas.lines(&lines.collect::<Vec<_>>(), "axis");
+    labels_beneath(canvas, &ticks, bottom + 16.0);
+    let title = axis_name(axis_title(frame.unit), scale);
+    let middle = (frame.width() / 2.0, bottom + 32.0);
+    canvas.text(middle, "tick", Anchor::Middle, &title);
 }

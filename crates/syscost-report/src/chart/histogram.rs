@@ -1,10 +1,11 @@
 //! Histograms of individually timed operations.
 
-use maud::Markup;
-
 use super::caption::{axis_name, axis_title};
 use super::frame::{ABOVE, BENEATH};
-use super::{Begin, Frame, Scale, canvas::Anchor};
+use super::{
+    Begin, Frame, Scale,
+    canvas::{Anchor, Canvas},
+};
 
 /// Height of the plot: of the bulk of the operations, and of all of them.
 const HEIGHT: f64 = 80.0;
@@ -15,7 +16,7 @@ const COLUMNS: usize = 70;
 const SHOWN: (f64, f64) = (0.001, 0.999);
 
 /// The bulk of the operations, as a compact picture.
-pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
+pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Canvas {
     let (mut canvas, top) = frame.canvas(HEIGHT + BENEATH, None);
     let (left, right) = frame.edges(std::iter::empty());
     // Room for half a tick label at both ends.
@@ -35,15 +36,15 @@ pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     if let Some(note) = note {
         canvas.text((right, top + 10.0), "tick", Anchor::End, &note);
     }
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }
 
 /// All operations: what few of them took stands beside what nearly all of them took, as the axis of
 /// the counts is logarithmic where they differ much.
-pub(super) fn all(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
-    let (mut canvas, top) = frame.canvas(ABOVE + HEIGHT_OF_ALL + BENEATH, None);
+pub(super) fn all(bins: &[(f64, u64)], frame: &Frame<'_>) -> Canvas {
+    let (mut canvas, top) = frame.canvas(ABOVE + frame.plot_height(HEIGHT_OF_ALL) + BENEATH, None);
     let top = top + ABOVE;
-    let bottom = top + HEIGHT_OF_ALL;
+    let bottom = top + frame.plot_height(HEIGHT_OF_ALL);
     let highest = bins.iter().map(|(_, count)| *count).max().unwrap_or(1);
     let (left, right) = frame.edges([highest.to_string().as_str()].into_iter());
     let values = bins.iter().map(|(value, _)| *value);
@@ -68,7 +69,7 @@ pub(super) fn all(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
         "bar s0",
     );
     frame.title_above(&mut canvas, top, &axis_name("how many", &up));
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }
 
 /// How many operations there are in each column of an axis.

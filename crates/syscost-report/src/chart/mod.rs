@@ -7,6 +7,7 @@
 mod bars;
 mod canvas;
 mod caption;
+mod color;
 mod curve;
 mod distribution;
 mod frame;
@@ -26,8 +27,13 @@ mod text;
 mod theme;
 mod wrap;
 
-use maud::Markup;
-use syscost_results::Unit;
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+use syscost_results::overview::Cache;
+use syscost_results::{Measurement, Unit};
+
+use crate::units::quantity;
 
 use frame::{Frame, NAME_LINE, labels_beneath, places};
 
@@ -35,11 +41,11 @@ pub(crate) use caption::axis_title;
 pub use caption::caption;
 pub use text::{TextOptions, text};
 pub(crate) use text::{groups as text_groups, histogram as text_histogram};
-pub use theme::Theme;
+pub use theme::{Style, Theme};
 
 pub(crate) use bars::formatted;
 pub(crate) use distribution::Round;
-pub(crate) use groups::{Texts as GroupTexts, draw as groups};
+pub(crate) use groups::Texts as GroupTexts;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
 pub(crate) use wrap::wrapped;
@@ -98,6 +104,15 @@ pub struct Line {
     pub points: Vec<(f64, Value)>,
 }
 
+/// A named value of a parameter, across which lines behave differently.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Border {
+    /// The parameter's value.
+    pub at: f64,
+    /// What it is, in a word or two.
+    pub name: String,
+}
+
 /// The cells of a heat map, or of a part of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
@@ -107,6 +122,19 @@ pub struct Panel {
     pub run: usize,
     /// Row by row; `None` where nothing was measured. Rows of `None` alone are not drawn.
     pub cells: Vec<Vec<Option<f64>>>,
+}
+
+impl Chart {
+    /// The runs of which something is drawn.
+    fn runs(&self) -> BTreeSet<usize> {
+        match self {
+            Chart::Bars(bars) => bars.iter().map(|bar| bar.run).collect(),
+            Chart::Ecdf(all) | Chart::Violin(all) => all.iter().map(|one| one.run).collect(),
+            Chart::Curve { lines, .. } => lines.iter().map(|line| line.run).collect(),
+            Chart::Heatmap { panels, .. } => panels.iter().map(|panel| panel.run).collect(),
+            Chart::OverRuns { .. } => BTreeSet::new(),
+        }
+    }
 }
 
 impl Panel {
@@ -144,6 +172,8 @@ pub enum Chart {
         parameter: String,
         /// The lines.
         lines: Vec<Line>,
+        /// Values of the parameter that are named, such as the sizes of caches.
+        borders: Vec<Border>,
     },
     /// A cell for each pair of two parameters.
     Heatmap {
@@ -200,27 +230,72 @@ impl Labels {
 /// The picture of a chart whose values are in `unit`: an `svg` element for a page, or a file with
 /// [`Theme::Light`] or [`Theme::Dark`]. Pictures for a page have neither title nor source, as the
 /// page itself shows them.
-pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, theme: Theme) -> Markup {
-    let frame = Frame::new(unit, labels, theme);
-    match chart {
-        Chart::Bars(bars) => bars::draw(bars, &frame),
-        Chart::Ecdf(distributions) => distribution::ecdf(distributions, &frame),
-        Chart::Violin(distributions) => distribution::violins(distributions, &frame),
-        Chart::Curve { parameter, lines } => curve::draw(parameter, lines, &[], &frame),
+pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, style: impl Into<Style>) -> Markup {
+    let mut frame = Frame::new(unit, labels, style);
+    frame.drawn = chart.runs();
+    frame.picture(|frame| match chart {
+        Chart::Bars(bars) => bars::draw(bars, frame),
+        Chart::Ecdf(distributions) => distribution::ecdf(distributions, frame),
+        Chart::Violin(distributions) => distribution::violins(distributions, frame),
+        Chart::Curve {
+            parameter,
+            lines,
+            borders,
+        } => curve::draw(parameter, (lines, borders), &[], frame),
         Chart::Heatmap {
             parameters,
             columns,
             rows,
             panels,
-        } => heatmap::draw(
-            (&parameters.0, &parameters.1),
-            columns,
-            rows,
-            panels,
-            &frame,
-        ),
-        Chart::OverRuns { points, changes } => over_runs::draw(points, changes, &frame),
+        } => heatmap::draw((&parameters.0, &parameters.1), columns, rows, panels, frame),
+        Chart::OverRuns { points, changes } => over_runs::draw(points, changes, frame),
+    })
+}
+
+/// The sizes of the caches that a run found, to be named in a chart of the latency of loads.
+pub fn borders(caches: &[Cache]) -> Vec<Border> {
+    let border = |cache: &Cache| Border {
+        at: cache.bytes,
+        name: format!("L{} {}", cache.level, quantity(Unit::Bytes, cache.bytes)),
+    };
+    caches.iter().map(border).collect()
+}
+
+/// A chart as wide as the page, of this width and height in CSS pixels on a wide screen, and as wide as
+/// a phone on a phone.
+pub(crate) fn draw_wide(
+    chart: &Chart,
+    unit: Unit,
+    labels: &Labels,
+    (width, height): (f64, f64),
+) -> Markup {
+    let wide = Style {
+        height: Some(height),
+        ..Style::from(Theme::Wide).wide(width)
+    };
+    html! {
+        div class="for-phones" { (draw(chart, unit, labels, Theme::Page)) }
+        div class="for-screens" { (draw(chart, unit, labels, wide)) }
     }
+}
+
+/// How long a load takes by the amount of memory that loads are spread over, as these rows of one
+/// run have it, with the borders of the caches: for a page's first screen. `None` if the rows make
+/// no curve.
+pub fn of_loads(rows: Vec<&Measurement>, caches: &[Cache]) -> Option<Markup> {
+    let mut chosen = rows::choose(&[rows], Some(rows::Kind::Curve)).ok()?;
+    chosen.mark(&borders(caches));
+    let labels = Labels {
+        title: chosen.title,
+        description: caption(&chosen.chart),
+        ..Labels::default()
+    };
+    Some(draw_wide(
+        &chosen.chart,
+        chosen.unit,
+        &labels,
+        (600.0, 300.0),
+    ))
 }
 
 /// Lines over a parameter, each with its fitted law and step, for a page.
@@ -231,22 +306,20 @@ pub(crate) fn curve_with(
     unit: Unit,
     labels: &Labels,
 ) -> Markup {
-    let theme = Theme::Page;
-    let frame = Frame::new(unit, labels, theme);
-    curve::draw(parameter, lines, beside, &frame)
+    let frame = Frame::new(unit, labels, Theme::Page);
+    frame.picture(|frame| curve::draw(parameter, (lines, &[]), beside, frame))
 }
 
 /// A compact picture of a row's samples round by round, for the row's details: a line from the
 /// smallest to the largest, a box for the middle half, a mark at the median.
 pub(crate) fn rounds(rounds: &[Round], unit: Unit, labels: &Labels) -> Markup {
-    let theme = Theme::Page;
-    distribution::rounds(rounds, &Frame::new(unit, labels, theme))
+    Frame::new(unit, labels, Theme::Page).picture(|frame| distribution::rounds(rounds, frame))
 }
 
 /// A compact histogram of individually timed operations, as `(upper bound in unit, count)`,
 /// ascending.
-pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels, theme: Theme) -> Markup {
-    histogram::draw(bins, &Frame::new(unit, labels, theme))
+pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
+    Frame::new(unit, labels, Theme::Page).picture(|frame| histogram::draw(bins, frame))
 }
 
 /// The same in full, with both axes named.
@@ -256,12 +329,22 @@ pub(crate) fn histogram_of_all(
     labels: &Labels,
     theme: Theme,
 ) -> Markup {
-    histogram::all(bins, &Frame::new(unit, labels, theme))
+    Frame::new(unit, labels, theme).picture(|frame| histogram::all(bins, frame))
 }
 
 /// The tail of individually timed operations, as `(upper bound in unit, count)`, ascending: the
 /// share of them that took longer than a time.
 pub(crate) fn tail(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
-    let theme = Theme::Page;
-    tail::draw(bins, &Frame::new(unit, labels, theme))
+    Frame::new(unit, labels, Theme::Page).picture(|frame| tail::draw(bins, frame))
+}
+
+/// Bars in groups with headings.
+pub(crate) fn groups(
+    groups: &[(String, Vec<Bar>)],
+    texts: &GroupTexts,
+    unit: Unit,
+    labels: &Labels,
+    theme: Theme,
+) -> Markup {
+    Frame::new(unit, labels, theme).picture(|frame| groups::draw(groups, texts, frame))
 }

@@ -2,7 +2,7 @@
 //! which must be legible on phones too.
 
 use super::canvas::{Anchor, Canvas, width_of};
-use super::{Frame, NAME_LINE, Theme, Value, bars::formatted, places, wrapped};
+use super::{Frame, NAME_LINE, Value, bars::formatted, places, wrapped};
 
 /// Distance from the last line of a heading to its marks.
 const BENEATH: f64 = 4.0;
@@ -66,11 +66,9 @@ impl<'a> Named<'a> {
             .flatten()
             .map(|figure| width_of(&figure.text));
         let column = widths.fold(0.0, f64::max) + gap;
-        match frame.theme {
-            Theme::Page => Self::above(labels, figures, (min_height, column), frame),
-            Theme::Wide | Theme::Light | Theme::Dark => {
-                Self::beside(labels, figures, (min_height, column), frame)
-            }
+        match frame.is_narrow() {
+            true => Self::above(labels, figures, (min_height, column), frame),
+            false => Self::beside(labels, figures, (min_height, column), frame),
         }
     }
 
@@ -131,7 +129,7 @@ impl<'a> Named<'a> {
 
     /// Writes the names and figures of a plot whose top is at this height.
     pub(super) fn write(&self, canvas: &mut Canvas, top: f64, frame: &Frame<'_>) {
-        let is_above = frame.theme == Theme::Page;
+        let is_above = frame.is_narrow();
         let (x, anchor) = match is_above {
             true => (EDGE, Anchor::Start),
             false => (self.plot.0 - 12.0, Anchor::End),

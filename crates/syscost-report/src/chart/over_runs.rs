@@ -1,12 +1,11 @@
 //! A value in each of several runs.
 
-use maud::Markup;
 use syscost_results::stats::order;
 
 use super::{
-    Begin, Frame, Scale, Theme, Value,
+    Begin, Frame, Scale, Value,
     bars::{ends, formatted},
-    canvas::{Anchor, Shape, width_of},
+    canvas::{Anchor, Canvas, Shape, width_of},
     frame::ABOVE,
 };
 
@@ -17,17 +16,14 @@ pub(super) fn draw(
     points: &[(String, Option<Value>)],
     changes: &[usize],
     frame: &Frame<'_>,
-) -> Markup {
+) -> Canvas {
     // In a page the last run's time stands below the first's, as there is no room beside it.
-    let beneath = if frame.theme == Theme::Page {
-        14.0
-    } else {
-        0.0
-    };
-    let (mut canvas, top) = frame.canvas(ABOVE + HEIGHT + 26.0 + beneath, None);
+    let beneath = if frame.is_narrow() { 14.0 } else { 0.0 };
+    let plot_height = frame.plot_height(HEIGHT);
+    let (mut canvas, top) = frame.canvas(ABOVE + plot_height + 26.0 + beneath, None);
     let top = top + ABOVE;
     let known = || points.iter().filter_map(|(_, value)| value.as_ref());
-    let plot = (top + HEIGHT, top + 6.0);
+    let plot = (top + plot_height, top + 6.0);
     let scale = Scale::fit(known().flat_map(ends), Begin::Near, plot);
     let ticks = scale.ticks(frame.unit, 5);
     let (left, right) = frame.edges(ticks.iter().map(|(_, label)| label.as_str()));
@@ -37,7 +33,7 @@ pub(super) fn draw(
 
     for &change in changes {
         let x = across(change) - step / 2.0;
-        canvas.line((x, top), (x, top + HEIGHT), "axis change");
+        canvas.line((x, top), (x, top + plot_height), "axis change");
     }
     // The level between two changes is the median of its runs, as in the sentences beside the chart.
     let mut begin = 0;
@@ -69,11 +65,11 @@ pub(super) fn draw(
     }
     canvas.lines(&intervals, "thin s0");
     if let [(first, _), .., (last, _)] = points {
-        let y = top + HEIGHT + 18.0;
+        let y = top + plot_height + 18.0;
         canvas.text((left, y), "tick", Anchor::Start, first);
         if beneath > 0.0 || width_of(first) + width_of(last) < right - left {
             canvas.text((right, y + beneath), "tick", Anchor::End, last);
         }
     }
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }

@@ -9,8 +9,9 @@ use syscost_results::{Measurement, Status, Unit};
 use crate::sentence;
 use crate::view::value;
 
+use super::canvas::Shape;
 use super::parameters::{numbers, values, varying};
-use super::{Bar, Chart, Distribution, Line, Panel, formatted, look, scale};
+use super::{Bar, Border, Chart, Distribution, Line, Panel, formatted, look, scale};
 
 /// A kind of chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +80,8 @@ pub enum NoChart {
     /// There is one number, which is better read than drawn.
     #[error("{name} is {figure}, a single number; name several rows, or draw --kind bars")]
     OneNumber {
+        /// The place of its run among the runs.
+        run: usize,
         /// The row.
         name: String,
         /// Its median and interval.
@@ -107,6 +110,13 @@ const CURVE_FROM: usize = 3;
 const NUMBERED: [&str; 4] = ["level", "cpu", "cpu_node", "memory_node"];
 /// Maximum number of lines in a chart: there are six colours, solid and dashed. More rows become bars.
 pub(super) const MAX_LINES: usize = 12;
+/// Number of points side by side from which a curve is wide.
+const WIDE_FROM: usize = 16;
+/// Number of rows from which bars are a heat map if they can be.
+const MAX_BARS: usize = 12;
+/// Maximum number of columns of a heat map of these, and its share of cells that have a value.
+const MAX_COLUMNS: usize = 12;
+const FILLED: f64 = 0.3;
 /// Number of values of both parameters from which a heat map says more than curves.
 const HEATMAP_FROM: usize = 4;
 /// Number of cells from which a heat map is chosen if both parameters are numbers with enough values for a curve.
@@ -155,6 +165,7 @@ pub fn choose(runs: &[Vec<&Measurement>], asked: Option<Kind>) -> Result<Chosen,
     let kind = asked.unwrap_or_else(|| suitable(&rows, &of));
     if let (None, Kind::Bars, [one]) = (asked, kind, &of[..]) {
         return Err(NoChart::OneNumber {
+            run: one.run,
             name: one.row.name.clone(),
             figure: value(one.row)
                 .map_or_else(String::new, |value| formatted(one.row.unit, &value)),
@@ -165,6 +176,7 @@ pub fn choose(runs: &[Vec<&Measurement>], asked: Option<Kind>) -> Result<Chosen,
         Kind::Ecdf => Chart::Ecdf(distributions(&rows, &of)?),
         Kind::Violin => Chart::Violin(distributions(&rows, &of)?),
         Kind::Curve => curve(&rows, &of).ok_or(NoChart::NoParameter)?,
+        Kind::Heatmap if asked.is_none() => table(&rows, &of).ok_or_else(|| no_pair(&rows))?,
         Kind::Heatmap => heatmap(&rows, &of).ok_or_else(|| no_pair(&rows))?,
     };
     Ok(Chosen {
@@ -173,6 +185,27 @@ pub fn choose(runs: &[Vec<&Measurement>], asked: Option<Kind>) -> Result<Chosen,
         title: common_title(&rows),
         left_out,
     })
+}
+
+impl Chosen {
+    /// Names values of the parameter that a curve is drawn over.
+    pub fn mark(&mut self, named: &[Border]) {
+        if let Chart::Curve { borders, .. } = &mut self.chart {
+            borders.extend_from_slice(named);
+        }
+    }
+
+    /// Whether it has so many points side by side that it needs the width of a page.
+    pub fn is_wide(&self) -> bool {
+        let Chart::Curve { lines, .. } = &self.chart else {
+            return false;
+        };
+        let points = lines.iter().flat_map(|line| &line.points);
+        let mut places: Vec<f64> = points.map(|(x, _)| *x).collect();
+        places.sort_unstable_by(f64::total_cmp);
+        places.dedup();
+        places.len() >= WIDE_FROM
+    }
 }
 
 /// The rows of all runs: those of one name one after the other, by run.
@@ -215,16 +248,24 @@ fn suitable(rows: &[&Measurement], of: &[Of<'_>]) -> Kind {
     match rows {
         [_] if of.iter().all(|one| has_samples(one.row)) => Kind::Ecdf,
         rows if suits_curve(rows, of) => Kind::Curve,
+        rows if rows.len() > MAX_BARS && table(rows, of).is_some() => Kind::Heatmap,
         _ => Kind::Bars,
     }
 }
 
 /// Whether lines are meaningful: intermediate values of the parameter exist, and the lines are distinguishable.
 fn suits_curve(rows: &[&Measurement], of: &[Of<'_>]) -> bool {
-    let Some(Chart::Curve { parameter, lines }) = curve(rows, of) else {
+    let Some(Chart::Curve {
+        parameter, lines, ..
+    }) = curve(rows, of)
+    else {
         return false;
     };
-    !NUMBERED.contains(&parameter.as_str()) && lines.len() <= MAX_LINES
+    // In a chart of several runs the colours are theirs, and shapes tell the lines of each.
+    let (_, count) = look::places(lines.iter().map(|line| line.label.as_str()));
+    let has_runs = of.iter().any(|one| one.run != of[0].run);
+    let max = if has_runs { Shape::COUNT } else { MAX_LINES };
+    !NUMBERED.contains(&parameter.as_str()) && count <= max
 }
 
 /// The samples that the numbers of a row are from, converted as these are; none if it has no number.
@@ -293,7 +334,12 @@ fn curve(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
     for line in &mut lines {
         line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
-    Some(Chart::Curve { parameter, lines })
+    let borders = Vec::new();
+    Some(Chart::Curve {
+        parameter,
+        lines,
+        borders,
+    })
 }
 
 /// The parameters of a heat map, across and down: those of a matrix, the only two that differ, or the only two of them that are numbers.
@@ -331,6 +377,66 @@ fn is_axis(rows: &[&Measurement], key: &str) -> bool {
     numbers(rows, key).is_some_and(|numbers| numbers.len() >= CURVE_FROM)
 }
 
+/// A heat map of what differs in two parameters; else of one parameter across, and down of all
+/// others together.
+fn table(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
+    if let Some(chart) = heatmap(rows, of) {
+        return Some(chart);
+    }
+    if rows.iter().any(|row| row.id != rows[0].id) {
+        return None;
+    }
+    let keys = varying(rows);
+    // A size or another number goes across, else what fills the table best.
+    let names = parameters(&rows[0].name).map(|(key, _)| key);
+    let candidates = names.filter(|name| keys.iter().any(|key| key == name));
+    let candidates = candidates.filter_map(|across| {
+        let columns = values(rows, across)?;
+        let labels = labels(rows, &[across]);
+        let (_, lines) = look::places(labels.iter().map(String::as_str));
+        let share = rows.len() as f64 / (columns.len() * lines) as f64;
+        let is_table = (2..=MAX_COLUMNS).contains(&columns.len()) && lines > 1 && share >= FILLED;
+        let rank = if is_axis(rows, across) {
+            1.0 + share
+        } else {
+            share
+        };
+        is_table.then_some((across, columns, labels, rank))
+    });
+    let (across, columns, labels, _) = candidates.max_by(|a, b| a.3.total_cmp(&b.3))?;
+    let mut lines: Vec<String> = Vec::new();
+    for label in &labels {
+        if !lines.contains(label) {
+            lines.push(label.clone());
+        }
+    }
+    let mut panels: Vec<Panel> = Vec::new();
+    for (Of { run, row }, label) in labelled(of, rows, &labels) {
+        if panels.iter().all(|panel| panel.run != run) {
+            panels.push(Panel {
+                label: String::new(),
+                run,
+                cells: vec![vec![None; columns.len()]; lines.len()],
+            });
+        }
+        let panel = panels.iter_mut().find(|panel| panel.run == run)?;
+        let column = columns
+            .iter()
+            .position(|value| *value == row.case[across])?;
+        let line = lines.iter().position(|line| *line == label)?;
+        panel.cells[line][column] = value(row).map(|value| value.median);
+    }
+    panels.sort_by_key(|panel| panel.run);
+    let others = keys.into_iter().filter(|key| *key != across);
+    let others: Vec<String> = others.map(|key| key.replace('_', " ")).collect();
+    Some(Chart::Heatmap {
+        columns: shown(across, columns),
+        rows: lines,
+        parameters: (across.to_owned(), others.join(", ")),
+        panels,
+    })
+}
+
 fn heatmap(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
     let (across, down) = axes(rows)?;
     if rows.iter().any(|row| row.id != rows[0].id) {
@@ -356,13 +462,6 @@ fn heatmap(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
         let (column, line) = (place(&columns, across)?, place(&lines, down)?);
         panels[index].cells[line][column] = value(row).map(|value| value.median);
     }
-    let shown = |key: &str, values: Vec<String>| {
-        let labels = values.into_iter().map(|value| match number(&value) {
-            Some(number) => scale::size(key, number).unwrap_or(value),
-            None => value,
-        });
-        labels.collect()
-    };
     // What distinguishes panels, then the runs to be compared.
     let (places, count) = look::places(panels.iter().map(|panel| panel.label.as_str()));
     let mut panels: Vec<(usize, Panel)> = places.into_iter().zip(panels).collect();
@@ -373,6 +472,15 @@ fn heatmap(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
         parameters: (across.to_owned(), down.to_owned()),
         panels: panels.into_iter().map(|(_, panel)| panel).collect(),
     })
+}
+
+/// A parameter's values as labels.
+fn shown(key: &str, values: Vec<String>) -> Vec<String> {
+    let labels = values.into_iter().map(|value| match number(&value) {
+        Some(number) => scale::size(key, number).unwrap_or(value),
+        None => value,
+    });
+    labels.collect()
 }
 
 /// Why the rows make no heat map, and what to do about it.
@@ -398,18 +506,15 @@ fn no_pair(rows: &[&Measurement]) -> NoChart {
     })
 }
 
-/// What distinguishes the rows, in selector syntax, without the parameters in `but`: the parameters that differ, after the benchmark's name
-/// if that differs.
+/// What distinguishes the rows, in selector syntax, without the parameters in `but`: the parameters that differ or that not all rows have,
+/// after the benchmark's name if that differs.
 fn labels(rows: &[&Measurement], but: &[&str]) -> Vec<String> {
     let one_benchmark = rows.iter().all(|row| row.id == rows[0].id);
     let varying = varying(rows);
     rows.iter()
         .map(|row| {
-            // Rows of different benchmarks keep their whole case, as the parameters mean different things.
             let parameters: Vec<String> = parameters(&row.name)
-                .filter(|(key, _)| {
-                    !but.contains(key) && (!one_benchmark || varying.iter().any(|one| one == key))
-                })
+                .filter(|(key, _)| !but.contains(key) && varying.iter().any(|one| one == key))
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
             match (one_benchmark, parameters.join(",")) {

@@ -65,6 +65,19 @@ impl Scale {
         }
     }
 
+    /// A scale from the smallest to the largest of these values, from 0 to 1.
+    pub(crate) fn exactly(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let all = values.filter(|value| is_drawable(*value));
+        let low = all.clone().fold(f64::INFINITY, f64::min);
+        let high = all.clone().fold(f64::NEG_INFINITY, f64::max);
+        let scale = Self::fit(all, Begin::Near, (0.0, 1.0));
+        if low < high {
+            Scale { low, high, ..scale }
+        } else {
+            scale
+        }
+    }
+
     /// Whether equal steps on the axis are equal ratios.
     pub(crate) fn is_logarithmic(&self) -> bool {
         self.logarithmic
@@ -73,6 +86,11 @@ impl Scale {
     /// The position of a value; the axis' end if it lies beyond.
     pub(crate) fn place(&self, value: f64) -> f64 {
         self.from + self.share(value) * (self.to - self.from)
+    }
+
+    /// Whether a value lies on the axis.
+    pub(crate) fn has(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
     }
 
     /// The relative position of a value along the axis, from 0 to 1.

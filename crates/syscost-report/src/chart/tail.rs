@@ -1,9 +1,11 @@
 //! The tail of individually timed operations.
 
-use maud::Markup;
-
 use super::frame::{ABOVE, BENEATH};
-use super::{Begin, Frame, Scale, canvas::Anchor, caption::axis_title};
+use super::{
+    Begin, Frame, Scale,
+    canvas::{Anchor, Canvas},
+    caption::axis_title,
+};
 
 /// Height of a decade.
 const DECADE: f64 = 28.0;
@@ -14,7 +16,7 @@ const SEEN: f64 = 0.7;
 
 /// The share of the operations that took longer than a time, on a logarithmic axis: each decade
 /// downwards is one more nine.
-pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
+pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Canvas {
     let total = bins.iter().map(|(_, count)| *count as f64).sum::<f64>();
     let decades = (total.max(10.0).log10().ceil() as i32).min(MAX_DECADES);
     let height = DECADE * f64::from(decades);
@@ -47,7 +49,7 @@ pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
         }
     }
     canvas.stairs((plot.0, top), &steps, "curve s0");
-    canvas.finish(frame.labels, frame.theme)
+    canvas
 }
 
 #[cfg(test)]
@@ -62,12 +64,9 @@ mod tests {
             title: "Tail".to_owned(),
             ..Labels::default()
         };
-        let frame = Frame {
-            unit: Unit::Nanoseconds,
-            labels: &labels,
-            theme: Theme::Page,
-        };
-        draw(bins, &frame).into_string().replace("><", ">\n<")
+        let frame = Frame::new(Unit::Nanoseconds, &labels, Theme::Page);
+        let picture = frame.picture(|frame| draw(bins, frame));
+        picture.into_string().replace("><", ">\n<")
     }
 
     #[test]

@@ -51,8 +51,8 @@ fn bars_on_a_linear_axis_as_a_file() {
 fn far_apart_values_are_dots_on_a_logarithmic_axis() {
     let near = svg(&bars(&[10.0, 20.0]), Theme::Page);
     let far = svg(&bars(&[10.0, 2e6]), Theme::Page);
-    assert!(near.contains("class=\"bar s0\"") && !near.contains("mark s0"));
-    assert!(far.contains("mark s0") && !far.contains("class=\"bar s0\""));
+    assert!(near.contains("class=\"bar s0\"") && !near.contains("dot s0"));
+    assert!(far.contains("dot s0") && !far.contains("class=\"bar s0\""));
     assert!(far.contains(">10 µs</text>"));
 }
 
@@ -95,6 +95,7 @@ fn degenerate_data_draws_without_a_panic() {
         Chart::Curve {
             parameter: "size".to_owned(),
             lines: Vec::new(),
+            borders: Vec::new(),
         },
         Chart::Heatmap {
             parameters: ("from".to_owned(), "to".to_owned()),
@@ -144,7 +145,10 @@ fn the_rows_choose_their_chart() {
         &rows(&["fds=10,kind=tcp", "fds=2K,kind=tcp", "fds=1K,kind=tcp"]),
         Some(Kind::Curve),
     );
-    let Chart::Curve { parameter, lines } = curve.expect("a curve").chart else {
+    let Chart::Curve {
+        parameter, lines, ..
+    } = curve.expect("a curve").chart
+    else {
         panic!("three numbers make a curve");
     };
     assert_eq!((parameter.as_str(), lines.len()), ("fds", 1));
@@ -164,7 +168,10 @@ fn the_rows_choose_their_chart() {
         .flat_map(|of| ["1", "2", "4", "8", "96"].map(|n| format!("as={of},copies={n}")))
         .collect();
     let copies: Vec<&str> = copies.iter().map(String::as_str).collect();
-    let Chart::Curve { parameter, lines } = kind(&copies) else {
+    let Chart::Curve {
+        parameter, lines, ..
+    } = kind(&copies)
+    else {
         panic!("throughput is drawn over the number of copies");
     };
     let names: Vec<&str> = lines.iter().map(|line| line.label.as_str()).collect();
@@ -251,10 +258,14 @@ fn parameters_stand_in_the_order_of_the_name() {
         "kind=tcp,ready=first,fds=50",
     ]);
     assert_eq!(labels(&found), ["kind=pipe,fds=10", "kind=tcp,fds=50"]);
-    // With several benchmarks, the whole name in selector syntax.
+    // With several benchmarks, in selector syntax after the benchmark.
     found[1].id = "syscall.null".to_owned();
     found[1].name = "syscall.null{kind=tcp,ready=first,fds=50}".to_owned();
-    assert_eq!(labels(&found), [found[0].name.as_str(), &found[1].name]);
+    let names = [
+        "syscall.poll{kind=pipe,fds=10}",
+        "syscall.null{kind=tcp,fds=50}",
+    ];
+    assert_eq!(labels(&found), names);
 }
 
 #[test]

@@ -1,16 +1,19 @@
 //! A card for each benchmark: one chart of its rows, and what it measures.
 
 use maud::{Markup, html};
+use syscost_results::overview::{Overview, overview};
 use syscost_results::{Measurement, Run};
 
 use crate::chart::rows::{Chosen, Kind, NoChart, choose};
-use crate::chart::{Chart, Labels, Theme, caption, draw, formatted};
+use crate::chart::{self, Border, Chart, Labels, Theme, caption, draw, draw_wide, formatted};
 
 use super::details::{figure, figure_of};
 use super::rows::Row;
 use super::{MAX_COLUMNS, PageOptions, words};
 use super::{files, whose};
 
+/// Width and height of a chart that is as wide as the page, on a wide screen.
+const WIDE: (f64, f64) = (1000.0, 360.0);
 /// Maximum number of rows whose distributions are drawn in a card.
 const MAX_VIOLINS: usize = 12;
 
@@ -64,13 +67,15 @@ fn figures(rows: &[&Row<'_>], runs: &[&Run], samples: bool) -> Vec<Markup> {
     let own = |run: usize| -> Vec<&Measurement> {
         rows.iter().filter_map(|row| row.of_runs[run]).collect()
     };
+    let borders = |runs: &[&Run]| borders(rows[0].id(), runs);
     let special = |run: usize| {
         let (picture, caption) = files::picture(own(run).first()?, runs[run])?;
         Some(figure_of(&picture, &caption, run, runs, false))
     };
     let alone = |run: usize| {
         special(run).or_else(|| {
-            let (picture, caption) = drawn(&[own(run)], Vec::new(), samples)?;
+            let (picture, caption) =
+                drawn(&[own(run)], Vec::new(), &borders(&runs[run..=run]), samples)?;
             Some(figure_of(&picture, &caption, run, runs, false))
         })
     };
@@ -82,27 +87,43 @@ fn figures(rows: &[&Row<'_>], runs: &[&Run], samples: bool) -> Vec<Markup> {
         return special;
     }
     let all: Vec<Vec<&Measurement>> = (0..runs.len()).map(own).collect();
-    let all = drawn(&all, whose::names(runs), samples);
+    let all = drawn(&all, whose::names(runs), &borders(runs), samples);
     all.map(|(picture, caption)| figure(&picture, &caption))
         .into_iter()
         .collect()
 }
 
+/// The caches that the last of these runs that looked for them found, if the benchmark is the one that is drawn over the
+/// amount of memory, and all the runs' machines have the same.
+fn borders(id: &str, runs: &[&Run]) -> Vec<Border> {
+    let alike = |pair: &[&Run]| pair[0].machine.caches == pair[1].machine.caches;
+    let of_loads = |overview: &Overview<'_>| overview.curve.iter().any(|load| load.row.id == id);
+    let mut found = runs.iter().rev().map(|run| overview(run, None));
+    found
+        .find(|overview| of_loads(overview) && !overview.caches.is_empty())
+        .filter(|_| runs.windows(2).all(alike))
+        .map_or_else(Vec::new, |overview| chart::borders(&overview.caches))
+}
+
 /// The picture of these rows of each run, and its caption; `None` if they have no numbers. A single
 /// number is written, not drawn.
 fn drawn(
-    runs: &[Vec<&Measurement>],
+    rows: &[Vec<&Measurement>],
     names: Vec<String>,
+    borders: &[Border],
     samples: bool,
 ) -> Option<(Markup, String)> {
-    let chosen = match chosen(runs, samples) {
+    let mut chosen = match chosen(rows, samples) {
         Ok(chosen) => chosen,
-        Err(NoChart::OneNumber { figure, .. }) => {
+        Err(NoChart::OneNumber { run, figure, .. }) => {
             let number = html! { p class="number" { (figure) } };
-            return Some((number, "Median and 95 % interval".to_owned()));
+            let of = names.get(run).filter(|_| names.len() > 1);
+            let of = of.map_or_else(String::new, |name| format!("; {name}"));
+            return Some((number, format!("Median and 95 % interval{of}")));
         }
         Err(_) => return None,
     };
+    chosen.mark(borders);
     let (caption, spoken) = captions(&chosen, names.len());
     let labels = Labels {
         title: chosen.title.clone(),
@@ -110,7 +131,11 @@ fn drawn(
         runs: names,
         ..Labels::default()
     };
-    let picture = draw(&chosen.chart, chosen.unit, &labels, Theme::Page);
+    let (chart, unit) = (&chosen.chart, chosen.unit);
+    let picture = match chosen.is_wide() {
+        true => draw_wide(chart, unit, &labels, WIDE),
+        false => draw(chart, unit, &labels, Theme::Page),
+    };
     Some((picture, caption))
 }
 
@@ -120,6 +145,7 @@ fn chosen(runs: &[Vec<&Measurement>], samples: bool) -> Result<Chosen, NoChart> 
     match &own.chart {
         Chart::Ecdf(rows) if !samples => match &rows[..] {
             [one] => Err(NoChart::OneNumber {
+                run: one.run,
                 name: one.label.clone(),
                 figure: one
                     .value

@@ -76,10 +76,25 @@ pub(super) fn script(
         "texts": texts.all,
         "claims": claims.all,
         "runs": names,
+        // What a chart that is saved says of its origin.
+        "source": source(runs),
         "samples": options.samples,
         "rows": drawn,
     });
     html! { script type="application/json" id=(ID) { (PreEscaped(escaped(&data))) } }
+}
+
+/// The machine, day and program of each run that has a column.
+fn source(runs: &[&Run]) -> String {
+    let shown = runs.iter().filter(|_| runs.len() <= MAX_COLUMNS);
+    let of = |run: &&Run| {
+        let day = run.started.get(..10).unwrap_or(&run.started);
+        let machine = [run.machine.cpu_model.trim(), &run.machine.kernel, day];
+        format!("{}, syscost {}", machine.join(", "), run.tool.version)
+    };
+    let mut sources: Vec<String> = shown.map(of).collect();
+    sources.dedup();
+    sources.join("; ")
 }
 
 /// JSON that no text of a document can break out of: characters special to markup are written as

@@ -74,7 +74,7 @@ fn of_samples(newest: &Row<'_>, runs: &[&Run]) -> Markup {
             (figure(&rounds, "Each fresh process: range, middle half, median of the samples that count (pale: none of it does); what lies beyond the axis is drawn at its edge"))
         }
         @if !row.histogram.is_empty() {
-            @let histogram = chart::histogram(&row.histogram, row.unit, &labels("Operations timed singly"), Theme::Page);
+            @let histogram = chart::histogram(&row.histogram, row.unit, &labels("Operations timed singly"));
             (figure(&histogram, "Operations timed singly, 99.8 % of them"))
         }
         @if row.histogram.iter().map(|(_, count)| *count).sum::<u64>() >= Tail::P99.min_operations {

@@ -92,7 +92,10 @@
       left.append(element("p", { class: "quiet" }, whose + statistics.join(" · ")));
     }
     const right = element("div", { class: "pictures" });
-    if (row.p) right.innerHTML = row.p;
+    if (row.p) {
+      right.innerHTML = row.p;
+      prepare(right);
+    }
     else if (row.f && !data.samples) {
       right.append(element("p", { class: "note" }, "Its samples are drawn in a page made by ",
         element("code", {}, "syscost report RUN --samples"), "."));
@@ -254,4 +257,134 @@
   addEventListener("beforeprint", () => all(".group > details").forEach((details) => { details.open = true; }));
   addEventListener("hashchange", arrive);
   if (location.hash) arrive();
+
+  // Charts: the value of the point under the pointer, or of the one that arrow keys lead to, beside it; and each chart as a file.
+  const drawing = (tag, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  };
+  // Hoisted, as a row may be unfolded before this is read.
+  function prepare(within) {
+    for (const svg of all(".chart[data-points]", within)) svg.setAttribute("tabindex", "0");
+    for (const figure of all("figure", within)) {
+      if (!figure.querySelector("svg.chart")) continue;
+      const title = "Save this chart as an SVG file";
+      figure.append(element("button", { type: "button", class: "save", title, "aria-label": title }, "SVG"));
+    }
+  }
+  prepare(document);
+  const tip = element("div", { class: "tip", hidden: "" });
+  const said = element("div", { class: "spoken", "aria-live": "polite" });
+  const ring = drawing("circle", { r: "7", class: "ring" });
+  document.body.append(tip, said);
+  const known = new WeakMap();
+  const pointsOf = (svg) => {
+    if (!known.has(svg)) {
+      const runs = svg.dataset.runs?.split("\n");
+      known.set(svg, svg.dataset.points.split("\n").map((line) => {
+        const [x, y, run, ...text] = line.split(" ");
+        return { x: Number(x), y: Number(y), text: text.join(" ") + (runs ? " · " + runs[run] : "") };
+      }));
+    }
+    return known.get(svg);
+  };
+  let shown = null;
+  const hide = () => { shown = null; tip.hidden = true; ring.remove(); };
+  const place = (svg) => {
+    const box = svg.getBoundingClientRect();
+    return { box, scale: box.width / svg.viewBox.baseVal.width };
+  };
+  const show = (svg, index) => {
+    const point = pointsOf(svg)[index];
+    const { box, scale } = place(svg);
+    shown = { svg, index };
+    tip.textContent = point.text;
+    tip.hidden = false;
+    const left = box.left + point.x * scale - tip.offsetWidth / 2;
+    tip.style.left = Math.max(4, Math.min(left, root.clientWidth - tip.offsetWidth - 4)) + "px";
+    const above = box.top + point.y * scale - tip.offsetHeight - 12;
+    tip.style.top = (above < 4 ? above + tip.offsetHeight + 24 : above) + "px";
+    ring.setAttribute("cx", point.x);
+    ring.setAttribute("cy", point.y);
+    svg.append(ring);
+  };
+  const charted = (event) => event.target.closest?.(".chart[data-points]");
+  const nearest = (event) => {
+    const svg = charted(event);
+    if (!svg) return hide();
+    const { box, scale } = place(svg);
+    const far = pointsOf(svg).map(({ x, y }) => Math.hypot(box.left + x * scale - event.clientX, box.top + y * scale - event.clientY));
+    const index = far.indexOf(Math.min(...far));
+    if (far[index] < 60) show(svg, index);
+    else hide();
+  };
+  document.addEventListener("pointermove", nearest);
+  document.addEventListener("pointerdown", nearest);
+  addEventListener("scroll", hide, { passive: true });
+  document.addEventListener("focusout", hide);
+  document.addEventListener("keydown", (event) => {
+    const svg = charted(event);
+    if (!svg) return;
+    const last = pointsOf(svg).length - 1;
+    const at = shown?.svg === svg ? shown.index : -1;
+    const steps = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: last };
+    if (event.key === "Escape") hide();
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    show(svg, Math.max(0, Math.min(last, steps[event.key])));
+    said.textContent = tip.textContent;
+  });
+
+  // A chart as a file of its own: the page's rules for it with the light theme's colours in place of variables, its title and its source.
+  const saved = (figure) => {
+    const svg = all("svg.chart", figure).find((one) => one.getClientRects().length) ?? figure.querySelector("svg.chart");
+    const { width, height } = svg.viewBox.baseVal;
+    const copy = svg.cloneNode(true);
+    copy.querySelector(".ring")?.remove();
+    for (const name of ["tabindex", "data-points", "data-runs", "aria-label"]) copy.removeAttribute(name);
+    const rules = [...document.styleSheets[0].cssRules].filter((rule) => /^[.:]/.test(rule.selectorText));
+    const run = /\bof(\d)\b/.exec(figure.className)?.[1];
+    const light = (name) => rules[0].style.getPropertyValue(name === "--s0" && run ? "--s" + run : name);
+    const css = rules.filter(({ selectorText }) => copy.matches(selectorText) || copy.querySelector(selectorText))
+      .map((rule) => rule.cssText.replace(/var\((--[\w-]+)\)/g, (_, name) => light(name)));
+    css.push(".chart { font-family: system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif; }", ".title { font-size: 15px; font-weight: 600; }");
+    const lines = (text, room) => {
+      const parts = [""];
+      for (const word of text.split(/\s+/)) {
+        if (parts.at(-1) && parts.at(-1).length + word.length >= room) parts.push("");
+        parts[parts.length - 1] += (parts.at(-1) ? " " : "") + word;
+      }
+      return parts;
+    };
+    const title = lines(svg.getAttribute("aria-label").split(": ")[0], width / 9);
+    const below = [figure.querySelector("figcaption")?.textContent ?? "", data?.source ?? ""];
+    const source = below.filter(Boolean).flatMap((text) => lines(text, width / 6));
+    const top = 18 * title.length + 10;
+    const bottom = 15 * source.length + 12;
+    const write = (text, y, name) => {
+      const line = drawing("text", { x: "2", y, class: name });
+      line.textContent = text;
+      copy.append(line);
+    };
+    title.forEach((text, index) => write(text, 18 * (index + 1) - top, "title"));
+    source.forEach((text, index) => write(text, height + 15 * (index + 1), "tick"));
+    const whole = { x: -10, y: -top - 8, width: width + 20, height: height + top + bottom + 8 };
+    const style = drawing("style", {});
+    style.textContent = css.join("\n");
+    copy.prepend(style, drawing("rect", { ...whole, fill: light("--paper") }));
+    copy.setAttribute("viewBox", Object.values(whole).join(" "));
+    copy.setAttribute("width", whole.width);
+    copy.setAttribute("height", whole.height);
+    const link = element("a", {
+      href: URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" })),
+      download: title.join(" ").replace(/[^\w.-]+/g, "-").slice(0, 80) + ".svg",
+    });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button.save");
+    if (button) saved(button.closest("figure"));
+  });
 })();

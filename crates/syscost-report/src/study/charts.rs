@@ -356,6 +356,7 @@ fn curve(quantities: &[QuantityBy<'_>]) -> Option<(Chart, Option<String>)> {
             .sort_by(|(one, _), (other, _)| one.total_cmp(other));
     }
     let chart = Chart::Curve {
+        borders: Vec::new(),
         parameter: parameter.to_owned(),
         lines,
     };

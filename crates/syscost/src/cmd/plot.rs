@@ -3,8 +3,11 @@
 use anyhow::{Result, bail};
 use syscost_harness::Here;
 use syscost_report::chart::rows::{Chosen, Kind, LeftOut, NoChart, choose};
-use syscost_report::chart::{Bar, Chart, Labels, TextOptions, Theme, Value, caption, draw, text};
+use syscost_report::chart::{
+    self, Bar, Border, Chart, Labels, TextOptions, Theme, Value, caption, draw, text,
+};
 use syscost_results::numbers::{Numbers, numbers};
+use syscost_results::overview::{Overview, overview};
 use syscost_results::{Measurement, Run, Unit};
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
@@ -120,8 +123,10 @@ fn chosen(meant: &Meant, arguments: &PlotArguments) -> Result<(Chosen, Labels)> 
         };
         let of = runs.iter().map(of).collect::<Result<Vec<_>>>()?;
         // A usage error: other rows, another kind or another run must be given.
-        choose(&of, arguments.kind.map(Kind::from))
-            .map_err(|error| Failed::Usage(error.to_string()))?
+        let mut chosen = choose(&of, arguments.kind.map(Kind::from))
+            .map_err(|error| Failed::Usage(error.to_string()))?;
+        chosen.mark(&borders(&of, runs));
+        chosen
     };
     for LeftOut { run, name, reason } in &chosen.left_out {
         match names.get(*run) {
@@ -146,6 +151,21 @@ fn chosen(meant: &Meant, arguments: &PlotArguments) -> Result<(Chosen, Labels)> 
         runs: names,
     };
     Ok((chosen, labels))
+}
+
+/// The caches that the last run that looked for them found, if what is drawn is the latency of loads alone, and the
+/// machines of all runs have the same.
+fn borders(rows: &[Vec<&Measurement>], runs: &[Run]) -> Vec<Border> {
+    let alike = |pair: &[Run]| pair[0].machine.caches == pair[1].machine.caches;
+    let of_loads = |overview: &Overview<'_>| {
+        let id = overview.curve.first().map(|load| &load.row.id);
+        rows.iter().flatten().all(|row| Some(&row.id) == id)
+    };
+    let mut found = runs.iter().rev().map(|run| overview(run, None));
+    found
+        .find(|overview| of_loads(overview) && !overview.caches.is_empty())
+        .filter(|_| runs.windows(2).all(alike))
+        .map_or_else(Vec::new, |overview| chart::borders(&overview.caches))
 }
 
 /// Charts the numbers every programmer should know as bars.

@@ -41,6 +41,7 @@ fn names_beside_lines_are_whole_and_within_the_picture() {
     let chart = Chart::Curve {
         parameter: "size".to_owned(),
         lines: lines.clone(),
+        borders: Vec::new(),
     };
     for (theme, width) in [(Theme::Page, 330.0), (Theme::Light, 760.0)] {
         let mut names = String::new();
@@ -98,7 +99,7 @@ fn cells_tell_their_values_where_these_fit() {
     };
     let written = |chart: &Chart| -> Vec<String> {
         let svg = svg(chart, Theme::Page);
-        let values = svg.lines().filter(|line| line.contains("class=\"value"));
+        let values = svg.lines().filter(|line| line.contains("class=\"value t"));
         values
             .map(|line| line.split(['<', '>']).nth(2).expect("a text").to_owned())
             .collect()
@@ -119,7 +120,7 @@ fn cells_tell_their_values_where_these_fit() {
     assert!(written(&map(60, 2.0)).is_empty());
     // The legend lies within the picture.
     let svg = svg(&map(11, 100.0), Theme::Page);
-    let words = svg.lines().find(|line| line.contains("equal steps"));
+    let words = svg.lines().find(|line| line.contains("logarithmic axis"));
     assert!(words.is_some_and(|line| line.contains(" mid\"")));
 }
 
@@ -193,7 +194,7 @@ fn a_dot_without_an_interval_is_hollow() {
         Chart::Bars(all)
     };
     for theme in [Theme::Page, Theme::Light] {
-        assert_eq!(svg(&chart(false), theme).matches("mark open s0").count(), 1);
-        assert!(!svg(&chart(true), theme).contains("mark open"));
+        assert_eq!(svg(&chart(false), theme).matches("dot open s0").count(), 1);
+        assert!(!svg(&chart(true), theme).contains("dot open"));
     }
 }

@@ -114,7 +114,7 @@ fn runs_differ_in_colour_and_in_shape() {
     let svg = svg(&chart, Theme::Page);
     let mut shapes: Vec<String> = Vec::new();
     for color in ["s0", "s1"] {
-        let marks = format!("class=\"mark {color}\"");
+        let marks = format!("class=\"dot {color}\"");
         let all = svg.lines().filter(|line| line.contains(&marks));
         let all: Vec<&str> = all.collect();
         assert_eq!(all.len(), 2, "a key and the marks: {svg}");

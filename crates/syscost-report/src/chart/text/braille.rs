@@ -64,6 +64,14 @@ impl Field {
         (cell.mark, cell.color) = (Some(mark), Some(color));
     }
 
+    /// Puts a mark without a colour on a character that shows nothing.
+    pub(super) fn mark_if_empty(&mut self, column: usize, row: usize, mark: char) {
+        let cell = &mut self.cells[row * self.width + column];
+        if cell.mark.is_none() && cell.dots == 0 {
+            cell.mark = Some(mark);
+        }
+    }
+
     /// Draws a straight line, or a dot if both ends are the same.
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), color: AnsiColor) {
         let ends = [from, to].map(|place| self.dot_of(place));

@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, Table};
 use syscost_results::Unit;
 
 use super::TextOptions;
-use crate::chart::{Begin, Panel, Scale};
+use crate::chart::{Panel, Scale};
 use crate::paint;
 use crate::units::quantity;
 
@@ -22,7 +22,7 @@ pub(super) fn draw(
     options: TextOptions,
 ) -> String {
     let cells = panels.iter().flat_map(|panel| panel.cells.iter().flatten());
-    let scale = Scale::fit(cells.filter_map(|cell| *cell), Begin::Near, (0.0, 1.0));
+    let scale = Scale::exactly(cells.filter_map(|cell| *cell));
     let text = |cell: &Option<f64>| match cell {
         Some(value) => {
             let last = SHADES.len() - 1;

@@ -7,7 +7,7 @@ use super::braille::{Cell, Field};
 use super::{COLORS, MARKS, TextOptions, ascending};
 use crate::chart::caption::{axis_name, axis_title};
 use crate::chart::scale::{even_marks, every, parameter};
-use crate::chart::{Begin, Distribution, Line, Scale, Value, bars::ends};
+use crate::chart::{Begin, Border, Distribution, Line, Scale, Value, bars::ends};
 use crate::paint::{self, Paint};
 
 /// Height of the plot in lines of text.
@@ -48,7 +48,7 @@ impl Course {
 /// Lines over a parameter.
 pub(super) fn curve(
     name: &str,
-    lines: &[Line],
+    (lines, borders): (&[Line], &[Border]),
     runs: &[String],
     unit: Unit,
     options: TextOptions,
@@ -75,13 +75,11 @@ pub(super) fn curve(
         .map(|value| (across.share(value), parameter(name, value)))
         .collect();
     let what = axis_name(&name.replace('_', " "), &across);
-    field(
-        &courses,
-        (&up, unit, axis_title(unit)),
-        marks,
-        &what,
-        options,
-    )
+    let borders = borders.iter().filter(|border| across.has(border.at));
+    let borders = borders.map(|border| (across.share(border.at), border.name.clone()));
+    let borders: Vec<(f64, String)> = borders.collect();
+    let up = (&up, unit, axis_title(unit));
+    field(&courses, up, (marks, &what), &borders, options)
 }
 
 /// Empirical cumulative distributions: the share of the samples that are at most a value.
@@ -115,14 +113,14 @@ pub(super) fn ecdf(
         .collect();
     let up = (&up, Unit::Percent, "share of the samples");
     let what = axis_name(axis_title(unit), &across);
-    field(&courses, up, marks, &what, options)
+    field(&courses, up, (marks, &what), &[], options)
 }
 
 fn field(
     courses: &[Course],
     (up, unit, what): (&Scale, Unit, &str),
-    marks: Vec<(f64, String)>,
-    name: &str,
+    (marks, name): (Vec<(f64, String)>, &str),
+    borders: &[(f64, String)],
     options: TextOptions,
 ) -> String {
     let paint = options.paint();
@@ -133,9 +131,18 @@ fn field(
     let margin = labels.iter().map(|label| paint::width(label)).max();
     let margin = margin.unwrap_or(0);
     let room = options.width().saturating_sub(margin + 2);
-    let field = drawn(courses, room);
+    let mut field = drawn(courses, room);
+    for (share, _) in borders {
+        for row in 0..HEIGHT {
+            field.mark_if_empty(column_of(*share, room), row, '┊');
+        }
+    }
 
     let mut out = format!("{}\n", axis_name(what, up));
+    if !borders.is_empty() {
+        let (_, names) = axis(borders, room);
+        out.push_str(&format!("{:margin$}  {}\n", "", names.trim_end()));
+    }
     for (row, label) in labels.iter().enumerate() {
         let tick = if label.is_empty() { '│' } else { '┤' };
         out.push_str(&format!("{label:>margin$} {tick}"));

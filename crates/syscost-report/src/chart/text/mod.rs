@@ -58,7 +58,11 @@ pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) ->
     let runs = labels.several();
     let mut body = match chart {
         Chart::Bars(bars) => bars::draw(&[("", bars)], !runs.is_empty(), unit, options),
-        Chart::Curve { parameter, lines } => lines::curve(parameter, lines, runs, unit, options),
+        Chart::Curve {
+            parameter,
+            lines,
+            borders,
+        } => lines::curve(parameter, (lines, borders), runs, unit, options),
         Chart::Ecdf(distributions) => lines::ecdf(distributions, runs, unit, options),
         Chart::Heatmap {
             parameters,

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::chart::{Bar, Line, Panel, Value};
+use crate::chart::{Bar, Border, Line, Panel, Value};
 
 fn value(median: f64) -> Value {
     Value {
@@ -52,6 +52,12 @@ fn a_curve_of_steps() {
     let chart = Chart::Curve {
         parameter: "size".to_owned(),
         lines: vec![steps("pages=4K", 1.0), steps("pages=2M", 0.7)],
+        borders: [(48.0, "L1"), (1024.0, "L2"), (1e9, "beyond")]
+            .map(|(kib, name)| Border {
+                at: 1024.0 * kib,
+                name: name.to_owned(),
+            })
+            .to_vec(),
     };
     assert_snapshot!(drawn(&chart, 80));
 }
@@ -80,6 +86,7 @@ fn lines_are_distinguishable_without_colours() {
     let chart = Chart::Curve {
         parameter: "size".to_owned(),
         lines: lines.collect(),
+        borders: Vec::new(),
     };
     let text = drawn(&chart, 100);
     let (field, legend) = text
@@ -159,6 +166,7 @@ proptest! {
         let chart = Chart::Curve {
             parameter: "copies".to_owned(),
             lines: vec![Line { label: "x".to_owned(), run: 0, points }],
+            borders: Vec::new(),
         };
         for line in drawn(&chart, width).lines() {
             prop_assert!(line.chars().count() <= width, "{line}");

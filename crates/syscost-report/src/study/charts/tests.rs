@@ -49,7 +49,13 @@ fn a_curve_is_over_the_parameter_that_differs() {
         run.measurements.push(row);
     }
     let repeated = Repeated::new(&study, &[&run]);
-    let Some((Chart::Curve { parameter, lines }, None)) = curve(&repeated.quantities()) else {
+    let Some((
+        Chart::Curve {
+            parameter, lines, ..
+        },
+        None,
+    )) = curve(&repeated.quantities())
+    else {
         panic!("a curve");
     };
     assert_eq!(parameter, "size");
