@@ -70,8 +70,9 @@ pub(super) fn first_flag(row: &Measurement) -> Markup {
 
 /// A row's name, which may be broken between its parts but not within one.
 pub(super) fn name(name: &str) -> Markup {
+    let parts = name.split_inclusive(['.', '{', ',']);
     html! {
-        @for part in name.split_inclusive(['.', '{', ',']) { (part) wbr; }
+        @for (index, part) in parts.enumerate() { @if index > 0 { wbr; } (part) }
     }
 }
 
@@ -118,7 +119,7 @@ fn listed(paragraph: &str) -> (String, Vec<String>) {
 pub(super) fn code(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 1 { code { (part) } } @else { (part) }
+            @if index % 2 == 1 { code { (name(part)) } } @else { (part) }
         }
     }
 }
@@ -139,7 +140,7 @@ mod tests {
     fn a_name_is_broken_between_its_parts() {
         assert_eq!(
             name("ipc.pipe{cpus=same_cache,size=64}").into_string(),
-            "ipc.<wbr>pipe{<wbr>cpus=same_cache,<wbr>size=64}<wbr>"
+            "ipc.<wbr>pipe{<wbr>cpus=same_cache,<wbr>size=64}"
         );
     }
 
