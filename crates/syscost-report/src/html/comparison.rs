@@ -174,11 +174,23 @@ impl<'a> Changes<'a> {
                 }
             }
             p class="quiet" {
-                "From " (base) " to " (new) ", " (sentence::count(comparison.rows.len(), "row")) " compared"
-                @if let Some(power) = compare::power(comparison) { ", which " (power) }
-                "."
+                "From " (base) @if self.of_runs.is_empty() { ", the base," }
+                " to " (new) @if self.of_runs.is_empty() { ", the new side" }
+                ", " (sentence::count(comparison.rows.len(), "row")) " compared."
                 @if comparison.paired { " " (capital(compare::IN_TURN)) "." }
                 @if let Some(spread) = compare::spread(comparison) { " " (spread) "." }
+            }
+        }
+    }
+
+    /// The ratio of a row in its verdict's colour, for those who look at a dozen rows only.
+    pub(super) fn ratio(&self, name: &str) -> Markup {
+        let Some(row) = self.by_name.get(name) else {
+            return html! { td {} };
+        };
+        html! {
+            td class={ "num " (class(row.verdict)) } data-head=(self.ratio_name()) {
+                (format!("{:.3}", row.ratio)) " " (verdict(row.verdict))
             }
         }
     }
@@ -215,12 +227,16 @@ impl<'a> Changes<'a> {
                 }
                 h3 { "What else differs" }
                 (self.differences())
-                (self.groups())
-                h3 { "Before you act on it" }
-                ul class="notes" {
-                    @for line in compare::notices(comparison) { li { (words::broken(&line)) } }
-                    li { (self.about_ratio()) }
-                    @if !comparison.groups.is_empty() { li { (compare::groups_note(comparison, self.sides())) } }
+                div class="abreast" {
+                    (self.groups())
+                    div {
+                        h3 { "Before you act on it" }
+                        ul class="notes" {
+                            @for line in compare::notices(comparison) { li { (words::broken(&line)) } }
+                            li { (self.about_ratio()) }
+                            @if !comparison.groups.is_empty() { li { (compare::groups_note(comparison, self.sides())) } }
+                        }
+                    }
                 }
                 @let others: Vec<(&str, &str)> = comparison.uncompared().collect();
                 @if !others.is_empty() {
@@ -317,8 +333,8 @@ impl<'a> Changes<'a> {
         }
         let has_left_out = compare::are_rows_left_out(groups);
         html! {
-            h3 { "Groups" }
             div class="box" tabindex="0" role="region" aria-label="Groups" {
+                h3 { "Groups" }
                 table class="groups stack" {
                     caption class="spoken" { "What became of each group" }
                     thead { tr {

@@ -11,7 +11,7 @@ use crate::{sentence, units::quantity};
 
 use super::comparison::Changes;
 use super::whose::place;
-use super::{MAX_COLUMNS, key, quantities};
+use super::{MAX_COLUMNS, key, quantities, words};
 
 /// Facts by their names.
 pub(super) type Facts = Vec<(String, String)>;
@@ -60,9 +60,9 @@ fn list(class: &str, runs: &[Facts]) -> Markup {
                 @let values: Vec<String> = runs.iter().map(|facts| of(facts, name)).collect();
                 div {
                     dt { (quantities::named(name)) }
-                    @if values.iter().all(|value| *value == values[0]) { dd { (values[0]) } }
+                    @if values.iter().all(|value| *value == values[0]) { dd { (words::name(&values[0])) } }
                     @else { @for (run, value) in values.iter().enumerate() {
-                        dd { (key(run)) " " @if value.is_empty() { span class="quiet" { "none" } } @else { (value) } }
+                        dd { (key(run)) " " @if value.is_empty() { span class="quiet" { "none" } } @else { (words::name(value)) } }
                     } }
                 }
             }

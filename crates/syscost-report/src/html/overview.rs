@@ -11,11 +11,16 @@ use crate::summary::Reference;
 use crate::units::{Figures, quantity};
 use crate::view::{RowView, Tone};
 
+use super::comparison::Changes;
 use super::table::place;
 use super::{MAX_COLUMNS, key, letter, words};
 
 /// The numbers of up to a few runs; of one run beside those of a reference.
-pub(super) fn section(runs: &[&Run], reference: Option<&Reference<'_>>) -> Markup {
+pub(super) fn section(
+    runs: &[&Run],
+    reference: Option<&Reference<'_>>,
+    changes: Option<&Changes<'_>>,
+) -> Markup {
     let shown = match runs.len() > MAX_COLUMNS {
         true => &runs[runs.len() - 1..],
         false => runs,
@@ -44,8 +49,9 @@ pub(super) fn section(runs: &[&Run], reference: Option<&Reference<'_>>) -> Marku
                         th scope="col" { span class="spoken" { "operation" } }
                         @for index in 0..shown.len() { th scope="col" class="num" { @if shown.len() > 1 { (key(index)) } @else { "here" } } }
                         @if reference.is_some() { th scope="col" class="num" { "reference" } th scope="col" class="num" { "ratio" } }
+                        @if let Some(changes) = changes { th scope="col" class="num" { (changes.ratio_name()) } }
                     } }
-                    tbody { @for title in &titles { (line(title, &all, reference.is_some())) } }
+                    tbody { @for title in &titles { (line(title, &all, reference.is_some(), changes)) } }
                 }
                 @if let Some(reference) = reference { p class="note" {
                     (reference.sentence()) ". ▲ better, ▼ worse than it, beyond the interval"
@@ -56,7 +62,12 @@ pub(super) fn section(runs: &[&Run], reference: Option<&Reference<'_>>) -> Marku
     }
 }
 
-fn line(title: &str, all: &[Overview<'_>], has_reference: bool) -> Markup {
+fn line(
+    title: &str,
+    all: &[Overview<'_>],
+    has_reference: bool,
+    changes: Option<&Changes<'_>>,
+) -> Markup {
     let lines: Vec<Option<&Line<'_>>> = all
         .iter()
         .map(|one| one.lines.iter().find(|line| line.title == title))
@@ -70,6 +81,7 @@ fn line(title: &str, all: &[Overview<'_>], has_reference: bool) -> Markup {
                 td class="num" data-head=[(lines.len() > 1).then(|| letter(index))] { @if let Some(line) = line { (number(line.row)) } }
             }
             @if let Some(one) = one { (beside(one)) }
+            @if let Some((changes, row)) = changes.zip(row) { (changes.ratio(&row.name)) }
         }
     }
 }
