@@ -34,12 +34,13 @@ pub(super) fn copies(program: &Program, count: usize) -> Vec<String> {
     (0..count).map(copy).collect()
 }
 
-/// A document of the smallest study's rows, measured now.
+/// The kept run of a study, measured now.
 fn study(program: &Program) -> String {
-    let file = program.folder().join("study.json").display().to_string();
-    let study = format!("study run call-and-switch --budget 5 --format json -o {file}");
-    program.run(&study).succeeded();
-    file
+    let study = "study run call-and-switch --profile quick --budget 8";
+    let code = program.run(study).code;
+    // 5 where the machine is too busy for all of its published figures.
+    assert!(matches!(code, Some(0 | 5)), "{code:?}");
+    "latest".to_owned()
 }
 
 /// What is wider than the screen or than the box that it is in, with every part of the page opened.
@@ -65,7 +66,12 @@ fn nothing_stands_beyond_the_screen() {
         format!("report {} -o", all[..2].join(" ")),
         format!("report {} -o", all[..4].join(" ")),
         format!("compare {} {} --base {} -o", all[0], all[1], all[2]),
-        format!("compare {} {} --base {} -o", all[0], all[1..5].join(" "), all[5]),
+        format!(
+            "compare {} {} --base {} -o",
+            all[0],
+            all[1..5].join(" "),
+            all[5]
+        ),
         format!("report {} -o", study(&program)),
     ];
     for page in pages {
