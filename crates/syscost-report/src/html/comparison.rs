@@ -14,7 +14,7 @@ use crate::chart::{Begin, Scale};
 use crate::compare::{self, verdict};
 use crate::sentence::{self, share};
 
-use super::headline::percent;
+use super::interval::{self, Interval};
 use super::table::{cell, column, place, sortable};
 use super::{letter, quantities, words};
 
@@ -383,16 +383,14 @@ fn scale(rows: &[&Row]) -> Scale {
 /// The interval of a row's ratio, with a line at one.
 fn picture(row: &Row, scale: &Scale) -> Markup {
     let share = |ratio: f64| scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
-    let interval = row.ci95_low.zip(row.ci95_high);
-    html! {
-        span class={ "ci " (class(row.verdict)) (if interval.is_none() { " open" } else { "" }) } {
-            b style={ "left:" (percent(share(1.0))) } {}
-            @if let Some((low, high)) = interval {
-                span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
-            }
-            i style={ "left:" (percent(share(row.ratio))) } {}
-        }
-    }
+    let ends = row.ci95_low.zip(row.ci95_high);
+    let interval = Interval {
+        at: share(row.ratio),
+        ends: ends.map(|(low, high)| (share(low), share(high))),
+        class: class(row.verdict),
+        title: &interval(row).unwrap_or_else(|| "no interval".to_owned()),
+    };
+    interval::draw(&interval, Some(share(1.0)))
 }
 
 /// The key for sorting rows by change: how much costlier the row became, as a logarithm.

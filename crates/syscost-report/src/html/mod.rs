@@ -13,6 +13,7 @@ mod files;
 mod headline;
 mod hierarchy;
 mod history;
+mod interval;
 mod lab_report;
 mod legend;
 mod machine;

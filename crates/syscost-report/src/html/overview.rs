@@ -7,9 +7,9 @@ use syscost_results::summary::Line;
 use syscost_results::{Measurement, Run};
 
 use crate::chart::{Labels, Theme, draw, rows::choose};
+use crate::sentence::Mark;
 use crate::summary::Reference;
-use crate::units::{Figures, quantity};
-use crate::view::{RowView, Tone};
+use crate::units::quantity;
 
 use super::comparison::Changes;
 use super::table::place;
@@ -88,21 +88,8 @@ fn line(
 
 /// A number with its interval, and its mark where that is bad news.
 fn number(row: &Measurement) -> Markup {
-    let view = RowView::of(row);
-    match &view.figures {
-        None => html! { span class="quiet" { (row.status.words()) } },
-        Some(figures) => {
-            html! { (figure(figures)) @if view.mark.tone() != Tone::Good { " " (words::mark(&row.evidence)) } }
-        }
-    }
-}
-
-fn figure(figures: &Figures) -> Markup {
-    html! {
-        strong { (figures.median) }
-        @if !figures.half_width.is_empty() { span class="half" { (figures.side()) } }
-        " " span class="unit" { (figures.unit) }
-    }
+    let is_marked = row.status.has_figures() && Mark::of(&row.evidence) != Mark::Confirmed;
+    html! { (words::number(row)) @if is_marked { " " (words::mark(&row.evidence)) } }
 }
 
 /// The reference's figure, and how many times it this number is.

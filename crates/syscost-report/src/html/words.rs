@@ -3,7 +3,22 @@
 use maud::{Markup, html};
 use syscost_results::{Evidence, Flag, Measurement};
 
+use crate::view::RowView;
 use crate::{footer, sentence, sentence::Mark};
+
+/// A row's number with its interval and unit, or why it has none in a word.
+pub(super) fn number(row: &Measurement) -> Markup {
+    match RowView::of(row).figures {
+        None => html! {
+            span class="quiet" title=(sentence::no_number(row)) { (row.status.words()) }
+        },
+        Some(figures) => html! {
+            strong { (figures.median) }
+            @if !figures.half_width.is_empty() { span class="half" { (figures.side()) } }
+            " " span class="unit" { (figures.unit) }
+        },
+    }
+}
 
 /// A mark with its meaning as a tooltip, and for readers who cannot see the sign. The tooltip shows
 /// the worst evidence.
@@ -76,11 +91,12 @@ pub(super) fn name(name: &str) -> Markup {
     }
 }
 
-/// A text with row names in it, which may be broken between their parts.
+/// A text whose long words, which may be names of rows, may be broken between their parts.
 pub(super) fn broken(text: &str) -> Markup {
+    const LONG: usize = 20;
     html! {
         @for word in text.split_inclusive(' ') {
-            @if word.contains('{') { (name(word)) } @else { (word) }
+            @if word.len() > LONG { (name(word)) } @else { (word) }
         }
     }
 }
