@@ -267,7 +267,12 @@ impl<'a> Changes<'a> {
                     caption class="spoken" { "Rows that changed, the worst first; a name leads to its row" }
                     thead { tr {
                         th scope="col" { "operation" } th scope="col" { "change" }
-                        th scope="col" class="plot" { span class="spoken" { "interval of the ratio; the line is no change" } }
+                        th scope="col" class="plot" {
+                            span class="ends" {
+                                @for share in [0.0, 1.0] { span { (format!("{:.2}x", scale.value(share).exp())) } }
+                            }
+                            span class="spoken" { "interval of the ratio; the line is no change" }
+                        }
                         th scope="col" class="num" { (base) } th scope="col" class="num" { (new) }
                         th scope="col" class="num" { (self.ratio_name()) } th scope="col" class="num" { "95 %" }
                         th scope="col" class="num" { "margin" }
