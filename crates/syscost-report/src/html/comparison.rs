@@ -30,6 +30,8 @@ pub(super) struct Changes<'a> {
     by_name: HashMap<&'a str, &'a Row>,
     /// What the sides are called: by their letters, if they are a run each.
     sides: [String; 2],
+    /// The axis of the ratios' pictures.
+    scale: Scale,
     /// The side of each run of the page; empty if the sides are a run each.
     of_runs: Vec<&'static str>,
 }
@@ -56,6 +58,7 @@ impl<'a> Changes<'a> {
             by_name: rows.map(|row| (row.name.as_str(), row)).collect(),
             comparison,
             sides,
+            scale: scale(&comparison.rows),
             of_runs,
         }
     }
@@ -92,13 +95,25 @@ impl<'a> Changes<'a> {
             .map_or("none", |row| word(row.verdict))
     }
 
-    /// The medians of both sides, for pages without a column for each run.
+    /// The medians of both sides and the picture of the ratio, for pages without a column for each
+    /// run.
     pub(super) fn medians(&self, name: &str) -> Markup {
         let Some(row) = self.by_name.get(name) else {
-            return html! { td {} td {} };
+            return html! { td {} td {} td {} };
         };
         let [base, new] = compare::medians(row);
-        html! { (cell(Some(row.base), &html! { (base) })) (cell(Some(row.new), &html! { (new) })) }
+        html! {
+            (cell(Some(row.base), &html! { (base) })) (cell(Some(row.new), &html! { (new) }))
+            td class="plot" { (self.picture(row)) }
+        }
+    }
+
+    /// The headings of [`Changes::medians`].
+    pub(super) fn medians_heading(&self) -> Markup {
+        html! {
+            @for side in &self.sides { (column(side, "num", None)) }
+            th scope="col" class="plot" { (self.axis()) }
+        }
     }
 
     /// The ratio of a row with its interval, and the verdict; the row's details explain the
@@ -259,7 +274,6 @@ impl<'a> Changes<'a> {
             return html! { p { "No row is known to have changed." } };
         }
         let own_notes = compare::own_notes(self.comparison);
-        let scale = scale(&rows);
         let [base, new] = &self.sides;
         html! {
             div class="box" tabindex="0" role="region" aria-label="Rows that changed" {
@@ -268,10 +282,7 @@ impl<'a> Changes<'a> {
                     thead { tr {
                         th scope="col" { "operation" } th scope="col" { "change" }
                         th scope="col" class="plot" {
-                            span class="ends" {
-                                @for share in [0.0, 1.0] { span { (format!("{:.2}x", scale.value(share).exp())) } }
-                            }
-                            span class="spoken" { "interval of the ratio; the line is no change" }
+                            (self.axis())
                         }
                         th scope="col" class="num" { (base) } th scope="col" class="num" { (new) }
                         th scope="col" class="num" { (self.ratio_name()) } th scope="col" class="num" { "95 %" }
@@ -286,7 +297,7 @@ impl<'a> Changes<'a> {
                                     @for note in own_notes(row) { br; small class="quiet" { (note) } }
                                 }
                                 td { (tag(row.verdict)) }
-                                td class="plot" { (picture(row, &scale)) }
+                                td class="plot" { (self.picture(row)) }
                                 td class="num" data-head=(base) { (base_median) }
                                 td class="num" data-head=(new) { (new_median) }
                                 td class="num" data-head=(self.ratio_name()) { b { (format!("{:.3}", row.ratio)) } @if row.better == Better::Higher { " " (RATE) } }
@@ -298,6 +309,29 @@ impl<'a> Changes<'a> {
                 }
             }
         }
+    }
+
+    /// The heading of [`Changes::picture`]: the ends of its axis.
+    fn axis(&self) -> Markup {
+        html! {
+            span class="ends" {
+                @for share in [0.0, 1.0] { span { (format!("{:.2}x", self.scale.value(share).exp())) } }
+            }
+            span class="spoken" { "interval of the ratio; the line is no change" }
+        }
+    }
+
+    /// The interval of a row's ratio, with a line at one.
+    fn picture(&self, row: &Row) -> Markup {
+        let share = |ratio: f64| self.scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
+        let ends = row.ci95_low.zip(row.ci95_high);
+        let interval = Interval {
+            at: share(row.ratio),
+            ends: ends.map(|(low, high)| (share(low), share(high))),
+            class: class(row.verdict),
+            title: &interval(row).unwrap_or_else(|| "no interval".to_owned()),
+        };
+        interval::draw(&interval, Some(share(1.0)))
     }
 
     /// The facts that differ and may explain a change, apart from those that the notices name.
@@ -373,7 +407,7 @@ impl<'a> Changes<'a> {
 
 /// The axis of the ratios' pictures; it includes one, so that every interval can be compared with
 /// it.
-fn scale(rows: &[&Row]) -> Scale {
+fn scale(rows: &[Row]) -> Scale {
     let ends = rows
         .iter()
         .flat_map(|row| [row.ci95_low, row.ci95_high, Some(row.ratio)]);
@@ -383,19 +417,6 @@ fn scale(rows: &[&Row]) -> Scale {
         .filter(|ratio| *ratio > 0.0)
         .map(|ratio| ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     Scale::fit(logarithms, Begin::Near, (0.0, 1.0))
-}
-
-/// The interval of a row's ratio, with a line at one.
-fn picture(row: &Row, scale: &Scale) -> Markup {
-    let share = |ratio: f64| scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
-    let ends = row.ci95_low.zip(row.ci95_high);
-    let interval = Interval {
-        at: share(row.ratio),
-        ends: ends.map(|(low, high)| (share(low), share(high))),
-        class: class(row.verdict),
-        title: &interval(row).unwrap_or_else(|| "no interval".to_owned()),
-    };
-    interval::draw(&interval, Some(share(1.0)))
 }
 
 /// The key for sorting rows by change: how much costlier the row became, as a logarithm.

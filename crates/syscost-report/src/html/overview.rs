@@ -43,11 +43,11 @@ pub(super) fn section(
         section id="overview" class={ "overview" (if shown.len() > 2 { " several" } else { "" }) } aria-labelledby="title-overview" {
             div {
                 h2 id="title-overview" { "At a glance" }
-                table class="glance stack" {
+                table class={ "glance stack" (if shown.len() == 1 { " single" } else { "" }) } {
                     caption class="spoken" { "A dozen numbers" @if reference.is_some() { ", beside those of a reference" } }
                     thead { tr {
                         th scope="col" { span class="spoken" { "operation" } }
-                        @for index in 0..shown.len() { th scope="col" class="num" { @if shown.len() > 1 { (key(index)) } @else { "here" } } }
+                        @for index in 0..shown.len() { th scope="col" class="num" { @if shown.len() > 1 { (key(index)) } @else if runs.len() > 1 { "last run" } @else { "here" } } }
                         @if reference.is_some() { th scope="col" class="num" { "reference" } th scope="col" class="num" { "ratio" } }
                         @if let Some(changes) = changes { th scope="col" class="num" { (changes.ratio_name()) } }
                     } }

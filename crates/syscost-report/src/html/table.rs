@@ -100,8 +100,7 @@ fn heading(shape: Shape, changes: Option<&Changes<'_>>) -> Markup {
             }
             Shape::Sides => {
                 @if let Some(changes) = changes {
-                    @for side in changes.sides() { (column(side, "num", None)) }
-                    (changes.heading())
+                    (changes.medians_heading()) (changes.heading())
                 }
             }
             Shape::Many(_) => {
