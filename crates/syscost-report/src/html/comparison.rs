@@ -14,7 +14,7 @@ use crate::chart::{Begin, Scale};
 use crate::compare::{self, verdict};
 use crate::sentence::{self, share};
 
-use super::headline::percent;
+use super::interval::{self, Interval};
 use super::table::{cell, column, place, sortable};
 use super::{letter, quantities, words};
 
@@ -30,6 +30,8 @@ pub(super) struct Changes<'a> {
     by_name: HashMap<&'a str, &'a Row>,
     /// What the sides are called: by their letters, if they are a run each.
     sides: [String; 2],
+    /// The axis of the ratios' pictures.
+    scale: Scale,
     /// The side of each run of the page; empty if the sides are a run each.
     of_runs: Vec<&'static str>,
 }
@@ -56,6 +58,7 @@ impl<'a> Changes<'a> {
             by_name: rows.map(|row| (row.name.as_str(), row)).collect(),
             comparison,
             sides,
+            scale: scale(&comparison.rows),
             of_runs,
         }
     }
@@ -92,13 +95,25 @@ impl<'a> Changes<'a> {
             .map_or("none", |row| word(row.verdict))
     }
 
-    /// The medians of both sides, for pages without a column for each run.
+    /// The medians of both sides and the picture of the ratio, for pages without a column for each
+    /// run.
     pub(super) fn medians(&self, name: &str) -> Markup {
         let Some(row) = self.by_name.get(name) else {
-            return html! { td {} td {} };
+            return html! { td {} td {} td {} };
         };
         let [base, new] = compare::medians(row);
-        html! { (cell(Some(row.base), &html! { (base) })) (cell(Some(row.new), &html! { (new) })) }
+        html! {
+            (cell(Some(row.base), &html! { (base) })) (cell(Some(row.new), &html! { (new) }))
+            td class="plot" { (self.picture(row)) }
+        }
+    }
+
+    /// The headings of [`Changes::medians`].
+    pub(super) fn medians_heading(&self) -> Markup {
+        html! {
+            @for side in &self.sides { (column(side, "num", None)) }
+            th scope="col" class="plot" { (self.axis()) }
+        }
     }
 
     /// The ratio of a row with its interval, and the verdict; the row's details explain the
@@ -174,11 +189,23 @@ impl<'a> Changes<'a> {
                 }
             }
             p class="quiet" {
-                "From " (base) " to " (new) ", " (sentence::count(comparison.rows.len(), "row")) " compared"
-                @if let Some(power) = compare::power(comparison) { ", which " (power) }
-                "."
+                "From " (base) @if self.of_runs.is_empty() { ", the base," }
+                " to " (new) @if self.of_runs.is_empty() { ", the new side" }
+                ", " (sentence::count(comparison.rows.len(), "row")) " compared."
                 @if comparison.paired { " " (capital(compare::IN_TURN)) "." }
                 @if let Some(spread) = compare::spread(comparison) { " " (spread) "." }
+            }
+        }
+    }
+
+    /// The ratio of a row in its verdict's colour, for those who look at a dozen rows only.
+    pub(super) fn ratio(&self, name: &str) -> Markup {
+        let Some(row) = self.by_name.get(name) else {
+            return html! { td {} };
+        };
+        html! {
+            td class={ "num " (class(row.verdict)) } data-head=(self.ratio_name()) {
+                (format!("{:.3}", row.ratio)) " " (verdict(row.verdict))
             }
         }
     }
@@ -215,12 +242,16 @@ impl<'a> Changes<'a> {
                 }
                 h3 { "What else differs" }
                 (self.differences())
-                (self.groups())
-                h3 { "Before you act on it" }
-                ul class="notes" {
-                    @for line in compare::notices(comparison) { li { (words::broken(&line)) } }
-                    li { (self.about_ratio()) }
-                    @if !comparison.groups.is_empty() { li { (compare::groups_note(comparison, self.sides())) } }
+                div class="abreast" {
+                    (self.groups())
+                    div {
+                        h3 { "Before you act on it" }
+                        ul class="notes" {
+                            @for line in compare::notices(comparison) { li { (words::broken(&line)) } }
+                            li { (self.about_ratio()) }
+                            @if !comparison.groups.is_empty() { li { (compare::groups_note(comparison, self.sides())) } }
+                        }
+                    }
                 }
                 @let others: Vec<(&str, &str)> = comparison.uncompared().collect();
                 @if !others.is_empty() {
@@ -243,7 +274,6 @@ impl<'a> Changes<'a> {
             return html! { p { "No row is known to have changed." } };
         }
         let own_notes = compare::own_notes(self.comparison);
-        let scale = scale(&rows);
         let [base, new] = &self.sides;
         html! {
             div class="box" tabindex="0" role="region" aria-label="Rows that changed" {
@@ -251,7 +281,9 @@ impl<'a> Changes<'a> {
                     caption class="spoken" { "Rows that changed, the worst first; a name leads to its row" }
                     thead { tr {
                         th scope="col" { "operation" } th scope="col" { "change" }
-                        th scope="col" class="plot" { span class="spoken" { "interval of the ratio; the line is no change" } }
+                        th scope="col" class="plot" {
+                            (self.axis())
+                        }
                         th scope="col" class="num" { (base) } th scope="col" class="num" { (new) }
                         th scope="col" class="num" { (self.ratio_name()) } th scope="col" class="num" { "95 %" }
                         th scope="col" class="num" { "margin" }
@@ -265,7 +297,7 @@ impl<'a> Changes<'a> {
                                     @for note in own_notes(row) { br; small class="quiet" { (note) } }
                                 }
                                 td { (tag(row.verdict)) }
-                                td class="plot" { (picture(row, &scale)) }
+                                td class="plot" { (self.picture(row)) }
                                 td class="num" data-head=(base) { (base_median) }
                                 td class="num" data-head=(new) { (new_median) }
                                 td class="num" data-head=(self.ratio_name()) { b { (format!("{:.3}", row.ratio)) } @if row.better == Better::Higher { " " (RATE) } }
@@ -277,6 +309,29 @@ impl<'a> Changes<'a> {
                 }
             }
         }
+    }
+
+    /// The heading of [`Changes::picture`]: the ends of its axis.
+    fn axis(&self) -> Markup {
+        html! {
+            span class="ends" {
+                @for share in [0.0, 1.0] { span { (format!("{:.2}x", self.scale.value(share).exp())) } }
+            }
+            span class="spoken" { "interval of the ratio; the line is no change" }
+        }
+    }
+
+    /// The interval of a row's ratio, with a line at one.
+    fn picture(&self, row: &Row) -> Markup {
+        let share = |ratio: f64| self.scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
+        let ends = row.ci95_low.zip(row.ci95_high);
+        let interval = Interval {
+            at: share(row.ratio),
+            ends: ends.map(|(low, high)| (share(low), share(high))),
+            class: class(row.verdict),
+            title: &interval(row).unwrap_or_else(|| "no interval".to_owned()),
+        };
+        interval::draw(&interval, Some(share(1.0)))
     }
 
     /// The facts that differ and may explain a change, apart from those that the notices name.
@@ -317,8 +372,8 @@ impl<'a> Changes<'a> {
         }
         let has_left_out = compare::are_rows_left_out(groups);
         html! {
-            h3 { "Groups" }
             div class="box" tabindex="0" role="region" aria-label="Groups" {
+                h3 { "Groups" }
                 table class="groups stack" {
                     caption class="spoken" { "What became of each group" }
                     thead { tr {
@@ -352,7 +407,7 @@ impl<'a> Changes<'a> {
 
 /// The axis of the ratios' pictures; it includes one, so that every interval can be compared with
 /// it.
-fn scale(rows: &[&Row]) -> Scale {
+fn scale(rows: &[Row]) -> Scale {
     let ends = rows
         .iter()
         .flat_map(|row| [row.ci95_low, row.ci95_high, Some(row.ratio)]);
@@ -362,21 +417,6 @@ fn scale(rows: &[&Row]) -> Scale {
         .filter(|ratio| *ratio > 0.0)
         .map(|ratio| ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     Scale::fit(logarithms, Begin::Near, (0.0, 1.0))
-}
-
-/// The interval of a row's ratio, with a line at one.
-fn picture(row: &Row, scale: &Scale) -> Markup {
-    let share = |ratio: f64| scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
-    let interval = row.ci95_low.zip(row.ci95_high);
-    html! {
-        span class={ "ci " (class(row.verdict)) (if interval.is_none() { " open" } else { "" }) } {
-            b style={ "left:" (percent(share(1.0))) } {}
-            @if let Some((low, high)) = interval {
-                span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
-            }
-            i style={ "left:" (percent(share(row.ratio))) } {}
-        }
-    }
 }
 
 /// The key for sorting rows by change: how much costlier the row became, as a logarithm.

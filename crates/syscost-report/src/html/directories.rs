@@ -5,7 +5,6 @@ use syscost_results::{Measurement, Run};
 
 use crate::sentence;
 use crate::side_by_side::{Line, SideBySide};
-use crate::units::Figures;
 
 use super::whose::whose;
 use super::words;
@@ -63,18 +62,12 @@ fn cells(line: &Line<'_>, labels: &[&str]) -> Markup {
 
 /// A number with its interval and mark, or why there is none.
 fn number(row: Option<&Measurement>) -> Markup {
-    let Some(row) = row else {
-        return html! { span class="quiet" { "none" } };
-    };
-    match Figures::of(row) {
-        None => html! {
-            span class="quiet" title=(sentence::no_number(row)) { (row.status.words()) }
-        },
-        Some(figures) => html! {
-            strong { (figures.median) }
-            @if !figures.half_width.is_empty() { span class="half" { (figures.side()) } }
-            " " span class="unit" { (figures.unit) } " " (words::mark(&row.evidence))
-        },
+    match row {
+        None => html! { span class="quiet" { "none" } },
+        Some(row) if row.status.has_figures() => {
+            html! { (words::number(row)) " " (words::mark(&row.evidence)) }
+        }
+        Some(row) => words::number(row),
     }
 }
 

@@ -3,6 +3,8 @@
 
 pub(super) mod all;
 
+use std::collections::HashMap;
+
 use maud::{Markup, html};
 use syscost_results::run::Noise;
 use syscost_results::{Machine, Run, Unit};
@@ -11,7 +13,7 @@ use crate::{sentence, units::quantity};
 
 use super::comparison::Changes;
 use super::whose::place;
-use super::{MAX_COLUMNS, key, quantities};
+use super::{MAX_COLUMNS, key, quantities, words};
 
 /// Facts by their names.
 pub(super) type Facts = Vec<(String, String)>;
@@ -27,43 +29,71 @@ pub(super) fn section(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
         true => &runs[runs.len() - 1..],
         false => runs,
     };
-    let of_all = |of: fn(&Run) -> Facts| shown.iter().map(|run| of(run)).collect::<Vec<Facts>>();
     html! {
         section id="machine" aria-labelledby="title-machine" {
             h2 id="title-machine" { @if runs.len() == 1 { "Machine and run" } @else { "Machines and runs" } }
-            @if runs.len() > 1 && changes.is_none() { (all::differences(runs)) }
-            @if are_many { p class="note" { "The last run, " (place(last, runs)) ":" } }
-            (list("facts", &of_all(main)))
+            @if runs.len() > 1 && changes.is_none() {
+                @let mut differing = by_name(runs, all::all);
+                @let () = differing.retain(|(name, values)| !is_one(values) && !all::differs_always(name));
+                h3 { "What differs between the runs" }
+                (list("facts", &differing))
+                h3 { @if are_many { "The last run, " (place(last, runs)) } @else { "Conditions and machines" } }
+            }
+            (list("facts", &by_name(shown, main)))
             details {
                 summary { "All facts" @if are_many { " of the last run" } }
-                (list("facts all", &of_all(all::all)))
+                (list("facts all", &by_name(shown, all::all)))
             }
         }
     }
 }
 
-/// Each fact of these runs once, or by run where they differ.
-fn list(class: &str, runs: &[Facts]) -> Markup {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, value) in runs.iter().flatten() {
-        if !value.is_empty() && !names.contains(&name.as_str()) {
-            names.push(name);
+/// A fact's name, and its value in every run; empty where a run lacks it.
+type Fact = (String, Vec<String>);
+
+/// These facts of all runs.
+fn by_name(runs: &[&Run], of: fn(&Run) -> Facts) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (index, run) in runs.iter().enumerate() {
+        for (name, value) in of(run) {
+            let place = *places.entry(name.clone()).or_insert_with(|| {
+                facts.push((name, vec![String::new(); runs.len()]));
+                facts.len() - 1
+            });
+            facts[place].1[index] = value;
         }
     }
-    let of = |facts: &'_ Facts, name: &str| {
-        let found = facts.iter().find(|(other, _)| other == name);
-        found.map_or_else(String::new, |(_, value)| value.clone())
+    facts.retain(|(_, values)| values.iter().any(|value| !value.is_empty()));
+    facts
+}
+
+/// Whether a fact is the same in all runs.
+fn is_one(values: &[String]) -> bool {
+    values.iter().all(|value| *value == values[0])
+}
+
+/// Each fact once, or by run where they differ; of many runs, its most common values with the
+/// number of runs that have each.
+fn list(class: &str, facts: &[Fact]) -> Markup {
+    const SHOWN: usize = 4;
+    let or_none = |value: &str| match value {
+        "" => html! { span class="quiet" { "not known" } },
+        value => words::broken(value),
     };
     html! {
         dl class=(class) {
-            @for name in names {
-                @let values: Vec<String> = runs.iter().map(|facts| of(facts, name)).collect();
+            @for (name, values) in facts {
                 div {
                     dt { (quantities::named(name)) }
-                    @if values.iter().all(|value| *value == values[0]) { dd { (values[0]) } }
-                    @else { @for (run, value) in values.iter().enumerate() {
-                        dd { (key(run)) " " @if value.is_empty() { span class="quiet" { "none" } } @else { (value) } }
-                    } }
+                    @if is_one(values) { dd { (words::broken(&values[0])) } }
+                    @else if values.len() <= MAX_COLUMNS {
+                        @for (run, value) in values.iter().enumerate() { dd { (key(run)) " " (or_none(value)) } }
+                    } @else {
+                        @let counts = all::counted(values.iter().map(String::as_str));
+                        @for (value, count) in counts.iter().take(SHOWN) { dd { (or_none(value)) " (" (count) ")" } }
+                        @if counts.len() > SHOWN { dd { "and " (counts.len() - SHOWN) " more" } }
+                    }
                 }
             }
         }

@@ -13,6 +13,7 @@ mod files;
 mod headline;
 mod hierarchy;
 mod history;
+mod interval;
 mod lab_report;
 mod legend;
 mod machine;
@@ -102,7 +103,7 @@ pub fn page(runs: &[&Run], options: &PageOptions<'_>) -> String {
     // Of more compared runs than have columns, the sides alone are told.
     let are_runs_shown = runs.len() <= MAX_COLUMNS || changes.is_none();
     let overview = match are_runs_shown {
-        true => overview::section(runs, options.reference.as_ref()),
+        true => overview::section(runs, options.reference.as_ref(), changes),
         false => html! {},
     };
     let body = html! {

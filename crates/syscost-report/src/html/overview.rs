@@ -7,15 +7,20 @@ use syscost_results::summary::Line;
 use syscost_results::{Measurement, Run};
 
 use crate::chart::{Labels, Theme, draw, rows::choose};
+use crate::sentence::Mark;
 use crate::summary::Reference;
-use crate::units::{Figures, quantity};
-use crate::view::{RowView, Tone};
+use crate::units::quantity;
 
+use super::comparison::Changes;
 use super::table::place;
 use super::{MAX_COLUMNS, key, letter, words};
 
 /// The numbers of up to a few runs; of one run beside those of a reference.
-pub(super) fn section(runs: &[&Run], reference: Option<&Reference<'_>>) -> Markup {
+pub(super) fn section(
+    runs: &[&Run],
+    reference: Option<&Reference<'_>>,
+    changes: Option<&Changes<'_>>,
+) -> Markup {
     let shown = match runs.len() > MAX_COLUMNS {
         true => &runs[runs.len() - 1..],
         false => runs,
@@ -38,14 +43,15 @@ pub(super) fn section(runs: &[&Run], reference: Option<&Reference<'_>>) -> Marku
         section id="overview" class={ "overview" (if shown.len() > 2 { " several" } else { "" }) } aria-labelledby="title-overview" {
             div {
                 h2 id="title-overview" { "At a glance" }
-                table class="glance stack" {
+                table class={ "glance stack" (if shown.len() == 1 { " single" } else { "" }) } {
                     caption class="spoken" { "A dozen numbers" @if reference.is_some() { ", beside those of a reference" } }
                     thead { tr {
                         th scope="col" { span class="spoken" { "operation" } }
-                        @for index in 0..shown.len() { th scope="col" class="num" { @if shown.len() > 1 { (key(index)) } @else { "here" } } }
+                        @for index in 0..shown.len() { th scope="col" class="num" { @if shown.len() > 1 { (key(index)) } @else if runs.len() > 1 { "last run" } @else { "here" } } }
                         @if reference.is_some() { th scope="col" class="num" { "reference" } th scope="col" class="num" { "ratio" } }
+                        @if let Some(changes) = changes { th scope="col" class="num" { (changes.ratio_name()) } }
                     } }
-                    tbody { @for title in &titles { (line(title, &all, reference.is_some())) } }
+                    tbody { @for title in &titles { (line(title, &all, reference.is_some(), changes)) } }
                 }
                 @if let Some(reference) = reference { p class="note" {
                     (reference.sentence()) ". ▲ better, ▼ worse than it, beyond the interval"
@@ -56,7 +62,12 @@ pub(super) fn section(runs: &[&Run], reference: Option<&Reference<'_>>) -> Marku
     }
 }
 
-fn line(title: &str, all: &[Overview<'_>], has_reference: bool) -> Markup {
+fn line(
+    title: &str,
+    all: &[Overview<'_>],
+    has_reference: bool,
+    changes: Option<&Changes<'_>>,
+) -> Markup {
     let lines: Vec<Option<&Line<'_>>> = all
         .iter()
         .map(|one| one.lines.iter().find(|line| line.title == title))
@@ -70,27 +81,15 @@ fn line(title: &str, all: &[Overview<'_>], has_reference: bool) -> Markup {
                 td class="num" data-head=[(lines.len() > 1).then(|| letter(index))] { @if let Some(line) = line { (number(line.row)) } }
             }
             @if let Some(one) = one { (beside(one)) }
+            @if let Some((changes, row)) = changes.zip(row) { (changes.ratio(&row.name)) }
         }
     }
 }
 
 /// A number with its interval, and its mark where that is bad news.
 fn number(row: &Measurement) -> Markup {
-    let view = RowView::of(row);
-    match &view.figures {
-        None => html! { span class="quiet" { (row.status.words()) } },
-        Some(figures) => {
-            html! { (figure(figures)) @if view.mark.tone() != Tone::Good { " " (words::mark(&row.evidence)) } }
-        }
-    }
-}
-
-fn figure(figures: &Figures) -> Markup {
-    html! {
-        strong { (figures.median) }
-        @if !figures.half_width.is_empty() { span class="half" { (figures.side()) } }
-        " " span class="unit" { (figures.unit) }
-    }
+    let is_marked = row.status.has_figures() && Mark::of(&row.evidence) != Mark::Confirmed;
+    html! { (words::number(row)) @if is_marked { " " (words::mark(&row.evidence)) } }
 }
 
 /// The reference's figure, and how many times it this number is.

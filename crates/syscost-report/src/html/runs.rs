@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use syscost_results::run::Noise;
 use syscost_results::{Run, Status};
 
+use crate::paint::cut_end;
 use crate::sentence::{self, Mark};
 use crate::units::duration;
 
@@ -14,6 +15,14 @@ use super::comparison::Changes;
 use super::machine::{all::counted, bytes};
 use super::whose::machines;
 use super::{MAX_COLUMNS, key, trust, words};
+
+/// Maximum length of a name in a title or a column, in characters.
+const MAX_NAME: usize = 60;
+
+/// The name of a run's host, cut to a readable length.
+fn host(run: &Run) -> String {
+    cut_end(sentence::host(&run.machine.hostname), MAX_NAME)
+}
 
 /// The title of a page.
 pub(super) fn title(runs: &[&Run], changes: Option<&Changes<'_>>) -> String {
@@ -23,15 +32,14 @@ pub(super) fn title(runs: &[&Run], changes: Option<&Changes<'_>>) -> String {
     });
     match (runs, changes, one) {
         ([], ..) => "No run".to_owned(),
-        (_, Some(_), Some(host)) => format!("What changed on {host}"),
+        (_, Some(_), Some(_)) => format!("What changed on {}", host(runs[0])),
         ([a, b], Some(_), None) if machines(runs) == 2 => {
-            let [a, b] = [a, b].map(|run| sentence::host(&run.machine.hostname));
-            format!("From {a} to {b}")
+            format!("From {} to {}", host(a), host(b))
         }
         (_, Some(_), None) => "What changed".to_owned(),
-        ([_], None, Some(host)) => (*host).to_owned(),
+        ([run], None, Some(_)) => host(run),
         ([_], None, None) => "What this computer charges".to_owned(),
-        (_, None, Some(host)) => format!("{host}, {} runs", runs.len()),
+        (_, None, Some(_)) => format!("{}, {} runs", host(runs[0]), runs.len()),
         (_, None, None) => match machines(runs) {
             1 => format!("{} runs", runs.len()),
             machines if machines == runs.len() && machines <= MAX_COLUMNS => {
@@ -56,11 +64,11 @@ fn facts(run: &Run) -> Vec<Fact> {
     let memory = machine.memory_bytes.map(bytes);
     let memory = memory.map(|bytes| format!("{bytes} of memory"));
     vec![
-        ("processor", machine.cpu_model.clone()),
+        ("processor", cut_end(&machine.cpu_model, MAX_NAME)),
         ("CPUs", cpus),
         ("memory", memory.unwrap_or_default()),
         ("system", machine.distribution.clone().unwrap_or_default()),
-        ("kernel", machine.kernel.clone()),
+        ("kernel", cut_end(&machine.kernel, MAX_NAME)),
         ("hypervisor", machine.hypervisor.clone().unwrap_or_default()),
         ("profile", format!("{} run", run.config.profile)),
     ]
@@ -157,7 +165,7 @@ fn table(
                 tbody {
                     @for (index, run) in runs.iter().enumerate() {
                         tr {
-                            th scope="row" { (key(index)) " " (sentence::host(&run.machine.hostname)) }
+                            th scope="row" { (key(index)) " " (host(run)) }
                             @if has_sides { td data-head="side" { (side(index).unwrap_or_default()) } }
                             td { (words::time(&run.started)) }
                             @for fact in differing { @let (name, text) = &all[index][*fact];

@@ -24,7 +24,7 @@ pub(super) fn document(title: &str, body: &Markup) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content="syscost";
-                title { (title) }
+                title { (title) " · syscost" }
                 style { (PreEscaped(theme_variables())) (PreEscaped(STYLE)) }
                 noscript { style { ".needs-script{display:none!important}" } }
             }

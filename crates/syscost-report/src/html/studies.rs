@@ -231,7 +231,7 @@ fn line(
         }
         tr class="says" {
             td colspan=(1 + machines.len() + here.len()) {
-                @if one.by.len() == 1 { (verdict(None, first)) }
+                @if one.by.len() == 1 { p { (first.verdict.text) } }
                 p class="note" { (quantity.procedure) }
                 @for one in all().filter(|one| !one.doubts.is_empty()) {
                     p class="note" { "doubtful, " (one.machine) ": " (one.doubts.join("; ")) }
@@ -239,19 +239,10 @@ fn line(
                 @if one.by.len() > 1 {
                     details {
                         summary { "the verdicts in full" }
-                        @for (label, judged) in &one.by { (verdict(Some(label), judged)) }
+                        @for (label, judged) in &one.by { p { (label) ": " (tag(judged.verdict.kind)) " " (judged.verdict.text) } }
                     }
                 }
             }
-        }
-    }
-}
-
-fn verdict(whose: Option<&str>, judged: &JudgedQuantity) -> Markup {
-    html! {
-        p {
-            @if let Some(label) = whose { (label) ": " }
-            (tag(judged.verdict.kind)) " " (judged.verdict.text)
         }
     }
 }

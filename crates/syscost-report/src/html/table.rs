@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 use syscost_results::{Measurement, Run, Unit};
 
-use crate::chart::formatted;
+use crate::chart::{Value, formatted};
 use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
 use crate::view::{Cell, Column, RowView, value};
 
 use super::comparison::Changes;
-use super::headline::percent;
+use super::interval::{self, Interval};
 use super::rows::{Row, median};
 use super::{MAX_COLUMNS, details, key, words};
 
@@ -100,8 +100,7 @@ fn heading(shape: Shape, changes: Option<&Changes<'_>>) -> Markup {
             }
             Shape::Sides => {
                 @if let Some(changes) = changes {
-                    @for side in changes.sides() { (column(side, "num", None)) }
-                    (changes.heading())
+                    (changes.medians_heading()) (changes.heading())
                 }
             }
             Shape::Many(_) => {
@@ -184,7 +183,7 @@ fn one(row: &Measurement) -> Markup {
         td class=[half_width.text.starts_with('+').then_some("up")] data-v=[half_width.order.map(sortable)] { (half_width.text) }
         (plain(&cell(Column::Best)))
         (plain(&cell(Column::Cycles)))
-        td { (mark_of_one(row)) }
+        td { (intervals(&[Some(row)])) }
         td data-v=(view.mark as u8) { (words::mark(&row.evidence)) }
         td data-v=(view.flags().len()) { (words::flags(row)) }
     }
@@ -198,7 +197,7 @@ fn side_by_side(row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
             (cell(*median, &short(*measurement)))
         }
         @if let Some(changes) = changes { (changes.cells(row.name)) }
-        td class="plot" { (marks(&row.of_runs)) }
+        td class="plot" { (intervals(&row.of_runs)) }
         td data-v=(Mark::of(&row.latest.evidence) as u8) {
             @for measurement in row.of_runs.iter().flatten().filter(|row| Figures::of(row).is_some()) { (words::mark(&measurement.evidence)) " " }
         }
@@ -219,18 +218,9 @@ fn shown_flags(row: &Measurement) -> usize {
 
 /// A run's number in compact form, or its status.
 fn short(row: Option<&Measurement>) -> Markup {
-    let Some(row) = row else {
-        return html! { span class="quiet" { "not in this run" } };
-    };
-    match Figures::of(row) {
-        None => html! {
-            span class="quiet" title=(sentence::no_number(row)) { (row.status.words()) }
-        },
-        Some(figures) => html! {
-            strong { (figures.median) }
-            @if !figures.half_width.is_empty() { span class="half" { (figures.side()) } }
-            " " span class="unit" { (figures.unit) }
-        },
+    match row {
+        Some(row) => words::number(row),
+        None => html! { span class="quiet" { "not in this run" } },
     }
 }
 
@@ -274,60 +264,29 @@ fn axis(runs: usize) -> Markup {
     }
 }
 
-/// The position of a value along an axis whose middle is `zero`, from 0 to 1.
-fn along(zero: f64, value: f64) -> f64 {
-    (0.5 + (value / zero - 1.0) / (2.0 * REACH)).clamp(0.0, 1.0)
-}
-
-/// The interval of a single run; the median is in the middle, placed by the style sheet.
-fn mark_of_one(row: &Measurement) -> Markup {
-    let Some(value) = value(row).filter(|value| value.median > 0.0) else {
-        return html! {};
-    };
-    let Some((low, high)) = value.low.zip(value.high) else {
-        return html! { span class="ci open" title=(NO_INTERVAL) { i {} } };
-    };
-    let (from, to) = (along(value.median, low), along(value.median, high));
-    let title = units::interval(row.unit, low, high);
-    html! {
-        span class="ci" title=(title) {
-            span style={ "left:" (percent(from)) ";width:" (percent(to - from)) } {}
-            i {}
-            @if from <= 0.0 { em class="below" {} }
-            @if to >= 1.0 { em class="above" {} }
-        }
-    }
-}
-
-/// Title of a picture without an interval, whose dot is hollow.
+/// Title of a picture without an interval.
 const NO_INTERVAL: &str = "no interval";
 
-/// Each run's interval as a bar and its median as a mark, relative to the first available median.
-fn marks(of_runs: &[Option<&Measurement>]) -> Markup {
-    let values = || {
-        let values = of_runs.iter().enumerate();
-        values.filter_map(|(index, row)| Some((index, row.as_ref()?.unit, value((*row)?)?)))
-    };
-    let Some(zero) = of_runs.iter().find_map(|row| value((*row)?)) else {
-        return html! {};
-    };
+/// Each run's median and interval, relative to the first available median.
+fn intervals(of_runs: &[Option<&Measurement>]) -> Markup {
+    let of = |row: &Option<&Measurement>| Some((row.as_ref()?.unit, value((*row)?)?));
+    let zero = of_runs.iter().find_map(of).map(|(_, value)| value.median);
     // Shares need a positive median.
-    if zero.median <= 0.0 {
+    let Some(zero) = zero.filter(|zero| *zero > 0.0) else {
         return html! {};
-    }
-    let share = |value: f64| along(zero.median, value);
-    html! {
-        @for (index, unit, value) in values() {
-            @if let Some((low, high)) = value.low.zip(value.high) {
-                span class={ "ci s" (index) } title=(units::interval(unit, low, high)) {
-                    span style={ "left:" (percent(share(low))) ";width:" (percent(share(high) - share(low))) } {}
-                    i style={ "left:" (percent(share(value.median))) } {}
-                    @if share(low) <= 0.0 { em class="below" {} }
-                    @if share(high) >= 1.0 { em class="above" {} }
-                }
-            } @else {
-                span class={ "ci open s" (index) } title=(NO_INTERVAL) { i style={ "left:" (percent(share(value.median))) } {} }
-            }
-        }
-    }
+    };
+    let along = |value: f64| 0.5 + (value / zero - 1.0) / (2.0 * REACH);
+    let draw = |(run, (unit, value)): (usize, (Unit, Value))| {
+        let ends = value.low.zip(value.high);
+        let title = ends.map(|(low, high)| units::interval(unit, low, high));
+        let interval = Interval {
+            at: along(value.median),
+            ends: ends.map(|(low, high)| (along(low), along(high))),
+            class: &format!("s{run}"),
+            title: title.as_deref().unwrap_or(NO_INTERVAL),
+        };
+        interval::draw(&interval, None)
+    };
+    let runs = of_runs.iter().enumerate();
+    html! { @for picture in runs.filter_map(|(run, row)| Some(draw((run, of(row)?)))) { (picture) } }
 }

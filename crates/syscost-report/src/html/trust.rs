@@ -83,10 +83,6 @@ fn special(run: &Run) -> Vec<String> {
         Some(&run.clock.source).filter(|source| !["tsc", "cntvct"].contains(&source.as_str()));
     let parts = [
         machine
-            .hypervisor
-            .as_ref()
-            .map(|name| format!("a virtual machine ({name})")),
-        machine
             .container
             .as_ref()
             .map(|name| format!("in a container ({name})")),

@@ -3,7 +3,22 @@
 use maud::{Markup, html};
 use syscost_results::{Evidence, Flag, Measurement};
 
+use crate::view::RowView;
 use crate::{footer, sentence, sentence::Mark};
+
+/// A row's number with its interval and unit, or why it has none in a word.
+pub(super) fn number(row: &Measurement) -> Markup {
+    match RowView::of(row).figures {
+        None => html! {
+            span class="quiet" title=(sentence::no_number(row)) { (row.status.words()) }
+        },
+        Some(figures) => html! {
+            strong { (figures.median) }
+            @if !figures.half_width.is_empty() { span class="half" { (figures.side()) } }
+            " " span class="unit" { (figures.unit) }
+        },
+    }
+}
 
 /// A mark with its meaning as a tooltip, and for readers who cannot see the sign. The tooltip shows
 /// the worst evidence.
@@ -70,16 +85,18 @@ pub(super) fn first_flag(row: &Measurement) -> Markup {
 
 /// A row's name, which may be broken between its parts but not within one.
 pub(super) fn name(name: &str) -> Markup {
+    let parts = name.split_inclusive(['.', '{', ',']);
     html! {
-        @for part in name.split_inclusive(['.', '{', ',']) { (part) wbr; }
+        @for (index, part) in parts.enumerate() { @if index > 0 { wbr; } (part) }
     }
 }
 
-/// A text with row names in it, which may be broken between their parts.
+/// A text whose long words, which may be names of rows, may be broken between their parts.
 pub(super) fn broken(text: &str) -> Markup {
+    const LONG: usize = 20;
     html! {
         @for word in text.split_inclusive(' ') {
-            @if word.contains('{') { (name(word)) } @else { (word) }
+            @if word.len() > LONG { (name(word)) } @else { (word) }
         }
     }
 }
@@ -118,7 +135,7 @@ fn listed(paragraph: &str) -> (String, Vec<String>) {
 pub(super) fn code(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 1 { code { (part) } } @else { (part) }
+            @if index % 2 == 1 { code { (name(part)) } } @else { (part) }
         }
     }
 }
@@ -139,7 +156,7 @@ mod tests {
     fn a_name_is_broken_between_its_parts() {
         assert_eq!(
             name("ipc.pipe{cpus=same_cache,size=64}").into_string(),
-            "ipc.<wbr>pipe{<wbr>cpus=same_cache,<wbr>size=64}<wbr>"
+            "ipc.<wbr>pipe{<wbr>cpus=same_cache,<wbr>size=64}"
         );
     }
 

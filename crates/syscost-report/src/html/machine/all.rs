@@ -1,14 +1,12 @@
-//! Every fact of a document, and those that differ between runs.
+//! Every fact of a document, and which of them tell nothing of a difference between runs.
 
 use std::collections::BTreeMap;
 
-use maud::{Markup, html};
 use syscost_results::{Run, Unit};
 
 use crate::units::{duration, quantity};
 
-use super::super::whose::place;
-use super::super::{MAX_COLUMNS, key, letter, quantities, words};
+use super::super::{quantities, words};
 use super::Facts;
 
 /// Every fact of the document's machine, clock and configuration, by its name in the document.
@@ -66,56 +64,8 @@ fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
     }
 }
 
-/// Facts that differ between the runs.
-pub(super) fn differences(runs: &[&Run]) -> Markup {
-    let facts: Vec<Facts> = runs.iter().map(|run| all(run)).collect();
-    let mut names: Vec<&String> = Vec::new();
-    for (name, _) in facts.iter().flatten() {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let lookup: Vec<BTreeMap<&String, &String>> = facts
-        .iter()
-        .map(|facts| facts.iter().map(|(name, value)| (name, value)).collect())
-        .collect();
-    names.retain(|name| {
-        if differs_always(name) {
-            return false;
-        }
-        let first = lookup[0].get(name);
-        lookup.iter().any(|facts| facts.get(name) != first)
-    });
-    let columns = runs.len() <= MAX_COLUMNS;
-    html! {
-        div class="box" tabindex="0" role="region" aria-label="Facts that differ between the runs" {
-            table class="stack even" {
-                caption { "What differs between the runs" }
-                thead { tr {
-                    th scope="col" { "fact" }
-                    @if columns {
-                        @for (index, run) in runs.iter().enumerate() {
-                            th scope="col" { (key(index)) " " (place(run, runs)) }
-                        }
-                    } @else { th scope="col" { "values, the number of runs in brackets" } }
-                } }
-                tbody {
-                    @for name in names {
-                        tr {
-                            th scope="row" title=(name) { (quantities::named(name)) }
-                            @if columns {
-                                @for (index, facts) in lookup.iter().enumerate() { td data-head=(letter(index)) { (facts.get(name).map_or("", |value| value)) } }
-                            } @else { td { (values(&lookup, name)) } }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// Facts that differ between any two runs and explain nothing; each run's full list has them.
-fn differs_always(name: &str) -> bool {
+pub(super) fn differs_always(name: &str) -> bool {
     const NAMES: [&str; 9] = [
         "id",
         "started",
@@ -134,21 +84,6 @@ fn differs_always(name: &str) -> bool {
         true => name.starts_with(one),
         false => name == *one,
     })
-}
-
-/// The values of a fact over many runs, the most common first.
-fn values(lookup: &[BTreeMap<&String, &String>], name: &String) -> String {
-    let all = lookup.iter();
-    let counts = counted(all.map(|facts| facts.get(name).map_or("unknown", |value| value)));
-    let shown: Vec<String> = counts
-        .iter()
-        .take(4)
-        .map(|(value, count)| format!("{value} ({count})"))
-        .collect();
-    match counts.len().saturating_sub(4) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
 }
 
 /// Each text with how often it occurs, the most common first.

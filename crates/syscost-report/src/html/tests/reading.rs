@@ -71,7 +71,7 @@ fn what_changed_stands_before_all_else() {
             .unwrap_or_else(|| panic!("not found: {text}"))
     };
     assert!(at("class=\"verdicts\"") < at("</header>"));
-    assert!(at("From A to B, ") < at("class=\"warnings\""));
+    assert!(at("From A, the base, to B, the new side, ") < at("class=\"warnings\""));
 }
 
 #[test]
