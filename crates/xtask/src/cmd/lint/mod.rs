@@ -1,6 +1,7 @@
 //! `cargo xtask lint`: rules of this code that the compiler does not check.
 
 mod catalogue;
+mod ids;
 mod target;
 
 use std::fmt;
@@ -51,6 +52,7 @@ pub(crate) fn run() -> Result<()> {
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = files.iter().flat_map(target::findings).collect();
     findings.extend(catalogue::findings(files));
+    findings.extend(ids::findings(files));
     findings.sort();
     findings
 }
