@@ -78,6 +78,13 @@ const PLACES: [(&str, Role, Role); 2] = [
     ("far end", Role::FarEndRoundTrip, Role::FarEndStream),
 ];
 
+/// Whether the machine's own levels are found by this row.
+pub(crate) fn finds_levels(row: &Measurement) -> bool {
+    let caches = CACHES.iter().map(|(_, size, latency, _)| (*size, *latency));
+    let mut both = caches.chain(TLBS.iter().map(|(_, reach, miss)| (*reach, *miss)));
+    both.any(|(one, other)| row.is(one) || row.is(other))
+}
+
 /// The levels that a run found, nearest first; none if the run did not look for them.
 pub(crate) fn levels(run: &Run) -> Vec<Level> {
     let row = |role: Role| {

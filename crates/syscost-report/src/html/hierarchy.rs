@@ -3,28 +3,26 @@
 use maud::{Markup, html};
 use syscost_results::Run;
 
-use crate::hierarchy::{HEADS, Level, columns, levels};
+use crate::hierarchy::{HEADS, columns, finds_levels, levels};
 
 use super::whose::whose;
 
-/// The id of the table in the page.
-pub(super) const ID: &str = "hierarchy";
-
-/// The levels of the last run that found any, and that run's index.
-pub(super) fn found(runs: &[&Run]) -> Option<(usize, Vec<Level>)> {
+/// The table of the last run that found any levels, in the group that they were found by; empty if
+/// none did.
+pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
+    let is_of_group = |run: &Run| {
+        let mut rows = run.measurements.iter();
+        rows.any(|row| row.id.split('.').next() == Some(group) && finds_levels(row))
+    };
     let found = runs.iter().enumerate().rev();
+    let found = found.filter(|(_, run)| is_of_group(run));
     let mut found = found.map(|(index, run)| (index, levels(run)));
-    found.find(|(_, levels)| !levels.is_empty())
-}
-
-/// The table of the last run that found any levels; empty if none did.
-pub(super) fn table(runs: &[&Run]) -> Markup {
-    let Some((run, levels)) = found(runs) else {
+    let Some((run, levels)) = found.find(|(_, levels)| !levels.is_empty()) else {
         return html! {};
     };
     let columns = columns(&levels);
     html! {
-        div class="box" id=(ID) tabindex="0" role="region" aria-label="Memory hierarchy" {
+        div class="box" id="hierarchy" tabindex="0" role="region" aria-label="Memory hierarchy" {
             table class="stack" {
                 caption { span { "Memory hierarchy, inferred from latencies and bandwidths" @if runs.len() > 1 { "; " (whose(run, runs)) } } }
                 thead { tr {

@@ -132,7 +132,7 @@ pub fn page(runs: &[&Run], options: &PageOptions<'_>) -> String {
                     div id={ "group-" (group) } {
                         @if are_runs_shown {
                             (benchmarks::cards(group, rows, runs, options))
-                            @if *group == "memory" { (hierarchy::table(runs)) }
+                            (hierarchy::table(group, runs))
                             (directories::table(group, runs))
                         }
                         (table::table(group, rows, runs, changes))
