@@ -104,8 +104,9 @@ impl Page {
                 if rows.is_empty() && !sentences.is_empty() {
                     self.line("");
                 }
+                let indent = if rows.is_empty() { 0 } else { INDENT };
                 for text in sentences {
-                    self.paragraph(INDENT, paint::DIM, &text);
+                    self.paragraph(indent, paint::DIM, &text);
                 }
             }
         }
