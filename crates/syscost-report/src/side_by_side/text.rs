@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::footer;
 use crate::grid::{self, Behind, Cell, Grid, INDENT, Name, in_parts};
-use crate::paint::{self, Paint, cut_end};
+use crate::page::Page;
+use crate::paint::{self, cut_end};
 use crate::table::benchmark;
 use crate::view::{Column, RowView, tone_without_number};
-use crate::wrap::hanging;
 
 use super::{Line, SideBySide};
 
@@ -18,25 +18,20 @@ const MAX_LABEL: usize = 24;
 /// The columns of a directory's number.
 const NUMBER: usize = 4;
 
-/// How the table is drawn.
-pub(crate) struct Options {
-    /// Maximum width in columns.
-    pub(crate) width: usize,
-    /// Whether to use colours.
-    pub(crate) paint: Paint,
-    /// Whether to show evidence, flags and details below each line.
-    pub(crate) verbose: bool,
-}
-
-/// The lines of the table, below a heading that begins with `title`. Directories that do not fit
-/// have a table of their own below, next to the first directory again.
-pub(crate) fn lines(table: &SideBySide<'_>, title: &str, options: &Options) -> Vec<String> {
-    let others = table.labels.len() - 1;
-    let grids = in_parts(others, options.width, MIN_NAME, |part| {
-        grid(table, title, part.start + 1..part.end + 1, options)
+/// Adds the table, below a heading that begins with `title`; with evidence, flags and details below
+/// each line if `verbose`. Directories that do not fit have a table of their own below, next to the
+/// first directory again.
+pub(crate) fn draw(table: &SideBySide<'_>, title: &str, verbose: bool, page: &mut Page) {
+    let drawn = in_parts(table.labels.len() - 1, page.columns, MIN_NAME, |part| {
+        grid(table, title, part.start + 1..part.end + 1, verbose, page)
     });
-    let drawn = grids.map(|grid| grid.draw(options.width, options.paint).lines);
-    drawn.collect::<Vec<_>>().join(&String::new())
+    let drawn: Vec<Grid<'_>> = drawn.collect();
+    for (index, grid) in drawn.iter().enumerate() {
+        if index > 0 {
+            page.line("");
+        }
+        page.grid(grid);
+    }
 }
 
 /// The first directory and some others.
@@ -44,7 +39,8 @@ fn grid<'t>(
     table: &'t SideBySide<'_>,
     title: &str,
     others: Range<usize>,
-    options: &Options,
+    verbose: bool,
+    page: &Page,
 ) -> Grid<'t> {
     let label = |index: usize| cut_end(table.labels[index], MAX_LABEL);
     let shown: Vec<usize> = std::iter::once(0).chain(others).collect();
@@ -68,8 +64,7 @@ fn grid<'t>(
     for (index, line) in table.lines.iter().enumerate() {
         let is_nested = table.is_nested(index);
         if is_nested && line.id != above {
-            let title = cut_end(line.title, options.width / 2);
-            grid.whole(benchmark(line.operation(), &title, options.paint));
+            grid.whole(benchmark(line.operation(), line.title, page));
         }
         above = line.id;
         let views = shown.iter().map(|at| line.cells[*at].map(RowView::of));
@@ -82,8 +77,10 @@ fn grid<'t>(
         let named: Vec<(&str, &Option<RowView<'_>>)> = labels.zip(&views).collect();
         let flags = Cell::new(flags(&named), paint::CARE);
         grid.line(line.name(is_nested), cells.collect(), Behind::Text(flags));
-        if options.verbose {
-            grid.whole_lines(notes(&named, options));
+        for (label, view) in named.iter().filter(|_| verbose) {
+            for note in view.as_ref().map(footer::notes).unwrap_or_default() {
+                grid.whole_lines(page.dim_lines(INDENT + 2, &format!("{label}: {note}")));
+            }
         }
     }
     grid
@@ -116,22 +113,6 @@ fn flags(named: &[(&str, &Option<RowView<'_>>)]) -> String {
     };
     let flags = named.iter().filter_map(of_one);
     flags.collect::<Vec<_>>().join(", ")
-}
-
-/// What a verbose table shows below a line, for each directory.
-fn notes(named: &[(&str, &Option<RowView<'_>>)], options: &Options) -> Vec<String> {
-    let indent = " ".repeat(INDENT + 2);
-    let mut out = Vec::new();
-    for (label, view) in named {
-        for note in view.as_ref().map(footer::notes).unwrap_or_default() {
-            let lines = hanging(&format!("{label}: {note}"), options.width, &indent, &indent);
-            let painted = lines
-                .iter()
-                .map(|line| options.paint.text(paint::DIM, line.trim_end()));
-            out.extend(painted);
-        }
-    }
-    out
 }
 
 impl SideBySide<'_> {
