@@ -3,16 +3,20 @@
 
 use std::collections::BTreeSet;
 
+use anstyle::Style;
 use syscost_results::precision::Grade;
 use syscost_results::{Estimate, Flag, Measurement, Run, Status};
 
 use crate::{
-    TableOptions, hierarchy,
-    paint::{self, Paint},
+    TableOptions,
+    grid::INDENT,
+    hierarchy,
+    page::Page,
+    paint,
     sentence::{self, Mark},
     units::is_upper,
     view::{Column, RATIO_LEGEND, RowView},
-    wrap::{hanging, together},
+    wrap::together,
 };
 
 /// Number of names listed for one reason; the rest are counted.
@@ -29,18 +33,12 @@ pub(crate) struct Shown<'r> {
     pub(crate) are_flags_left_out: bool,
 }
 
-/// Everything that follows the table.
-pub(crate) fn footer(run: &Run, options: &TableOptions, shown: &Shown<'_>, paint: Paint) -> String {
-    let mut out = Out {
-        text: String::new(),
-        width: options.width,
-        paint,
-    };
-    let levels = hierarchy::text(run);
-    if !levels.is_empty() {
-        out.heading("Memory hierarchy");
-        levels.iter().for_each(|line| out.plain(line));
-        out.blank();
+/// Adds everything that follows the table.
+pub(crate) fn footer(page: &mut Page, run: &Run, options: &TableOptions, shown: &Shown<'_>) {
+    if let Some(levels) = hierarchy::grid(run) {
+        page.paragraph(0, paint::HEADING, "Memory hierarchy");
+        page.grid(&levels);
+        page.line("");
     }
     for (status, heading) in [
         (Status::AboveRange, "Above range"),
@@ -58,40 +56,44 @@ pub(crate) fn footer(run: &Run, options: &TableOptions, shown: &Shown<'_>, paint
             .filter(|row| row.status == status)
             .collect();
         if !rows.is_empty() {
-            out.heading(heading);
+            page.paragraph(0, paint::HEADING, heading);
             for (reason, names) in by_reason(&rows) {
-                out.item(&format!("{}: {reason}", list(&names, options.verbose)));
+                page.item(
+                    INDENT,
+                    2,
+                    Style::new(),
+                    &format!("{}: {reason}", list(&names, options.verbose)),
+                );
             }
-            out.blank();
+            page.line("");
         }
     }
     if !run.warnings.is_empty() && !options.quiet {
-        out.heading("Warnings");
+        page.paragraph(0, paint::HEADING, "Warnings");
         for warning in &run.warnings {
-            out.item(&warning.message);
-            out.advice(&warning.advice);
+            page.item(INDENT, 2, Style::new(), &warning.message);
+            page.paragraph(2 * INDENT, paint::DIM, &warning.advice);
         }
-        out.blank();
+        page.line("");
     }
-    legend(shown, options.verbose, &mut out);
+    legend(shown, options.verbose, page);
     if !shown.columns_left_out.is_empty() {
         let columns: Vec<&str> = shown.columns_left_out.iter().copied().collect();
-        out.dim(&format!(
+        page.item(0, 2, paint::DIM, &format!(
             "{} left out where {} columns are too few; a wider terminal, or COLUMNS, shows more",
             columns.join(", "),
-            options.width
+            page.columns
         ));
     }
-    out.blank();
+    page.line("");
     let summary = match options.is_part {
         true => sentence::summary_of_part(run),
         false => sentence::summary(run),
     };
-    out.plain(&summary);
+    page.item(0, 2, Style::new(), &summary);
     if let Some(path) = options.saved_to.as_ref().filter(|_| !options.quiet) {
-        out.plain(&format!("Saved to {path}"));
+        page.item(0, 2, Style::new(), &format!("Saved to {path}"));
     }
-    out.text
 }
 
 /// Whether the table shows the flag: partial evidence is shown by the row's mark, and a wide
@@ -208,7 +210,7 @@ fn list(names: &[&str], all: bool) -> String {
 }
 
 /// Explains the signs that occur in this table; `verbose`: it shows the evidence of its rows.
-fn legend(shown: &Shown<'_>, verbose: bool, out: &mut Out) {
+fn legend(shown: &Shown<'_>, verbose: bool, page: &mut Page) {
     let rows = shown.rows.iter();
     let rows: Vec<&RowView<'_>> = rows.filter(|view| view.figures.is_some()).collect();
     let any = |has: fn(&RowView<'_>) -> bool| rows.iter().any(|view| has(view));
@@ -218,7 +220,12 @@ fn legend(shown: &Shown<'_>, verbose: bool, out: &mut Out) {
                 true => "; -v says which",
                 false => "",
             };
-            out.dim(&format!("{} {}{which}", mark.sign(), mark.meaning()));
+            page.item(
+                0,
+                2,
+                paint::DIM,
+                &format!("{} {}{which}", mark.sign(), mark.meaning()),
+            );
         }
     }
     for (is_there, meaning) in [
@@ -244,61 +251,26 @@ fn legend(shown: &Shown<'_>, verbose: bool, out: &mut Out) {
         ),
     ] {
         if is_there {
-            out.dim(meaning);
+            page.item(0, 2, paint::DIM, meaning);
         }
     }
     if let Some(grades) = grades(rows.iter().map(|view| &view.estimate)) {
-        out.dim(&format!(
-            "{grades}: how far the 95 % interval reaches from the median"
-        ));
+        page.item(
+            0,
+            2,
+            paint::DIM,
+            &format!("{grades}: how far the 95 % interval reaches from the median"),
+        );
     }
     for meaning in meanings(rows.iter().flat_map(|view| &view.row.flags)) {
-        out.dim(&meaning);
+        page.item(0, 2, paint::DIM, &meaning);
     }
     if shown.are_flags_left_out {
-        out.dim("+1 after a flag: one more, which -v shows");
-    }
-}
-
-/// Wrapped and painted lines.
-struct Out {
-    text: String,
-    width: usize,
-    paint: Paint,
-}
-
-impl Out {
-    fn lines(&mut self, style: Option<anstyle::Style>, first: &str, next: &str, text: &str) {
-        for line in hanging(text, self.width, first, next) {
-            self.text.push_str(&match style {
-                Some(style) => self.paint.text(style, line.trim_end()),
-                None => line.trim_end().to_owned(),
-            });
-            self.text.push('\n');
-        }
-    }
-
-    fn heading(&mut self, text: &str) {
-        self.lines(Some(paint::HEADING), "", "", text);
-    }
-
-    fn item(&mut self, text: &str) {
-        self.lines(None, "  ", "    ", text);
-    }
-
-    fn advice(&mut self, text: &str) {
-        self.lines(Some(paint::DIM), "    ", "    ", text);
-    }
-
-    fn dim(&mut self, text: &str) {
-        self.lines(Some(paint::DIM), "", "  ", text);
-    }
-
-    fn plain(&mut self, text: &str) {
-        self.lines(None, "", "  ", text);
-    }
-
-    fn blank(&mut self) {
-        self.text.push('\n');
+        page.item(
+            0,
+            2,
+            paint::DIM,
+            "+1 after a flag: one more, which -v shows",
+        );
     }
 }

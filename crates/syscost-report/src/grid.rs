@@ -34,6 +34,24 @@ pub(crate) struct Grid<'t> {
     behind: &'static str,
 }
 
+/// Tables of as many of `count` columns as have room beside names of this width, at least of one;
+/// `of` makes the table of some of them.
+pub(crate) fn in_parts<'t>(
+    count: usize,
+    width: usize,
+    name: usize,
+    of: impl Fn(Range<usize>) -> Grid<'t>,
+) -> impl Iterator<Item = Grid<'t>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let ends = (from + 1..=count).rev().map(|to| (to, of(from..to)));
+        let mut ends = ends.skip_while(|(to, grid)| *to > from + 1 && !grid.has_room(width, name));
+        let (to, grid) = ends.next()?;
+        from = to;
+        Some(grid)
+    })
+}
+
 /// A column after the names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
@@ -287,7 +305,7 @@ impl<'t> Grid<'t> {
     }
 
     /// Whether no name is made narrower than this for the width.
-    pub(crate) fn has_room(&self, width: usize, name: usize) -> bool {
+    fn has_room(&self, width: usize, name: usize) -> bool {
         self.fit(width).name >= self.longest_name().min(name)
     }
 

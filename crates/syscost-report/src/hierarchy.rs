@@ -8,7 +8,6 @@ use syscost_results::{Measurement, Role, Run, Status, Unit};
 use crate::chart::formatted;
 use crate::footer;
 use crate::grid::{Behind, Cell, Grid, Name, right};
-use crate::paint::Paint;
 use crate::units::{self, quantity};
 use crate::view::value;
 
@@ -193,13 +192,13 @@ fn cycles(run: &Run, latency: Option<&Measurement>) -> String {
         .map_or_else(String::new, |(ns, rate)| units::cycles(ns * rate))
 }
 
-/// The table in characters; empty for a run without levels.
-pub(crate) fn text(run: &Run) -> Vec<String> {
+/// The table in characters; `None` for a run without levels.
+pub(crate) fn grid(run: &Run) -> Option<Grid<'static>> {
     let levels = levels(run);
-    if levels.is_empty() {
-        return Vec::new();
-    }
-    let mut grid = Grid::new(HEADS[1..].iter().map(|head| right(head)).collect());
+    // In which order the columns are left out where there is no room.
+    let ranks = [1, 2, 0, 5, 1];
+    let columns = HEADS[1..].iter().zip(ranks);
+    let mut grid = Grid::new(columns.map(|(head, rank)| right(head).rank(rank)).collect());
     grid.heading("", anstyle::Style::new());
     for level in &levels {
         let [name, cells @ ..] = &level.cells;
@@ -207,10 +206,13 @@ pub(crate) fn text(run: &Run) -> Vec<String> {
         if level.differs {
             cells[1].push_str(" ≠");
         }
-        let cells = cells.map(Cell::from).to_vec();
-        grid.line(Name::new(name, 0), cells, Behind::Nothing);
+        grid.line(
+            Name::whole(name, 0),
+            cells.map(Cell::from).to_vec(),
+            Behind::Nothing,
+        );
     }
-    grid.draw(usize::MAX, Paint { color: false }).lines
+    (!levels.is_empty()).then_some(grid)
 }
 
 #[cfg(test)]
@@ -219,6 +221,12 @@ mod tests {
 
     use super::*;
     use crate::fixture;
+    use crate::paint::Paint;
+
+    fn text(run: &Run) -> Vec<String> {
+        let grid = grid(run).expect("there are levels");
+        grid.draw(120, Paint { color: false }).lines
+    }
 
     fn row(role: Role, unit: Unit, median: f64) -> Measurement {
         let mut row = fixture::run().measurements[0].clone();
@@ -245,7 +253,7 @@ mod tests {
     #[test]
     fn levels_stand_beside_what_the_system_says() {
         let mut run = fixture::run();
-        assert!(text(&run).is_empty(), "nothing was looked for");
+        assert!(grid(&run).is_none(), "nothing was looked for");
         let mut large = row(Role::L2Size, Unit::Bytes, 2e6);
         large.details.insert(TOLD_BYTES.to_owned(), 8e6);
         let mut near = row(Role::Load, Unit::Nanoseconds, 1.5);
@@ -265,7 +273,7 @@ mod tests {
         let differing: Vec<bool> = levels(&run).iter().map(|level| level.differs).collect();
         assert_eq!(differing, [false, true, false, false, false, false]);
         run.measurements.drain(..7);
-        assert!(text(&run).is_empty(), "it is no hierarchy without memory");
+        assert!(grid(&run).is_none(), "it is no hierarchy without memory");
     }
 
     #[test]

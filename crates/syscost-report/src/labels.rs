@@ -121,9 +121,15 @@ fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
         (run(), of_directories(), comparison(), history());
     let (all, longest) = (NAMES.lines().count(), longest().count());
     let lines = directories.measurements.len() / 2;
+    let (every_kind, beside, judged) = (
+        fixture::run(),
+        fixture::of_directories(),
+        compare::tests::comparison(),
+    );
     type Draw<'a> = &'a dyn Fn(usize) -> String;
-    let options = |width| TableOptions {
-        verbose: false,
+    let options = TableOptions::of_width;
+    let verbose = |width| TableOptions {
+        verbose: true,
         ..TableOptions::of_width(width)
     };
     let history = |width| HistoryOptions {
@@ -131,13 +137,15 @@ fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
         color: false,
         zone: TimeZone::UTC,
     };
-    let texts: [(&str, usize, Draw<'_>); 6] = [
+    let compared = compare::table;
+    // With the number of rows of these names.
+    let texts: [(&str, usize, Draw<'_>); 9] = [
         ("table", all, &|width| table(&plain, &options(width))),
         ("directories", lines, &|width| {
             table(&directories, &options(width))
         }),
         ("comparison", longest, &|width| {
-            compare::table(&comparison, &options(width))
+            compared(&comparison, &options(width))
         }),
         ("power", longest, &|width| {
             compare::power::table(&comparison, width)
@@ -148,12 +156,25 @@ fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
         ("changes", longest, &|width| {
             changes(&series, &history(width))
         }),
+        ("verbose table", 0, &|width| {
+            table(&every_kind, &verbose(width))
+        }),
+        ("verbose directories", 0, &|width| {
+            table(&beside, &verbose(width))
+        }),
+        ("verbose comparison", 0, &|width| {
+            compared(&judged, &verbose(width))
+        }),
     ];
     for width in 60..=200 {
         for (what, count, draw) in &texts {
             let text = draw(width);
             for line in text.lines() {
                 assert!(paint::width(line) <= width, "{what} {width}: {line}");
+                assert_eq!(line, line.trim_end());
+            }
+            if *count == 0 {
+                continue;
             }
             let rows = rows(&text);
             let different: BTreeSet<&String> = rows.iter().collect();

@@ -148,30 +148,6 @@ mod tests {
     }
 
     #[test]
-    fn the_parameter_that_distinguishes_is_kept() {
-        // Of messages of one size on one CPU, between processes and between threads.
-        let pair = |size: &str| {
-            ["processes", "threads"]
-                .map(|between| format!("via=unix_stream,between={between},cpus=same,size={size}"))
-        };
-        let rows = pair("64");
-        let names: Vec<&str> = rows.iter().map(String::as_str).collect();
-        let labels = distinct(&names, 40);
-        for (label, between) in labels.iter().zip(["between=processes", "between=threads"]) {
-            let label = label.as_ref().expect("room for one parameter");
-            assert!(label.contains(between) && width(label) <= 40, "{label}");
-        }
-        // Where each parameter distinguishes it from some row, it is not shortened.
-        let all = [pair("64"), pair("64K")].concat();
-        let names: Vec<&str> = all.iter().map(String::as_str).collect();
-        assert_eq!(distinct(&names, 25), [None, None, None, None]);
-        assert_eq!(
-            distinct(&names, 60),
-            all.into_iter().map(Some).collect::<Vec<_>>()
-        );
-    }
-
-    #[test]
     fn an_ellipsis_stands_for_anything() {
         for (short, name) in [
             ("a=1,…", "a=1,b=2"),

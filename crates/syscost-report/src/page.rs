@@ -4,8 +4,8 @@ use anstyle::Style;
 
 use crate::TableOptions;
 use crate::grid::Grid;
-use crate::paint::Paint;
-use crate::wrap::wrap;
+use crate::paint::{self, Paint};
+use crate::wrap::{hanging, wrap};
 
 /// Minimum width, in columns: narrower pages are illegible.
 const MIN_COLUMNS: usize = 60;
@@ -59,9 +59,27 @@ impl Page {
 
     /// Adds a paragraph, its further lines indented like its first.
     pub(crate) fn paragraph(&mut self, indent: usize, style: Style, text: &str) {
-        for line in wrap(text, self.columns.saturating_sub(indent)) {
-            let line = format!("{:indent$}{}", "", self.paint.text(style, &line));
+        self.item(indent, 0, style, text);
+    }
+
+    /// Adds a paragraph, its further lines indented by `more` columns more than its first.
+    pub(crate) fn item(&mut self, indent: usize, more: usize, style: Style, text: &str) {
+        let [first, others] = [indent, indent + more].map(|indent| " ".repeat(indent));
+        for line in hanging(text, self.columns, &first, &others) {
+            let words = line.trim_start();
+            let indent = &line[..line.len() - words.len()];
+            let line = format!("{indent}{}", self.paint.text(style, words.trim_end()));
             self.line(&line);
         }
+    }
+
+    /// The lines of a secondary paragraph of this indent.
+    pub(crate) fn dim_lines(&self, indent: usize, text: &str) -> Vec<String> {
+        let mut page = Page {
+            out: String::new(),
+            ..*self
+        };
+        page.paragraph(indent, paint::DIM, text);
+        page.out.lines().map(str::to_owned).collect()
     }
 }

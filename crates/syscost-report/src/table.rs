@@ -17,11 +17,11 @@ use syscost_results::{Measurement, Run, Status, beside};
 use crate::{
     footer::{self, Shown},
     grid::{Behind, Cell, Grid, INDENT, Name},
-    paint::{self, Paint},
+    page::Page,
+    paint::{self, cut_end, width},
     sentence,
     side_by_side::{SideBySide, text},
     view::{Column, RowView, tone_without_number},
-    wrap::{hanging, wrap},
 };
 use rows::Row;
 
@@ -84,32 +84,26 @@ impl TableOptions {
 
 /// The whole table with what follows it, ending in a newline.
 pub fn table(run: &Run, options: &TableOptions) -> String {
-    let options = &TableOptions {
-        width: options.width.max(60),
-        ..options.clone()
-    };
-    let paint = Paint {
-        color: options.color,
-    };
     let mut rows = Row::of(&run.measurements, options.verbose);
     if let Some(beside) = &options.beside {
         for row in &mut rows {
             row.view.beside = beside.figures.get(&row.view.row.name).copied();
         }
     }
-    let mut out = String::new();
+    let mut table = Table {
+        page: Page::new(options),
+        options,
+        shown: Shown::default(),
+    };
     let heading = std::iter::once(sentence::machine(run))
         .chain(sentence::peer(run))
         .chain(sentence::nfs(run))
         .chain(run.directories.iter().map(sentence::directory))
         .chain(options.beside.iter().map(|beside| beside.sentence.clone()));
     for text in heading {
-        for line in wrap(&text, options.width) {
-            push(&mut out, &paint.text(paint::DIM, &line));
-        }
+        table.page.paragraph(0, paint::DIM, &text);
     }
-    out.push('\n');
-    let mut shown = Shown::default();
+    table.page.line("");
     for section in rows.chunk_by(|a, b| a.view.group() == b.view.group()) {
         let is_of_group = |row: &&Measurement| {
             row.status != Status::Skipped
@@ -117,22 +111,25 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
         };
         let of_group = run.measurements.iter().filter(is_of_group);
         let Some(beside) = SideBySide::of(of_group, &run.directories) else {
-            plain(section, options, &mut out, &mut shown);
+            table.plain(section);
             continue;
         };
         let labels = beside.labels.clone();
-        several_directories(beside, section, options, &mut out, &mut shown);
+        table.several_directories(beside, section);
         let has_column = |row: &&Row<'_>| {
             label_of(&row.view.row.name).is_some_and(|label| labels.contains(&label))
         };
         let rest = section.iter().filter(|row| !has_column(row)).cloned();
         let rest: Vec<Row<'_>> = rest.collect();
         if !rest.is_empty() {
-            plain(&rest, options, &mut out, &mut shown);
+            table.plain(&rest);
         }
     }
-    out.push_str(&footer::footer(run, options, &shown, paint));
-    out
+    let Table {
+        mut page, shown, ..
+    } = table;
+    footer::footer(&mut page, run, options, &shown);
+    page.out
 }
 
 /// The columns, and in which order they are left out where there is no room: what was asked for,
@@ -151,38 +148,80 @@ const COLUMNS: [(Column, u8); 11] = [
     (Column::Mark, 0),
 ];
 
-/// The rows of a group, one line each.
-fn plain<'r>(section: &[Row<'r>], options: &TableOptions, out: &mut String, shown: &mut Shown<'r>) {
-    let paint = Paint {
-        color: options.color,
-    };
-    let mut grid = Grid::new(COLUMNS.map(|(column, rank)| column.in_grid(rank)).to_vec());
-    grid.heading(section[0].view.group(), paint::HEADING);
-    let mut above = "";
-    for row in section {
-        let operation = row.view.operation();
-        if row.is_nested() && operation != above {
-            grid.whole(benchmark(operation, &row.view.row.title, paint));
-        }
-        above = operation;
-        add(&mut grid, row);
-        grid.whole_lines(left_out(row, options));
-        if options.verbose {
-            for note in footer::notes(&row.view) {
-                let indent = " ".repeat(INDENT + 2);
-                let lines = hanging(&note, options.width, &indent, &indent);
-                grid.whole_lines(
-                    lines
-                        .iter()
-                        .map(|line| paint.text(paint::DIM, line.trim_end())),
-                );
+/// A table under construction.
+struct Table<'o, 'r> {
+    page: Page,
+    options: &'o TableOptions,
+    shown: Shown<'r>,
+}
+
+impl<'r> Table<'_, 'r> {
+    /// The rows of a group, one line each.
+    fn plain(&mut self, section: &[Row<'r>]) {
+        let paint = self.page.paint;
+        let mut grid = Grid::new(COLUMNS.map(|(column, rank)| column.in_grid(rank)).to_vec());
+        grid.heading(section[0].view.group(), paint::HEADING);
+        let mut above = "";
+        for row in section {
+            let operation = row.view.operation();
+            if row.is_nested() && operation != above {
+                grid.whole(benchmark(operation, &row.view.row.title, &self.page));
+            }
+            above = operation;
+            add(&mut grid, row);
+            grid.whole_lines(self.left_out(row));
+            if self.options.verbose {
+                for note in footer::notes(&row.view) {
+                    grid.whole_lines(self.page.dim_lines(INDENT + 2, &note));
+                }
             }
         }
+        self.shown
+            .rows
+            .extend(section.iter().map(|row| row.view.clone()));
+        let drawn = grid.draw(self.page.columns, paint);
+        self.shown.columns_left_out.extend(drawn.left_out);
+        self.shown.are_flags_left_out |= drawn.are_signs_left_out;
+        drawn.lines.iter().for_each(|line| self.page.line(line));
+        self.page.line("");
     }
-    shown
-        .rows
-        .extend(section.iter().map(|row| row.view.clone()));
-    draw(&grid, options, out, shown);
+
+    /// The rows of several directories side by side, if shown for any of them.
+    fn several_directories(&mut self, mut beside: SideBySide<'r>, section: &[Row<'r>]) {
+        let is_shown = |row: &Measurement| {
+            let mut shown = section.iter();
+            shown.any(|shown| shown.view.row.name == row.name)
+        };
+        let lines = &mut beside.lines;
+        lines.retain(|line| line.cells.iter().flatten().any(|row| is_shown(row)));
+        let cells = lines.iter().flat_map(|line| line.cells.iter().flatten());
+        for view in cells.map(|row| RowView::of(row)) {
+            self.shown.are_flags_left_out |= view.signs().len() > 1;
+            self.shown.rows.push(view);
+        }
+        let group = section[0].view.group();
+        text::draw(&beside, group, self.options.verbose, &mut self.page);
+        let first = beside.labels[0];
+        let of_first = |row: &&Row<'_>| label_of(&row.view.row.name) == Some(first);
+        for row in section.iter().filter(of_first) {
+            let left_out = self.left_out(row);
+            left_out.iter().for_each(|line| self.page.line(line));
+        }
+        self.page.line("");
+    }
+
+    /// Says how many rows of a curve are not shown, below its last row.
+    fn left_out(&self, row: &Row<'_>) -> Vec<String> {
+        if row.left_out == 0 {
+            return Vec::new();
+        }
+        let plot = self.options.name.iter();
+        let plot: String = plot
+            .map(|name| format!(", or `syscost plot {name} {}`", row.view.row.id))
+            .collect();
+        let note = format!("{} sizes between are not shown: -v{plot}", row.left_out);
+        self.page.dim_lines(2 * INDENT, &note)
+    }
 }
 
 /// Adds a row's line.
@@ -206,85 +245,8 @@ fn add<'r>(grid: &mut Grid<'r>, row: &Row<'r>) {
 }
 
 /// The line above the rows of a benchmark that has several.
-pub(crate) fn benchmark(operation: &str, title: &str, paint: Paint) -> String {
-    let title = paint.text(paint::DIM, title);
+pub(crate) fn benchmark(operation: &str, title: &str, page: &Page) -> String {
+    let room = page.columns.saturating_sub(2 * INDENT + width(operation));
+    let title = page.paint.text(paint::DIM, &cut_end(title, room));
     format!("{:INDENT$}{operation}  {title}", "")
-}
-
-/// Adds the lines of a section, and notes what there was no room for.
-fn draw(grid: &Grid<'_>, options: &TableOptions, out: &mut String, shown: &mut Shown<'_>) {
-    let paint = Paint {
-        color: options.color,
-    };
-    let drawn = grid.draw(options.width, paint);
-    shown.columns_left_out.extend(drawn.left_out);
-    shown.are_flags_left_out |= drawn.are_signs_left_out;
-    drawn.lines.iter().for_each(|line| push(out, line));
-    out.push('\n');
-}
-
-/// Says how many rows of a curve are not shown, below its last row.
-fn left_out(row: &Row<'_>, options: &TableOptions) -> Option<String> {
-    let paint = Paint {
-        color: options.color,
-    };
-    (row.left_out > 0).then(|| {
-        let id = &row.view.row.id;
-        let plot = options.name.iter();
-        let plot: String = plot
-            .map(|name| format!(", or `syscost plot {name} {id}`"))
-            .collect();
-        let note = format!(
-            "{}{} sizes between are not shown: -v{plot}",
-            " ".repeat(2 * INDENT),
-            row.left_out,
-        );
-        paint.text(paint::DIM, &note)
-    })
-}
-
-/// The rows of several directories side by side, if shown for any of them.
-fn several_directories<'r>(
-    mut beside: SideBySide<'r>,
-    section: &[Row<'r>],
-    options: &TableOptions,
-    out: &mut String,
-    shown: &mut Shown<'r>,
-) {
-    let is_shown = |row: &Measurement| {
-        let mut shown = section.iter();
-        shown.any(|shown| shown.view.row.name == row.name)
-    };
-    let lines = &mut beside.lines;
-    lines.retain(|line| line.cells.iter().flatten().any(|row| is_shown(row)));
-    let cells = lines.iter().flat_map(|line| line.cells.iter().flatten());
-    for view in cells.map(|row| RowView::of(row)) {
-        shown.are_flags_left_out |= view.signs().len() > 1;
-        shown.rows.push(view);
-    }
-    let first = beside.labels[0];
-    let paint = Paint {
-        color: options.color,
-    };
-    let drawn = text::Options {
-        width: options.width,
-        paint,
-        verbose: options.verbose,
-    };
-    for line in text::lines(&beside, section[0].view.group(), &drawn) {
-        push(out, &line);
-    }
-    let of_first = |row: &&Row<'_>| label_of(&row.view.row.name) == Some(first);
-    for row in section.iter().filter(of_first) {
-        left_out(row, options)
-            .iter()
-            .for_each(|line| push(out, line));
-    }
-    out.push('\n');
-}
-
-/// Adds a line, without trailing spaces.
-fn push(out: &mut String, line: &str) {
-    out.push_str(line.trim_end());
-    out.push('\n');
 }

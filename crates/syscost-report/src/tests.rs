@@ -1,11 +1,9 @@
 //! The table of a hand-made run, in human-readable form.
 
-use std::collections::BTreeSet;
-
 use insta::assert_snapshot;
 use syscost_results::{Flag, Measurement, Run, Status};
 
-use crate::{TableOptions, fixture, paint, table};
+use crate::{TableOptions, fixture, table};
 
 fn draw(run: &Run, width: usize) -> String {
     table(run, &TableOptions::of_width(width))
@@ -57,26 +55,6 @@ fn colours_change_nothing_but_colour() {
             colored.contains("\u{1b}[32m✓\u{1b}[0m") && colored.contains("\u{1b}[33m?\u{1b}[0m")
         );
         assert!(colored.contains("\u{1b}[31mwithheld: "));
-    }
-}
-
-#[test]
-fn no_line_is_wider_than_asked() {
-    for width in 64..140 {
-        for verbose in [false, true] {
-            let text = table(
-                &fixture::run(),
-                &TableOptions {
-                    width,
-                    verbose,
-                    ..TableOptions::default()
-                },
-            );
-            for line in text.lines() {
-                assert!(paint::width(line) <= width, "{width}: {line}");
-                assert_eq!(line, line.trim_end());
-            }
-        }
     }
 }
 
@@ -201,37 +179,6 @@ fn many_rows_of_one_reason_are_counted() {
         verbose.contains("signal.mask{number=6}: io_uring_setup"),
         "{verbose}"
     );
-}
-
-#[test]
-fn no_two_rows_of_a_table_have_one_name() {
-    let mut run = fixture::run();
-    run.measurements.clear();
-    for via in ["unix_stream", "unix_datagram", "pipe"] {
-        for between in ["processes", "threads"] {
-            for size in ["64", "64K"] {
-                let name =
-                    format!("ipc.round_trip{{via={via},between={between},cpus=same,size={size}}}");
-                let mut row =
-                    fixture::measured(&name, [8990.0, 9080.0, 9130.0, 8900.0], None, Vec::new());
-                row.flags = vec![Flag::TooFewRounds, Flag::Noisy];
-                run.measurements.push(row);
-            }
-        }
-    }
-    for columns in 60..110 {
-        let text = draw(&run, columns);
-        assert!(
-            text.lines().all(|line| line.chars().count() <= columns),
-            "{text}"
-        );
-        let words = text
-            .lines()
-            .filter_map(|line| line.split_whitespace().next());
-        let names: Vec<&str> = words.filter(|word| word.contains("via=")).collect();
-        let different: BTreeSet<&&str> = names.iter().collect();
-        assert_eq!((names.len(), different.len()), (12, 12), "{text}");
-    }
 }
 
 #[test]

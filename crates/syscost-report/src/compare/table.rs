@@ -46,7 +46,7 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
             page.section("notes", paint::CARE);
         }
         for line in notices {
-            page.hanging("  ", 2, Style::new(), &clean(&line));
+            page.paragraph(INDENT, Style::new(), &clean(&line));
         }
     }
     page.uncompared(comparison, options.verbose);
@@ -104,8 +104,9 @@ impl Page {
                 if rows.is_empty() && !sentences.is_empty() {
                     self.line("");
                 }
+                let indent = if rows.is_empty() { 0 } else { INDENT };
                 for text in sentences {
-                    self.paragraph(INDENT, paint::DIM, &text);
+                    self.paragraph(indent, paint::DIM, &text);
                 }
             }
         }
@@ -201,12 +202,7 @@ impl Page {
             };
             let tail = tail(row).filter(|_| verbose);
             for note in notes.into_iter().chain(tail.as_deref()) {
-                let mut lines = Page {
-                    out: String::new(),
-                    ..*self
-                };
-                lines.paragraph(2 * INDENT, paint::DIM, &clean(note));
-                grid.whole_lines(lines.out.lines().map(str::to_owned));
+                grid.whole_lines(self.dim_lines(2 * INDENT, &clean(note)));
             }
         }
         self.grid(&grid);

@@ -240,19 +240,6 @@ fn the_summary_counts_every_verdict() {
 }
 
 #[test]
-fn no_line_is_wider_than_asked_and_no_name_is_lost() {
-    for width in 60..140 {
-        for verbose in [false, true] {
-            let text = draw(width, verbose);
-            let widths = text.lines().map(|line| line.chars().count());
-            let widest = widths.max().unwrap_or(0);
-            assert!(widest <= width, "{width} {verbose}: {widest}\n{text}");
-            assert!(text.contains("syscall.null{call=getppid}") && text.contains("syscall.lseek"));
-        }
-    }
-}
-
-#[test]
 fn a_document_cannot_break_the_table() {
     let mut comparison = comparison();
     comparison.rows[0].name = "evil`|<b>\n\u{1b}[2J".to_owned();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use syscost_results::{Run, Status, Unit};
+use syscost_results::{Run, Unit};
 
 use super::{ExportError, Record};
 
@@ -25,7 +25,6 @@ struct Metric {
 /// [`ExportError::Writer`] if the writer fails, which is not expected.
 pub fn to_bencher(run: &Run) -> Result<String, ExportError> {
     let benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = Record::all(&[run])
-        .filter(|record| record.status == Status::Ok)
         .filter_map(|record| {
             let metric = Metric {
                 value: record.estimate.median?,

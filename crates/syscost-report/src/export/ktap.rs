@@ -6,7 +6,8 @@ use syscost_results::{Measurement, Run, Status, Verdict};
 
 use super::on_one_line;
 use crate::sentence;
-use crate::units::{Figures, quantity};
+use crate::units::quantity;
+use crate::view::RowView;
 
 /// A test's result: `ok` or not, and what follows the test's number.
 struct Outcome {
@@ -81,9 +82,10 @@ fn tests(tests: Vec<(&str, String, Outcome)>, level: usize) -> (String, Outcome)
 }
 
 fn outcome(row: &Measurement) -> Outcome {
+    let view = RowView::of(row);
     let (passed, skipped, comment) = match row.status {
-        Status::Ok => (true, false, number(row)),
-        Status::BelowResolution | Status::AboveRange => (true, false, bound(row)),
+        Status::Ok => (true, false, number(&view)),
+        Status::BelowResolution | Status::AboveRange => (true, false, bound(&view)),
         Status::Unsupported | Status::Skipped => (true, true, sentence::no_number(row)),
         Status::Withheld => (false, false, sentence::no_number(row)),
         Status::Failed => (false, false, format!("ERROR {}", sentence::no_number(row))),
@@ -105,25 +107,24 @@ fn claims(row: &Measurement) -> String {
 }
 
 /// `median 79.1 ns, 95 % 78.2 ns to 79.8 ns`, and the flags.
-fn number(row: &Measurement) -> String {
-    let estimate = &row.estimate;
-    let Some(median) = estimate.median else {
+fn number(view: &RowView<'_>) -> String {
+    let Some(value) = view.value else {
         return "no number".to_owned();
     };
-    let quantity = |value| quantity(row.unit, value);
-    let mut text = format!("median {}", quantity(median));
-    if let Some((low, high)) = estimate.ci95_low.zip(estimate.ci95_high) {
+    let quantity = |value| quantity(view.row.unit, value);
+    let mut text = format!("median {}", quantity(value.median));
+    if let Some((low, high)) = value.low.zip(value.high) {
         let _ = write!(text, ", 95 % {} to {}", quantity(low), quantity(high));
     }
-    for flag in &row.flags {
+    for flag in &view.row.flags {
         let _ = write!(text, ", {}", sentence::flag(*flag).0);
     }
     text
 }
 
-fn bound(row: &Measurement) -> String {
-    let status = row.status.words();
-    match Figures::of(row) {
+fn bound(view: &RowView<'_>) -> String {
+    let status = view.row.status.words();
+    match &view.figures {
         Some(bound) => format!("{status}: {} {}", bound.median, bound.unit),
         None => status.to_owned(),
     }

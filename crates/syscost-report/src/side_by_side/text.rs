@@ -1,11 +1,13 @@
 //! The table in characters.
 
+use std::ops::Range;
+
 use crate::footer;
-use crate::grid::{self, Behind, Cell, Grid, INDENT, Name};
-use crate::paint::{self, Paint, cut_end};
+use crate::grid::{self, Behind, Cell, Grid, INDENT, Name, in_parts};
+use crate::page::Page;
+use crate::paint::{self, cut_end};
 use crate::table::benchmark;
 use crate::view::{Column, RowView, tone_without_number};
-use crate::wrap::hanging;
 
 use super::{Line, SideBySide};
 
@@ -16,47 +18,32 @@ const MAX_LABEL: usize = 24;
 /// The columns of a directory's number.
 const NUMBER: usize = 4;
 
-/// How the table is drawn.
-pub(crate) struct Options {
-    /// Maximum width in columns.
-    pub(crate) width: usize,
-    /// Whether to use colours.
-    pub(crate) paint: Paint,
-    /// Whether to show evidence, flags and details below each line.
-    pub(crate) verbose: bool,
-}
-
-/// The lines of the table, below a heading that begins with `title`. Directories that do not fit
-/// have a table of their own below, next to the first directory again.
-pub(crate) fn lines(table: &SideBySide<'_>, title: &str, options: &Options) -> Vec<String> {
-    let columns: Vec<usize> = (1..table.labels.len()).collect();
-    let mut out = Vec::new();
-    let mut rest = &columns[..];
-    while !rest.is_empty() {
-        let of = |count: usize| grid(table, title, &rest[..count], options);
-        let fitting = (2..=rest.len()).rev();
-        let mut fitting = fitting.map(|count| (count, of(count)));
-        let fitting = fitting.find(|(_, grid)| grid.has_room(options.width, MIN_NAME));
-        // One directory beside the first is drawn even if it does not fit.
-        let (count, grid) = fitting.unwrap_or_else(|| (1, of(1)));
-        if !out.is_empty() {
-            out.push(String::new());
+/// Adds the table, below a heading that begins with `title`; with evidence, flags and details below
+/// each line if `verbose`. Directories that do not fit have a table of their own below, next to the
+/// first directory again.
+pub(crate) fn draw(table: &SideBySide<'_>, title: &str, verbose: bool, page: &mut Page) {
+    let drawn = in_parts(table.labels.len() - 1, page.columns, MIN_NAME, |part| {
+        grid(table, title, part.start + 1..part.end + 1, verbose, page)
+    });
+    let drawn: Vec<Grid<'_>> = drawn.collect();
+    for (index, grid) in drawn.iter().enumerate() {
+        if index > 0 {
+            page.line("");
         }
-        out.extend(grid.draw(options.width, options.paint).lines);
-        rest = &rest[count..];
+        page.grid(grid);
     }
-    out
 }
 
 /// The first directory and some others.
 fn grid<'t>(
     table: &'t SideBySide<'_>,
     title: &str,
-    others: &[usize],
-    options: &Options,
+    others: Range<usize>,
+    verbose: bool,
+    page: &Page,
 ) -> Grid<'t> {
     let label = |index: usize| cut_end(table.labels[index], MAX_LABEL);
-    let shown: Vec<usize> = std::iter::once(0).chain(others.iter().copied()).collect();
+    let shown: Vec<usize> = std::iter::once(0).chain(others).collect();
     let (mut columns, mut headings) = (Vec::new(), Vec::new());
     for &index in &shown {
         columns.extend([
@@ -77,8 +64,7 @@ fn grid<'t>(
     for (index, line) in table.lines.iter().enumerate() {
         let is_nested = table.is_nested(index);
         if is_nested && line.id != above {
-            let title = cut_end(line.title, options.width / 2);
-            grid.whole(benchmark(line.operation(), &title, options.paint));
+            grid.whole(benchmark(line.operation(), line.title, page));
         }
         above = line.id;
         let views = shown.iter().map(|at| line.cells[*at].map(RowView::of));
@@ -91,8 +77,10 @@ fn grid<'t>(
         let named: Vec<(&str, &Option<RowView<'_>>)> = labels.zip(&views).collect();
         let flags = Cell::new(flags(&named), paint::CARE);
         grid.line(line.name(is_nested), cells.collect(), Behind::Text(flags));
-        if options.verbose {
-            grid.whole_lines(notes(&named, options));
+        for (label, view) in named.iter().filter(|_| verbose) {
+            for note in view.as_ref().map(footer::notes).unwrap_or_default() {
+                grid.whole_lines(page.dim_lines(INDENT + 2, &format!("{label}: {note}")));
+            }
         }
     }
     grid
@@ -127,22 +115,6 @@ fn flags(named: &[(&str, &Option<RowView<'_>>)]) -> String {
     flags.collect::<Vec<_>>().join(", ")
 }
 
-/// What a verbose table shows below a line, for each directory.
-fn notes(named: &[(&str, &Option<RowView<'_>>)], options: &Options) -> Vec<String> {
-    let indent = " ".repeat(INDENT + 2);
-    let mut out = Vec::new();
-    for (label, view) in named {
-        for note in view.as_ref().map(footer::notes).unwrap_or_default() {
-            let lines = hanging(&format!("{label}: {note}"), options.width, &indent, &indent);
-            let painted = lines
-                .iter()
-                .map(|line| options.paint.text(paint::DIM, line.trim_end()));
-            out.extend(painted);
-        }
-    }
-    out
-}
-
 impl SideBySide<'_> {
     /// Whether a line's benchmark has several lines, which stand below one of its own.
     fn is_nested(&self, index: usize) -> bool {
@@ -172,7 +144,6 @@ impl<'a> Line<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{TableOptions, fixture, table};
 
     fn draw(width: usize, verbose: bool) -> String {
@@ -192,17 +163,6 @@ mod tests {
     #[test]
     fn what_finds_no_room_stands_beneath() {
         insta::assert_snapshot!(draw(80, false));
-    }
-
-    #[test]
-    fn no_line_is_wider_than_asked() {
-        for width in 64..140 {
-            for verbose in [false, true] {
-                for line in draw(width, verbose).lines() {
-                    assert!(paint::width(line) <= width, "{width}: {line}");
-                }
-            }
-        }
     }
 
     #[test]

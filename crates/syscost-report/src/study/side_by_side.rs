@@ -1,12 +1,15 @@
 //! A study in a terminal, a column for each machine: the published ones, then those of the runs.
 
+use std::ops::Range;
+
 use syscost_results::study::VerdictKind;
 
 use super::repeated::{QuantityBy, Repeated, ratio_rows};
 use super::text::{charts, closing, heading};
 use crate::TableOptions;
+use crate::grid::{Behind, Cell, Grid, INDENT, Name, in_parts, right};
 use crate::page::Page;
-use crate::paint::{self, width};
+use crate::paint;
 
 /// Columns between two columns of the table, and before its first one.
 const GAP: usize = 3;
@@ -15,13 +18,6 @@ const GAP: usize = 3;
 struct Column {
     heading: String,
     cells: Vec<Vec<String>>,
-}
-
-impl Column {
-    fn width(&self) -> usize {
-        let lines = self.cells.iter().flatten().chain([&self.heading]);
-        GAP + lines.map(|line| width(line)).max().unwrap_or(0)
-    }
 }
 
 /// A study, judged by several runs.
@@ -46,54 +42,32 @@ pub(super) fn side_by_side(repeated: &Repeated, options: &TableOptions) -> Strin
 /// The figures of these quantities; in several parts where they do not fit side by side.
 fn table(page: &mut Page, repeated: &Repeated, quantities: &[QuantityBy<'_>]) {
     let columns = columns(repeated, quantities);
-    let all = columns.len();
-    let titles = quantities.iter().map(|one| width(&one.quantity.title));
-    // Long titles are wrapped.
-    let first = titles.max().unwrap_or(0).min(page.columns / 3);
-    let mut rest = &columns[..];
-    while let Some((next, others)) = rest.split_first() {
-        let mut used = 2 + first + next.width();
-        let fits = |column: &&Column| {
-            used += column.width();
-            used <= page.columns
-        };
-        let many = 1 + others.iter().take_while(fits).count();
-        let (shown, later) = rest.split_at(many);
-        if rest.len() < all {
+    let of = |part: Range<usize>| grid(quantities, &columns[part]);
+    let parts = in_parts(columns.len(), page.columns, page.columns / 3, of);
+    for (index, part) in parts.enumerate() {
+        if index > 0 {
             page.line("");
         }
-        part(page, quantities, shown, first);
-        rest = later;
+        page.grid(&part);
     }
 }
 
 /// These columns of the table.
-fn part(page: &mut Page, quantities: &[QuantityBy<'_>], columns: &[Column], first: usize) {
-    let line = |begin: &str, cells: &mut dyn Iterator<Item = &str>| {
-        let mut line = format!("  {begin}{:1$}", "", first.saturating_sub(width(begin)));
-        for (cell, column) in cells.zip(columns) {
-            let pad = column.width().saturating_sub(width(cell));
-            line += &format!("{:pad$}{cell}", "");
-        }
-        line
-    };
-    let headings = line(
-        "",
-        &mut columns.iter().map(|column| column.heading.as_str()),
-    );
-    let headings = page.paint.text(paint::HEADING, &headings);
-    page.line(&headings);
+fn grid<'t>(quantities: &[QuantityBy<'_>], columns: &[Column]) -> Grid<'t> {
+    let mut grid = Grid::new(vec![right("").after(GAP); columns.len()]);
+    let headings = columns.iter().map(|column| column.heading.clone());
+    grid.headed(Cell::default(), headings.map(Cell::from).collect());
     for (index, one) in quantities.iter().enumerate() {
-        let title = crate::wrap::wrap(&one.quantity.title, first);
-        let cells = || columns.iter().map(|column| &column.cells[index]);
-        let high = cells().map(Vec::len).chain([title.len()]).max();
-        for row in 0..high.unwrap_or(0) {
-            let begin = title.get(row).map_or("", |text| text.as_str());
-            let mut cells = cells().map(|lines| lines.get(row).map_or("", String::as_str));
-            let text = line(begin, &mut cells);
-            page.line(&text);
+        let cells = columns.iter().map(|column| &column.cells[index]);
+        let high = cells.clone().map(Vec::len).max().unwrap_or(0);
+        for row in 0..high.max(1) {
+            let title = if row == 0 { &*one.quantity.title } else { "" };
+            let cells = cells.clone().map(|lines| lines.get(row).cloned());
+            let cells = cells.map(|line| Cell::from(line.unwrap_or_default()));
+            grid.line(Name::whole(title, INDENT), cells.collect(), Behind::Nothing);
         }
     }
+    grid
 }
 
 fn columns(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> Vec<Column> {

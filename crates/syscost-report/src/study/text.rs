@@ -8,6 +8,7 @@ use super::side_by_side::side_by_side;
 use super::{Drawn, Repeated};
 use crate::TableOptions;
 use crate::chart::{self, Labels, TextOptions};
+use crate::grid::{Behind, Cell, Grid, Name, right};
 use crate::page::Page;
 use crate::paint::{self, width};
 
@@ -16,8 +17,7 @@ const LABEL: usize = 28;
 /// Width of a figure in its unit, and of one in cycles.
 const FIGURE: usize = 13;
 const CYCLES: usize = 18;
-/// Width of the name of a row of columns, and the distance of these.
-const FIRST: usize = 9;
+/// The distance of columns.
 const GAP: usize = 3;
 /// Columns between a figure and the note after it.
 const NOTE: usize = 3;
@@ -72,26 +72,21 @@ impl Page {
         figures: &[JudgedFigure],
         value: impl Fn(&JudgedFigure) -> String,
     ) -> bool {
-        let columns = figures
-            .iter()
-            .map(|figure| [figure.machine.clone(), value(figure), super::cycles(figure)]);
-        let columns: Vec<[String; 3]> = columns.collect();
-        let wide = |cells: &[String; 3]| cells.iter().map(|cell| width(cell)).max().unwrap_or(0);
-        let needed: usize = columns.iter().map(|cells| wide(cells) + GAP).sum();
-        if figures.len() < 2 || 4 + FIRST + needed > self.columns {
-            return false;
-        }
-        for row in 0..3 {
-            let mut line = format!("    {:FIRST$}", if row == 0 { "published" } else { "" });
-            for cells in &columns {
-                let pad = wide(cells) + GAP - width(&cells[row]);
-                line += &format!("{:pad$}{}", "", cells[row]);
-            }
-            if !line.trim().is_empty() {
-                self.line(&line);
+        let mut grid = Grid::new(vec![right("").after(GAP); figures.len()]);
+        let texts: [&dyn Fn(&JudgedFigure) -> String; 3] =
+            [&|figure| figure.machine.clone(), &value, &super::cycles];
+        for (name, text) in ["published", "", ""].into_iter().zip(texts) {
+            let cells: Vec<String> = figures.iter().map(text).collect();
+            if cells.iter().any(|cell| !cell.is_empty()) {
+                let cells = cells.into_iter().map(Cell::from).collect();
+                grid.line(Name::whole(name, 4), cells, Behind::Nothing);
             }
         }
-        true
+        let is_across = figures.len() > 1 && grid.spare(self.columns).is_some();
+        if is_across {
+            self.grid(&grid);
+        }
+        is_across
     }
 
     /// A label, a figure in its unit and in cycles, and a note, which goes after them if there is
