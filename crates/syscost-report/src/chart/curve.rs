@@ -173,7 +173,8 @@ fn draw_borders(
     for border in borders.iter().filter(|border| across.has(border.at)) {
         let x = across.place(border.at);
         canvas.line((x, top), (x, bottom), "border");
-        let half = width_of(&border.name) / 2.0;
+        // Ticks are in smaller type than names.
+        let half = 0.85 * width_of(&border.name) / 2.0;
         if x - half >= free {
             canvas.text((x, top - 4.0), "tick", Anchor::Middle, &border.name);
             free = x + half;
