@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Program, rows};
+use common::{Program, RUN, rows};
 use readers::{fed, missing, python, starts};
 use recipe::{assert_recipe, recipe};
 use serde_json::{Value, json};
@@ -409,4 +409,50 @@ fn what_cannot_be_exported_is_reported_in_a_line() {
         assert_eq!(output.err.lines().count(), 1, "{output:?}");
         assert!(output.out.is_empty());
     }
+}
+
+#[test]
+fn the_notebook_draws_the_medians_of_an_export() {
+    let program = Program::new();
+    let text = fs::read_to_string(RUN).expect("the fixture");
+    let mut run: Value = serde_json::from_str(&text).expect("JSON");
+    // Latencies of memory: two of pages of 2 MiB, one without a number.
+    let like = rows(&run)
+        .iter()
+        .find(|row| row["name"] == "syscall.null{call=getppid}");
+    let like = like.expect("a row with a number").clone();
+    let latency = |size: &str, status: &str, median: f64| {
+        let mut row = like.clone();
+        row["name"] = json!(format!(
+            "memory.latency{{pages=2M,access=random,size={size}}}"
+        ));
+        row["id"] = json!("memory.latency");
+        row["case"] = json!({"pages": "2M", "access": "random", "size": size});
+        row["status"] = json!(status);
+        let estimate = &mut row["estimate"];
+        (estimate["median"], estimate["ci95_low"]) = (json!(median), json!(0.9 * median));
+        estimate["ci95_high"] = json!(1.2 * median);
+        row
+    };
+    run["measurements"] = json!([
+        latency("64K", "ok", 3.5),
+        latency("1M", "skipped", 12.5),
+        latency("16K", "ok", 1.25),
+    ]);
+    let document = program.folder().join("run.json");
+    fs::write(&document, run.to_string()).expect("written");
+    let [csv, figure] = ["memory.csv", "memory.pdf"].map(|name| program.folder().join(name));
+    let export = format!("export {} memory.latency", document.display());
+    program
+        .run(&format!("{export} --format csv -o {}", csv.display()))
+        .succeeded();
+    let notebook = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/notebook.ipynb");
+    let files = format!("{}\n{}\n", csv.display(), figure.display());
+    let modules = "pandas, matplotlib";
+    let Some(lines) = python("notebook.py", &notebook, &files, modules) else {
+        return;
+    };
+    let line = json!([[16384.0, 1.25], [65536.0, 3.5]]);
+    assert_eq!(lines, json!({"2M pages, random": line}));
+    assert!(fs::read(figure).expect("a figure").starts_with(b"%PDF"));
 }

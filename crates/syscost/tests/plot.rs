@@ -3,21 +3,94 @@
 mod common;
 
 use common::{Program, RUN};
+use serde_json::Value;
 
 #[test]
 fn a_picture_is_named_as_what_it_is() {
     let program = Program::new();
-    for name in ["x.png", "x", "svg", ".svg"] {
+    for name in ["x.jpg", "x", "svg", ".svg", ".pdf"] {
         let file = program.folder().join(name);
         let name = file.to_str().expect("a path in UTF-8");
-        program
-            .run(&format!("plot {RUN} numbers -o {name}"))
-            .says(2, "plot writes SVG; give a file that ends in .svg");
+        program.run(&format!("plot {RUN} numbers -o {name}")).says(
+            2,
+            "plot writes SVG, PDF and PNG; give a file that ends in .svg, .pdf or .png",
+        );
         assert!(!file.exists(), "{name} was written");
     }
     let output = program.run(&format!("plot {RUN} numbers -o -"));
     assert!(output.code == Some(0) && output.out.ends_with("</svg>\n"));
     assert!(output.err.is_empty(), "no file was written");
+}
+
+#[test]
+fn pictures_for_papers_have_the_size_that_is_asked_for() {
+    let program = Program::new();
+    let written = |ending: &str| {
+        let file = program.folder().join(format!("x.{ending}"));
+        let size = "--width 500 --height 300 --font-size 14";
+        let plot = format!("plot {RUN} syscall.poll {size} -o {}", file.display());
+        program.run(&plot).succeeded();
+        std::fs::read(file).expect("the picture was written")
+    };
+    let svg = String::from_utf8(written("svg")).expect("text");
+    assert!(
+        svg.contains(" width=\"500\" height=\"300\">"),
+        "{}",
+        &svg[..300]
+    );
+    let png = written("png");
+    assert!(png.starts_with(b"\x89PNG\r\n"), "a PNG");
+    let pixels = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
+    assert_eq!((pixels(16), pixels(20)), (1000, 600));
+    let pdf = written("pdf");
+    assert!(
+        pdf.starts_with(b"%PDF-1.") && pdf.ends_with(b"%%EOF"),
+        "a PDF"
+    );
+    let has = |text: &[u8]| pdf.windows(text.len()).any(|part| part == text);
+    assert!(
+        has(b"/MediaBox [0 0 375 225]"),
+        "in points, of which an inch has 72"
+    );
+    assert!(
+        has(b"/ToUnicode") && has(b"DejaVuSans"),
+        "text, with its type"
+    );
+}
+
+#[test]
+fn several_runs_are_drawn_in_one_chart() {
+    let program = Program::new();
+    // The same machine an hour later, twice as slow.
+    let text = std::fs::read_to_string(RUN).expect("the fixture");
+    let mut later: Value = serde_json::from_str(&text).expect("JSON");
+    later["id"] = "later".into();
+    later["started"] = "2030-01-02T03:04:05Z".into();
+    for row in later["measurements"].as_array_mut().expect("rows") {
+        for key in ["median", "ci95_low", "ci95_high"] {
+            if let Some(number) = row["estimate"][key].as_f64() {
+                row["estimate"][key] = (2.0 * number).into();
+            }
+        }
+    }
+    let file = program.folder().join("later.json");
+    std::fs::write(&file, later.to_string()).expect("written");
+    let both = format!("{RUN} {}", file.display());
+    let output = program.run(&format!("plot {both} syscall.null -o -"));
+    assert_eq!(output.code, Some(0), "{}", output.err);
+    assert!(
+        output.out.contains(">2030-01-02 03:04 UTC</text>"),
+        "a legend"
+    );
+    assert_eq!(
+        output.out.matches("2026-").count(),
+        output.out.matches("2030-").count()
+    );
+    program
+        .run(&format!("plot {RUN} {both} syscall.null -o -"))
+        .says(2, "is given twice");
+    let text = program.run(&format!("plot {both} syscall.null"));
+    assert!(text.out.contains("■ 2030-01-02 03:04 UTC"), "{}", text.out);
 }
 
 /// Draws, expects success, and returns the picture.

@@ -46,7 +46,7 @@ pub(super) fn draw(
     // In a narrow page the names stand below the plot.
     let is_beneath = frame.is_narrow();
     let beneath = match is_beneath {
-        true => places_beneath(&names, frame.width()),
+        true => places_beneath(&names, frame),
         false => Vec::new(),
     };
     let height = match is_beneath {
@@ -173,7 +173,8 @@ fn draw_borders(
     for border in borders.iter().filter(|border| across.has(border.at)) {
         let x = across.place(border.at);
         canvas.line((x, top), (x, bottom), "border");
-        let half = width_of(&border.name) / 2.0;
+        // Ticks are in smaller type than names.
+        let half = 0.85 * width_of(&border.name) / 2.0;
         if x - half >= free {
             canvas.text((x, top - 4.0), "tick", Anchor::Middle, &border.name);
             free = x + half;
@@ -220,7 +221,8 @@ fn write_name(canvas: &mut Canvas, (x, y): (f64, f64), name: &Name, first: f64) 
 }
 
 /// Where the names below a plot begin, relative to the first one: as many in a row as fit.
-fn places_beneath(names: &[Name], width: f64) -> Vec<(f64, f64)> {
+fn places_beneath(names: &[Name], frame: &Frame<'_>) -> Vec<(f64, f64)> {
+    let (width, margin) = (frame.width() - 2.0 * frame.margin(), frame.margin());
     let (mut x, mut y, mut rows) = (0.0, 0.0, 0.0);
     let mut places = Vec::new();
     for name in names {
@@ -234,7 +236,7 @@ fn places_beneath(names: &[Name], width: f64) -> Vec<(f64, f64)> {
             (x, y) = (0.0, y + NAME_LINE * rows + 2.0);
             rows = 0.0;
         }
-        places.push((x + 2.0, y));
+        places.push((x + margin, y));
         x += wide;
         rows = f64::max(rows, name.lines.len() as f64);
     }
@@ -250,7 +252,7 @@ fn names(
     frame: &Frame<'_>,
 ) -> Vec<Name> {
     let room = match frame.is_narrow() {
-        true => frame.width() - BESIDE,
+        true => frame.width() - 2.0 * frame.margin() - BESIDE,
         false => SHARE * frame.width(),
     };
     let max_chars = (room / width_of("x")) as usize;

@@ -94,8 +94,12 @@ pub(super) fn draw(
     let mut y = top;
     for ((panel, drawn), heading) in panels.iter().zip(&drawn).zip(&named) {
         if !heading.is_empty() {
-            // In a page there is no room to indent the label to the cells.
-            let x = if frame.is_narrow() { 2.0 } else { left };
+            // In a narrow picture there is no room to indent the label to the cells.
+            let x = if frame.is_narrow() {
+                frame.margin()
+            } else {
+                left
+            };
             canvas.text((x, y + 17.0), "label ink", Anchor::Start, heading);
             y += HEADING;
         }

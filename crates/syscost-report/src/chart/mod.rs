@@ -282,7 +282,7 @@ pub(crate) fn draw_wide(
 /// How long a load takes by the amount of memory that loads are spread over, as these rows of one
 /// run have it, with the borders of the caches: for a page's first screen. `None` if the rows make
 /// no curve.
-pub fn of_loads(rows: Vec<&Measurement>, caches: &[Cache]) -> Option<Markup> {
+pub(crate) fn of_loads(rows: Vec<&Measurement>, caches: &[Cache]) -> Option<Markup> {
     let mut chosen = rows::choose(&[rows], Some(rows::Kind::Curve)).ok()?;
     chosen.mark(&borders(caches));
     let labels = Labels {

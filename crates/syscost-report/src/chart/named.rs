@@ -6,10 +6,8 @@ use super::{Frame, NAME_LINE, Value, bars::formatted, places, wrapped};
 
 /// Distance from the last line of a heading to its marks.
 const BENEATH: f64 = 4.0;
-/// Distance from a picture's edge to the headings, in a page.
-const EDGE: f64 = 2.0;
-/// Distance from a picture's edge to the plot, with room for arrows.
-const PLOT_EDGE: f64 = 14.0;
+/// Room for an arrow beside the plot.
+const ARROW: f64 = 12.0;
 
 /// A figure beside a row's marks.
 pub(super) struct Figure {
@@ -78,8 +76,8 @@ impl<'a> Named<'a> {
         (min_height, column): (f64, f64),
         frame: &Frame<'_>,
     ) -> Self {
-        let width = frame.width();
-        let max_chars = ((width - column) / width_of("x")).max(12.0) as usize;
+        let (width, margin) = (frame.width(), frame.margin());
+        let max_chars = ((width - 2.0 * margin - column) / width_of("x")).max(12.0) as usize;
         let names: Vec<Vec<String>> = labels
             .iter()
             .map(|label| wrapped(label, max_chars))
@@ -97,8 +95,8 @@ impl<'a> Named<'a> {
             firsts,
             middles,
             height: end,
-            plot: (PLOT_EDGE, width - PLOT_EDGE),
-            right: width - EDGE,
+            plot: (margin + ARROW, width - margin - ARROW),
+            right: width - margin,
         }
     }
 
@@ -131,7 +129,7 @@ impl<'a> Named<'a> {
     pub(super) fn write(&self, canvas: &mut Canvas, top: f64, frame: &Frame<'_>) {
         let is_above = frame.is_narrow();
         let (x, anchor) = match is_above {
-            true => (EDGE, Anchor::Start),
+            true => (frame.margin(), Anchor::Start),
             false => (self.plot.0 - 12.0, Anchor::End),
         };
         for (index, (name, figures)) in self.names.iter().zip(self.figures).enumerate() {

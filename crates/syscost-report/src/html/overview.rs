@@ -6,7 +6,7 @@ use syscost_results::overview::{Overview, overview};
 use syscost_results::summary::Line;
 use syscost_results::{Measurement, Run};
 
-use crate::chart::{Labels, Theme, draw, rows::choose};
+use crate::chart::of_loads;
 use crate::sentence::Mark;
 use crate::summary::Reference;
 use crate::units::quantity;
@@ -115,14 +115,10 @@ fn curve(all: &[Overview<'_>]) -> Markup {
         return html! {};
     };
     let rows: Vec<&Measurement> = last.curve.iter().map(|load| load.row).collect();
-    let Ok(chosen) = choose(&[rows], None) else {
-        return html! {};
-    };
-    let labels = Labels {
-        title: chosen.title.clone(),
-        ..Labels::default()
-    };
+    let picture = of_loads(rows, &last.caches);
     html! {
-        figure { (draw(&chosen.chart, chosen.unit, &labels, Theme::Page)) figcaption { "Latency of memory by size" } }
+        @if let Some(picture) = picture {
+            figure { (picture) figcaption { "Latency of memory by size: median and 95 % interval; lines at the caches found" } }
+        }
     }
 }

@@ -101,8 +101,8 @@ pub struct PlotArguments {
     /// key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
-    /// The SVG picture to write, FILE.svg; `-` is standard output. Without it the chart is drawn in
-    /// the terminal
+    /// The picture to write: FILE.svg, FILE.pdf, or FILE.png with two pixels for each CSS pixel; `-` is
+    /// SVG on standard output. Without it the chart is drawn in the terminal
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Kind of chart; chosen to suit the rows if not given
@@ -111,6 +111,15 @@ pub struct PlotArguments {
     /// Background that the chart is for
     #[arg(long, value_enum, default_value_t = PlotTheme::Light)]
     pub theme: PlotTheme,
+    /// Width of the picture, in CSS pixels, of which an inch has 96; 760 if not given
+    #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u16).range(200..=4000))]
+    pub width: Option<u16>,
+    /// Height of the picture, likewise; what its rows need if not given, or if they need more
+    #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u16).range(100..=4000))]
+    pub height: Option<u16>,
+    /// Size of the type, likewise, with which lines and margins grow; 12 if not given
+    #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u16).range(6..=48))]
+    pub font_size: Option<u16>,
     /// The chart's title; what its rows have in common if not given
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,

@@ -1,10 +1,15 @@
 //! `syscost plot`: draws one chart, for papers and documents.
 
+mod picture;
+
+use std::ffi::OsStr;
+use std::path::Path;
+
 use anyhow::{Result, bail};
 use syscost_harness::Here;
 use syscost_report::chart::rows::{Chosen, Kind, LeftOut, NoChart, choose};
 use syscost_report::chart::{
-    self, Bar, Border, Chart, Labels, TextOptions, Theme, Value, caption, draw, text,
+    self, Bar, Border, Chart, Labels, Style, TextOptions, Theme, Value, caption, draw, text,
 };
 use syscost_results::numbers::{Numbers, numbers};
 use syscost_results::overview::{Overview, overview};
@@ -34,27 +39,56 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
         super::print(&characters(&chosen, &labels)?)?;
         return Ok(exit::DONE);
     };
-    let is_svg = output.extension().is_some_and(|ending| ending == "svg");
-    if !is_svg && output.as_os_str() != "-" {
-        return Err(Failed::Usage(format!(
-            "plot writes SVG; give a file that ends in .svg, or - for standard output, not {}",
-            output.display()
-        ))
-        .into());
-    }
+    let form = Form::of(output)?;
     files::check_writable(output)?;
     let (chosen, labels) = chosen(&find(arguments)?, arguments)?;
     let theme = match arguments.theme {
         PlotTheme::Light => Theme::Light,
         PlotTheme::Dark => Theme::Dark,
     };
-    let mut svg = draw(&chosen.chart, chosen.unit, &labels, theme).into_string();
-    svg.push('\n');
-    files::write(output, svg.as_bytes())?;
-    if is_svg {
+    let style = Style::from(theme);
+    let style = Style {
+        width: arguments.width.map_or(style.width, f64::from),
+        height: arguments.height.map(f64::from),
+        font_size: arguments.font_size.map_or(style.font_size, f64::from),
+        ..style
+    };
+    let svg = draw(&chosen.chart, chosen.unit, &labels, style).into_string();
+    let picture = match form {
+        Form::Svg => format!("{svg}\n").into_bytes(),
+        Form::Pdf => picture::pdf(&svg)?,
+        Form::Png => picture::png(&svg)?,
+    };
+    files::write(output, &picture)?;
+    if output.as_os_str() != "-" {
         note!("Wrote {}", output.display());
     }
     Ok(exit::DONE)
+}
+
+/// The form of a picture.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Svg,
+    Pdf,
+    Png,
+}
+
+impl Form {
+    /// The form that a file's ending names; SVG for standard output.
+    fn of(output: &Path) -> Result<Self, Failed> {
+        match output.extension().and_then(OsStr::to_str) {
+            Some("svg") => Ok(Form::Svg),
+            Some("pdf") => Ok(Form::Pdf),
+            Some("png") => Ok(Form::Png),
+            _ if output.as_os_str() == "-" => Ok(Form::Svg),
+            _ => Err(Failed::Usage(format!(
+                "plot writes SVG, PDF and PNG; give a file that ends in .svg, .pdf or .png, or - for \
+                 SVG on standard output, not {}",
+                output.display()
+            ))),
+        }
+    }
 }
 
 /// Finds the runs to draw; the latest one means the latest that has these rows.
@@ -106,7 +140,7 @@ fn characters(chosen: &Chosen, labels: &Labels) -> Result<String> {
         color: true,
     };
     text(&chosen.chart, chosen.unit, labels, options).ok_or_else(|| {
-        let words = "this kind of chart can only be drawn as a picture; write one with -o FILE.svg";
+        let words = "this kind of chart can only be drawn as a picture; write one with -o FILE.svg, .pdf or .png";
         Failed::Usage(words.to_owned()).into()
     })
 }

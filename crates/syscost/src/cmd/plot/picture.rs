@@ -1,0 +1,111 @@
+//! Charts as PDF and PNG, made of their SVG. Their type is embedded: pictures are the same on every
+//! machine, and there need not be a font on it.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree};
+use svg2pdf::{ConversionOptions, PageOptions};
+use ttf_parser::Face;
+
+use crate::Failed;
+
+/// DejaVu Sans, without what charts never show; `fonts/README.md` says how it was made.
+const FONTS: [&[u8]; 2] = [
+    include_bytes!("../../../fonts/DejaVuSans.ttf"),
+    include_bytes!("../../../fonts/DejaVuSans-Bold.ttf"),
+];
+
+/// Pixels of a PNG for each CSS pixel of the chart: sharp on screens that have two, and in print.
+const SCALE: f32 = 2.0;
+
+/// CSS pixels in an inch.
+const DPI: f32 = 96.0;
+
+/// A chart as PDF, whose text can be searched and copied.
+///
+/// # Errors
+/// When the chart is no SVG that can be converted.
+pub(super) fn pdf(svg: &str) -> Result<Vec<u8>> {
+    let page = PageOptions { dpi: DPI };
+    let pdf = svg2pdf::to_pdf(&tree(svg)?, ConversionOptions::default(), page);
+    pdf.map_err(|error| anyhow::anyhow!("{error}"))
+        .context("converting the chart into PDF; write it as .svg")
+}
+
+/// A chart as PNG.
+///
+/// # Errors
+/// When the chart is no SVG that can be drawn, or larger than a picture may be.
+pub(super) fn png(svg: &str) -> Result<Vec<u8>> {
+    let tree = tree(svg)?;
+    let pixels = |size: f32| (SCALE * size).ceil() as u32;
+    let (width, height) = (pixels(tree.size().width()), pixels(tree.size().height()));
+    let mut pixmap = Pixmap::new(width, height).ok_or_else(|| {
+        Failed::Usage(format!(
+            "a PNG of {width} by {height} pixels is too large; draw fewer rows, or write .svg or .pdf"
+        ))
+    })?;
+    resvg::render(
+        &tree,
+        Transform::from_scale(SCALE, SCALE),
+        &mut pixmap.as_mut(),
+    );
+    pixmap.encode_png().context("writing the chart as PNG")
+}
+
+/// The chart in the form that both are made of.
+fn tree(svg: &str) -> Result<Tree> {
+    let mut options = Options::default();
+    let fonts = options.fontdb_mut();
+    for font in FONTS {
+        fonts.load_font_source(resvg::usvg::fontdb::Source::Binary(Arc::new(font)));
+    }
+    fonts.set_sans_serif_family("DejaVu Sans");
+    Tree::from_str(&written(svg), &options).context("reading the chart's SVG")
+}
+
+/// The text with a box in place of what the type lacks: a document may hold any character.
+fn written(svg: &str) -> String {
+    let faces = FONTS.map(|font| Face::parse(font, 0).ok());
+    let has = |char: char| {
+        let face = faces[0].as_ref();
+        face.is_none_or(|face| face.glyph_index(char).is_some())
+    };
+    svg.chars()
+        .map(|char| {
+            if char.is_ascii() || has(char) {
+                char
+            } else {
+                '□'
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_type_has_what_charts_write_and_a_box_for_the_rest() {
+        let own = "aZ09 µ ± × ≤ ≥ – … · ▸ ◂ ✓ äß éλΩж ●■▲◆";
+        assert_eq!(written(own), own);
+        assert_eq!(written("<text>計測 a</text>"), "<text>□□ a</text>");
+    }
+
+    #[test]
+    fn what_is_no_picture_is_an_error() {
+        for make in [pdf, png] {
+            let error = make("<p>no picture</p>").expect_err("it is no SVG");
+            assert!(
+                format!("{error:#}").starts_with("reading the chart's SVG: "),
+                "{error:#}"
+            );
+        }
+        let huge = "<svg xmlns='http://www.w3.org/2000/svg' width='1000' height='900000000'/>";
+        let error = png(huge).expect_err("too large");
+        assert!(error.to_string().contains("is too large"), "{error}");
+    }
+}
