@@ -180,6 +180,14 @@ pub(crate) enum Behind {
 const MIN_BEHIND: usize = 8;
 
 impl Behind {
+    /// The gap before it: signs belong to what stands before them.
+    fn gap(&self) -> usize {
+        match self {
+            Behind::Signs(_) => 1,
+            Behind::Nothing | Behind::Text(_) => GAP,
+        }
+    }
+
     /// Width to leave for it by a column of this rank.
     fn width(&self, rank: u8) -> usize {
         let columns = match self {
@@ -190,11 +198,12 @@ impl Behind {
                 let more = if signs.len() > 1 { width(" +1") } else { 0 };
                 signs.first().map_or(0, |first| width(first) + more)
             }
-            Behind::Signs(signs) => width(&signs.join(", ")).min(width("+1")),
             Behind::Text(cell) if rank >= SPARED_FOR_NAMES => width(&cell.text).min(MIN_BEHIND),
+            // Any grade, or the number of signs.
+            Behind::Signs(signs) => width(&signs.join(", ")).min(width("~~~")),
             Behind::Text(_) => 0,
         };
-        if columns > 0 { GAP + columns } else { 0 }
+        if columns > 0 { self.gap() + columns } else { 0 }
     }
 
     /// What fits in this many columns.
@@ -462,7 +471,8 @@ impl<'t> Grid<'t> {
                 }
                 Line::Cells(name, cells, behind) => {
                     let name = self.name(name, &mut names, &fit, &mut drawn, width, paint);
-                    let used = fit.name + self.taken(&fit.columns) + GAP;
+                    let gap = behind.gap();
+                    let used = fit.name + self.taken(&fit.columns) + gap;
                     let shown = behind.within(width.saturating_sub(used));
                     drawn.are_signs_left_out |= match behind {
                         Behind::Signs(signs) => shown.text != signs.join(", "),
@@ -470,7 +480,7 @@ impl<'t> Grid<'t> {
                     };
                     let behind = paint.text(shown.style, &shown.text);
                     format!(
-                        "{name}{}{:GAP$}{behind}",
+                        "{name}{}{:gap$}{behind}",
                         self.drawn(&fit, cells, paint),
                         ""
                     )
@@ -582,26 +592,26 @@ mod tests {
                 60,
                 [
                     "syscall              median     best  cycles",
-                    "    call=a,via=pipe     1.5 µs     1      10  ~, modes",
-                    "    call=b,via=pipe      12 µs     1          ~, modes",
+                    "    call=a,via=pipe     1.5 µs     1      10 ~, modes",
+                    "    call=b,via=pipe      12 µs     1         ~, modes",
                     "    call=c,via=pipe  failed: for a long reason",
                 ],
             ),
             (
-                45,
+                42,
                 [
                     "syscall              median     best",
-                    "    call=a,via=pipe     1.5 µs     1  ~ +1",
-                    "    call=b,via=pipe      12 µs     1  ~ +1",
-                    "    call=c,via=pipe  failed: for a long reas…",
+                    "    call=a,via=pipe     1.5 µs     1 ~ +1",
+                    "    call=b,via=pipe      12 µs     1 ~ +1",
+                    "    call=c,via=pipe  failed: for a long r…",
                 ],
             ),
             (
-                36,
+                35,
                 [
                     "syscall              median",
-                    "    call=a,via=pipe     1.5 µs  ~ +1",
-                    "    call=b,via=pipe      12 µs  ~ +1",
+                    "    call=a,via=pipe     1.5 µs ~ +1",
+                    "    call=b,via=pipe      12 µs ~ +1",
                     "    call=c,via=pipe  failed: for a…",
                 ],
             ),
@@ -618,10 +628,10 @@ mod tests {
             let lines = lines(width);
             assert_eq!(lines, expected, "{}", lines.join("\n"));
         }
-        let drawn = grid().draw(45, PAINT);
+        let drawn = grid().draw(42, PAINT);
         assert_eq!(drawn.left_out, ["cycles"]);
         assert!(drawn.are_signs_left_out && !grid().draw(60, PAINT).are_signs_left_out);
-        assert_eq!([54, 53].map(|width| grid().spare(width)), [Some(0), None]);
+        assert_eq!([53, 52].map(|width| grid().spare(width)), [Some(0), None]);
     }
 
     #[test]

@@ -159,7 +159,13 @@ impl<'r> Table<'_, 'r> {
     /// The rows of a group, one line each.
     fn plain(&mut self, section: &[Row<'r>]) {
         let paint = self.page.paint;
-        let mut grid = Grid::new(COLUMNS.map(|(column, rank)| column.in_grid(rank)).to_vec());
+        let is_beside = section.iter().any(|row| row.view.beside.is_some());
+        let columns = COLUMNS.map(|(column, rank)| match column {
+            // The reference was asked for; how precise a number is, its grade says as well.
+            Column::HalfWidth if is_beside => column.in_grid(rank + 1),
+            _ => column.in_grid(rank),
+        });
+        let mut grid = Grid::new(columns.to_vec());
         grid.heading(section[0].view.group(), paint::HEADING);
         let mut above = "";
         for row in section {

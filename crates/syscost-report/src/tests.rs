@@ -106,13 +106,13 @@ fn columns_give_way_before_names() {
         (130, "median ± 95 % best cycles 95 % interval undisturbed"),
         (110, "median ± 95 % best cycles undisturbed"),
         (90, "median ± 95 % best cycles"),
-        (82, "median ± 95 % cycles"),
-        (74, "median ± 95 %"),
+        (80, "median ± 95 % cycles"),
+        (72, "median ± 95 %"),
     ] {
         assert_eq!(header(&run, width), columns, "{width}");
     }
     assert!(
-        draw(&run, 74).contains("± 95 %   best  cycles"),
+        draw(&run, 72).contains("± 95 %   best  cycles"),
         "other groups have them"
     );
     run.measurements.retain(|row| !row.name.contains("poll"));

@@ -1,5 +1,5 @@
 //! Wraps text for a terminal, in the same way for all commands. Lines end only between words, never
-//! within a hyphenated name; within the name of a row only after a parameter, and only if it is long.
+//! within a hyphenated name; within the name of a row only after a parameter, and only if it is wider than a line.
 
 use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter};
@@ -25,20 +25,32 @@ pub fn hanging(text: &str, width: usize, first: &str, others: &str) -> Vec<Strin
         .subsequent_indent(others)
         .word_separator(WordSeparator::Custom(parts))
         .word_splitter(WordSplitter::NoHyphenation);
-    let lines = textwrap::wrap(text, options).into_iter();
-    lines.map(|line| line.replace(NO_BREAK, " ")).collect()
+    let text = breakable(text, width.saturating_sub(others.len()));
+    let lines = textwrap::wrap(&text, options).into_iter();
+    let lines = lines.map(|line| line.replace(NO_BREAK, " ").replace(MAY_BREAK, ""));
+    lines.collect()
 }
 
-/// A name wider than this may not fit on a line of its own in the narrowest terminal.
-const LONG: usize = 50;
+/// Where a line may end within a name.
+const MAY_BREAK: char = '\u{200b}';
 
-/// What a line may end after: words, and the parameters of a long name.
+/// The text, with the names that are too wide for a line broken after parameters.
+fn breakable(text: &str, width: usize) -> String {
+    let words = text
+        .split(' ')
+        .map(|word| match display_width(word) > width {
+            true => word.replace(',', &format!(",{MAY_BREAK}")),
+            false => word.to_owned(),
+        });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What a line may end after.
 fn parts(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     let words = WordSeparator::AsciiSpace.find_words(line);
-    Box::new(words.flat_map(move |word| {
-        let is_long = display_width(word.word) > LONG;
-        let end = if is_long { ',' } else { '\0' };
-        let mut parts: Vec<Word<'_>> = word.word.split_inclusive(end).map(Word::from).collect();
+    Box::new(words.flat_map(|word| {
+        let parts = word.word.split_inclusive(MAY_BREAK).map(Word::from);
+        let mut parts: Vec<Word<'_>> = parts.collect();
         if let Some(last) = parts.last_mut() {
             last.whitespace = word.whitespace;
         }
@@ -86,6 +98,7 @@ mod tests {
             }
         }
         assert_eq!(wrap("a name{one=1,b=2}", 16), ["a", "name{one=1,b=2}"]);
+        assert_eq!(wrap("a name{one=1,b=2}", 14), ["a name{one=1,", "b=2}"]);
     }
 
     #[test]

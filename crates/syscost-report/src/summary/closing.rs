@@ -79,13 +79,10 @@ impl Page {
                 any(|view| view.estimate.ci95_low.is_some() && !is_upper(&view.estimate)),
                 "± larger side of 95 % interval",
             ),
-            (
-                any(|view| is_upper(&view.estimate)),
-                "+N: its upper side, where longer than the median",
-            ),
+            (any(|view| is_upper(&view.estimate)), "+N: its upper side"),
             (
                 any(|view| view.cell(Column::Ratio).tone != Tone::Quiet && view.beside.is_some()),
-                "▲ better, ▼ worse than the reference: intervals apart",
+                "▲ better, ▼ worse: intervals apart",
             ),
         ];
         let marks = marks
@@ -102,7 +99,7 @@ impl Page {
                 footer::short_meanings(flags.iter().copied().take(count)),
                 drawn
                     .are_signs_left_out
-                    .then(|| "+1: one flag more".to_owned()),
+                    .then(|| "+1: a flag more".to_owned()),
                 (!left_out.is_empty()).then(|| format!("no room: {}", left_out.join(", "))),
             ];
             let parts: Vec<String> = parts.into_iter().flatten().collect();

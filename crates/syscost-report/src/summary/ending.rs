@@ -138,5 +138,5 @@ fn the_legend_explains_what_is_there_and_nothing_else() {
         Flag::LowTrust,
     ];
     let options = TableOptions::of_width(80);
-    assert!(summary(&run, None, &options).contains("+1: one flag more"));
+    assert!(summary(&run, None, &options).contains("+1: a flag more"));
 }
