@@ -95,7 +95,7 @@ fn heading(shape: Shape, changes: Option<&Changes<'_>>) -> Markup {
             Shape::SideBySide(runs) => {
                 @for index in 0..runs { (column("median", "num", Some(key(index)))) }
                 @if let Some(changes) = changes { (changes.heading()) }
-                (axis(runs))
+                @if has_intervals(runs, changes) { (axis(runs)) }
                 (column("evidence", "", None)) (column("flags", "flags", None))
             }
             Shape::Sides => {
@@ -189,6 +189,12 @@ fn one(row: &Measurement) -> Markup {
     }
 }
 
+/// Whether there is room for the intervals of so many runs side by side: not beside a ratio of more
+/// than two.
+fn has_intervals(runs: usize, changes: Option<&Changes<'_>>) -> bool {
+    runs <= 2 || changes.is_none()
+}
+
 /// The cells of a row of a few runs.
 fn side_by_side(row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
     let medians: Vec<Option<f64>> = row.of_runs.iter().map(|row| row.and_then(median)).collect();
@@ -197,7 +203,7 @@ fn side_by_side(row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
             (cell(*median, &short(*measurement)))
         }
         @if let Some(changes) = changes { (changes.cells(row.name)) }
-        td class="plot" { (intervals(&row.of_runs)) }
+        @if has_intervals(row.of_runs.len(), changes) { td class="plot" { (intervals(&row.of_runs)) } }
         td data-v=(Mark::of(&row.latest.evidence) as u8) {
             @for measurement in row.of_runs.iter().flatten().filter(|row| Figures::of(row).is_some()) { (words::mark(&measurement.evidence)) " " }
         }
