@@ -279,23 +279,25 @@ pub(crate) fn draw_wide(
     }
 }
 
-/// How long a load takes by the amount of memory that loads are spread over, as these rows of one
-/// run have it, with the borders of the caches: for a page's first screen. `None` if the rows make
-/// no curve.
-pub(crate) fn of_loads(rows: Vec<&Measurement>, caches: &[Cache]) -> Option<Markup> {
-    let mut chosen = rows::choose(&[rows], Some(rows::Kind::Curve)).ok()?;
+/// How long a load takes by the amount of memory that loads are spread over, as these rows of each
+/// run have it, with the names of the runs and the borders of the caches: for a page's first screen.
+/// `None` if the rows make no curve.
+pub(crate) fn of_loads(
+    runs: &[Vec<&Measurement>],
+    names: Vec<String>,
+    caches: &[Cache],
+) -> Option<(Markup, String)> {
+    let mut chosen = rows::choose(runs, Some(rows::Kind::Curve)).ok()?;
     chosen.mark(&borders(caches));
+    let caption = caption(&chosen.chart);
     let labels = Labels {
         title: chosen.title,
-        description: caption(&chosen.chart),
+        description: caption.clone(),
+        runs: names,
         ..Labels::default()
     };
-    Some(draw_wide(
-        &chosen.chart,
-        chosen.unit,
-        &labels,
-        (600.0, 300.0),
-    ))
+    let picture = draw_wide(&chosen.chart, chosen.unit, &labels, (600.0, 330.0));
+    Some((picture, caption))
 }
 
 /// Lines over a parameter, each with its fitted law and step, for a page.

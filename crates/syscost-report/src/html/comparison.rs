@@ -237,7 +237,7 @@ impl<'a> Changes<'a> {
                         @if undecided == 1 { " is inconclusive: its samples" } @else { " are inconclusive: their samples" }
                         " cannot tell. "
                         @if let Some(power) = compare::power(comparison) { "This comparison " (power) ". " }
-                        "More rounds (--profile standard), or several runs a side, would decide more of them."
+                        @if compare::are_few_settled(comparison) { (capital(compare::TOO_FEW)) "." }
                     }
                 }
                 h3 { "What else differs" }

@@ -6,14 +6,15 @@ use syscost_results::overview::{Overview, overview};
 use syscost_results::summary::Line;
 use syscost_results::{Measurement, Run};
 
-use crate::chart::of_loads;
+use crate::chart;
 use crate::sentence::Mark;
 use crate::summary::Reference;
-use crate::units::quantity;
+use crate::view::{Column, RATIO_LEGEND, RowView};
 
 use super::comparison::Changes;
+use super::details::figure;
 use super::table::place;
-use super::{MAX_COLUMNS, key, letter, words};
+use super::{MAX_COLUMNS, key, letter, whose, words};
 
 /// The numbers of up to a few runs; of one run beside those of a reference.
 pub(super) fn section(
@@ -54,10 +55,10 @@ pub(super) fn section(
                     tbody { @for title in &titles { (line(title, &all, reference.is_some(), changes)) } }
                 }
                 @if let Some(reference) = reference { p class="note" {
-                    (reference.sentence()) ". ▲ better, ▼ worse than it, beyond the interval"
+                    (reference.sentence()) "; " (RATIO_LEGEND)
                 } }
             }
-            (curve(&all))
+            (curve(&all, shown))
         }
     }
 }
@@ -94,31 +95,30 @@ fn number(row: &Measurement) -> Markup {
 
 /// The reference's figure, and how many times it this number is.
 fn beside(line: &Line<'_>) -> Markup {
-    let reference = line.reference.as_ref();
-    let Some((reference, ratio)) = reference.and_then(|it| Some((it, it.ratio(line.row)?))) else {
-        return html! { td {} td {} };
-    };
-    let (class, sign) = match (reference.is_apart(line.row), reference.is_better(line.row)) {
-        (false, _) => ("quiet", ""),
-        (true, true) => ("good", " ▲"),
-        (true, false) => ("bad", " ▼"),
-    };
+    let view = RowView::of(line.row).beside(line.reference);
+    let ratio = view.cell(Column::Ratio);
     html! {
-        td class="num quiet" data-head="reference" { (quantity(line.row.unit, reference.median)) }
-        td class={ "num " (class) } { (format!("{ratio:.2}x")) span { (sign) } }
+        td class="num quiet" data-head="reference" { (view.cell(Column::Reference).text) }
+        td class={ "num " (words::tone(ratio.tone)) } { (ratio.text) }
     }
 }
 
-/// The latency of memory over its size, of the last run that has it.
-fn curve(all: &[Overview<'_>]) -> Markup {
-    let Some(last) = all.iter().rev().find(|one| !one.curve.is_empty()) else {
-        return html! {};
+/// The latency of memory over its size, with the borders of the caches that the last run found.
+fn curve(all: &[Overview<'_>], runs: &[&Run]) -> Markup {
+    let loads: Vec<Vec<_>> = all
+        .iter()
+        .map(|one| one.curve.iter().map(|load| load.row).collect())
+        .collect();
+    let caches = all.iter().rev().find(|one| !one.caches.is_empty());
+    let caches = caches.map_or(&[][..], |one| &one.caches);
+    let names = match runs.len() {
+        1 => Vec::new(),
+        _ => whose::names(runs),
     };
-    let rows: Vec<&Measurement> = last.curve.iter().map(|load| load.row).collect();
-    let picture = of_loads(rows, &last.caches);
+    let drawn = chart::of_loads(&loads, names, caches);
     html! {
-        @if let Some(picture) = picture {
-            figure { (picture) figcaption { "Latency of memory by size: median and 95 % interval; lines at the caches found" } }
+        @if let Some((picture, caption)) = drawn {
+            (figure(&picture, &format!("Latency of a load by the memory that loads are spread over. {caption}")))
         }
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use syscost_results::{Evidence, Flag, Measurement};
 
-use crate::view::RowView;
+use crate::view::{RowView, Tone};
 use crate::{footer, sentence, sentence::Mark};
 
 /// A row's number with its interval and unit, or why it has none in a word.
@@ -37,11 +37,19 @@ pub(super) fn mark(evidence: &[Evidence]) -> Markup {
     html! { span class={ "mark " (class(mark)) } role="img" title=(title) { (mark.sign()) } }
 }
 
+/// The CSS class of a mark.
 pub(super) fn class(mark: Mark) -> &'static str {
-    match mark {
-        Mark::Confirmed => "good",
-        Mark::Unverified => "care",
-        Mark::Refuted => "bad",
+    tone(mark.tone())
+}
+
+/// The CSS class of a tone.
+pub(super) fn tone(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Quiet => "quiet",
+        Tone::Good => "good",
+        Tone::Care => "care",
+        Tone::Bad => "bad",
     }
 }
 
