@@ -115,10 +115,64 @@ fn curve(all: &[Overview<'_>], runs: &[&Run]) -> Markup {
         1 => Vec::new(),
         _ => whose::names(runs),
     };
+    let borders = match caches {
+        [] => "",
+        _ => "; dotted: the caches found",
+    };
     let drawn = chart::of_loads(&loads, names, caches);
     html! {
         @if let Some((picture, caption)) = drawn {
-            (figure(&picture, &format!("Latency of a load by the memory that loads are spread over. {caption}")))
+            (figure(&picture, &format!("Latency of a load by the memory that loads are spread over. {caption}{borders}")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::{Better, Role, Status, Unit};
+
+    use super::*;
+    use crate::fixture;
+
+    /// A run whose first rows stand for lines of the overview, with this median.
+    fn run(median: f64) -> Run {
+        let mut run = fixture::run();
+        let roles = [Role::SystemCall, Role::PageFault, Role::Exec, Role::Thread];
+        for (row, role) in run.measurements.iter_mut().zip(roles) {
+            row.roles = vec![role];
+            (row.status, row.unit, row.better) = (Status::Ok, Unit::Nanoseconds, Better::Lower);
+            row.estimate.median = Some(median);
+            (row.estimate.ci95_low, row.estimate.ci95_high) = (Some(median), Some(median));
+        }
+        run
+    }
+
+    fn beside(run: &Run, other: &Run) -> String {
+        let reference = Reference {
+            name: "other",
+            run: other,
+        };
+        section(&[run], Some(&reference), None).into_string()
+    }
+
+    #[test]
+    fn a_number_stands_beside_the_references_and_a_withheld_one_leaves_no_trace() {
+        let (mut mine, other) = (run(424.0), run(212.0));
+        let page = beside(&mine, &other);
+        assert_eq!(page.matches("<strong>424").count(), 4, "{page}");
+        assert_eq!(page.matches("2.00x ▼").count(), 4, "{page}");
+        for row in &mut mine.measurements {
+            row.status = Status::Withheld;
+        }
+        let page = beside(&mine, &other);
+        assert_eq!(page.matches("withheld").count(), 8, "a word and its title");
+        assert!(!page.contains("424") && !page.contains("2.00x"), "{page}");
+    }
+
+    #[test]
+    fn runs_of_few_such_rows_have_no_overview() {
+        let mut run = run(1.0);
+        run.measurements.truncate(2);
+        assert_eq!(section(&[&run], None, None).into_string(), "");
     }
 }
