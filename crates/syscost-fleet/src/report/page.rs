@@ -1,7 +1,7 @@
 //! The report as a page: one file that loads nothing.
 
 use maud::{Markup, html};
-use syscost_report::html::frame;
+use syscost_report::html::{frame, name};
 use syscost_report::sentence::count;
 use syscost_report::units::quantity;
 
@@ -20,6 +20,26 @@ const MAX_ROWS: usize = 15;
 const MAX_LINES: usize = 300;
 /// The widest deviation that is drawn, as a logarithm.
 const WIDEST: f64 = 1.0;
+
+/// What the rows of a machine are held against, as the headings of its table say it.
+#[derive(Clone, Copy)]
+struct Against {
+    /// What the deviation is from.
+    from: &'static str,
+    /// The figures beside each other.
+    figures: &'static str,
+}
+
+/// The other machines of its cohort.
+const OTHERS: Against = Against {
+    from: "from the others",
+    figures: "here, the others",
+};
+/// What it would have become, had it changed as the others did.
+const OTHERS_CHANGE: Against = Against {
+    from: "from the others' change",
+    figures: "here, had it changed as they did",
+};
 
 /// The page.
 pub fn page(report: &Report) -> String {
@@ -48,7 +68,7 @@ pub fn page(report: &Report) -> String {
         section id="machines" aria-labelledby="title-machines" {
             h2 id="title-machines" { "Machines unlike the others" }
             @if report.outliers.is_empty() { p { "None." } }
-            (machines(&report.outliers, "others"))
+            (machines(&report.outliers, OTHERS))
             @if !report.limited.is_empty() {
                 h3 { (LIMITED) }
                 (list(&report.limited, |one| html! { b { (one.machine) } ": " (cpus(one)) }))
@@ -91,9 +111,9 @@ fn list<T>(list: &[T], line: impl Fn(&T) -> Markup) -> Markup {
     }
 }
 
-fn machines(machines: &[Unlike], others: &str) -> Markup {
+fn machines(machines: &[Unlike], against: Against) -> Markup {
     html! {
-        @for (place, unlike) in machines.iter().take(MAX_MACHINES).enumerate() { (machine(unlike, others, place < MAX_OPEN)) }
+        @for (place, unlike) in machines.iter().take(MAX_MACHINES).enumerate() { (machine(unlike, against, place < MAX_OPEN)) }
         @if machines.len() > MAX_MACHINES {
             h3 { (machines.len() - MAX_MACHINES) " more" }
             (list(&machines[MAX_MACHINES..], |unlike| html! { b { (unlike.machine) } " " (summary(unlike)) }))
@@ -101,7 +121,7 @@ fn machines(machines: &[Unlike], others: &str) -> Markup {
     }
 }
 
-fn machine(unlike: &Unlike, others: &str, is_open: bool) -> Markup {
+fn machine(unlike: &Unlike, against: Against, is_open: bool) -> Markup {
     let reach = unlike
         .rows
         .iter()
@@ -127,8 +147,8 @@ fn machine(unlike: &Unlike, others: &str, is_open: bool) -> Markup {
                 colgroup { col class="name"; col class="plot"; col; col; }
                 thead { tr {
                     th scope="col" { "row" }
-                    th scope="col" { "from " (others) ", ±" (format!("{:.0} %", 100.0 * reach.exp_m1())) }
-                    th scope="col" { "difference" } th scope="col" { "here, " (others) }
+                    th scope="col" { (against.from) ", ±" (format!("{:.0} %", 100.0 * reach.exp_m1())) }
+                    th scope="col" { "difference" } th scope="col" { (against.figures) }
                 } }
                 tbody { @for row in unlike.rows.iter().take(MAX_ROWS) { (line(row, reach)) } }
             }
@@ -143,7 +163,7 @@ fn line(row: &UnlikeRow, reach: f64) -> Markup {
     let class = if row.worse { "bad" } else { "good" };
     html! {
         tr {
-            th scope="row" class="case" { (row.row) }
+            th scope="row" class="case" { (name(&row.row)) }
             td class="plot" {
                 span class={ "ci " (class) } {
                     span style=(format!("left:{low:.1}%;width:{:.1}%", high - low)) {}
@@ -220,7 +240,7 @@ fn changes(report: &Report) -> Markup {
             } @else {
                 h3 { "In " (count(report.changed_together.len(), "row")) " the machines changed together" }
                 (list(&report.changed_together, |row| html! {
-                    span class="case" { (row.row) } " "
+                    span class="case" { (name(&row.row)) } " "
                     span class=(if row.worse { "bad" } else { "good" }) { (change(row.change, row.low, row.high)) }
                     ", the middle one of " (count(row.machines, "machine"))
                 }))
@@ -229,7 +249,7 @@ fn changes(report: &Report) -> Markup {
                 p { "No machine changed in another way than the others." }
             } @else {
                 h3 { (count(report.changed.len(), "machine")) " changed as the others did not" }
-                (machines(&report.changed, "as others"))
+                (machines(&report.changed, OTHERS_CHANGE))
             }
         }
     }

@@ -39,6 +39,7 @@ use syscost_results::history::Series;
 use syscost_results::numbers::Numbers;
 
 pub use lab_report::lab_report;
+pub use words::name;
 
 use crate::sentence;
 use crate::study::Repeated;

@@ -92,7 +92,7 @@ pub(super) fn first_flag(row: &Measurement) -> Markup {
 }
 
 /// A row's name, which may be broken between its parts but not within one.
-pub(super) fn name(name: &str) -> Markup {
+pub fn name(name: &str) -> Markup {
     let parts = name.split_inclusive(['.', '{', ',']);
     html! {
         @for (index, part) in parts.enumerate() { @if index > 0 { wbr; } (part) }
