@@ -1,7 +1,6 @@
 //! The few colours of the terminal output, and how text is cut to a width.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::view::Tone;
 
@@ -57,15 +56,6 @@ pub(crate) fn cut_end(text: &str, max_width: usize) -> String {
     }
     let kept: String = text.chars().take(max_width.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
-}
-
-/// A table whose columns are separated only by their padding, as wide as its cells.
-pub(crate) fn columns() -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled);
-    table
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! A heat map as a table: each cell has a number and, before it, a shade that shows how it compares
 //! with the others.
 
-use comfy_table::{CellAlignment, Table};
 use syscost_results::Unit;
 
 use super::TextOptions;
@@ -11,6 +10,8 @@ use crate::units::quantity;
 
 /// Shades from the smallest to the largest value.
 const SHADES: [char; 4] = ['░', '▒', '▓', '█'];
+/// What stands between two columns.
+const GAP: &str = "  ";
 
 pub(super) fn draw(
     (across, down): (&str, &str),
@@ -43,23 +44,20 @@ pub(super) fn draw(
         while !rest.is_empty() {
             let part = |columns: &[usize]| {
                 let heads = columns.iter().map(|column| heads[*column].clone());
-                let mut table = paint::columns();
-                table.set_header([corner.clone()].into_iter().chain(heads));
+                let mut lines: Vec<Vec<String>> =
+                    vec![[corner.clone()].into_iter().chain(heads).collect()];
                 for (row, cells) in rows.iter().zip(&panel.cells) {
                     // A row without any value is not drawn.
                     if cells.iter().any(Option::is_some) {
                         let shown = columns.iter().map(|column| text(&cells[*column]));
-                        table.add_row([row.clone()].into_iter().chain(shown));
+                        lines.push([row.clone()].into_iter().chain(shown).collect());
                     }
                 }
-                table
-                    .column_iter_mut()
-                    .for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-                table
+                aligned(&lines)
             };
             let (table, taken) = fitting(&rest, part, options.width());
-            for line in table.lines() {
-                out.push_str(line.trim_end());
+            for line in table {
+                out.push_str(&line);
                 out.push('\n');
             }
             out.push('\n');
@@ -69,14 +67,32 @@ pub(super) fn draw(
     out
 }
 
-/// The table with as many of these columns as fit the width, but at least one; and their number.
-fn fitting(columns: &[usize], table: impl Fn(&[usize]) -> Table, width: usize) -> (String, usize) {
+/// The lines with as many of these columns as fit the width, but at least one; and their number.
+fn fitting(
+    columns: &[usize],
+    table: impl Fn(&[usize]) -> Vec<String>,
+    width: usize,
+) -> (Vec<String>, usize) {
     for count in (1..=columns.len()).rev() {
-        let text = table(&columns[..count]).to_string();
-        let fits = text.lines().all(|line| paint::width(line) <= width);
+        let lines = table(&columns[..count]);
+        let fits = lines.iter().all(|line| paint::width(line) <= width);
         if fits || count == 1 {
-            return (text, count);
+            return (lines, count);
         }
     }
-    (String::new(), columns.len())
+    (Vec::new(), columns.len())
+}
+
+/// Cells in columns that end at the right.
+fn aligned(lines: &[Vec<String>]) -> Vec<String> {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let cells = |column: usize| lines.iter().filter_map(move |line| line.get(column));
+    let widest = |column| cells(column).map(|cell| paint::width(cell)).max();
+    let widths: Vec<usize> = (0..columns).filter_map(widest).collect();
+    let line = |cells: &Vec<String>| {
+        let cells = cells.iter().zip(&widths);
+        let cells = cells.map(|(cell, width)| format!("{cell:>width$}"));
+        cells.collect::<Vec<_>>().join(GAP).trim_end().to_owned()
+    };
+    lines.iter().map(line).collect()
 }
