@@ -109,7 +109,12 @@ fn curve(all: &[Overview<'_>], runs: &[&Run]) -> Markup {
         .iter()
         .map(|one| one.curve.iter().map(|load| load.row).collect())
         .collect();
+    // The caches of one machine say nothing of another's loads.
+    let are_alike = runs
+        .windows(2)
+        .all(|pair| pair[0].machine.caches == pair[1].machine.caches);
     let caches = all.iter().rev().find(|one| !one.caches.is_empty());
+    let caches = caches.filter(|_| are_alike);
     let caches = caches.map_or(&[][..], |one| &one.caches);
     let names = match runs.len() {
         1 => Vec::new(),
