@@ -1,6 +1,8 @@
 //! The first answer: a dozen numbers with their intervals, beside those of a reference, and the
 //! latency of memory over its size.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 use syscost_results::overview::{Overview, overview};
 use syscost_results::summary::Line;
@@ -105,9 +107,20 @@ fn beside(line: &Line<'_>) -> Markup {
 
 /// The latency of memory over its size, with the borders of the caches that the last run found.
 fn curve(all: &[Overview<'_>], runs: &[&Run]) -> Markup {
+    // Pages of one size, that of which there are most points: a line through few would mislead.
+    let mut points: BTreeMap<&str, usize> = BTreeMap::new();
+    for load in all.iter().flat_map(|one| &one.curve) {
+        *points.entry(load.pages).or_default() += 1;
+    }
+    let Some((pages, _)) = points.into_iter().max_by_key(|(_, points)| *points) else {
+        return html! {};
+    };
     let loads: Vec<Vec<_>> = all
         .iter()
-        .map(|one| one.curve.iter().map(|load| load.row).collect())
+        .map(|one| {
+            let loads = one.curve.iter().filter(|load| load.pages == pages);
+            loads.map(|load| load.row).collect()
+        })
         .collect();
     // The caches of one machine say nothing of another's loads.
     let are_alike = runs
@@ -127,7 +140,7 @@ fn curve(all: &[Overview<'_>], runs: &[&Run]) -> Markup {
     let drawn = chart::of_loads(&loads, names, caches);
     html! {
         @if let Some((picture, caption)) = drawn {
-            (figure(&picture, &format!("Latency of a load by the memory that loads are spread over. {caption}{borders}")))
+            (figure(&picture, &format!("Latency of a load by the memory that loads are spread over, in pages of {pages}. {caption}{borders}")))
         }
     }
 }
