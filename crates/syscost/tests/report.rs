@@ -2,6 +2,8 @@
 
 #[path = "common/browser.rs"]
 mod browser;
+#[path = "report/charts.rs"]
+mod charts;
 mod common;
 #[path = "report/reading.rs"]
 mod reading;

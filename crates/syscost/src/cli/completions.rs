@@ -69,8 +69,10 @@ fn with_candidates(argument: Arg) -> Arg {
     let names = argument.get_value_names().unwrap_or_default();
     let name = names.first().map(|name| name.as_str().to_owned());
     match name.as_deref() {
-        Some("RUN" | "RUN|SELECTOR" | "BASE" | "NEW" | "REFERENCE") => {
-            argument.add(ArgValueCandidates::new(runs))
+        Some("RUN" | "BASE" | "NEW" | "REFERENCE") => argument.add(ArgValueCandidates::new(runs)),
+        Some("RUN|SELECTOR") => {
+            let both = || runs().into_iter().chain(selectors()).collect();
+            argument.add(ArgValueCandidates::new(both))
         }
         Some("SELECTOR" | "SELECTOR|WORDS" | "NAME") if argument.get_long().is_none() => {
             argument.add(ArgValueCandidates::new(selectors))

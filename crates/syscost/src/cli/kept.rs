@@ -90,12 +90,12 @@ pub struct ReportArguments {
 
 /// Arguments of `plot`.
 #[derive(Debug, Clone, Args)]
-#[command(override_usage = "syscost plot [OPTIONS] [RUN]... [SELECTOR|WORDS]...")]
+#[command(override_usage = "syscost plot [OPTIONS] [RUN|SELECTOR]...")]
 pub struct PlotArguments {
     /// The runs, in one chart: documents, `latest`, ids or tags; the latest if none is given. After
     /// them, what to draw: groups, ids, rows or patterns, or what is found by these words:
     /// `context switch`; `numbers` for the numbers every programmer should know
-    #[arg(value_name = "RUN|SELECTOR|WORDS")]
+    #[arg(value_name = "RUN|SELECTOR")]
     pub words: Vec<String>,
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
     /// key mean any of them
