@@ -65,8 +65,7 @@ pub(super) fn counts(run: &Run) -> Markup {
             @let withheld = count(Status::Withheld);
             (tile(&number(withheld), if withheld > 0 { "bad" } else { "" }, (withheld > 0).then_some("none"), "withheld: the evidence contradicts"))
             @if let Some(ours) = cores_ours(run) { (tile(&ours, "", None, "of the time the cores were ours")) }
-            (tile(&number(within(run, 2.0)), "", None, "rows within ±2 %"))
-            (tile(&number(within(run, 10.0)), "", None, "within ±10 %"))
+            (tile(&number(within(run, 10.0)), "", None, &format!("known within ±10 %, {} of them within ±2 %", within(run, 2.0))))
         }
         @let special = special(run);
         @if !special.is_empty() { p class="special" { b { "Special here: " } (special.join("; ")) } }

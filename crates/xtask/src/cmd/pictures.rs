@@ -7,12 +7,14 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use syscost_results::document;
 
 use crate::workspace;
 
 /// The run that is drawn.
-const RUN: &str = "fixtures/runs/quick.json";
+const RUN: &str = "fixtures/runs/standard.json.gz";
 /// The directory of the pictures.
 const FOLDER: &str = "docs/images";
 /// Names of browsers that can take screenshots without a window.
@@ -23,14 +25,11 @@ const BROWSERS: [&str; 4] = [
     "google-chrome-stable",
 ];
 
-/// Significant digits kept of the samples.
-const DIGITS: i32 = 7;
-
 /// Arguments of `pictures`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A run document to draw from now on: anonymous and with seven digits, it takes the place of
-    /// the one in fixtures/runs
+    /// A run document to draw from now on: anonymous and without samples, it takes the place of the
+    /// one in fixtures/runs
     #[arg(long, value_name = "FILE")]
     run: Option<PathBuf>,
 }
@@ -63,30 +62,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The document without what identifies its machine's owner, and with samples as short as their
-/// precision allows.
+/// The document without what identifies its machine's owner, and without samples, which no picture
+/// shows.
 fn thinned(path: &Path) -> Result<Vec<u8>> {
     let text = workspace::read(path)?;
     let mut run = document::read(text.as_bytes()).context("reading the run document")?;
     run.anonymize();
-    let rows = run.measurements.iter_mut();
-    for round in rows.flat_map(|row| &mut row.samples).flatten() {
-        let lists = [&mut round.values, &mut round.raw, &mut round.sample_ghz];
-        for value in lists.into_iter().flatten() {
-            *value = rounded(*value);
-        }
+    for row in &mut run.measurements {
+        row.samples = None;
     }
-    serde_json::to_vec(&run).context("writing the run document")
-}
-
-/// The number with [`DIGITS`] significant digits.
-fn rounded(value: f64) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return value;
-    }
-    let before_point = value.abs().log10().floor() as i32 + 1;
-    let scale = 10f64.powi(DIGITS - before_point);
-    (value * scale).round() / scale
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    serde_json::to_writer(&mut packed, &run).context("writing the run document")?;
+    packed.finish().context("packing the run document")
 }
 
 /// Runs the program as built by `cargo run`; the build profile does not affect the pictures.
@@ -120,7 +107,7 @@ fn screenshot(page: &str, scheme: &str, file: &Path) -> Result<()> {
     };
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu"])
-        .args(["--hide-scrollbars", "--window-size=1240,1180"])
+        .args(["--hide-scrollbars", "--window-size=1280,860"])
         .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
         .arg(format!("--screenshot={}", file.display()))
         .arg(format!("file://{page}"))
@@ -133,16 +120,4 @@ fn screenshot(page: &str, scheme: &str, file: &Path) -> Result<()> {
         );
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seven_digits_are_kept() {
-        let values = [123.456_789_12, 0.001_234_567_89, 0.0, -98_765_432.1];
-        let expected = [123.4568, 0.001_234_568, 0.0, -98_765_430.0];
-        assert_eq!(values.map(rounded), expected);
-    }
 }
