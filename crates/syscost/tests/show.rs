@@ -5,6 +5,7 @@ mod common;
 use std::fs;
 
 use common::Program;
+use serde_json::Value;
 
 #[test]
 fn the_table_of_a_kept_run_is_printed_again() {
@@ -72,7 +73,10 @@ fn the_summary_of_a_kept_run_is_printed_again() {
     let reference = concat!(env!("CARGO_MANIFEST_DIR"), "/references/epyc-guest.json");
     let runs = program.folder().join("syscost/runs");
     fs::create_dir_all(&runs).expect("a folder");
-    fs::copy(reference, runs.join("20261125T154047.581Z-dc0949.json")).expect("copied");
+    let text = fs::read_to_string(reference).expect("a document");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let id = document["id"].as_str().expect("an id");
+    fs::copy(reference, runs.join(format!("{id}.json"))).expect("copied");
     let show = |arguments: &str| program.run(&format!("show --summary {arguments}"));
     let text = show("").succeeded().out;
     for part in [
