@@ -51,8 +51,10 @@ fn parts(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     Box::new(words.flat_map(|word| {
         let parts = word.word.split_inclusive(MAY_BREAK).map(Word::from);
         let mut parts: Vec<Word<'_>> = parts.collect();
-        if let Some(last) = parts.last_mut() {
-            last.whitespace = word.whitespace;
+        match parts.last_mut() {
+            Some(last) => last.whitespace = word.whitespace,
+            // Space at the beginning of a line is a word of nothing else.
+            None => parts.push(word),
         }
         parts
     }))
@@ -99,6 +101,7 @@ mod tests {
         }
         assert_eq!(wrap("a name{one=1,b=2}", 16), ["a", "name{one=1,b=2}"]);
         assert_eq!(wrap("a name{one=1,b=2}", 14), ["a name{one=1,", "b=2}"]);
+        assert_eq!(wrap("  name{one=1,b=2}", 14), ["  name{one=1,", "b=2}"]);
     }
 
     #[test]
