@@ -20,7 +20,7 @@ use super::{letter, quantities, words};
 
 /// Sign beside the ratio of a rate, of which more is better.
 pub(super) const RATE: &str = "↑";
-/// Ratios further from one than this are drawn at the edge: a single uncertain row would squeeze
+/// Ratios further from one than this are drawn as an arrow at the edge: a single uncertain row would squeeze
 /// all others into a dot.
 const WIDEST: f64 = 2.0;
 
@@ -122,16 +122,8 @@ impl<'a> Changes<'a> {
         let Some(row) = self.by_name.get(name) else {
             return html! { td {} td class="quiet" { "not compared" } };
         };
-        let way = match row.compared_in {
-            ComparedIn::Time => None,
-            ComparedIn::OneFrequency => Some("one clock"),
-            ComparedIn::CoreCycles => Some("cycles"),
-        };
         html! {
-            td class="num ratio" data-v=(sortable(cost(row))) {
-                b { (format!("{:.3}", row.ratio)) } @if row.better == Better::Higher { " " (RATE) }
-                small { (interval(row).unwrap_or_else(|| "no interval".to_owned())) @if let Some(way) = way { " · " (way) } }
-            }
+            td class="num ratio" data-v=(sortable(cost(row))) { (ratio(row)) }
             td data-v=(row.verdict as u8) { (tag(row.verdict)) }
         }
     }
@@ -198,15 +190,13 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// The ratio of a row in its verdict's colour, for those who look at a dozen rows only.
+    /// The ratio of a row and its verdict in one cell, for those who look at a dozen rows only.
     pub(super) fn ratio(&self, name: &str) -> Markup {
         let Some(row) = self.by_name.get(name) else {
             return html! { td {} };
         };
         html! {
-            td class={ "num " (class(row.verdict)) } data-head=(self.ratio_name()) {
-                (format!("{:.3}", row.ratio)) " " (verdict(row.verdict))
-            }
+            td class="num ratio" data-head=(self.ratio_name()) { (tag(row.verdict)) " " (ratio(row)) }
         }
     }
 
@@ -321,9 +311,18 @@ impl<'a> Changes<'a> {
         }
     }
 
+    /// How far along the axis a ratio stands; at an end if the axis does not reach it.
+    fn share(&self, ratio: f64) -> f64 {
+        match ratio {
+            far if far > WIDEST => 1.0,
+            far if far < 1.0 / WIDEST => 0.0,
+            near => self.scale.share(near.ln()),
+        }
+    }
+
     /// The interval of a row's ratio, with a line at one.
     fn picture(&self, row: &Row) -> Markup {
-        let share = |ratio: f64| self.scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
+        let share = |ratio| self.share(ratio);
         let ends = row.ci95_low.zip(row.ci95_high);
         let interval = Interval {
             at: share(row.ratio),
@@ -424,6 +423,19 @@ fn cost(row: &Row) -> f64 {
     match row.better {
         Better::Lower => row.ratio.ln(),
         Better::Higher => -row.ratio.ln(),
+    }
+}
+
+/// The ratio of a row, and beneath it its interval and in what the row was compared unless in time.
+fn ratio(row: &Row) -> Markup {
+    let way = match row.compared_in {
+        ComparedIn::Time => None,
+        ComparedIn::OneFrequency => Some("one clock"),
+        ComparedIn::CoreCycles => Some("cycles"),
+    };
+    html! {
+        b { (format!("{:.3}", row.ratio)) } @if row.better == Better::Higher { " " (RATE) }
+        small { (interval(row).unwrap_or_else(|| "no interval".to_owned())) @if let Some(way) = way { " · " (way) } }
     }
 }
 

@@ -5,6 +5,7 @@ use syscost_results::Measurement;
 use syscost_results::compare::{Change, compare};
 
 use super::*;
+use crate::sentence::Mark;
 
 const NAME: &str = "syscall.null{call=getppid}";
 
@@ -47,6 +48,37 @@ fn a_row_without_an_interval_shows_none() {
         assert_eq!(said, runs.len(), "{row}");
         assert!(!row.contains("width:"), "{row}");
     }
+}
+
+#[test]
+fn numbers_of_another_definition_do_not_stand_on_a_line() {
+    let new = scaled(&fixture::run(), "new", 1.1);
+    let mut old = scaled(&new, "old", 3.0);
+    for row in old.measurements.iter_mut().filter(|row| row.name == NAME) {
+        row.revision += 1;
+    }
+    let page = draw(&[&old, &new]);
+    let row = row_of(&page, NAME);
+    assert_eq!(row.matches("other definition").count(), 1, "{row}");
+    assert_eq!(row.matches("class=\"ci ").count(), 1, "{row}");
+    let page = draw(&[&old, &new, &new, &new, &new]);
+    let row = row_of(&page, NAME);
+    assert!(row.contains("0.0 %"), "they are spread: {row}");
+    assert!(!row.contains("261"), "{row}");
+}
+
+#[test]
+fn a_run_has_one_count_of_what_is_confirmed() {
+    let mut run = fixture::run();
+    // As is a bound that was counted.
+    let confirmed = run.measurements[0].evidence.clone();
+    let mut rows = run.measurements.iter_mut();
+    let bound = rows.find(|row| row.status == Status::BelowResolution);
+    bound.expect("a bound").evidence = confirmed;
+    let count = super::super::trust::marked(&run, Mark::Confirmed);
+    assert!(draw(&[&run]).contains(&format!("✓ {count}</b>")));
+    let cell = format!("data-head=\"✓ confirmed\">{count}</td>");
+    assert_eq!(draw(&[&run, &run]).matches(&cell).count(), 2);
 }
 
 #[test]
@@ -148,11 +180,13 @@ fn every_chart_shows_the_numbers_of_the_run_it_names() {
             let (_, number) = point.rsplit_once(": ").expect("a figure");
             let numbers: Vec<String> = runs[own].measurements.iter().filter_map(shown).collect();
             assert!(numbers.iter().any(|one| one == number), "{point}");
-            let written = format!("value label s{own}");
-            assert!(
-                figure.contains(&written) || figure.contains("curve s"),
-                "{figure}"
-            );
+            for (other, run) in runs.iter().enumerate().filter(|(other, _)| *other != own) {
+                let mut numbers = run.measurements.iter().filter_map(shown);
+                assert!(!numbers.any(|one| one == number), "{point}: of {other}");
+            }
+            let written = ["value label", "curve"].map(|class| format!("{class} s{own}"));
+            let is_written = written.iter().any(|class| figure.contains(class));
+            assert!(is_written, "{figure}");
             assert!(
                 figure.contains(&format!("{}: ", ["A", "B", "C"][own])),
                 "{figure}"
