@@ -11,7 +11,7 @@ use super::details::{figure, figure_of};
 use super::overview::found_by;
 use super::rows::Row;
 use super::{MAX_COLUMNS, PageOptions, words};
-use super::{files, whose};
+use super::{files, runs};
 
 /// Width and height of a chart that is as wide as the page, on a wide screen.
 const WIDE: (f64, f64) = (1000.0, 360.0);
@@ -93,7 +93,7 @@ fn figures(rows: &[&Row<'_>], all: &[Overview<'_>], samples: bool) -> Vec<Markup
         return special;
     }
     let of_all: Vec<Vec<&Measurement>> = (0..runs.len()).map(own).collect();
-    let all = drawn(&of_all, whose::names(runs), borders(all), samples);
+    let all = drawn(&of_all, runs::names(runs), borders(all), samples);
     all.map(|(picture, caption)| figure(&picture, &caption))
         .into_iter()
         .collect()

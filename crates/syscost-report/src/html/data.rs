@@ -15,7 +15,7 @@ use crate::view::{Column, RowView};
 
 use super::comparison::Changes;
 use super::rows::{Row, Rows};
-use super::{MAX_COLUMNS, PageOptions, details, letter, quantities, whose, words};
+use super::{MAX_COLUMNS, PageOptions, details, letter, quantities, runs, words};
 
 /// The id of the data element in the page.
 const ID: &str = "data";
@@ -65,7 +65,7 @@ pub(super) fn script(
         .enumerate()
         .map(|(index, run)| {
             let key = (runs.len() <= MAX_COLUMNS).then(|| letter(index));
-            json!([key, whose::place(run, runs)])
+            json!([key, runs::place(run, runs)])
         })
         .collect();
     let data = json!({

@@ -10,7 +10,7 @@ use crate::units;
 use crate::view::value;
 
 use super::rows::Row;
-use super::whose::{self, whose};
+use super::runs::{names, whose};
 use super::{MAX_COLUMNS, words};
 
 /// Maximum number of rounds drawn.
@@ -54,11 +54,7 @@ fn of_samples(newest: &Row<'_>, runs: &[&Run]) -> Markup {
     let are_columns = runs.len() <= MAX_COLUMNS;
     let ecdf = || {
         let labels = Labels {
-            runs: if are_columns {
-                whose::names(runs)
-            } else {
-                Vec::new()
-            },
+            runs: if are_columns { names(runs) } else { Vec::new() },
             ..labels("Cumulative distribution of the samples")
         };
         let chart = Chart::Ecdf(distributions(newest, are_columns));

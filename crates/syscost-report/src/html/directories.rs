@@ -7,7 +7,7 @@ use crate::sentence;
 use crate::side_by_side::{Line, SideBySide};
 
 use super::rows::Row;
-use super::whose::whose;
+use super::runs::whose;
 use super::words;
 
 /// The table of the last run's directories for a group; empty if it has at most one directory.

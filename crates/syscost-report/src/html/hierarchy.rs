@@ -6,7 +6,7 @@ use syscost_results::Run;
 use crate::hierarchy::{HEADS, columns, finds_levels, levels};
 
 use super::rows::Row;
-use super::whose::whose;
+use super::runs::whose;
 
 /// The table of the last run that found any levels, in the group, of these rows, that they were
 /// found by; empty if none did.

@@ -27,7 +27,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod trust;
-mod whose;
 mod words;
 
 use std::collections::BTreeMap;

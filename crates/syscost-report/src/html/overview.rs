@@ -16,7 +16,7 @@ use crate::view::{Column, RATIO_LEGEND, RowView};
 use super::comparison::Changes;
 use super::details::figure;
 use super::table::place;
-use super::{MAX_COLUMNS, key, letter, whose, words};
+use super::{MAX_COLUMNS, key, letter, runs, words};
 
 /// The numbers of up to a few runs; of one run beside those of a reference.
 pub(super) fn section(
@@ -136,7 +136,7 @@ fn curve(all: &[Overview<'_>]) -> Markup {
     let runs: Vec<&Run> = all.iter().map(|one| one.run).collect();
     let names = match runs.len() {
         1 => Vec::new(),
-        _ => whose::names(&runs),
+        _ => runs::names(&runs),
     };
     let borders = found.map_or_else(String::new, |found| found_by(found, all));
     let caches = found.map_or(&[][..], |found| &found.caches);
