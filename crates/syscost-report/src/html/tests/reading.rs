@@ -82,6 +82,36 @@ fn a_run_has_one_count_of_what_is_confirmed() {
 }
 
 #[test]
+fn the_legend_explains_what_is_there() {
+    let run = fixture::run();
+    for (count, is_compared, pictures, has_best) in [
+        (1, false, Some("row's own"), true),
+        (2, true, Some("first run's"), true),
+        (3, false, Some("first run's"), true),
+        (3, true, None, true),
+        (5, false, None, false),
+        (5, true, None, false),
+    ] {
+        let runs = vec![&run; count];
+        let comparison = is_compared.then(|| compare(&[&run], &[&run], &[]));
+        let options = PageOptions {
+            comparison,
+            ..PageOptions::default()
+        };
+        let page = page(&runs, &options);
+        let (_, legend) = page.split_once("id=\"legend\"").expect("a legend");
+        let case = format!("{count} runs, compared: {is_compared}");
+        assert_eq!(legend.contains("<dt>best</dt>"), has_best, "{case}");
+        assert_eq!(legend.contains("<dt>cycles</dt>"), has_best, "{case}");
+        let explained = legend.contains("<dt>picture</dt>");
+        assert_eq!(explained, pictures.is_some(), "{case}");
+        if let Some(whose) = pictures {
+            assert!(legend.contains(&format!("of the {whose} median")), "{case}");
+        }
+    }
+}
+
+#[test]
 fn the_interval_column_sorts_by_the_longer_side() {
     let mut run = fixture::run();
     for row in run.measurements.iter_mut().filter(|row| row.name == NAME) {
