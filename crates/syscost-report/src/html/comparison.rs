@@ -184,7 +184,7 @@ impl<'a> Changes<'a> {
                 "From " (base) @if self.of_runs.is_empty() { ", the base," }
                 " to " (new) @if self.of_runs.is_empty() { ", the new side" }
                 ", " (sentence::count(comparison.rows.len(), "row")) " compared."
-                @if comparison.paired { " " (capital(compare::IN_TURN)) "." }
+                @if comparison.paired { " " (sentence::capital(compare::IN_TURN)) "." }
                 @if let Some(spread) = compare::spread(comparison) { " " (spread) "." }
             }
         }
@@ -227,7 +227,7 @@ impl<'a> Changes<'a> {
                         @if undecided == 1 { " is inconclusive: its samples" } @else { " are inconclusive: their samples" }
                         " cannot tell. "
                         @if let Some(power) = compare::power(comparison) { "This comparison " (power) ". " }
-                        @if compare::are_few_settled(comparison) { (capital(compare::TOO_FEW)) "." }
+                        @if compare::are_few_settled(comparison) { (sentence::capital(compare::TOO_FEW)) "." }
                     }
                 }
                 h3 { "What else differs" }
@@ -487,11 +487,4 @@ fn word(change: Change) -> &'static str {
         Change::Same => "same",
         other => verdict(other),
     }
-}
-
-/// A sentence with a capital letter.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
