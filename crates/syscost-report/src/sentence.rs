@@ -148,6 +148,13 @@ pub fn count(number: usize, one: &str) -> String {
     }
 }
 
+/// The text with a capital letter, for the beginning of a sentence.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
 /// A host's name, or that it is not known: an anonymous run has none.
 pub(crate) fn host(name: &str) -> &str {
     match name {

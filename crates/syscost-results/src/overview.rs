@@ -6,6 +6,8 @@ use crate::{Measurement, Role, Run, Status, row_name};
 /// The answer.
 #[derive(Debug, Clone)]
 pub struct Overview<'r> {
+    /// The run that it is of.
+    pub run: &'r Run,
     /// The lines of the summary that say the most, limited to those that the run has rows for. A row
     /// may lack a number, and its status says why.
     pub lines: Vec<Line<'r>>,
@@ -64,10 +66,22 @@ pub fn overview<'r>(run: &'r Run, reference: Option<&Run>) -> Overview<'r> {
         by_pages.then(one.bytes.total_cmp(&other.bytes))
     });
     Overview {
+        run,
         lines: essentials(run, reference),
         caches: Role::SIZES.into_iter().zip(1..).filter_map(size).collect(),
         curve,
     }
+}
+
+/// The last of these that found caches, if they hold for the loads of all: of one run, or of machines
+/// that are known to have the same.
+pub fn of_shared_caches<'o, 'r>(all: &'o [Overview<'r>]) -> Option<&'o Overview<'r>> {
+    let told = |overview: &Overview<'r>| &overview.run.machine.caches;
+    let are_alike = all
+        .windows(2)
+        .all(|pair| !told(&pair[0]).is_empty() && told(&pair[0]) == told(&pair[1]));
+    let mut found = all.iter().rev().filter(|one| !one.caches.is_empty());
+    found.next().filter(|_| are_alike)
 }
 
 #[cfg(test)]
@@ -119,5 +133,36 @@ mod tests {
             curve,
             [("4K", 16.0 * kib), ("4K", 128.0 * mib), ("2M", kib)]
         );
+    }
+
+    #[test]
+    fn caches_hold_for_the_loads_of_machines_known_to_have_the_same() {
+        let told = |size_bytes| crate::machine::Cache {
+            level: 1,
+            kind: "data".to_owned(),
+            size_bytes,
+            line_bytes: None,
+            shared_by: None,
+        };
+        let run = |caches: &[u64], found: f64| {
+            let rows = vec![of_role(Role::L1Size, "l1", found)];
+            let mut run = fixture::run("r", rows);
+            run.machine.caches = caches.iter().map(|size| told(*size)).collect();
+            run
+        };
+        let found = |runs: &[Run]| {
+            let all: Vec<_> = runs.iter().map(|run| overview(run, None)).collect();
+            of_shared_caches(&all).map(|one| one.caches[0].bytes)
+        };
+        for (told, expected) in [
+            (&[&[][..]][..], Some(1.0)),
+            (&[&[32], &[32]], Some(2.0)),
+            (&[&[32], &[48]], None),
+            (&[&[], &[]], None),
+        ] {
+            let runs = told.iter().zip([1.0, 2.0]);
+            let runs: Vec<Run> = runs.map(|(told, found)| run(told, found)).collect();
+            assert_eq!(found(&runs), expected, "{told:?}");
+        }
     }
 }

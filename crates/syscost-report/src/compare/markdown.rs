@@ -24,11 +24,11 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     {
         out.push_str(&format!("- {}\n", cell(&line)));
     }
-    let [base, new] = [base, new].map(|side| side[..1].to_uppercase() + &side[1..]);
+    let [base, new] = [base, new].map(sentence::capital);
     push_rows(&mut out, comparison, [&base, &new], verbose);
     out.extend(power(comparison).map(|power| format!("\nIt {power}.\n")));
     if are_few_settled(comparison) {
-        out.push_str(&format!("\nM{}.\n", &TOO_FEW[1..]));
+        out.push_str(&format!("\n{}.\n", sentence::capital(TOO_FEW)));
     }
     let facts: Vec<&Difference> = comparison
         .facts

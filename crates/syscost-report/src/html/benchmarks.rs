@@ -1,16 +1,17 @@
 //! A card for each benchmark: one chart of its rows, and what it measures.
 
 use maud::{Markup, html};
-use syscost_results::overview::{Overview, overview};
+use syscost_results::overview::{Overview, of_shared_caches};
 use syscost_results::{Measurement, Run};
 
 use crate::chart::rows::{Chosen, Kind, NoChart, choose};
 use crate::chart::{self, Border, Chart, Labels, Theme, caption, draw, draw_wide, formatted};
 
 use super::details::{figure, figure_of};
+use super::overview::found_by;
 use super::rows::Row;
 use super::{MAX_COLUMNS, PageOptions, words};
-use super::{files, whose};
+use super::{files, runs};
 
 /// Width and height of a chart that is as wide as the page, on a wide screen.
 const WIDE: (f64, f64) = (1000.0, 360.0);
@@ -26,19 +27,19 @@ pub(super) fn place(group: &str) -> String {
 pub(super) fn cards(
     group: &str,
     rows: &[&Row<'_>],
-    runs: &[&Run],
+    all: &[Overview<'_>],
     options: &PageOptions<'_>,
 ) -> Markup {
     html! {
         div class="cards" id=(place(group)) {
             @for rows in rows.chunk_by(|a, b| a.id() == b.id()) {
-                (card(rows, runs, options))
+                (card(rows, all, options))
             }
         }
     }
 }
 
-fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions<'_>) -> Markup {
+fn card(rows: &[&Row<'_>], all: &[Overview<'_>], options: &PageOptions<'_>) -> Markup {
     let id = rows[0].id();
     let explanation = options.explanations.get(id);
     html! {
@@ -46,7 +47,7 @@ fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions<'_>) -> Markup {
             data-tags=[explanation.map(|explanation| explanation.tags.join("|"))] {
             h3 { (rows[0].latest.title) " " code { (id) } }
             @if let Some(explanation) = explanation { p { (words::code(&explanation.summary)) } }
-            @for figure in figures(rows, runs, options.samples) { (figure) }
+            @for figure in figures(rows, all, options.samples) { (figure) }
             @if let Some(explanation) = explanation.filter(|explanation| !explanation.sections.is_empty()) {
                 details {
                     summary { "What it measures and how to read it" }
@@ -63,11 +64,16 @@ fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions<'_>) -> Markup {
 
 /// What is drawn of a benchmark: all runs in one figure; of more runs than stand side by side, the
 /// last that has numbers alone. Some benchmarks have a figure of their own for each run.
-fn figures(rows: &[&Row<'_>], runs: &[&Run], samples: bool) -> Vec<Markup> {
+fn figures(rows: &[&Row<'_>], all: &[Overview<'_>], samples: bool) -> Vec<Markup> {
+    let runs: Vec<&Run> = all.iter().map(|one| one.run).collect();
+    let runs = &runs[..];
     let own = |run: usize| -> Vec<&Measurement> {
-        rows.iter().filter_map(|row| row.of_runs[run]).collect()
+        let own = rows
+            .iter()
+            .filter_map(|row| row.of_runs[run].filter(|own| row.is_alike(own)));
+        own.collect()
     };
-    let borders = |runs: &[&Run]| borders(rows[0].id(), runs);
+    let borders = |all: &[Overview<'_>]| borders(rows[0].id(), all);
     let special = |run: usize| {
         let (picture, caption) = files::picture(own(run).first()?, runs[run])?;
         Some(figure_of(&picture, &caption, run, runs, false))
@@ -75,7 +81,7 @@ fn figures(rows: &[&Row<'_>], runs: &[&Run], samples: bool) -> Vec<Markup> {
     let alone = |run: usize| {
         special(run).or_else(|| {
             let (picture, caption) =
-                drawn(&[own(run)], Vec::new(), &borders(&runs[run..=run]), samples)?;
+                drawn(&[own(run)], Vec::new(), borders(&all[run..=run]), samples)?;
             Some(figure_of(&picture, &caption, run, runs, false))
         })
     };
@@ -86,23 +92,19 @@ fn figures(rows: &[&Row<'_>], runs: &[&Run], samples: bool) -> Vec<Markup> {
     if !special.is_empty() {
         return special;
     }
-    let all: Vec<Vec<&Measurement>> = (0..runs.len()).map(own).collect();
-    let all = drawn(&all, whose::names(runs), &borders(runs), samples);
+    let of_all: Vec<Vec<&Measurement>> = (0..runs.len()).map(own).collect();
+    let all = drawn(&of_all, runs::names(runs), borders(all), samples);
     all.map(|(picture, caption)| figure(&picture, &caption))
         .into_iter()
         .collect()
 }
 
-/// The caches that the last of these runs that looked for them found, if the benchmark is the one that is drawn over the
-/// amount of memory, and all the runs' machines have the same.
-fn borders(id: &str, runs: &[&Run]) -> Vec<Border> {
-    let alike = |pair: &[&Run]| pair[0].machine.caches == pair[1].machine.caches;
-    let of_loads = |overview: &Overview<'_>| overview.curve.iter().any(|load| load.row.id == id);
-    let mut found = runs.iter().rev().map(|run| overview(run, None));
-    found
-        .find(|overview| of_loads(overview) && !overview.caches.is_empty())
-        .filter(|_| runs.windows(2).all(alike))
-        .map_or_else(Vec::new, |overview| chart::borders(&overview.caches))
+/// The caches that were found and the words of the caption that say so, if the benchmark is the one
+/// that is drawn over the amount of memory.
+fn borders(id: &str, all: &[Overview<'_>]) -> Option<(Vec<Border>, String)> {
+    let mut loads = all.iter().flat_map(|one| &one.curve);
+    let found = of_shared_caches(all).filter(|_| loads.any(|load| load.row.id == id))?;
+    Some((chart::borders(&found.caches), found_by(found, all)))
 }
 
 /// The picture of these rows of each run, and its caption; `None` if they have no numbers. A single
@@ -110,7 +112,7 @@ fn borders(id: &str, runs: &[&Run]) -> Vec<Border> {
 fn drawn(
     rows: &[Vec<&Measurement>],
     names: Vec<String>,
-    borders: &[Border],
+    borders: Option<(Vec<Border>, String)>,
     samples: bool,
 ) -> Option<(Markup, String)> {
     let mut chosen = match chosen(rows, samples) {
@@ -123,8 +125,11 @@ fn drawn(
         }
         Err(_) => return None,
     };
-    chosen.mark(borders);
-    let (caption, spoken) = captions(&chosen, names.len());
+    let (mut caption, spoken) = captions(&chosen, names.len());
+    if let (Chart::Curve { .. }, Some((borders, words))) = (&chosen.chart, borders) {
+        chosen.mark(&borders);
+        caption.push_str(&words);
+    }
     let labels = Labels {
         title: chosen.title.clone(),
         description: spoken,

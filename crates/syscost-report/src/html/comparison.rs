@@ -20,7 +20,7 @@ use super::{letter, quantities, words};
 
 /// Sign beside the ratio of a rate, of which more is better.
 pub(super) const RATE: &str = "↑";
-/// Ratios further from one than this are drawn at the edge: a single uncertain row would squeeze
+/// Ratios further from one than this are drawn as an arrow at the edge: a single uncertain row would squeeze
 /// all others into a dot.
 const WIDEST: f64 = 2.0;
 
@@ -122,16 +122,8 @@ impl<'a> Changes<'a> {
         let Some(row) = self.by_name.get(name) else {
             return html! { td {} td class="quiet" { "not compared" } };
         };
-        let way = match row.compared_in {
-            ComparedIn::Time => None,
-            ComparedIn::OneFrequency => Some("one clock"),
-            ComparedIn::CoreCycles => Some("cycles"),
-        };
         html! {
-            td class="num ratio" data-v=(sortable(cost(row))) {
-                b { (format!("{:.3}", row.ratio)) } @if row.better == Better::Higher { " " (RATE) }
-                small { (interval(row).unwrap_or_else(|| "no interval".to_owned())) @if let Some(way) = way { " · " (way) } }
-            }
+            td class="num ratio" data-v=(sortable(cost(row))) { (ratio(row)) }
             td data-v=(row.verdict as u8) { (tag(row.verdict)) }
         }
     }
@@ -192,21 +184,19 @@ impl<'a> Changes<'a> {
                 "From " (base) @if self.of_runs.is_empty() { ", the base," }
                 " to " (new) @if self.of_runs.is_empty() { ", the new side" }
                 ", " (sentence::count(comparison.rows.len(), "row")) " compared."
-                @if comparison.paired { " " (capital(compare::IN_TURN)) "." }
+                @if comparison.paired { " " (sentence::capital(compare::IN_TURN)) "." }
                 @if let Some(spread) = compare::spread(comparison) { " " (spread) "." }
             }
         }
     }
 
-    /// The ratio of a row in its verdict's colour, for those who look at a dozen rows only.
+    /// The ratio of a row and its verdict in one cell, for those who look at a dozen rows only.
     pub(super) fn ratio(&self, name: &str) -> Markup {
         let Some(row) = self.by_name.get(name) else {
             return html! { td {} };
         };
         html! {
-            td class={ "num " (class(row.verdict)) } data-head=(self.ratio_name()) {
-                (format!("{:.3}", row.ratio)) " " (verdict(row.verdict))
-            }
+            td class="num ratio" data-head=(self.ratio_name()) { (tag(row.verdict)) " " (ratio(row)) }
         }
     }
 
@@ -237,7 +227,7 @@ impl<'a> Changes<'a> {
                         @if undecided == 1 { " is inconclusive: its samples" } @else { " are inconclusive: their samples" }
                         " cannot tell. "
                         @if let Some(power) = compare::power(comparison) { "This comparison " (power) ". " }
-                        @if compare::are_few_settled(comparison) { (capital(compare::TOO_FEW)) "." }
+                        @if compare::are_few_settled(comparison) { (sentence::capital(compare::TOO_FEW)) "." }
                     }
                 }
                 h3 { "What else differs" }
@@ -321,9 +311,18 @@ impl<'a> Changes<'a> {
         }
     }
 
+    /// How far along the axis a ratio stands; at an end if the axis does not reach it.
+    fn share(&self, ratio: f64) -> f64 {
+        match ratio {
+            far if far > WIDEST => 1.0,
+            far if far < 1.0 / WIDEST => 0.0,
+            near => self.scale.share(near.ln()),
+        }
+    }
+
     /// The interval of a row's ratio, with a line at one.
     fn picture(&self, row: &Row) -> Markup {
-        let share = |ratio: f64| self.scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
+        let share = |ratio| self.share(ratio);
         let ends = row.ci95_low.zip(row.ci95_high);
         let interval = Interval {
             at: share(row.ratio),
@@ -427,6 +426,19 @@ fn cost(row: &Row) -> f64 {
     }
 }
 
+/// The ratio of a row, and beneath it its interval and in what the row was compared unless in time.
+fn ratio(row: &Row) -> Markup {
+    let way = match row.compared_in {
+        ComparedIn::Time => None,
+        ComparedIn::OneFrequency => Some("one clock"),
+        ComparedIn::CoreCycles => Some("cycles"),
+    };
+    html! {
+        b { (format!("{:.3}", row.ratio)) } @if row.better == Better::Higher { " " (RATE) }
+        small { (interval(row).unwrap_or_else(|| "no interval".to_owned())) @if let Some(way) = way { " · " (way) } }
+    }
+}
+
 /// The interval of a row's ratio.
 fn interval(row: &Row) -> Option<String> {
     let (low, high) = row.ci95_low.zip(row.ci95_high)?;
@@ -475,11 +487,4 @@ fn word(change: Change) -> &'static str {
         Change::Same => "same",
         other => verdict(other),
     }
-}
-
-/// A sentence with a capital letter.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }

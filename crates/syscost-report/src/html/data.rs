@@ -15,7 +15,7 @@ use crate::view::{Column, RowView};
 
 use super::comparison::Changes;
 use super::rows::{Row, Rows};
-use super::{MAX_COLUMNS, PageOptions, details, letter, quantities, whose, words};
+use super::{MAX_COLUMNS, PageOptions, details, letter, quantities, runs, words};
 
 /// The id of the data element in the page.
 const ID: &str = "data";
@@ -65,7 +65,7 @@ pub(super) fn script(
         .enumerate()
         .map(|(index, run)| {
             let key = (runs.len() <= MAX_COLUMNS).then(|| letter(index));
-            json!([key, whose::place(run, runs)])
+            json!([key, runs::place(run, runs)])
         })
         .collect();
     let data = json!({
@@ -218,13 +218,21 @@ fn by_run(row: Option<&Measurement>, all: bool) -> Value {
     }
 }
 
-/// The numbers of a row that have no column; the interval is the title of the row's picture.
+/// The interval of a row, and its numbers that have no column.
 fn notes(row: &Measurement) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     // Below resolution, nothing but the bound may be shown.
     if row.status != Status::Ok {
         return facts;
     }
+    let interval = RowView::of(row).cell(Column::Interval).text;
+    facts.push((
+        "95 % interval".to_owned(),
+        match interval.is_empty() {
+            true => "none".to_owned(),
+            false => interval,
+        },
+    ));
     let more = sentence::without_column(row.unit, &row.estimate).into_iter();
     facts.extend(more.map(|(name, value)| (name.to_owned(), value)));
     facts.extend(sentence::undisturbed(row).and_then(|text| {

@@ -10,7 +10,7 @@ use crate::units;
 use crate::view::value;
 
 use super::rows::Row;
-use super::whose::{self, whose};
+use super::runs::{names, whose};
 use super::{MAX_COLUMNS, words};
 
 /// Maximum number of rounds drawn.
@@ -54,11 +54,7 @@ fn of_samples(newest: &Row<'_>, runs: &[&Run]) -> Markup {
     let are_columns = runs.len() <= MAX_COLUMNS;
     let ecdf = || {
         let labels = Labels {
-            runs: if are_columns {
-                whose::names(runs)
-            } else {
-                Vec::new()
-            },
+            runs: if are_columns { names(runs) } else { Vec::new() },
             ..labels("Cumulative distribution of the samples")
         };
         let chart = Chart::Ecdf(distributions(newest, are_columns));
@@ -86,10 +82,10 @@ fn of_samples(newest: &Row<'_>, runs: &[&Run]) -> Markup {
 
 /// The samples of a row in each run that has some; else those of the newest alone.
 fn distributions(row: &Row<'_>, of_all: bool) -> Vec<Distribution> {
-    let of_runs = row.of_runs.iter().enumerate();
+    let of_runs = row.alike().enumerate();
     let of_runs = of_runs.filter(|(run, _)| of_all || *run == row.run);
     let distributions = of_runs.filter_map(|(run, measurement)| {
-        let measurement = (*measurement)?;
+        let measurement = measurement?;
         let samples = chart::rows::samples(measurement);
         (!samples.is_empty()).then(|| Distribution {
             label: row.name.to_owned(),
@@ -127,7 +123,7 @@ pub(super) fn figure_of(
 fn over_runs(row: &Row<'_>, runs: &[&Run]) -> Markup {
     let points = runs
         .iter()
-        .zip(&row.of_runs)
+        .zip(row.alike())
         .map(|(run, row)| (words::time(&run.started), row.and_then(value)))
         .collect();
     let chart = Chart::OverRuns {
@@ -147,12 +143,7 @@ fn over_runs(row: &Row<'_>, runs: &[&Run]) -> Markup {
 
 /// A line through the medians of many runs, small enough for a table cell.
 pub(super) fn sparkline(row: &Row<'_>) -> Markup {
-    line(
-        row.of_runs
-            .iter()
-            .map(|row| row.and_then(value).map(|value| value.median)),
-        row.unit(),
-    )
+    line(row.alike().map(|row| Some(value(row?)?.median)), row.unit())
 }
 
 /// A line through the values, without the gaps, with the range in words.

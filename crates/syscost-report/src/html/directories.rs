@@ -6,17 +6,17 @@ use syscost_results::{Measurement, Run};
 use crate::sentence;
 use crate::side_by_side::{Line, SideBySide};
 
-use super::whose::whose;
+use super::rows::Row;
+use super::runs::whose;
 use super::words;
 
 /// The table of the last run's directories for a group; empty if it has at most one directory.
-pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
+pub(super) fn table(group: &str, rows: &[&Row<'_>], runs: &[&Run]) -> Markup {
     let Some(run) = runs.last() else {
         return html! {};
     };
-    let rows = run.measurements.iter();
-    let of_group = rows.filter(|row| row.id.split('.').next() == Some(group));
-    let Some(beside) = SideBySide::of(of_group, &run.directories) else {
+    let of_run = rows.iter().filter_map(|row| *row.of_runs.last()?);
+    let Some(beside) = SideBySide::of(of_run, &run.directories) else {
         return html! {};
     };
     let first = beside.labels[0];

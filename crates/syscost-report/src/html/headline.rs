@@ -7,7 +7,7 @@ use syscost_results::{Run, Unit};
 use crate::chart::{Begin, Scale, Value, formatted};
 use crate::numbers::{human, in_sentence};
 
-use super::whose::whose;
+use super::runs::whose;
 use super::{MAX_COLUMNS, key, table};
 
 /// Number of ticks of the bars' axis, about.

@@ -5,17 +5,18 @@ use syscost_results::Run;
 
 use crate::hierarchy::{HEADS, columns, finds_levels, levels};
 
-use super::whose::whose;
+use super::rows::Row;
+use super::runs::whose;
 
-/// The table of the last run that found any levels, in the group that they were found by; empty if
-/// none did.
-pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
-    let is_of_group = |run: &Run| {
-        let mut rows = run.measurements.iter();
-        rows.any(|row| row.id.split('.').next() == Some(group) && finds_levels(row))
+/// The table of the last run that found any levels, in the group, of these rows, that they were
+/// found by; empty if none did.
+pub(super) fn table(rows: &[&Row<'_>], runs: &[&Run]) -> Markup {
+    let is_of_group = |run: usize| {
+        let mut rows = rows.iter().filter_map(|row| row.of_runs[run]);
+        rows.any(finds_levels)
     };
     let found = runs.iter().enumerate().rev();
-    let found = found.filter(|(_, run)| is_of_group(run));
+    let found = found.filter(|(index, _)| is_of_group(*index));
     let mut found = found.map(|(index, run)| (index, levels(run)));
     let Some((run, levels)) = found.find(|(_, levels)| !levels.is_empty()) else {
         return html! {};

@@ -10,6 +10,7 @@ use crate::footer;
 use crate::sentence::{self, Mark, share};
 
 use super::comparison::{Changes, RATE, tag};
+use super::table::{Shape, has_intervals};
 use super::words;
 
 /// Explains the columns and signs that occur in these runs. `changes`: what is
@@ -21,11 +22,14 @@ pub(super) fn legend(runs: &[&Run], samples: bool, changes: Option<&Changes<'_>>
         .flat_map(|row| row.flags.iter().copied())
         .filter(|flag| footer::is_shown(*flag))
         .collect();
-    let whose = if runs.len() > 1 {
-        "first run's"
-    } else {
-        "row's own"
+    let shape = Shape::of(runs.len(), changes.is_some());
+    // The median that the intervals are drawn around, where they are.
+    let whose = match shape {
+        Shape::One => Some("row's own"),
+        Shape::SideBySide(runs) if has_intervals(runs, changes.is_some()) => Some("first run's"),
+        _ => None,
     };
+    let has_best = matches!(shape, Shape::One | Shape::SideBySide(_));
     html! {
         section id="legend" class="legend" aria-labelledby="title-legend" {
             h2 id="title-legend" { "How to read this page" }
@@ -37,10 +41,14 @@ pub(super) fn legend(runs: &[&Run], samples: bool, changes: Option<&Changes<'_>>
                 dt { "median" } dd { "the median of the rounds' medians; a round is one fresh process" }
                 dt { "± 95 %" } dd { "how far the 95 % confidence interval of that median reaches, on its longer side; with a plus sign "
                     "(3.9 +24) that is the upper side alone, which is longer than the median itself: the lower side is shorter" }
-                dt { "picture" } dd { "the interval in shares of the " (whose) " median, on the same axis in all rows; an arrow: it goes on \
-                    beyond; a hollow dot: there is no interval" }
-                dt { "best" } dd { "the best sample: the smallest of a cost, the largest of a rate" }
-                dt { "cycles" } dd { "the median in cycles of the core's own clock, not ticks of the TSC" }
+                @if let Some(whose) = whose {
+                    dt { "picture" } dd { "the interval in shares of the " (whose) " median, on the same axis in all rows; an arrow: it goes on \
+                        beyond; a hollow dot: there is no interval" }
+                }
+                @if has_best {
+                    dt { "best" } dd { "the best sample: the smallest of a cost, the largest of a rate" }
+                    dt { "cycles" } dd { "the median in cycles of the core's own clock, not ticks of the TSC" }
+                }
                 @if let Some(changes) = changes { (of_changes(changes)) }
                 @for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
                     dt { span class={ "mark " (words::class(mark)) } { (mark.sign()) } }

@@ -12,7 +12,7 @@ use syscost_results::{Machine, Run, Unit};
 use crate::{sentence, units::quantity};
 
 use super::comparison::Changes;
-use super::whose::place;
+use super::runs::place;
 use super::{MAX_COLUMNS, key, quantities, words};
 
 /// Facts by their names.

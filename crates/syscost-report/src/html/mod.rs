@@ -27,7 +27,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod trust;
-mod whose;
 mod words;
 
 use std::collections::BTreeMap;
@@ -37,6 +36,7 @@ use syscost_results::Run;
 use syscost_results::compare::Comparison;
 use syscost_results::history::Series;
 use syscost_results::numbers::Numbers;
+use syscost_results::overview::{Overview, overview};
 
 pub use lab_report::lab_report;
 pub use words::name;
@@ -91,7 +91,7 @@ pub struct Explanation {
 }
 
 /// The page of one run, of several side by side in the order given, or of a comparison of them.
-pub fn page(runs: &[&Run], options: &PageOptions<'_>) -> String {
+pub fn page<'r>(runs: &[&'r Run], options: &PageOptions<'_>) -> String {
     let rows = Rows::new(runs);
     let changes = options.comparison.as_ref();
     let changes = changes.map(|comparison| Changes::new(comparison, runs));
@@ -103,8 +103,11 @@ pub fn page(runs: &[&Run], options: &PageOptions<'_>) -> String {
     let is_short = groups.iter().map(|(_, rows)| rows.len()).sum::<usize>() <= MAX_OPEN;
     // Of more compared runs than have columns, the sides alone are told.
     let are_runs_shown = runs.len() <= MAX_COLUMNS || changes.is_none();
+    let reference = options.reference.as_ref().filter(|_| runs.len() == 1);
+    let of = |run: &&'r Run| overview(run, reference.map(|reference| reference.run));
+    let overviews: Vec<Overview<'_>> = runs.iter().map(of).collect();
     let overview = match are_runs_shown {
-        true => overview::section(runs, options.reference.as_ref(), changes),
+        true => overview::section(&overviews, runs, reference, changes),
         false => html! {},
     };
     let body = html! {
@@ -132,9 +135,9 @@ pub fn page(runs: &[&Run], options: &PageOptions<'_>) -> String {
                     // Inside, so that a link to it opens the group even without script.
                     div id={ "group-" (group) } {
                         @if are_runs_shown {
-                            (benchmarks::cards(group, rows, runs, options))
-                            (hierarchy::table(group, runs))
-                            (directories::table(group, runs))
+                            (benchmarks::cards(group, rows, &overviews, options))
+                            (hierarchy::table(rows, runs))
+                            (directories::table(group, rows, runs))
                         }
                         (table::table(group, rows, runs, changes))
                     }

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use syscost_results::overview::{Overview, overview};
+use syscost_results::overview::{Overview, of_shared_caches};
 use syscost_results::summary::Line;
-use syscost_results::{Measurement, Run};
+use syscost_results::{Measurement, Run, row_name};
 
 use crate::chart;
 use crate::sentence::Mark;
@@ -16,30 +16,30 @@ use crate::view::{Column, RATIO_LEGEND, RowView};
 use super::comparison::Changes;
 use super::details::figure;
 use super::table::place;
-use super::{MAX_COLUMNS, key, letter, whose, words};
+use super::{MAX_COLUMNS, key, letter, runs, words};
 
 /// The numbers of up to a few runs; of one run beside those of a reference.
 pub(super) fn section(
+    all: &[Overview<'_>],
     runs: &[&Run],
     reference: Option<&Reference<'_>>,
     changes: Option<&Changes<'_>>,
 ) -> Markup {
     let shown = match runs.len() > MAX_COLUMNS {
-        true => &runs[runs.len() - 1..],
-        false => runs,
+        true => &all[all.len() - 1..],
+        false => all,
     };
     let reference = reference.filter(|_| runs.len() == 1);
-    let all: Vec<Overview<'_>> = shown
-        .iter()
-        .map(|run| overview(run, reference.map(|reference| reference.run)))
-        .collect();
-    let mut titles: Vec<&str> = Vec::new();
-    for line in all.iter().flat_map(|one| &one.lines) {
-        if !titles.contains(&&*line.title) {
-            titles.push(&line.title);
+    // The same number of another row is another line, as what is best of two machines may differ.
+    let mut keys: Vec<Key<'_>> = Vec::new();
+    for key in shown.iter().flat_map(|one| &one.lines).map(key_of) {
+        if !keys.contains(&key) {
+            // Beneath the others of its title.
+            let last = keys.iter().rposition(|(title, _)| *title == key.0);
+            keys.insert(last.map_or(keys.len(), |last| last + 1), key);
         }
     }
-    if titles.len() < 3 {
+    if keys.len() < 3 {
         return html! {};
     }
     html! {
@@ -54,37 +54,47 @@ pub(super) fn section(
                         @if reference.is_some() { th scope="col" class="num" { "reference" } th scope="col" class="num" { "ratio" } }
                         @if let Some(changes) = changes { th scope="col" class="num" { (changes.ratio_name()) } }
                     } }
-                    tbody { @for title in &titles { (line(title, &all, reference.is_some(), changes)) } }
+                    tbody { @for key in &keys { (line(*key, &keys, shown, reference.is_some(), changes)) } }
                 }
                 @if let Some(reference) = reference { p class="note" {
                     (reference.sentence()) "; " (RATIO_LEGEND)
                 } }
             }
-            (curve(&all, shown))
+            (curve(shown))
         }
     }
 }
 
+/// What a line is matched by: its title, and the name of its row.
+type Key<'r> = (&'r str, &'r str);
+
+fn key_of<'r>(line: &'r Line<'_>) -> Key<'r> {
+    (&line.title, &line.row.name)
+}
+
 fn line(
-    title: &str,
+    key: Key<'_>,
+    keys: &[Key<'_>],
     all: &[Overview<'_>],
     has_reference: bool,
     changes: Option<&Changes<'_>>,
 ) -> Markup {
     let lines: Vec<Option<&Line<'_>>> = all
         .iter()
-        .map(|one| one.lines.iter().find(|line| line.title == title))
+        .map(|one| one.lines.iter().find(|line| key_of(line) == key))
         .collect();
-    let row = lines.iter().flatten().next().map(|line| line.row);
+    let (title, row) = key;
+    let others = keys.iter().filter(|(other, _)| *other == title);
+    let case = row_name::case(row).filter(|_| others.count() > 1);
     let one = lines.first().copied().flatten().filter(|_| has_reference);
     html! {
         tr {
-            th scope="row" { @if let Some(row) = row { a href={ "#" (place(&row.name)) } { (title) } } @else { (title) } }
+            th scope="row" { a href={ "#" (place(row)) } { (title) } @if let Some(case) = case { " " span class="case" { (case) } } }
             @for (index, line) in lines.iter().enumerate() {
                 td class="num" data-head=[(lines.len() > 1).then(|| letter(index))] { @if let Some(line) = line { (number(line.row)) } }
             }
             @if let Some(one) = one { (beside(one)) }
-            @if let Some((changes, row)) = changes.zip(row) { (changes.ratio(&row.name)) }
+            @if let Some(changes) = changes { (changes.ratio(row)) }
         }
     }
 }
@@ -105,8 +115,8 @@ fn beside(line: &Line<'_>) -> Markup {
     }
 }
 
-/// The latency of memory over its size, with the borders of the caches that the last run found.
-fn curve(all: &[Overview<'_>], runs: &[&Run]) -> Markup {
+/// The latency of memory over its size, with the borders of the caches that a run found.
+fn curve(all: &[Overview<'_>]) -> Markup {
     // Pages of one size, that of which there are most points: a line through few would mislead.
     let mut points: BTreeMap<&str, usize> = BTreeMap::new();
     for load in all.iter().flat_map(|one| &one.curve) {
@@ -122,21 +132,14 @@ fn curve(all: &[Overview<'_>], runs: &[&Run]) -> Markup {
             loads.map(|load| load.row).collect()
         })
         .collect();
-    // The caches of one machine say nothing of another's loads.
-    let are_alike = runs
-        .windows(2)
-        .all(|pair| pair[0].machine.caches == pair[1].machine.caches);
-    let caches = all.iter().rev().find(|one| !one.caches.is_empty());
-    let caches = caches.filter(|_| are_alike);
-    let caches = caches.map_or(&[][..], |one| &one.caches);
+    let found = of_shared_caches(all);
+    let runs: Vec<&Run> = all.iter().map(|one| one.run).collect();
     let names = match runs.len() {
         1 => Vec::new(),
-        _ => whose::names(runs),
+        _ => runs::names(&runs),
     };
-    let borders = match caches {
-        [] => "",
-        _ => "; dotted: the caches found",
-    };
+    let borders = found.map_or_else(String::new, |found| found_by(found, all));
+    let caches = found.map_or(&[][..], |found| &found.caches);
     let drawn = chart::of_loads(&loads, names, caches);
     html! {
         @if let Some((picture, caption)) = drawn {
@@ -145,8 +148,17 @@ fn curve(all: &[Overview<'_>], runs: &[&Run]) -> Markup {
     }
 }
 
+/// Says whose caches the dotted lines of a chart are.
+pub(super) fn found_by(found: &Overview<'_>, all: &[Overview<'_>]) -> String {
+    let index = all.iter().position(|one| std::ptr::eq(one, found));
+    let of = index.filter(|_| (2..=MAX_COLUMNS).contains(&all.len()));
+    let of = of.map_or_else(String::new, |index| format!(" by {}", letter(index)));
+    format!("; dotted: the caches found{of}")
+}
+
 #[cfg(test)]
 mod tests {
+    use syscost_results::overview::overview;
     use syscost_results::{Better, Role, Status, Unit};
 
     use super::*;
@@ -170,7 +182,8 @@ mod tests {
             name: "other",
             run: other,
         };
-        section(&[run], Some(&reference), None).into_string()
+        let all = [overview(run, Some(other))];
+        section(&all, &[run], Some(&reference), None).into_string()
     }
 
     #[test]
@@ -191,6 +204,25 @@ mod tests {
     fn runs_of_few_such_rows_have_no_overview() {
         let mut run = run(1.0);
         run.measurements.truncate(2);
-        assert_eq!(section(&[&run], None, None).into_string(), "");
+        let all = [overview(&run, None)];
+        assert_eq!(section(&all, &[&run], None, None).into_string(), "");
+    }
+
+    #[test]
+    fn the_same_number_of_another_row_is_another_line() {
+        let (one, mut other) = (run(424.0), run(212.0));
+        other.measurements[0].name = "syscall.null{call=other}".to_owned();
+        let all = [&one, &other].map(|run| overview(run, None));
+        let page = section(&all, &[&one, &other], None, None).into_string();
+        let lines: Vec<&str> = page
+            .split("<tr>")
+            .filter(|line| line.contains("href"))
+            .collect();
+        assert_eq!(lines.len(), 5, "{page}");
+        let has = |line: &str| ["424", "212"].map(|number| line.contains(number));
+        let numbers: Vec<[bool; 2]> = lines.iter().map(|line| has(line)).collect();
+        let both = [true, true];
+        assert_eq!(numbers, [[true, false], [false, true], both, both, both]);
+        assert!(lines[1].contains("call=other"), "{}", lines[1]);
     }
 }

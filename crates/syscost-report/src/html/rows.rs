@@ -40,9 +40,21 @@ impl<'a> Row<'a> {
         self.id().split('.').next().unwrap_or_default()
     }
 
+    /// Whether a measurement of this name may stand on a line with the newest: in the same unit, by
+    /// the same definition.
+    pub(super) fn is_alike(&self, other: &Measurement) -> bool {
+        (other.unit, other.revision) == (self.latest.unit, self.latest.revision)
+    }
+
+    /// The measurements of all runs, without those that are not alike.
+    pub(super) fn alike(&self) -> impl Iterator<Item = Option<&'a Measurement>> + Clone {
+        let all = self.of_runs.iter().copied();
+        all.map(|row| row.filter(|row| self.is_alike(row)))
+    }
+
     /// The medians of the runs that have one.
     pub(super) fn medians(&self) -> impl Iterator<Item = f64> {
-        self.of_runs.iter().flatten().filter_map(|row| median(row))
+        self.alike().flatten().filter_map(median)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Whose page it is: the title, the machine in a line, and of several runs a table of what tells
-//! them apart.
+//! them apart; and what each is called elsewhere.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,43 @@ use crate::units::duration;
 
 use super::comparison::Changes;
 use super::machine::{all::counted, bytes};
-use super::whose::machines;
-use super::{MAX_COLUMNS, key, trust, words};
+use super::{MAX_COLUMNS, key, letter, trust, words};
 
 /// Maximum length of a name in a title or a column, in characters.
 const MAX_NAME: usize = 60;
+
+/// How many machines the runs are of.
+pub(super) fn machines(runs: &[&Run]) -> usize {
+    let machines: BTreeSet<[&str; 5]> = runs.iter().map(|run| run.machine.identity()).collect();
+    machines.len()
+}
+
+/// When a run began, after its host where the runs are of several machines.
+pub(super) fn place(run: &Run, runs: &[&Run]) -> String {
+    let time = words::time(&run.started);
+    match machines(runs) {
+        0 | 1 => time,
+        _ => format!("{}, {time}", sentence::host(&run.machine.hostname)),
+    }
+}
+
+/// The names of the runs in the legends of charts.
+pub(super) fn names(runs: &[&Run]) -> Vec<String> {
+    let all = runs.iter().enumerate();
+    let name = |(index, run): (usize, &&Run)| format!("{}: {}", letter(index), place(run, runs));
+    all.map(name).collect()
+}
+
+/// The run of this index: its letter while runs are columns, else its place.
+pub(super) fn whose(index: usize, runs: &[&Run]) -> Markup {
+    let is_last = index + 1 == runs.len();
+    html! {
+        @if runs.len() <= MAX_COLUMNS { (key(index)) } @else {
+            @if is_last { "the last run, " } @else { "not of the last run but of that of " }
+            (place(runs[index], runs))
+        }
+    }
+}
 
 /// The name of a run's host, cut to a readable length.
 fn host(run: &Run) -> String {
@@ -77,17 +109,17 @@ fn facts(run: &Run) -> Vec<Fact> {
 /// How far a run can be trusted, in a cell each.
 fn outcome(run: &Run) -> [Fact; 4] {
     let rows = run.measurements.iter();
-    let measured = rows.clone().filter(|row| row.status == Status::Ok);
-    let confirmed = measured
-        .clone()
-        .filter(|row| Mark::of(&row.evidence) == Mark::Confirmed);
+    let measured = rows.filter(|row| row.status == Status::Ok);
     let within = |percent| format!("{}", trust::within(run, percent));
     [
         (
             "rows measured",
             format!("{} of {}", measured.count(), run.measurements.len()),
         ),
-        ("✓ confirmed", confirmed.count().to_string()),
+        (
+            "✓ confirmed",
+            trust::marked(run, Mark::Confirmed).to_string(),
+        ),
         ("within 10 %", within(10.0)),
         ("cores ours", cores_ours(run).unwrap_or_default()),
     ]

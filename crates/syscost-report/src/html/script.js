@@ -85,9 +85,7 @@
         element("li", {}, element("span", { class: "flag" }, flag), " " + data.flags[flag]))));
     }
     if (row.f) {
-      const interval = body.querySelector(last < 0 ? ".ci" : ".ci.s" + last)?.title;
       const statistics = [row.f[0]];
-      if (interval) statistics.push(/\d/.test(interval) ? "95 % interval " + interval : interval);
       for (let index = 1; index < row.f.length; index += 2) statistics.push(data.texts[row.f[index]] + " " + row.f[index + 1]);
       left.append(element("p", { class: "quiet" }, whose + statistics.join(" · ")));
     }
@@ -187,7 +185,7 @@
   const found = new Map(rows.map((body) => [body, [...beginnings(nameOf(body)), ...textsOf(idOf(body))]]));
   const has = (body, word) => found.get(body).some((text) => text.startsWith(word));
   const ofKind = (body, kind) =>
-    !kind || body.dataset.mark === kind || body.dataset.change === kind && kind !== "none" ||
+    !kind || body.dataset.mark === kind || kind === "none" && body.dataset.mark === "withheld" || body.dataset.change === kind && kind !== "none" ||
     kind === "flagged" && body.querySelector(".row .flag") !== null;
   const apply = () => {
     // What is written as one term, as lat_ctx or clock_gettime, is one word.
@@ -256,7 +254,6 @@
   // Paper shows all groups.
   addEventListener("beforeprint", () => all(".group > details").forEach((details) => { details.open = true; }));
   addEventListener("hashchange", arrive);
-  if (location.hash) arrive();
 
   // Charts: the value of the point under the pointer, or of the one that arrow keys lead to, beside it; and each chart as a file.
   const drawing = (tag, attributes) => {
@@ -264,15 +261,21 @@
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     return made;
   };
-  // Hoisted, as a row may be unfolded before this is read.
-  function prepare(within) {
-    for (const svg of all(".chart[data-points]", within)) svg.setAttribute("tabindex", "0");
+  const titleOf = (svg) => svg.getAttribute("aria-label").split(": ")[0];
+  const keys = element("p", { id: "chart-keys", hidden: "" }, "Arrow keys read its values.");
+  document.body.append(keys);
+  const prepare = (within) => {
+    for (const svg of all(".chart[data-points]", within)) {
+      svg.setAttribute("tabindex", "0");
+      svg.setAttribute("aria-describedby", keys.id);
+    }
     for (const figure of all("figure", within)) {
-      if (!figure.querySelector("svg.chart")) continue;
-      const title = "Save this chart as an SVG file";
+      const svg = figure.querySelector("svg.chart");
+      if (!svg) continue;
+      const title = `Save as an SVG file: ${titleOf(svg)}`;
       figure.append(element("button", { type: "button", class: "save", title, "aria-label": title }, "SVG"));
     }
-  }
+  };
   prepare(document);
   const tip = element("div", { class: "tip", hidden: "" });
   const said = element("div", { class: "spoken", "aria-live": "polite" });
@@ -342,7 +345,7 @@
     const { width, height } = svg.viewBox.baseVal;
     const copy = svg.cloneNode(true);
     copy.querySelector(".ring")?.remove();
-    for (const name of ["tabindex", "data-points", "data-runs", "aria-label"]) copy.removeAttribute(name);
+    for (const name of ["tabindex", "data-points", "data-runs", "aria-label", "aria-describedby"]) copy.removeAttribute(name);
     const rules = [...document.styleSheets[0].cssRules].filter((rule) => /^[.:]/.test(rule.selectorText));
     const run = /\bof(\d)\b/.exec(figure.className)?.[1];
     const light = (name) => rules[0].style.getPropertyValue(name === "--s0" && run ? "--s" + run : name);
@@ -357,7 +360,7 @@
       }
       return parts;
     };
-    const title = lines(svg.getAttribute("aria-label").split(": ")[0], width / 9);
+    const title = lines(titleOf(svg), width / 9);
     const below = [figure.querySelector("figcaption")?.textContent ?? "", data?.source ?? ""];
     const source = below.filter(Boolean).flatMap((text) => lines(text, width / 6));
     const top = 18 * title.length + 10;
@@ -387,4 +390,6 @@
     const button = event.target.closest("button.save");
     if (button) saved(button.closest("figure"));
   });
+  // Last, as a row that it unfolds is drawn with all of the above.
+  if (location.hash) arrive();
 })();

@@ -7,7 +7,7 @@ use crate::chart::theme_variables;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of the script, in base64; a test computes the expected value.
-const SCRIPT_SHA256: &str = "c713C8Qbn8plc5+zsnQ+QGq6vSQ7qcI5lZKZSnWaR/s=";
+const SCRIPT_SHA256: &str = "zOjXqBWVADiWBOGefK+Unz8GPP+7bChRGJ+6AFYXAM8=";
 
 /// The whole document. Its content security policy allows exactly this script and the style: no
 /// network, no other script.
@@ -80,6 +80,7 @@ pub(super) fn toolbar(links: &[(String, String)], kinds: Kinds) -> Markup {
                         option value="care" { "? unverified" }
                         option value="flagged" { "flagged" }
                         option value="none" { "without a number" }
+                        option value="withheld" { "withheld" }
                     }
                     output id="count" for="filter" aria-live="polite" {}
                 }

@@ -1,7 +1,7 @@
 //! The table of a group: one run with all its columns, a few runs side by side, or many as lines.
 
 use maud::{Markup, html};
-use syscost_results::{Measurement, Run, Unit};
+use syscost_results::{Measurement, Run, Status, Unit};
 
 use crate::chart::{Value, formatted};
 use crate::sentence::{self, Mark};
@@ -15,21 +15,21 @@ use super::{MAX_COLUMNS, details, key, words};
 
 /// How the table shows runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(super) enum Shape {
     One,
     SideBySide(usize),
     /// The two sides of a comparison of more runs than have columns.
     Sides,
-    Many(usize),
+    Many,
 }
 
 impl Shape {
-    fn of(runs: usize, is_compared: bool) -> Self {
+    pub(super) fn of(runs: usize, is_compared: bool) -> Self {
         match runs {
             0 | 1 => Shape::One,
             few if few <= MAX_COLUMNS => Shape::SideBySide(few),
             _ if is_compared => Shape::Sides,
-            many => Shape::Many(many),
+            _ => Shape::Many,
         }
     }
 
@@ -40,7 +40,7 @@ impl Shape {
             Shape::SideBySide(2) => "rows few two",
             Shape::SideBySide(_) => "rows few",
             Shape::Sides => "rows sides",
-            Shape::Many(_) => "rows many",
+            Shape::Many => "rows many",
         }
     }
 }
@@ -95,7 +95,7 @@ fn heading(shape: Shape, changes: Option<&Changes<'_>>) -> Markup {
             Shape::SideBySide(runs) => {
                 @for index in 0..runs { (column("median", "num", Some(key(index)))) }
                 @if let Some(changes) = changes { (changes.heading()) }
-                @if has_intervals(runs, changes) { (axis(runs)) }
+                @if has_intervals(runs, changes.is_some()) { (axis(runs)) }
                 (column("evidence", "", None)) (column("flags", "flags", None))
             }
             Shape::Sides => {
@@ -103,7 +103,7 @@ fn heading(shape: Shape, changes: Option<&Changes<'_>>) -> Markup {
                     (changes.medians_heading()) (changes.heading())
                 }
             }
-            Shape::Many(_) => {
+            Shape::Many => {
                 (column("last", "num", None)) (column("first", "num", None)) (column("lowest", "num", None))
                 (column("highest", "num", None)) (column("spread", "num", None))
                 th scope="col" class="plot" { "over the runs" }
@@ -117,17 +117,21 @@ fn heading(shape: Shape, changes: Option<&Changes<'_>>) -> Markup {
 fn body(shape: Shape, row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
     let latest = row.latest;
     let mark = Mark::of(&latest.evidence);
-    let numbered = Figures::of(latest).is_some();
+    let kind = match Figures::of(latest) {
+        Some(_) => words::class(mark),
+        None if latest.status == Status::Withheld => "withheld",
+        None => "none",
+    };
     let change = changes.map(|changes| changes.class(row.name));
     html! {
-        tbody id=(place(row.name)) data-mark=(if numbered { words::class(mark) } else { "none" }) data-change=[change] {
+        tbody id=(place(row.name)) data-mark=(kind) data-change=[change] {
             tr class="row" {
                 th scope="row" { (name(row)) }
                 @match shape {
                     Shape::One => (one(latest)),
                     Shape::SideBySide(_) => (side_by_side(row, changes)),
                     Shape::Sides => @if let Some(changes) = changes { (changes.medians(row.name)) (changes.cells(row.name)) },
-                    Shape::Many(_) => (many(row)),
+                    Shape::Many => (many(row)),
                 }
             }
         }
@@ -191,19 +195,22 @@ fn one(row: &Measurement) -> Markup {
 
 /// Whether there is room for the intervals of so many runs side by side: not beside a ratio of more
 /// than two.
-fn has_intervals(runs: usize, changes: Option<&Changes<'_>>) -> bool {
-    runs <= 2 || changes.is_none()
+pub(super) fn has_intervals(runs: usize, is_compared: bool) -> bool {
+    runs <= 2 || !is_compared
 }
 
 /// The cells of a row of a few runs.
 fn side_by_side(row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
-    let medians: Vec<Option<f64>> = row.of_runs.iter().map(|row| row.and_then(median)).collect();
+    let alike: Vec<Option<&Measurement>> = row.alike().collect();
     html! {
-        @for (measurement, median) in row.of_runs.iter().zip(&medians) {
-            (cell(*median, &short(*measurement)))
+        @for (measurement, alike) in row.of_runs.iter().zip(&alike) {
+            (cell(alike.and_then(median), &html! {
+                (short(*measurement))
+                @if measurement.is_some() && alike.is_none() { " " small class="quiet" { "other definition" } }
+            }))
         }
         @if let Some(changes) = changes { (changes.cells(row.name)) }
-        @if has_intervals(row.of_runs.len(), changes) { td class="plot" { (intervals(&row.of_runs)) } }
+        @if has_intervals(row.of_runs.len(), changes.is_some()) { td class="plot" { (intervals(&alike)) } }
         td data-v=(Mark::of(&row.latest.evidence) as u8) {
             @for measurement in row.of_runs.iter().flatten().filter(|row| Figures::of(row).is_some()) { (words::mark(&measurement.evidence)) " " }
         }

@@ -24,18 +24,18 @@ pub(super) fn within(run: &Run, percent: f64) -> usize {
     widths.filter(|width| *width <= percent).count()
 }
 
+/// Number of a run's rows with figures whose evidence says this.
+pub(super) fn marked(run: &Run, mark: Mark) -> usize {
+    let rows = run.measurements.iter();
+    let rows = rows.filter(|row| row.status.has_figures() && Mark::of(&row.evidence) == mark);
+    rows.count()
+}
+
 /// The counts of one run; those that the filter knows lead to their rows.
 pub(super) fn counts(run: &Run) -> Markup {
     let count = |status| {
         let rows = run.measurements.iter();
         rows.filter(|row| row.status == status).count()
-    };
-    let marked = |mark| {
-        let rows = run
-            .measurements
-            .iter()
-            .filter(|row| row.status.has_figures());
-        rows.filter(|row| Mark::of(&row.evidence) == mark).count()
     };
     let others = Status::ALL
         .into_iter()
@@ -60,10 +60,10 @@ pub(super) fn counts(run: &Run) -> Markup {
                 true => "rows measured".to_owned(),
                 false => format!("rows measured; {}", others.join(", ")),
             }))
-            (tile(&format!("✓ {}", marked(Mark::Confirmed)), "good", Some("good"), "confirmed: what was done was counted"))
-            (tile(&format!("? {}", marked(Mark::Unverified)), "care", Some("care"), "unverified: not all could be counted"))
+            (tile(&format!("✓ {}", marked(run, Mark::Confirmed)), "good", Some("good"), "confirmed: what was done was counted"))
+            (tile(&format!("? {}", marked(run, Mark::Unverified)), "care", Some("care"), "unverified: not all could be counted"))
             @let withheld = count(Status::Withheld);
-            (tile(&number(withheld), if withheld > 0 { "bad" } else { "" }, (withheld > 0).then_some("none"), "withheld: the evidence contradicts"))
+            (tile(&number(withheld), if withheld > 0 { "bad" } else { "" }, (withheld > 0).then_some("withheld"), "withheld: the evidence contradicts"))
             @if let Some(ours) = cores_ours(run) { (tile(&ours, "", None, "of the time the cores were ours")) }
             (tile(&number(within(run, 10.0)), "", None, &format!("known within ±10 %, {} of them within ±2 %", within(run, 2.0))))
         }

@@ -12,7 +12,7 @@ use syscost_report::chart::{
     self, Bar, Border, Chart, Labels, Style, TextOptions, Theme, Value, caption, draw, text,
 };
 use syscost_results::numbers::{Numbers, numbers};
-use syscost_results::overview::{Overview, overview};
+use syscost_results::overview::{Overview, of_shared_caches, overview};
 use syscost_results::{Measurement, Run, Unit};
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
@@ -187,19 +187,13 @@ fn chosen(meant: &Meant, arguments: &PlotArguments) -> Result<(Chosen, Labels)> 
     Ok((chosen, labels))
 }
 
-/// The caches that the last run that looked for them found, if what is drawn is the latency of loads alone, and the
-/// machines of all runs have the same.
+/// The caches that were found, if what is drawn is the latency of loads alone.
 fn borders(rows: &[Vec<&Measurement>], runs: &[Run]) -> Vec<Border> {
-    let alike = |pair: &[Run]| pair[0].machine.caches == pair[1].machine.caches;
-    let of_loads = |overview: &Overview<'_>| {
-        let id = overview.curve.first().map(|load| &load.row.id);
-        rows.iter().flatten().all(|row| Some(&row.id) == id)
-    };
-    let mut found = runs.iter().rev().map(|run| overview(run, None));
-    found
-        .find(|overview| of_loads(overview) && !overview.caches.is_empty())
-        .filter(|_| runs.windows(2).all(alike))
-        .map_or_else(Vec::new, |overview| chart::borders(&overview.caches))
+    let all: Vec<Overview<'_>> = runs.iter().map(|run| overview(run, None)).collect();
+    let id = all.iter().find_map(|one| Some(&one.curve.first()?.row.id));
+    let mut drawn = rows.iter().flatten();
+    let found = of_shared_caches(&all).filter(|_| drawn.all(|row| Some(&row.id) == id));
+    found.map_or_else(Vec::new, |found| chart::borders(&found.caches))
 }
 
 /// Charts the numbers every programmer should know as bars.

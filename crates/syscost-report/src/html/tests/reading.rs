@@ -5,6 +5,7 @@ use syscost_results::Measurement;
 use syscost_results::compare::{Change, compare};
 
 use super::*;
+use crate::sentence::Mark;
 
 const NAME: &str = "syscall.null{call=getppid}";
 
@@ -46,6 +47,67 @@ fn a_row_without_an_interval_shows_none() {
         let said = row.matches("title=\"no interval\"").count();
         assert_eq!(said, runs.len(), "{row}");
         assert!(!row.contains("width:"), "{row}");
+    }
+}
+
+#[test]
+fn numbers_of_another_definition_do_not_stand_on_a_line() {
+    let new = scaled(&fixture::run(), "new", 1.1);
+    let mut old = scaled(&new, "old", 3.0);
+    for row in old.measurements.iter_mut().filter(|row| row.name == NAME) {
+        row.revision += 1;
+    }
+    let page = draw(&[&old, &new]);
+    let row = row_of(&page, NAME);
+    assert_eq!(row.matches("other definition").count(), 1, "{row}");
+    assert_eq!(row.matches("class=\"ci ").count(), 1, "{row}");
+    let page = draw(&[&old, &new, &new, &new, &new]);
+    let row = row_of(&page, NAME);
+    assert!(row.contains("0.0 %"), "they are spread: {row}");
+    assert!(!row.contains("261"), "{row}");
+}
+
+#[test]
+fn a_run_has_one_count_of_what_is_confirmed() {
+    let mut run = fixture::run();
+    // As is a bound that was counted.
+    let confirmed = run.measurements[0].evidence.clone();
+    let mut rows = run.measurements.iter_mut();
+    let bound = rows.find(|row| row.status == Status::BelowResolution);
+    bound.expect("a bound").evidence = confirmed;
+    let count = super::super::trust::marked(&run, Mark::Confirmed);
+    assert!(draw(&[&run]).contains(&format!("✓ {count}</b>")));
+    let cell = format!("data-head=\"✓ confirmed\">{count}</td>");
+    assert_eq!(draw(&[&run, &run]).matches(&cell).count(), 2);
+}
+
+#[test]
+fn the_legend_explains_what_is_there() {
+    let run = fixture::run();
+    for (count, is_compared, pictures, has_best) in [
+        (1, false, Some("row's own"), true),
+        (2, true, Some("first run's"), true),
+        (3, false, Some("first run's"), true),
+        (3, true, None, true),
+        (5, false, None, false),
+        (5, true, None, false),
+    ] {
+        let runs = vec![&run; count];
+        let comparison = is_compared.then(|| compare(&[&run], &[&run], &[]));
+        let options = PageOptions {
+            comparison,
+            ..PageOptions::default()
+        };
+        let page = page(&runs, &options);
+        let (_, legend) = page.split_once("id=\"legend\"").expect("a legend");
+        let case = format!("{count} runs, compared: {is_compared}");
+        assert_eq!(legend.contains("<dt>best</dt>"), has_best, "{case}");
+        assert_eq!(legend.contains("<dt>cycles</dt>"), has_best, "{case}");
+        let explained = legend.contains("<dt>picture</dt>");
+        assert_eq!(explained, pictures.is_some(), "{case}");
+        if let Some(whose) = pictures {
+            assert!(legend.contains(&format!("of the {whose} median")), "{case}");
+        }
     }
 }
 
@@ -148,11 +210,13 @@ fn every_chart_shows_the_numbers_of_the_run_it_names() {
             let (_, number) = point.rsplit_once(": ").expect("a figure");
             let numbers: Vec<String> = runs[own].measurements.iter().filter_map(shown).collect();
             assert!(numbers.iter().any(|one| one == number), "{point}");
-            let written = format!("value label s{own}");
-            assert!(
-                figure.contains(&written) || figure.contains("curve s"),
-                "{figure}"
-            );
+            for (other, run) in runs.iter().enumerate().filter(|(other, _)| *other != own) {
+                let mut numbers = run.measurements.iter().filter_map(shown);
+                assert!(!numbers.any(|one| one == number), "{point}: of {other}");
+            }
+            let written = ["value label", "curve"].map(|class| format!("{class} s{own}"));
+            let is_written = written.iter().any(|class| figure.contains(class));
+            assert!(is_written, "{figure}");
             assert!(
                 figure.contains(&format!("{}: ", ["A", "B", "C"][own])),
                 "{figure}"
