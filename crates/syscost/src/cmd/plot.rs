@@ -284,13 +284,17 @@ fn names_and_source(runs: &[Run]) -> (Vec<String>, Vec<String>) {
         let parts: Vec<&str> = parts.map(|(_, part)| part.as_str()).collect();
         parts.join(", ")
     };
-    let mut names: Vec<String> = all.iter().map(|facts| joined(facts, false)).collect();
-    for index in 0..names.len() {
+    let told: Vec<String> = all.iter().map(|facts| joined(facts, false)).collect();
+    let name = |(index, name): (usize, &String)| {
         // Runs that began in the same minute, on one machine.
-        if names.iter().filter(|name| **name == names[index]).count() > 1 {
-            names[index] = format!("{} {}", names[index], runs[index].id);
+        let is_alone = told.iter().filter(|other| *other == name).count() == 1;
+        match (is_alone, name.as_str()) {
+            (true, _) => name.clone(),
+            (false, "") => runs[index].id.clone(),
+            (false, _) => format!("{name} {}", runs[index].id),
         }
-    }
+    };
+    let mut names: Vec<String> = told.iter().enumerate().map(name).collect();
     if runs.len() < 2 {
         names.clear();
     }
