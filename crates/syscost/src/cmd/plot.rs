@@ -334,3 +334,23 @@ impl From<PlotKind> for Kind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_one_title_are_told_apart_by_their_rows() {
+        let number = Number {
+            title: "read".to_owned(),
+            row: Some("memory.read{simd=sse2}".to_owned()),
+            ..Number::default()
+        };
+        for (titles, name) in [
+            (&["call", "read"][..], "read"),
+            (&["read", "read"], "read, simd=sse2"),
+        ] {
+            assert_eq!(label(&number, titles), name);
+        }
+    }
+}
