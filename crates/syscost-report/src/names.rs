@@ -4,6 +4,10 @@ use syscost_results::row_name;
 
 use crate::paint::width;
 
+/// Number of names of a set up to which they are told apart when shortened: each is compared with all
+/// others. More are not shortened.
+const MAX_COMPARED: usize = 500;
+
 /// The names of a table's rows, each shortened to at most this width; `None` for one that cannot be
 /// told apart from the others when shortened, which has to stand somewhere as a whole.
 pub(crate) fn distinct(names: &[&str], max_width: usize) -> Vec<Option<String>> {
@@ -12,8 +16,11 @@ pub(crate) fn distinct(names: &[&str], max_width: usize) -> Vec<Option<String>> 
 }
 
 /// A name, shortened to at most this width so that it cannot be taken for one of the `others`;
-/// `None` if that is impossible.
+/// `None` if that is impossible, or takes too long as there are so many.
 pub(crate) fn short(name: &str, others: &[&str], max_width: usize) -> Option<String> {
+    if others.len() > MAX_COMPARED {
+        return Some(name.to_owned()).filter(|name| width(name) <= max_width);
+    }
     let short = cut_case(name, others, max_width)?;
     let is_other = |other: &&str| *other != name && may_mean(&short, other);
     let is_distinct = short == name || !others.iter().any(is_other);
@@ -24,7 +31,7 @@ pub(crate) fn short(name: &str, others: &[&str], max_width: usize) -> Option<Str
 /// `max_width`: first those that distinguish it least from the `others`, of these the ones that all
 /// share, then those in the middle; then the beginning of its id. `None` if that does not suffice: a
 /// word is never cut.
-pub(crate) fn cut_case(name: &str, others: &[&str], max_width: usize) -> Option<String> {
+fn cut_case(name: &str, others: &[&str], max_width: usize) -> Option<String> {
     let fits = |text: &String| width(text) <= max_width;
     let mut found = name.to_owned();
     if fits(&found) {
@@ -163,6 +170,25 @@ mod tests {
             ("a=1,…,a=1", "a=1"),
         ] {
             assert!(!may_mean(short, name), "{short} {name}");
+        }
+    }
+
+    #[test]
+    fn of_very_many_names_only_those_that_fit_stand_beside_their_numbers() {
+        let many = |count: usize| -> Vec<String> {
+            let names = (0..count).map(|index| format!("op=read,simd=avx512,n={index}"));
+            names.chain(["a=1".to_owned()]).collect()
+        };
+        for (count, first) in [
+            (9, Some("…,n=0")),
+            (MAX_COMPARED - 1, Some("…,n=0")),
+            (MAX_COMPARED, None),
+        ] {
+            let names = many(count);
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let found = distinct(&names, 9);
+            assert_eq!(found[0].as_deref(), first, "{count}");
+            assert_eq!(found[count].as_deref(), Some("a=1"), "{count}");
         }
     }
 

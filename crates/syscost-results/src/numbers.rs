@@ -4,10 +4,12 @@
 //! figures.
 
 mod list;
+mod side_by_side;
 
 use serde::Serialize;
 
 use self::list::{L1, LIST, Scale, Wanted};
+pub use self::side_by_side::side_by_side;
 use crate::beside::figure;
 use crate::{Estimate, Flag, Role, Run, Status, Unit, role};
 

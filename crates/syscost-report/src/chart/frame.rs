@@ -11,6 +11,9 @@ use super::{Labels, Scale, Style, canvas, caption, scale};
 
 /// Line height of the source below a chart.
 const SOURCE_LINE: f64 = 13.0;
+/// Line height of a file's title, and the size of its type in that of names, as it is bold.
+const TITLE_LINE: f64 = 20.0;
+const TITLE_TYPE: f64 = 1.4;
 /// Line height of a name.
 pub(super) const NAME_LINE: f64 = 14.0;
 /// Height of a vertical axis' title above its plot, and of a horizontal axis beneath it: ticks and title.
@@ -107,7 +110,8 @@ impl Frame<'_> {
     /// Maximum room for the names at the chart's left edge.
     pub(super) fn gutter(&self) -> f64 {
         let (narrow, wide) = (110.0, 330.0);
-        if self.is_narrow() { narrow } else { wide }
+        let usual = if self.is_narrow() { narrow } else { wide };
+        f64::min(usual, 0.4 * self.width())
     }
 
     /// A name, wrapped to the room at the chart's left edge.
@@ -153,18 +157,25 @@ impl Frame<'_> {
             .split('\n')
             .flat_map(|line| wrapped(line, max_chars as usize))
             .collect();
+        let max_chars = (self.width() - 40.0) / (TITLE_TYPE * canvas::width_of("x"));
+        let title = wrapped(&self.labels.title, max_chars as usize);
         let key = key.filter(|_| !self.runs().is_empty());
         let names = key.map_or_else(Vec::new, |_| self.wrapped_runs());
         let legend = NAME_LINE * names.iter().map(|(_, name)| name.len()).sum::<usize>() as f64;
         let (above, bottom) = match self.is_file() {
             false => (4.0, 4.0),
-            true => (42.0, 30.0 + SOURCE_LINE * (source.len() as f64 - 1.0)),
+            true => (
+                42.0 + TITLE_LINE * (title.len() as f64 - 1.0),
+                30.0 + SOURCE_LINE * (source.len() as f64 - 1.0),
+            ),
         };
         let top = above + legend + if legend > 0.0 { 6.0 } else { 0.0 };
         let mut canvas = canvas::Canvas::new(self.width(), top + height + bottom);
         if self.is_file() {
-            let labels = self.labels;
-            canvas.text((20.0, 28.0), "title", canvas::Anchor::Start, &labels.title);
+            for (index, line) in title.iter().enumerate() {
+                let place = (20.0, 28.0 + TITLE_LINE * index as f64);
+                canvas.text(place, "title", canvas::Anchor::Start, line.trim_end());
+            }
             for (index, line) in source.iter().enumerate() {
                 let place = (20.0, top + height + 18.0 + SOURCE_LINE * index as f64);
                 canvas.text(place, "source", canvas::Anchor::Start, line.trim_end());
@@ -208,14 +219,13 @@ impl Frame<'_> {
         }
     }
 
-    /// Left and right edge of the plot, with room for these names on the left.
+    /// Left and right edge of the plot, with room for these names on the left; type so large that it
+    /// leaves no room moves the plot out of the picture rather than turn it inside out.
     pub(super) fn edges<'b>(&self, names: impl Iterator<Item = &'b str>) -> (f64, f64) {
         let widest = names.map(canvas::width_of).fold(0.0, f64::max);
         let margin = self.margin();
-        (
-            margin + widest.min(self.gutter()) + 12.0,
-            self.width() - margin,
-        )
+        let left = margin + widest.min(self.gutter()) + 12.0;
+        (left, (self.width() - margin).max(left + 10.0))
     }
 
     /// Grid lines, labels and title of a horizontal axis beneath a plot, which needs [`BENEATH`].

@@ -12,11 +12,13 @@ use super::{
 
 /// Minimum and maximum height of a cell.
 const HEIGHTS: (f64, f64) = (10.0, 34.0);
-/// Gap between cells.
+/// Gap between cells, and its largest share of a cell's width.
 const GAP: f64 = 2.0;
+const GAP_SHARE: f64 = 0.25;
 /// Height of a panel's own heading.
 const HEADING: f64 = 26.0;
-/// The class of a value's colour is this letter and its step on the scale.
+
+/// The step of the colours that a value has.
 fn step(scale: &Scale, value: f64) -> usize {
     ((scale.share(value) * STEPS as f64) as usize).min(STEPS - 1)
 }
@@ -70,6 +72,7 @@ pub(super) fn draw(
     let names = labels.iter().flatten().map(String::as_str);
     let (left, right) = frame.edges(names.chain([parameters.1]));
     let width = (right - left) / columns.len().max(1) as f64;
+    let gap = GAP.min(GAP_SHARE * width);
     let tall = width.clamp(HEIGHTS.0, HEIGHTS.1);
     let drawn: Vec<Vec<usize>> = panels
         .iter()
@@ -88,7 +91,7 @@ pub(super) fn draw(
     let cells = panels.iter().flat_map(|panel| &panel.cells);
     let known = || cells.clone().flatten().flatten().copied();
     let values: Vec<String> = known().map(|value| quantity(frame.unit, value)).collect();
-    let writing = Writing::that_fits(&values, width - GAP - 2.0);
+    let writing = Writing::that_fits(&values, width - gap - 2.0);
     let scale = Scale::exactly(known());
     canvas.text((left - 12.0, top - 6.0), "tick", Anchor::End, parameters.1);
     let mut y = top;
@@ -113,7 +116,7 @@ pub(super) fn draw(
                 let corner = (left + width * column as f64, y);
                 let (across, down) = parameters;
                 let step = step(&scale, value);
-                let size = (width - GAP, tall - GAP);
+                let size = (width - gap, tall - gap);
                 canvas.rect(corner, size, &format!("c{step}"));
                 let mut what = format!("{across} {name}, {down} {}: {text}", rows[row]);
                 if !panel.label.is_empty() {
@@ -122,7 +125,7 @@ pub(super) fn draw(
                 let middle = (corner.0 + size.0 / 2.0, corner.1 + size.1 / 2.0);
                 canvas.point(middle, panel.run, what);
                 if let Some(text) = writing.of(&text) {
-                    let middle = (corner.0 + (width - GAP) / 2.0, y + tall / 2.0 + 3.0);
+                    let middle = (corner.0 + (width - gap) / 2.0, y + tall / 2.0 + 3.0);
                     let class = format!("value t{step}");
                     canvas.text(middle, &class, Anchor::Middle, text);
                 }
@@ -130,7 +133,7 @@ pub(super) fn draw(
             y += tall;
         }
     }
-    let middle = |column: usize| left + width * (column as f64 + 0.5) - GAP / 2.0;
+    let middle = |column: usize| left + width * (column as f64 + 0.5) - gap / 2.0;
     let heads: Vec<(f64, String)> = columns
         .iter()
         .enumerate()

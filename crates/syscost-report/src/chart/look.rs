@@ -1,5 +1,7 @@
 //! How series are told apart: by colour, and without colours by dashes and by the shape of marks.
 
+use std::collections::HashMap;
+
 use super::canvas::Shape;
 
 /// Number of colours; after these come the same again, dashed.
@@ -61,15 +63,11 @@ impl Look {
 
 /// The place of each of these labels among those that differ, and how many differ.
 pub(super) fn places<'l>(labels: impl Iterator<Item = &'l str>) -> (Vec<usize>, usize) {
-    let mut known: Vec<&str> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
     let places = labels.map(|label| {
-        known
-            .iter()
-            .position(|one| *one == label)
-            .unwrap_or_else(|| {
-                known.push(label);
-                known.len() - 1
-            })
+        let next = known.len();
+        *known.entry(label).or_insert(next)
     });
-    (places.collect(), known.len())
+    let places = places.collect();
+    (places, known.len())
 }

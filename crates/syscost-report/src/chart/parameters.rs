@@ -1,19 +1,21 @@
 //! The parameters of rows: which of them differ, and which are numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use syscost_results::Measurement;
 use syscost_results::row_name::number;
 
 /// The parameters whose values differ between the rows.
-pub(super) fn varying<'a>(rows: &[&'a Measurement]) -> Vec<&'a String> {
-    let mut seen: BTreeMap<&String, BTreeSet<Option<&String>>> = BTreeMap::new();
-    for key in rows.iter().flat_map(|row| row.case.keys()) {
-        let values = seen.entry(key).or_default();
-        values.extend(rows.iter().map(|row| row.case.get(key)));
+pub(super) fn varying<'a>(rows: &[&'a Measurement]) -> BTreeSet<&'a str> {
+    // The first value, whether there is another one, and how many rows have the parameter.
+    let mut seen: BTreeMap<&str, (&str, bool, usize)> = BTreeMap::new();
+    for (key, value) in rows.iter().flat_map(|row| &row.case) {
+        let (first, differs, count) = seen.entry(key).or_insert((value, false, 0));
+        *differs |= first != value;
+        *count += 1;
     }
     seen.into_iter()
-        .filter(|(_, values)| values.len() > 1)
+        .filter(|(_, (_, differs, count))| *differs || *count < rows.len())
         .map(|(key, _)| key)
         .collect()
 }
@@ -21,19 +23,17 @@ pub(super) fn varying<'a>(rows: &[&'a Measurement]) -> Vec<&'a String> {
 /// A parameter's values in all rows: sorted if all are numbers, otherwise in order of appearance;
 /// `None` if a row lacks it.
 pub(super) fn values(rows: &[&Measurement], key: &str) -> Option<Vec<String>> {
+    let mut known: HashSet<&str> = HashSet::new();
     let mut found: Vec<String> = Vec::new();
     for row in rows {
         let value = row.case.get(key)?;
-        if !found.contains(value) {
+        if known.insert(value) {
             found.push(value.clone());
         }
     }
     if found.iter().all(|value| number(value).is_some()) {
-        found.sort_by(|a, b| {
-            number(a)
-                .unwrap_or(0.0)
-                .total_cmp(&number(b).unwrap_or(0.0))
-        });
+        let number = |value: &String| number(value).unwrap_or(0.0);
+        found.sort_by(|a, b| number(a).total_cmp(&number(b)));
     }
     Some(found)
 }

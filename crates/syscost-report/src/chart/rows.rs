@@ -1,6 +1,6 @@
 //! Chooses the chart for the rows of a run, or of several.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use syscost_results::estimate::selection::Selection;
 use syscost_results::row_name::{number, parameters};
@@ -125,6 +125,8 @@ const SURFACE_FROM: usize = 12;
 const MATRIX: (&str, &str) = ("from", "to");
 /// Maximum number of panels of a heat map; more are hard to compare.
 const MAX_PANELS: usize = 6;
+/// Maximum number of cells of a heat map, empty ones too; more are smaller than a pixel.
+const MAX_CELLS: usize = 1_000_000;
 
 /// A chart of the rows of each run, of the kind asked for or of the one that suits them: a heat map for pairs or two parameters (with a
 /// panel for each value of what else differs, if both are numbers), a curve for a parameter that is a size or has many numbers, the samples
@@ -319,17 +321,15 @@ fn curve(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
     }
     let (parameter, _) = best?;
     let mut lines: Vec<Line> = Vec::new();
+    let mut known: HashMap<(String, usize), usize> = HashMap::new();
     for (Of { run, row }, label) in labelled(of, rows, &labels(rows, &[&parameter])) {
         let point = (number(row.case.get(&parameter)?)?, value(row)?);
-        let same = |line: &&mut Line| line.label == label && line.run == run;
-        match lines.iter_mut().find(same) {
-            Some(line) => line.points.push(point),
-            None => lines.push(Line {
-                label,
-                run,
-                points: vec![point],
-            }),
+        let index = *known.entry((label.clone(), run)).or_insert(lines.len());
+        if index == lines.len() {
+            let points = Vec::new();
+            lines.push(Line { label, run, points });
         }
+        lines[index].points.push(point);
     }
     for line in &mut lines {
         line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -351,7 +351,7 @@ fn axes<'a>(rows: &[&'a Measurement]) -> Option<(&'a str, &'a str)> {
     let keys = varying(rows);
     let mut named: Vec<&str> = parameters(&rows.first()?.name)
         .map(|(key, _)| key)
-        .filter(|key| keys.iter().any(|one| one == key))
+        .filter(|key| keys.contains(key))
         .collect();
     if named.len() > 2 {
         named.retain(|key| is_axis(rows, key));
@@ -389,44 +389,33 @@ fn table(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
     let keys = varying(rows);
     // A size or another number goes across, else what fills the table best.
     let names = parameters(&rows[0].name).map(|(key, _)| key);
-    let candidates = names.filter(|name| keys.iter().any(|key| key == name));
+    let candidates = names.filter(|name| keys.contains(name));
     let candidates = candidates.filter_map(|across| {
         let columns = values(rows, across)?;
+        if !(2..=MAX_COLUMNS).contains(&columns.len()) {
+            return None;
+        }
         let labels = labels(rows, &[across]);
         let (_, lines) = look::places(labels.iter().map(String::as_str));
         let share = rows.len() as f64 / (columns.len() * lines) as f64;
-        let is_table = (2..=MAX_COLUMNS).contains(&columns.len()) && lines > 1 && share >= FILLED;
         let rank = if is_axis(rows, across) {
             1.0 + share
         } else {
             share
         };
-        is_table.then_some((across, columns, labels, rank))
+        (lines > 1 && share >= FILLED).then_some((across, columns, labels, rank))
     });
     let (across, columns, labels, _) = candidates.max_by(|a, b| a.3.total_cmp(&b.3))?;
     let mut lines: Vec<String> = Vec::new();
-    for label in &labels {
-        if !lines.contains(label) {
+    let (places, _) = look::places(labels.iter().map(String::as_str));
+    for (label, place) in labels.iter().zip(places) {
+        if place == lines.len() {
             lines.push(label.clone());
         }
     }
-    let mut panels: Vec<Panel> = Vec::new();
-    for (Of { run, row }, label) in labelled(of, rows, &labels) {
-        if panels.iter().all(|panel| panel.run != run) {
-            panels.push(Panel {
-                label: String::new(),
-                run,
-                cells: vec![vec![None; columns.len()]; lines.len()],
-            });
-        }
-        let panel = panels.iter_mut().find(|panel| panel.run == run)?;
-        let column = columns
-            .iter()
-            .position(|value| *value == row.case[across])?;
-        let line = lines.iter().position(|line| *line == label)?;
-        panel.cells[line][column] = value(row).map(|value| value.median);
-    }
-    panels.sort_by_key(|panel| panel.run);
+    let cells = labelled(of, rows, &labels).into_iter();
+    let cells = cells.map(|(one, line)| (one, String::new(), line));
+    let panels = panels(cells.collect(), across, &columns, &lines)?;
     let others = keys.into_iter().filter(|key| *key != across);
     let others: Vec<String> = others.map(|key| key.replace('_', " ")).collect();
     Some(Chart::Heatmap {
@@ -444,34 +433,56 @@ fn heatmap(rows: &[&Measurement], of: &[Of<'_>]) -> Option<Chart> {
     }
     let (columns, lines) = (values(rows, across)?, values(rows, down)?);
     let several = varying(rows).len() > 2;
-    let mut panels: Vec<Panel> = Vec::new();
-    for (Of { run, row }, label) in labelled(of, rows, &labels(rows, &[across, down])) {
+    let cells = labelled(of, rows, &labels(rows, &[across, down])).into_iter();
+    let cells = cells.map(|(one, label)| {
         let label = if several { label } else { String::new() };
-        let same = |panel: &Panel| panel.label == label && panel.run == run;
-        let known = panels.iter().position(same);
-        let index = known.unwrap_or_else(|| {
-            panels.push(Panel {
-                label,
-                run,
-                cells: vec![vec![None; columns.len()]; lines.len()],
-            });
-            panels.len() - 1
-        });
-        let place =
-            |values: &[String], key| values.iter().position(|value| *value == row.case[key]);
-        let (column, line) = (place(&columns, across)?, place(&lines, down)?);
-        panels[index].cells[line][column] = value(row).map(|value| value.median);
-    }
-    // What distinguishes panels, then the runs to be compared.
-    let (places, count) = look::places(panels.iter().map(|panel| panel.label.as_str()));
-    let mut panels: Vec<(usize, Panel)> = places.into_iter().zip(panels).collect();
-    panels.sort_by_key(|(place, panel)| (*place, panel.run));
-    (count <= MAX_PANELS).then(|| Chart::Heatmap {
+        (
+            one,
+            label,
+            one.row.case.get(down).cloned().unwrap_or_default(),
+        )
+    });
+    let panels = panels(cells.collect(), across, &columns, &lines)?;
+    Some(Chart::Heatmap {
         columns: shown(across, columns),
         rows: shown(down, lines),
         parameters: (across.to_owned(), down.to_owned()),
-        panels: panels.into_iter().map(|(_, panel)| panel).collect(),
+        panels,
     })
+}
+
+/// The panels of rows, each given with the label of its panel and its line: by what distinguishes
+/// them, then by the runs to be compared. `None` if there are too many, or too many cells.
+fn panels(
+    of: Vec<(Of<'_>, String, String)>,
+    across: &str,
+    columns: &[String],
+    lines: &[String],
+) -> Option<Vec<Panel>> {
+    let (labels, count) = look::places(of.iter().map(|(_, label, _)| label.as_str()));
+    let keys = || {
+        labels
+            .iter()
+            .zip(&of)
+            .map(|(label, (one, ..))| (*label, one.run))
+    };
+    let panels = keys().collect::<BTreeSet<_>>().len();
+    if count > MAX_PANELS || panels * columns.len() * lines.len() > MAX_CELLS {
+        return None;
+    }
+    let places = |names| -> HashMap<&String, usize> { std::iter::zip(names, 0..).collect() };
+    let (column, line) = (places(columns), places(lines));
+    let mut panels: BTreeMap<(usize, usize), Panel> = BTreeMap::new();
+    for (key, (Of { run, row }, label, of_line)) in keys().zip(&of) {
+        let panel = panels.entry(key).or_insert_with(|| Panel {
+            label: label.clone(),
+            run: *run,
+            cells: vec![vec![None; columns.len()]; lines.len()],
+        });
+        let (line, column) = (line.get(of_line)?, column.get(row.case.get(across)?)?);
+        panel.cells[*line][*column] = value(row).map(|value| value.median);
+    }
+    Some(panels.into_values().collect())
 }
 
 /// A parameter's values as labels.
@@ -489,13 +500,14 @@ fn no_pair(rows: &[&Measurement]) -> NoChart {
     if let Some(other) = rows.iter().find(|row| row.id != first.id) {
         return NoChart::NoPair(format!("are of {} and {}; name one", first.id, other.id));
     }
-    let keys = varying(rows);
-    let names: Vec<&str> = keys.iter().map(|key| key.as_str()).collect();
-    let names = names.join(", ");
+    let keys: Vec<&str> = varying(rows).into_iter().collect();
+    let names = keys.join(", ");
     NoChart::NoPair(match &keys[..] {
         [] => "differ in none; draw --kind bars".to_owned(),
         [_] => format!("differ in {names} only; draw --kind bars"),
-        [_, _] => format!("differ in {names}, which not all of them have; draw --kind bars"),
+        [_, _] => format!(
+            "differ in {names}, which not all of them have, or in too many values; draw --kind bars"
+        ),
         [.., last] => {
             let value = first.case.get(*last).map_or("*", String::as_str);
             format!(
@@ -514,7 +526,7 @@ fn labels(rows: &[&Measurement], but: &[&str]) -> Vec<String> {
     rows.iter()
         .map(|row| {
             let parameters: Vec<String> = parameters(&row.name)
-                .filter(|(key, _)| !but.contains(key) && varying.iter().any(|one| one == key))
+                .filter(|(key, _)| !but.contains(key) && varying.contains(key))
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
             match (one_benchmark, parameters.join(",")) {

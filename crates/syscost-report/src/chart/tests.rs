@@ -236,6 +236,34 @@ fn two_numbers_make_a_surface_with_a_panel_for_each_other_value() {
 }
 
 #[test]
+fn a_chart_is_chosen_for_very_many_rows_whatever_they_differ_in() {
+    let numbered = |count: usize, case: fn(usize) -> String| {
+        let cases: Vec<String> = (0..count).map(case).collect();
+        rows(&cases.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let diagonal = numbered(20_000, |n| format!("a={n},b={n}"));
+    let matrix = numbered(20_000, |n| format!("from={n},to={n}"));
+    let panels = numbered(20_000, |n| format!("a={n},b={n},of=x{n}"));
+    let strangers = numbered(20_000, |n| format!("key{n}=x"));
+    for rows in [&diagonal, &matrix, &panels, &strangers] {
+        let found = chosen(rows, None).expect("a chart");
+        assert!(matches!(found.chart, Chart::Bars(bars) if bars.len() == 20_000));
+        let refused = chosen(rows, Some(Kind::Heatmap));
+        assert!(
+            matches!(refused, Err(NoChart::NoPair(_))),
+            "{:?}",
+            rows[0].name
+        );
+    }
+    let curve = chosen(&diagonal, Some(Kind::Curve)).expect("a curve");
+    assert!(matches!(curve.chart, Chart::Curve { lines, .. } if lines.len() == 20_000));
+    // Half as many rows that fill their cells are a matrix.
+    let full = numbered(10_000, |n| format!("from={},to={}", n / 100, n % 100));
+    let found = chosen(&full, None).expect("a chart");
+    assert!(matches!(found.chart, Chart::Heatmap { .. }));
+}
+
+#[test]
 fn labels_tell_only_what_differs() {
     let Chart::Bars(bars) = chosen(&rows(&["kind=tcp,of=a", "kind=tcp,of=b"]), Some(Kind::Bars))
         .expect("bars")

@@ -63,7 +63,8 @@ fn card(rows: &[&Row<'_>], all: &[Overview<'_>], options: &PageOptions<'_>) -> M
 }
 
 /// What is drawn of a benchmark: all runs in one figure; of more runs than stand side by side, the
-/// last that has numbers alone. Some benchmarks have a figure of their own for each run.
+/// last that has numbers alone. Some benchmarks have a figure of their own for each run; a run whose
+/// rows make none is then drawn by itself, too.
 fn figures(rows: &[&Row<'_>], all: &[Overview<'_>], samples: bool) -> Vec<Markup> {
     let runs: Vec<&Run> = all.iter().map(|one| one.run).collect();
     let runs = &runs[..];
@@ -78,19 +79,20 @@ fn figures(rows: &[&Row<'_>], all: &[Overview<'_>], samples: bool) -> Vec<Markup
         let (picture, caption) = files::picture(own(run).first()?, runs[run])?;
         Some(figure_of(&picture, &caption, run, runs, false))
     };
-    let alone = |run: usize| {
-        special(run).or_else(|| {
-            let (picture, caption) =
-                drawn(&[own(run)], Vec::new(), borders(&all[run..=run]), samples)?;
-            Some(figure_of(&picture, &caption, run, runs, false))
-        })
+    let plain = |run: usize| {
+        let (picture, caption) = drawn(&[own(run)], Vec::new(), borders(&all[run..=run]), samples)?;
+        Some(figure_of(&picture, &caption, run, runs, false))
     };
+    let alone = |run: usize| special(run).or_else(|| plain(run));
     if runs.len() > MAX_COLUMNS {
         return (0..runs.len()).rev().find_map(alone).into_iter().collect();
     }
-    let special: Vec<Markup> = (0..runs.len()).filter_map(special).collect();
-    if !special.is_empty() {
-        return special;
+    let special: Vec<Option<Markup>> = (0..runs.len()).map(special).collect();
+    if special.iter().any(Option::is_some) {
+        let each = special.into_iter().enumerate();
+        return each
+            .filter_map(|(run, own)| own.or_else(|| plain(run)))
+            .collect();
     }
     let of_all: Vec<Vec<&Measurement>> = (0..runs.len()).map(own).collect();
     let all = drawn(&of_all, runs::names(runs), borders(all), samples);

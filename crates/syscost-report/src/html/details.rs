@@ -60,22 +60,22 @@ fn of_samples(newest: &Row<'_>, runs: &[&Run]) -> Markup {
         let chart = Chart::Ecdf(distributions(newest, are_columns));
         chart::draw(&chart, row.unit, &labels, Theme::Page)
     };
-    let figure =
+    let of_newest =
         |picture: &Markup, caption: &str| figure_of(picture, caption, newest.run, runs, true);
     html! {
         @if !samples.is_empty() {
             @let caption = "Cumulative distribution of the samples that count; the axis ends at the 95th percentile";
-            @if are_columns { (self::figure(&ecdf(), caption)) } @else { (figure(&ecdf(), caption)) }
+            @if are_columns { (figure(&ecdf(), caption)) } @else { (of_newest(&ecdf(), caption)) }
             @let rounds = chart::rounds(&rounds, row.unit, &labels("Samples by round"));
-            (figure(&rounds, "Each fresh process: range, middle half, median of the samples that count (pale: none of it does); what lies beyond the axis is drawn at its edge"))
+            (of_newest(&rounds, "Each fresh process: range, middle half, median of the samples that count (pale: none of it does); what lies beyond the axis is drawn at its edge"))
         }
         @if !row.histogram.is_empty() {
             @let histogram = chart::histogram(&row.histogram, row.unit, &labels("Operations timed singly"));
-            (figure(&histogram, "Operations timed singly, 99.8 % of them"))
+            (of_newest(&histogram, "Operations timed singly, 99.8 % of them"))
         }
         @if row.histogram.iter().map(|(_, count)| *count).sum::<u64>() >= Tail::P99.min_operations {
             @let tail = chart::tail(&row.histogram, row.unit, &labels("Share of operations that took longer"));
-            (figure(&tail, "Share of the operations that took longer than a given time, with the tail spread out"))
+            (of_newest(&tail, "Share of the operations that took longer than a given time, with the tail spread out"))
         }
     }
 }

@@ -11,9 +11,9 @@ use syscost_report::chart::rows::{Chosen, Kind, LeftOut, NoChart, choose};
 use syscost_report::chart::{
     self, Bar, Border, Chart, Labels, Style, TextOptions, Theme, Value, caption, draw, text,
 };
-use syscost_results::numbers::{Numbers, numbers};
+use syscost_results::numbers::{Number, Numbers, numbers, side_by_side};
 use syscost_results::overview::{Overview, of_shared_caches, overview};
-use syscost_results::{Measurement, Run, Unit};
+use syscost_results::{Measurement, Run, Unit, row_name};
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
@@ -203,29 +203,34 @@ fn headline(runs: &[Run], kind: Option<PlotKind>) -> Result<Chosen> {
             Failed::Usage("`numbers` is drawn as bars only; leave --kind out".to_owned()).into(),
         );
     }
-    let mut lines: Vec<(String, Vec<Bar>)> = Vec::new();
-    for (run, of) in runs.iter().enumerate() {
-        for number in list(of).by_time() {
-            let Some(median) = number.median_ns else {
-                continue;
+    let lists: Vec<Numbers> = runs.iter().map(list).collect();
+    let mut lines: Vec<Vec<(usize, &Number, Value)>> = Vec::new();
+    for line in side_by_side(&lists) {
+        let drawn = line.into_iter().enumerate().filter_map(|(run, number)| {
+            let number = number?;
+            let value = Value {
+                median: number.median_ns?,
+                low: number.ci95_low_ns,
+                high: number.ci95_high_ns,
             };
-            let label = number.title.clone();
-            let bar = Bar {
-                label: label.clone(),
-                run,
-                value: Value {
-                    median,
-                    low: number.ci95_low_ns,
-                    high: number.ci95_high_ns,
-                },
-            };
-            match lines.iter_mut().find(|(line, _)| *line == label) {
-                Some((_, bars)) => bars.push(bar),
-                None => lines.push((label, vec![bar])),
-            }
-        }
+            Some((run, number, value))
+        });
+        lines.push(drawn.collect());
     }
-    let bars: Vec<Bar> = lines.into_iter().flat_map(|(_, bars)| bars).collect();
+    let first = lines.iter().filter_map(|line| line.first());
+    let titles: Vec<&str> = first.map(|(_, number, _)| number.title.as_str()).collect();
+    let bars = lines.iter().flat_map(|line| {
+        let label = line
+            .first()
+            .map_or_else(String::new, |(_, number, _)| label(number, &titles));
+        let bar = move |&(run, _, value): &(usize, &Number, Value)| Bar {
+            label: label.clone(),
+            run,
+            value,
+        };
+        line.iter().map(bar)
+    });
+    let bars: Vec<Bar> = bars.collect();
     if bars.is_empty() {
         let reasons = NoChart::NoNumbers(
             "the run measured nothing of the list; `syscost numbers` says why".to_owned(),
@@ -238,6 +243,17 @@ fn headline(runs: &[Run], kind: Option<PlotKind>) -> Result<Chosen> {
         title: "Latency numbers every programmer should know".to_owned(),
         left_out: Vec::new(),
     })
+}
+
+/// The name of a line of the list: with the parameters of its row if another line, of another row, has
+/// the same title.
+fn label(number: &Number, titles: &[&str]) -> String {
+    let title = &number.title;
+    let is_alone = titles.iter().filter(|other| *other == title).count() == 1;
+    match number.row.as_deref().filter(|_| !is_alone) {
+        Some(row) => format!("{title}, {}", row_name::case(row).unwrap_or(row)),
+        None => title.clone(),
+    }
 }
 
 /// What a chart shows; in characters there are no intervals.
@@ -278,13 +294,17 @@ fn names_and_source(runs: &[Run]) -> (Vec<String>, Vec<String>) {
         let parts: Vec<&str> = parts.map(|(_, part)| part.as_str()).collect();
         parts.join(", ")
     };
-    let mut names: Vec<String> = all.iter().map(|facts| joined(facts, false)).collect();
-    for index in 0..names.len() {
+    let told: Vec<String> = all.iter().map(|facts| joined(facts, false)).collect();
+    let name = |(index, name): (usize, &String)| {
         // Runs that began in the same minute, on one machine.
-        if names.iter().filter(|name| **name == names[index]).count() > 1 {
-            names[index] = format!("{} {}", names[index], runs[index].id);
+        let is_alone = told.iter().filter(|other| *other == name).count() == 1;
+        match (is_alone, name.as_str()) {
+            (true, _) => name.clone(),
+            (false, "") => runs[index].id.clone(),
+            (false, _) => format!("{name} {}", runs[index].id),
         }
-    }
+    };
+    let mut names: Vec<String> = told.iter().enumerate().map(name).collect();
     if runs.len() < 2 {
         names.clear();
     }
@@ -305,6 +325,26 @@ impl From<PlotKind> for Kind {
             PlotKind::Violin => Kind::Violin,
             PlotKind::Curve => Kind::Curve,
             PlotKind::Heatmap => Kind::Heatmap,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_one_title_are_told_apart_by_their_rows() {
+        let number = Number {
+            title: "read".to_owned(),
+            row: Some("memory.read{simd=sse2}".to_owned()),
+            ..Number::default()
+        };
+        for (titles, name) in [
+            (&["call", "read"][..], "read"),
+            (&["read", "read"], "read, simd=sse2"),
+        ] {
+            assert_eq!(label(&number, titles), name);
         }
     }
 }

@@ -4,7 +4,7 @@ use syscost_results::Measurement;
 
 use super::{rows, value};
 use crate::chart::rows::{Kind, choose};
-use crate::chart::{Chart, Labels, TextOptions, Theme, Value, draw, text};
+use crate::chart::{Chart, Labels, Style, TextOptions, Theme, Value, draw, text};
 
 /// Rows of `cases`, each costing `median` times its place.
 fn costing(cases: &[&str], median: f64) -> Vec<Measurement> {
@@ -108,6 +108,59 @@ fn every_kind_draws_each_run_with_its_own_numbers_and_only_those() {
 }
 
 #[test]
+fn the_largest_type_in_the_smallest_picture_draws_every_kind() {
+    let points: Vec<String> = [1, 10, 100, 500]
+        .iter()
+        .flat_map(|fds| ["compare_exchange", "pipe"].map(|of| format!("of={of},fds={fds}")))
+        .collect();
+    let points: Vec<&str> = points.iter().map(String::as_str).collect();
+    let runs = [costing(&points, 10.0), costing(&points, 7e5)];
+    let labels = Labels {
+        title: "of all kinds".to_owned(),
+        source: "Imaginary CPU".to_owned(),
+        ..labels(&["A: <one>", "B: two"])
+    };
+    let unit = syscost_results::Unit::Nanoseconds;
+    let mut charts: Vec<Chart> = [
+        Kind::Bars,
+        Kind::Curve,
+        Kind::Violin,
+        Kind::Ecdf,
+        Kind::Heatmap,
+    ]
+    .map(|kind| chart(&runs, Some(kind)))
+    .into();
+    charts.push(Chart::OverRuns {
+        points: vec![("a".to_owned(), Some(value(5.0))), ("b".to_owned(), None)],
+        changes: vec![1],
+    });
+    for (chart, theme) in charts
+        .iter()
+        .flat_map(|chart| [Theme::Page, Theme::Wide, Theme::Light].map(|theme| (chart, theme)))
+    {
+        for height in [None, Some(100.0)] {
+            let style = Style {
+                width: 200.0,
+                height,
+                font_size: 48.0,
+                ..Style::from(theme)
+            };
+            let svg = draw(chart, unit, &labels, style).into_string();
+            assert!(svg.ends_with("</svg>"), "{chart:?}");
+            for wrong in ["NaN", "inf", "width=\"-", "height=\"-"] {
+                assert!(!svg.contains(wrong), "{wrong} in {chart:?}: {svg}");
+            }
+            // The title is whole, a line after the other.
+            let titles = svg.split("class=\"title\">").skip(1);
+            let titles = titles.filter_map(|text| text.split('<').next());
+            let whole = titles.collect::<String>().replace(' ', "");
+            let is_file = theme == Theme::Light;
+            assert_eq!(whole, if is_file { "ofallkinds" } else { "" });
+        }
+    }
+}
+
+#[test]
 fn runs_differ_in_colour_and_in_shape() {
     let cases = ["of=a", "of=b"];
     let chart = chart(&[costing(&cases, 1.0), costing(&cases, 900.0)], None);
@@ -140,4 +193,12 @@ fn in_a_terminal_marks_tell_the_runs_without_colours() {
     assert!(lines[1].starts_with("of=b  ● 2.00 ns"), "{text}");
     assert!(lines[2].starts_with("      ■  900 ns"), "{text}");
     assert!(text.contains("\n● one\n■ two\n"), "{text}");
+
+    // A run of which nothing is drawn has no key.
+    let alone = self::chart(&[Vec::new(), costing(&cases, 900.0)], None);
+    let text = crate::chart::text(&alone, unit, &labels(&["one", "two"]), options).expect("text");
+    assert!(
+        text.contains("\n■ two\n") && !text.contains("one"),
+        "{text}"
+    );
 }

@@ -81,7 +81,9 @@ pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) ->
         Chart::Violin(_) | Chart::OverRuns { .. } => return None,
     };
     if let Chart::Bars(_) = chart {
-        for (run, name) in runs.iter().enumerate() {
+        let drawn = chart.runs();
+        let named = runs.iter().enumerate();
+        for (run, name) in named.filter(|(run, _)| drawn.contains(run)) {
             let (style, mark) = key(run, true);
             let mark = options.paint().text(style, &mark.to_string());
             body.push_str(&format!("{mark} {name}\n"));

@@ -20,6 +20,10 @@ const FONTS: [&[u8]; 2] = [
 /// Pixels of a PNG for each CSS pixel of the chart: sharp on screens that have two, and in print.
 const SCALE: f32 = 2.0;
 
+/// Maximum number of pixels of a PNG on a side, and of all, each of which takes four bytes.
+const MAX_SIDE: u32 = 32_000;
+const MAX_PIXELS: u64 = 100_000_000;
+
 /// CSS pixels in an inch.
 const DPI: f32 = 96.0;
 
@@ -42,7 +46,10 @@ pub(super) fn png(svg: &str) -> Result<Vec<u8>> {
     let tree = tree(svg)?;
     let pixels = |size: f32| (SCALE * size).ceil() as u32;
     let (width, height) = (pixels(tree.size().width()), pixels(tree.size().height()));
-    let mut pixmap = Pixmap::new(width, height).ok_or_else(|| {
+    let is_picture =
+        width.max(height) <= MAX_SIDE && u64::from(width) * u64::from(height) <= MAX_PIXELS;
+    let pixmap = is_picture.then(|| Pixmap::new(width, height)).flatten();
+    let mut pixmap = pixmap.ok_or_else(|| {
         Failed::Usage(format!(
             "a PNG of {width} by {height} pixels is too large; draw fewer rows, or write .svg or .pdf"
         ))
@@ -104,8 +111,21 @@ mod tests {
                 "{error:#}"
             );
         }
-        let huge = "<svg xmlns='http://www.w3.org/2000/svg' width='1000' height='900000000'/>";
-        let error = png(huge).expect_err("too large");
-        assert!(error.to_string().contains("is too large"), "{error}");
+        let of_size = |width: u32, height: u32| {
+            png(&format!(
+                "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}'/>"
+            ))
+        };
+        for (width, height) in [
+            (1000, 900_000_000),
+            (1000, 450_000),
+            (10, 16_001),
+            (16_001, 10),
+            (5001, 5000),
+        ] {
+            let error = of_size(width, height).expect_err("too large");
+            assert!(error.to_string().contains("is too large"), "{error}");
+        }
+        assert!(of_size(10, 16_000).is_ok(), "the longest side");
     }
 }
