@@ -15,7 +15,7 @@ use crate::{
     paint,
     sentence::{self, Mark},
     units::is_upper,
-    view::{Column, RATIO_LEGEND, RowView},
+    view::{RATIO_LEGEND, RowView},
     wrap::together,
 };
 
@@ -29,6 +29,8 @@ pub(crate) struct Shown<'r> {
     pub(crate) rows: Vec<RowView<'r>>,
     /// Columns that did not fit in some group.
     pub(crate) columns_left_out: BTreeSet<&'static str>,
+    /// Whether some group has a column of ratios.
+    pub(crate) has_ratios: bool,
     /// Whether some row has more flags than fitted.
     pub(crate) are_flags_left_out: bool,
 }
@@ -237,10 +239,7 @@ fn legend(shown: &Shown<'_>, verbose: bool, page: &mut Page) {
             any(|view| is_upper(&view.estimate)),
             "+ that side where it is the upper one and longer than the median: the lower is shorter",
         ),
-        (
-            any(|view| !view.cell(Column::Ratio).text.is_empty()),
-            RATIO_LEGEND,
-        ),
+        (shown.has_ratios, RATIO_LEGEND),
         (
             any(|view| view.row.status == Status::BelowResolution),
             "< the cost cannot be distinguished from zero: its bound",

@@ -186,6 +186,10 @@ impl<'r> Table<'_, 'r> {
             .rows
             .extend(section.iter().map(|row| row.view.clone()));
         let drawn = grid.draw(self.page.columns, paint);
+        let ratios = Column::Ratio;
+        let is_ratio = |row: &Row<'_>| !row.view.cell(ratios).text.is_empty();
+        self.shown.has_ratios |=
+            section.iter().any(is_ratio) && !drawn.left_out.contains(&ratios.heading());
         self.shown.columns_left_out.extend(drawn.left_out);
         self.shown.are_flags_left_out |= drawn.are_signs_left_out;
         drawn.lines.iter().for_each(|line| self.page.line(line));

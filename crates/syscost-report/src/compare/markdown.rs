@@ -3,7 +3,7 @@
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, change, clean, group_interval,
+    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, capital, change, clean, group_interval,
     group_ratio, groups_note, is_noticed, margin, medians, notices, own_notes, power, side, sides,
     single_runs, spread, summary, tail, value, verdict, why_missing,
 };
@@ -16,19 +16,18 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     out.push_str(&format!("\n- {base}: {}\n", cell(&side(&comparison.base))));
     out.push_str(&format!("- {new}: {}\n", cell(&side(&comparison.new))));
     let in_turn = comparison.paired.then(|| IN_TURN.to_owned());
-    let caveat = single_runs(comparison);
     for line in in_turn
         .into_iter()
         .chain(spread(comparison))
-        .chain(caveat.clone())
+        .chain(single_runs(comparison))
     {
         out.push_str(&format!("- {}\n", cell(&line)));
     }
-    let [base, new] = [base, new].map(|side| side[..1].to_uppercase() + &side[1..]);
+    let [base, new] = [base, new].map(capital);
     push_rows(&mut out, comparison, [&base, &new], verbose);
     out.extend(power(comparison).map(|power| format!("\nIt {power}.\n")));
     if are_few_settled(comparison) {
-        out.push_str(&format!("\nM{}.\n", &TOO_FEW[1..]));
+        out.push_str(&format!("\n{}.\n", capital(TOO_FEW)));
     }
     let facts: Vec<&Difference> = comparison
         .facts
@@ -46,9 +45,7 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
         }
     }
     push_groups(&mut out, comparison);
-    let notices = notices(comparison);
-    let notices = notices.iter().skip(usize::from(caveat.is_some()));
-    for (index, line) in notices.enumerate() {
+    for (index, line) in notices(comparison).iter().enumerate() {
         let begin = if index == 0 { "\n" } else { "" };
         out.push_str(&format!("{begin}- {}\n", cell(line)));
     }

@@ -22,8 +22,8 @@ pub use markdown::markdown;
 use markdown::push_row;
 pub use table::table;
 pub(crate) use words::{
-    are_rows_left_out, group_interval, group_ratio, groups_note, is_noticed, notices, own_notes,
-    power, sides, single_runs,
+    are_rows_left_out, capital, group_interval, group_ratio, groups_note, is_noticed, notices,
+    own_notes, power, sides, single_runs,
 };
 
 /// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; a ratio shown as 1 has no direction.

@@ -192,7 +192,7 @@ impl<'a> Changes<'a> {
                 "From " (base) @if self.of_runs.is_empty() { ", the base," }
                 " to " (new) @if self.of_runs.is_empty() { ", the new side" }
                 ", " (sentence::count(comparison.rows.len(), "row")) " compared."
-                @if comparison.paired { " " (capital(compare::IN_TURN)) "." }
+                @if comparison.paired { " " (compare::capital(compare::IN_TURN)) "." }
                 @if let Some(spread) = compare::spread(comparison) { " " (spread) "." }
             }
         }
@@ -237,7 +237,7 @@ impl<'a> Changes<'a> {
                         @if undecided == 1 { " is inconclusive: its samples" } @else { " are inconclusive: their samples" }
                         " cannot tell. "
                         @if let Some(power) = compare::power(comparison) { "This comparison " (power) ". " }
-                        @if compare::are_few_settled(comparison) { (capital(compare::TOO_FEW)) "." }
+                        @if compare::are_few_settled(comparison) { (compare::capital(compare::TOO_FEW)) "." }
                     }
                 }
                 h3 { "What else differs" }
@@ -247,7 +247,7 @@ impl<'a> Changes<'a> {
                     div {
                         h3 { "Before you act on it" }
                         ul class="notes" {
-                            @for line in compare::notices(comparison) { li { (words::broken(&line)) } }
+                            @for line in compare::single_runs(comparison).into_iter().chain(compare::notices(comparison)) { li { (words::broken(&line)) } }
                             li { (self.about_ratio()) }
                             @if !comparison.groups.is_empty() { li { (compare::groups_note(comparison, self.sides())) } }
                         }
@@ -475,11 +475,4 @@ fn word(change: Change) -> &'static str {
         Change::Same => "same",
         other => verdict(other),
     }
-}
-
-/// A sentence with a capital letter.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
