@@ -164,10 +164,8 @@ pub(crate) fn notes(view: &RowView<'_>) -> Vec<String> {
         parts.extend(more.map(|(name, value)| together(&format!("{name} {value}"))));
         notes.push(parts.join(", "));
     }
-    if view.figures.is_some() {
-        notes.extend(sentence::undisturbed(row));
-        notes.extend(sentence::states(row));
-    }
+    notes.extend(sentence::undisturbed(row));
+    notes.extend(sentence::states(row));
     for evidence in &row.evidence {
         let sign = Mark::of(std::slice::from_ref(evidence)).sign();
         notes.push(format!("{sign} {evidence}"));
@@ -176,7 +174,7 @@ pub(crate) fn notes(view: &RowView<'_>) -> Vec<String> {
         let (short, meaning) = sentence::flag(*flag);
         format!("{short}: {meaning}")
     }));
-    let details = view.details().into_iter().flatten();
+    let details = view.details.iter();
     let details: Vec<String> = details
         .map(|(name, value)| together(&format!("{name} {}", (value * 1e4).round() / 1e4)))
         .collect();

@@ -106,8 +106,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     table.page.line("");
     for section in rows.chunk_by(|a, b| a.view.group() == b.view.group()) {
         let is_of_group = |row: &&Measurement| {
-            row.status != Status::Skipped
-                && row.id.split('.').next() == Some(section[0].view.group())
+            row.status != Status::Skipped && row.group() == section[0].view.group()
         };
         let of_group = run.measurements.iter().filter(is_of_group);
         let Some(beside) = SideBySide::of(of_group, &run.directories) else {

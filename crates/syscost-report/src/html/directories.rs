@@ -15,7 +15,7 @@ pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
         return html! {};
     };
     let rows = run.measurements.iter();
-    let of_group = rows.filter(|row| row.id.split('.').next() == Some(group));
+    let of_group = rows.filter(|row| row.group() == group);
     let Some(beside) = SideBySide::of(of_group, &run.directories) else {
         return html! {};
     };

@@ -12,7 +12,7 @@ use super::whose::whose;
 pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
     let is_of_group = |run: &Run| {
         let mut rows = run.measurements.iter();
-        rows.any(|row| row.id.split('.').next() == Some(group) && finds_levels(row))
+        rows.any(|row| row.group() == group && finds_levels(row))
     };
     let found = runs.iter().enumerate().rev();
     let found = found.filter(|(_, run)| is_of_group(run));
