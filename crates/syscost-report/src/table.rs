@@ -210,6 +210,13 @@ impl<'r> Table<'_, 'r> {
         }
         let group = section[0].view.group();
         text::draw(&beside, group, self.options.verbose, &mut self.page);
+        if section.iter().any(|row| row.view.beside.is_some()) {
+            let note = format!(
+                "the reference has no room beside several directories: --case dir={} shows it",
+                beside.labels[0]
+            );
+            self.page.paragraph(INDENT, paint::DIM, &note);
+        }
         let first = beside.labels[0];
         let of_first = |row: &&Row<'_>| label_of(&row.view.row.name) == Some(first);
         for row in section.iter().filter(of_first) {
