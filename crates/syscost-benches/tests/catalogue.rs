@@ -6,6 +6,7 @@ use std::path::Path;
 
 use syscost_benches::{CATALOGUE, NEGATIVE_CONTROLS, POSITIVE_CONTROLS};
 use syscost_harness::doc::{HEADINGS, explanation};
+use syscost_harness::prelude::Role;
 use syscost_harness::{Catalogue, Entry, Row};
 
 fn all() -> impl Iterator<Item = &'static Entry> {
@@ -36,6 +37,20 @@ fn every_file_of_a_group_is_in_its_list() {
         folders.insert(group.name);
         let files: BTreeSet<String> = folders.into_iter().flat_map(benchmarks_in).collect();
         assert_eq!(files, listed, "{}", group.name);
+    }
+}
+
+#[test]
+fn what_is_never_compared_is_so_in_documents_of_newer_versions() {
+    let unknown = [("parameter", "of a newer version")];
+    let unknown = unknown.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    for never in Role::OF_THE_HOUR.into_iter().chain([Role::NfsServer]) {
+        let declared = all().flat_map(|benchmark| benchmark.roles);
+        let of_it: Vec<_> = declared.filter(|(role, _)| *role == never).collect();
+        assert!(!of_it.is_empty(), "{never:?}");
+        for (_, is_of_role) in of_it {
+            assert!(is_of_role(&unknown.clone().into()), "{never:?}");
+        }
     }
 }
 

@@ -107,7 +107,8 @@ impl Benchmark {
 pub type IsOfRole = fn(&BTreeMap<String, String>) -> bool;
 
 /// Declares what rows of a benchmark stand for in reports: a pattern of the row, then its role. A
-/// row may match several.
+/// row may match several. What holds for all rows of a benchmark is declared by `_`: also of the rows
+/// of another version, whose parameters this one may not know.
 ///
 /// ```
 /// use syscost_harness::prelude::*;
@@ -125,9 +126,16 @@ pub type IsOfRole = fn(&BTreeMap<String, String>) -> bool;
 /// let case = |size: &str| [("fds", "10"), ("size", size)].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
 /// assert_eq!(role, Role::SystemCall);
 /// assert!(is_of_role(&case("4K")) && !is_of_role(&case("64")));
+///
+/// let declared: &[_] = roles!(_ => Role::Noise);
+/// let (role, is_of_role) = declared[0];
+/// assert!(role == Role::Noise && is_of_role(&case("of a newer version")));
 /// ```
 #[macro_export]
 macro_rules! roles {
+    (_ => $role:expr) => {
+        &[($role, (|_| true) as $crate::IsOfRole)]
+    };
     ($($row:ident { $($field:tt)* } $(if $guard:expr)? => $role:expr),+ $(,)?) => {
         &[$((
             $role,

@@ -15,7 +15,7 @@ use crate::{
     paint,
     sentence::{self, Mark},
     units::is_upper,
-    view::{Column, RATIO_LEGEND, RowView},
+    view::{RATIO_LEGEND, RowView},
     wrap::together,
 };
 
@@ -29,6 +29,8 @@ pub(crate) struct Shown<'r> {
     pub(crate) rows: Vec<RowView<'r>>,
     /// Columns that did not fit in some group.
     pub(crate) columns_left_out: BTreeSet<&'static str>,
+    /// Whether some group has a column of ratios.
+    pub(crate) has_ratios: bool,
     /// Whether some row has more flags than fitted.
     pub(crate) are_flags_left_out: bool,
 }
@@ -162,10 +164,8 @@ pub(crate) fn notes(view: &RowView<'_>) -> Vec<String> {
         parts.extend(more.map(|(name, value)| together(&format!("{name} {value}"))));
         notes.push(parts.join(", "));
     }
-    if view.figures.is_some() {
-        notes.extend(sentence::undisturbed(row));
-        notes.extend(sentence::states(row));
-    }
+    notes.extend(sentence::undisturbed(row));
+    notes.extend(sentence::states(row));
     for evidence in &row.evidence {
         let sign = Mark::of(std::slice::from_ref(evidence)).sign();
         notes.push(format!("{sign} {evidence}"));
@@ -174,7 +174,7 @@ pub(crate) fn notes(view: &RowView<'_>) -> Vec<String> {
         let (short, meaning) = sentence::flag(*flag);
         format!("{short}: {meaning}")
     }));
-    let details = view.details().into_iter().flatten();
+    let details = view.details.iter();
     let details: Vec<String> = details
         .map(|(name, value)| together(&format!("{name} {}", (value * 1e4).round() / 1e4)))
         .collect();
@@ -237,10 +237,7 @@ fn legend(shown: &Shown<'_>, verbose: bool, page: &mut Page) {
             any(|view| is_upper(&view.estimate)),
             "+ that side where it is the upper one and longer than the median: the lower is shorter",
         ),
-        (
-            any(|view| !view.cell(Column::Ratio).text.is_empty()),
-            RATIO_LEGEND,
-        ),
+        (shown.has_ratios, RATIO_LEGEND),
         (
             any(|view| view.row.status == Status::BelowResolution),
             "< the cost cannot be distinguished from zero: its bound",

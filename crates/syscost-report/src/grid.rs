@@ -35,7 +35,8 @@ pub(crate) struct Grid<'t> {
 }
 
 /// Tables of as many of `count` columns as have room beside names of this width, at least of one;
-/// `of` makes the table of some of them.
+/// `of` makes the table of some of them. They are tried from one upwards: all of a hundred columns
+/// would be laid out a hundred times otherwise.
 pub(crate) fn in_parts<'t>(
     count: usize,
     width: usize,
@@ -44,9 +45,9 @@ pub(crate) fn in_parts<'t>(
 ) -> impl Iterator<Item = Grid<'t>> {
     let mut from = 0;
     std::iter::from_fn(move || {
-        let ends = (from + 1..=count).rev().map(|to| (to, of(from..to)));
-        let mut ends = ends.skip_while(|(to, grid)| *to > from + 1 && !grid.has_room(width, name));
-        let (to, grid) = ends.next()?;
+        let ends = (from + 1..=count).map(|to| (to, of(from..to)));
+        let fitting = ends.take_while(|(to, grid)| *to == from + 1 || grid.has_room(width, name));
+        let (to, grid) = fitting.last()?;
         from = to;
         Some(grid)
     })

@@ -182,11 +182,11 @@ fn contradicts(found: &Measurement, reported: f64) -> bool {
 fn cycles(run: &Run, latency: Option<&Measurement>) -> String {
     let measured = run.measurements.iter().filter(|row| row.is(Role::Load));
     let mut rates: Vec<f64> = measured
-        .filter_map(|row| Some(row.core_cycles? / row.estimate.median?))
+        .filter_map(|row| Some(row.core_cycles? / value(row)?.median))
         .collect();
     rates.sort_unstable_by(f64::total_cmp);
     let rate = rates.get(rates.len() / 2);
-    let latency = latency.and_then(|row| row.estimate.median);
+    let latency = latency.and_then(|row| Some(value(row)?.median));
     latency
         .zip(rate)
         .map_or_else(String::new, |(ns, rate)| units::cycles(ns * rate))

@@ -38,8 +38,6 @@ pub mod wrap;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
-mod labels;
-#[cfg(test)]
 mod tests;
 
 pub use table::{TableOptions, table};

@@ -81,7 +81,7 @@ impl<'a> SideBySide<'a> {
 impl Line<'_> {
     /// The id after its first dot.
     pub(crate) fn operation(&self) -> &str {
-        self.id.split_once('.').map_or(self.id, |(_, name)| name)
+        row_name::operation(self.id)
     }
 
     /// A column's median divided by the first column's, if both are positive.

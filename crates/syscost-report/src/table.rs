@@ -106,8 +106,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     table.page.line("");
     for section in rows.chunk_by(|a, b| a.view.group() == b.view.group()) {
         let is_of_group = |row: &&Measurement| {
-            row.status != Status::Skipped
-                && row.id.split('.').next() == Some(section[0].view.group())
+            row.status != Status::Skipped && row.group() == section[0].view.group()
         };
         let of_group = run.measurements.iter().filter(is_of_group);
         let Some(beside) = SideBySide::of(of_group, &run.directories) else {
@@ -186,6 +185,10 @@ impl<'r> Table<'_, 'r> {
             .rows
             .extend(section.iter().map(|row| row.view.clone()));
         let drawn = grid.draw(self.page.columns, paint);
+        let ratios = Column::Ratio;
+        let is_ratio = |row: &Row<'_>| !row.view.cell(ratios).text.is_empty();
+        self.shown.has_ratios |=
+            section.iter().any(is_ratio) && !drawn.left_out.contains(&ratios.heading());
         self.shown.columns_left_out.extend(drawn.left_out);
         self.shown.are_flags_left_out |= drawn.are_signs_left_out;
         drawn.lines.iter().for_each(|line| self.page.line(line));
@@ -207,6 +210,13 @@ impl<'r> Table<'_, 'r> {
         }
         let group = section[0].view.group();
         text::draw(&beside, group, self.options.verbose, &mut self.page);
+        if section.iter().any(|row| row.view.beside.is_some()) {
+            let note = format!(
+                "the reference has no room beside several directories: --case dir={} shows it",
+                beside.labels[0]
+            );
+            self.page.paragraph(INDENT, paint::DIM, &note);
+        }
         let first = beside.labels[0];
         let of_first = |row: &&Row<'_>| label_of(&row.view.row.name) == Some(first);
         for row in section.iter().filter(of_first) {

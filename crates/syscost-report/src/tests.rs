@@ -1,5 +1,7 @@
 //! The table of a hand-made run, in human-readable form.
 
+mod names;
+
 use insta::assert_snapshot;
 use syscost_results::{Flag, Measurement, Run, Status};
 

@@ -1,6 +1,6 @@
 //! Numbers at a readable scale: three digits, and a fourth where their interval allows it.
 
-use syscost_results::{Estimate, Measurement, Status, Unit};
+use syscost_results::{Estimate, Measurement, Unit};
 
 /// Maximum number of decimals of a number with a half width: finer than picoseconds is meaningless
 /// for a cost.
@@ -26,20 +26,16 @@ pub struct Figures {
 impl Figures {
     /// The figures that a row may show: none for a withheld row, whatever its document holds.
     pub fn of(row: &Measurement) -> Option<Self> {
-        match row.status {
-            Status::Ok => Figures::with_best(row.unit, &row.estimate, row.best()),
-            Status::BelowResolution => Figures::bound(row.unit, &row.estimate),
-            Status::AboveRange => Figures::lower_bound(row.unit, &row.estimate),
-            Status::Withheld | Status::Unsupported | Status::Failed | Status::Skipped => None,
+        let estimate = row.shown().estimate;
+        match (estimate.median, estimate.ci95_high) {
+            (Some(_), _) => Figures::new(row.unit, &estimate),
+            (None, Some(_)) => Figures::bound(row.unit, &estimate),
+            (None, None) => Figures::lower_bound(row.unit, &estimate),
         }
     }
 
     /// The figures of an estimate; `None` without a median.
     pub fn new(unit: Unit, estimate: &Estimate) -> Option<Self> {
-        Self::with_best(unit, estimate, estimate.best)
-    }
-
-    fn with_best(unit: Unit, estimate: &Estimate, best: Option<f64>) -> Option<Self> {
         let median = estimate.median?;
         let half = estimate
             .ci95_low
@@ -65,7 +61,9 @@ impl Figures {
                     false => format!("{sign}{}", up(half, decimals)),
                 }
             }),
-            best: best.map_or_else(String::new, |best| seen(best / factor, decimals)),
+            best: estimate
+                .best
+                .map_or_else(String::new, |best| seen(best / factor, decimals)),
         })
     }
 

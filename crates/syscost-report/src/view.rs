@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use syscost_results::beside::Beside;
+use syscost_results::measurement::Shown;
 use syscost_results::{Estimate, Flag, Measurement, Status, row_name};
 
 use crate::chart::Value;
@@ -20,6 +21,8 @@ pub(crate) struct RowView<'r> {
     pub(crate) row: &'r Measurement,
     /// The numbers that its status allows, in its unit.
     pub(crate) estimate: Estimate,
+    /// The numbers beside the main one that its status allows.
+    pub(crate) details: &'r BTreeMap<String, f64>,
     /// Its number as text, or its bound; `None` without one.
     pub(crate) figures: Option<Figures>,
     /// Its number; `None` if there is none or a bound only.
@@ -116,9 +119,13 @@ pub(crate) enum Tone {
 
 impl<'r> RowView<'r> {
     pub(crate) fn of(row: &'r Measurement) -> Self {
+        let Shown {
+            estimate, details, ..
+        } = row.shown();
         RowView {
             row,
-            estimate: allowed(row),
+            estimate,
+            details,
             figures: Figures::of(row),
             value: value(row),
             mark: Mark::of(&row.evidence),
@@ -133,13 +140,12 @@ impl<'r> RowView<'r> {
 
     /// The id before its first dot.
     pub(crate) fn group(&self) -> &'r str {
-        self.row.id.split('.').next().unwrap_or_default()
+        self.row.group()
     }
 
     /// The id after its first dot.
     pub(crate) fn operation(&self) -> &'r str {
-        let id = &self.row.id;
-        id.split_once('.').map_or(id, |(_, operation)| operation)
+        self.row.operation()
     }
 
     /// The case in its name, `call=getppid,via=libc`; empty for a benchmark with one.
@@ -151,12 +157,6 @@ impl<'r> RowView<'r> {
     pub(crate) fn label(&self) -> &'r str {
         let name = &self.row.name;
         name.split_once('.').map_or(name, |(_, label)| label)
-    }
-
-    /// The numbers beside the main one that its status allows.
-    pub(crate) fn details(&self) -> Option<&'r BTreeMap<String, f64>> {
-        let has_them = matches!(self.row.status, Status::Ok | Status::AboveRange);
-        has_them.then_some(&self.row.details)
     }
 
     /// Why it has no number.
@@ -287,36 +287,10 @@ pub(crate) fn tone_without_number(status: Status) -> Tone {
 
 /// The value of a row that has one. A withheld row never does, whatever its document holds.
 pub(crate) fn value(row: &Measurement) -> Option<Value> {
-    let estimate = Some(&row.estimate).filter(|_| row.status == Status::Ok)?;
+    let estimate = row.shown().estimate;
     Some(Value {
         median: estimate.median.filter(|median| median.is_finite())?,
         low: estimate.ci95_low,
         high: estimate.ci95_high,
     })
-}
-
-/// The numbers that a row's status allows: of a withheld row none, whatever its document holds.
-fn allowed(row: &Measurement) -> Estimate {
-    let nothing = Estimate {
-        rounds: row.estimate.rounds,
-        samples: row.estimate.samples,
-        ..Estimate::default()
-    };
-    match row.status {
-        Status::Ok => Estimate {
-            best: row.best(),
-            ..row.estimate.clone()
-        },
-        Status::BelowResolution => Estimate {
-            ci95_high: row.estimate.ci95_high,
-            undisturbed_percent: row.estimate.undisturbed_percent,
-            ..nothing
-        },
-        Status::AboveRange => Estimate {
-            ci95_low: row.estimate.ci95_low,
-            undisturbed_percent: row.estimate.undisturbed_percent,
-            ..nothing
-        },
-        Status::Withheld | Status::Unsupported | Status::Failed | Status::Skipped => nothing,
-    }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::evidence::{Claim, ClaimId, Evidence, Fact, RefutedBy, Verdict};
 use crate::role::Role;
+use crate::row_name;
 pub use crate::unit::Unit;
 
 /// One measured case of one benchmark; by default one that was not run.
@@ -86,6 +87,63 @@ impl Measurement {
         self.roles.contains(&role)
     }
 
+    /// Its group: the id before its first dot.
+    pub fn group(&self) -> &str {
+        row_name::group(&self.id)
+    }
+
+    /// What it measures in its group: the id after its first dot.
+    pub fn operation(&self) -> &str {
+        row_name::operation(&self.id)
+    }
+
+    /// The numbers that its status allows.
+    pub fn shown(&self) -> Shown<'_> {
+        let all = &self.estimate;
+        let nothing = Estimate {
+            rounds: all.rounds,
+            samples: all.samples,
+            ..Estimate::default()
+        };
+        let bound = Estimate {
+            undisturbed_percent: all.undisturbed_percent,
+            ..nothing.clone()
+        };
+        let (estimate, has_details) = match self.status {
+            Status::Ok if all.median.is_some() => {
+                let best = self.best();
+                (
+                    Estimate {
+                        best,
+                        ..all.clone()
+                    },
+                    true,
+                )
+            }
+            Status::BelowResolution => {
+                let ci95_high = all.ci95_high;
+                (Estimate { ci95_high, ..bound }, false)
+            }
+            Status::AboveRange => {
+                let ci95_low = all.ci95_low;
+                (Estimate { ci95_low, ..bound }, true)
+            }
+            _ => (nothing, false),
+        };
+        Shown {
+            estimate,
+            details: if has_details {
+                &self.details
+            } else {
+                &NO_DETAILS
+            },
+            rounds: match self.status.has_figures() {
+                true => self.samples.as_deref().unwrap_or_default(),
+                false => &[],
+            },
+        }
+    }
+
     /// The best sample; for a cost also from documents that kept only the smallest.
     pub fn best(&self) -> Option<f64> {
         self.estimate.best.or(match self.better {
@@ -106,6 +164,20 @@ impl Measurement {
         (self.flags, self.histogram, self.samples) = (Vec::new(), Vec::new(), None);
         self.details.clear();
     }
+}
+
+static NO_DETAILS: BTreeMap<String, f64> = BTreeMap::new();
+
+/// What may be shown of a row: nothing of a withheld one, whatever its document holds.
+#[derive(Debug, Clone)]
+pub struct Shown<'r> {
+    /// Its numbers, in its unit; of a bound nothing but it. Without a median, `ci95_high` is the
+    /// bound of a cost below resolution, and `ci95_low` that of a value above range.
+    pub estimate: Estimate,
+    /// The numbers beside them; none below resolution.
+    pub details: &'r BTreeMap<String, f64>,
+    /// The samples, by round.
+    pub rounds: &'r [RoundSamples],
 }
 
 /// Whether a measurement has a number.

@@ -7,6 +7,18 @@ pub fn id(name: &str) -> &str {
     name.split_once('{').map_or(name, |(id, _)| id)
 }
 
+/// The group in a row's name or id: what stands before the first dot.
+pub fn group(name: &str) -> &str {
+    let id = id(name);
+    id.split_once('.').map_or(id, |(group, _)| group)
+}
+
+/// The operation in a row's name or id: what stands after the first dot, without the case.
+pub fn operation(name: &str) -> &str {
+    let id = id(name);
+    id.split_once('.').map_or(id, |(_, operation)| operation)
+}
+
 /// The case in a row's name, `key=value,...`; `None` for an id alone.
 pub fn case(name: &str) -> Option<&str> {
     name.split_once('{')?.1.strip_suffix('}')
@@ -44,6 +56,17 @@ mod tests {
         assert_eq!(of("op.ramp_up"), []);
         assert_eq!(case("fs.read{dir=a,size=4K}"), Some("dir=a,size=4K"));
         assert_eq!((case("op.ramp_up"), case("fs.read{dir=a")), (None, None));
+    }
+
+    #[test]
+    fn a_name_begins_with_its_group_and_operation() {
+        for (name, of_it) in [
+            ("fs.read{dir=a.b,size=4K}", ("fs", "read")),
+            ("net.tcp.round_trip", ("net", "tcp.round_trip")),
+            ("one{dir=a.b}", ("one", "one")),
+        ] {
+            assert_eq!((group(name), operation(name)), of_it);
+        }
     }
 
     #[test]

@@ -18,11 +18,26 @@ use crate::{Failed, references};
 /// # Errors
 /// When there is no such run, or its document cannot be read.
 pub(crate) fn run(name: &str) -> Result<Run> {
-    let found = Store::of_user().find(name);
-    let mut found = found.map_err(|error| explain_missing(name, error))?;
-    CATALOGUE.assign_roles(&mut found.run);
+    let found = having(name, |_| true);
+    let (found, _) = found.map_err(|error| explain_missing(name, error))?;
     warn_of_skipped(&found);
     Ok(found.run)
+}
+
+/// Returns what [`Store::find_having`] finds, with what the rows stand for: every command reads kept
+/// runs by this.
+pub(crate) fn having(
+    name: &str,
+    mut has: impl FnMut(&Run) -> bool,
+) -> Result<(Loaded, usize), StoreError> {
+    let has = |run: &mut Run| {
+        CATALOGUE.assign_roles(run);
+        has(run)
+    };
+    let (mut loaded, passed) = Store::of_user().find_having(name, has)?;
+    // A run that was named has not been asked what it has.
+    CATALOGUE.assign_roles(&mut loaded.run);
+    Ok((loaded, passed))
 }
 
 /// Warns of the files in the directory of runs that are later than the run, but contain none.
@@ -134,16 +149,14 @@ fn explain_missing(name: &str, error: StoreError) -> anyhow::Error {
 /// When there is no such run, or its document cannot be read.
 pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<Run> {
     let mut first = None;
-    let has = |run: &mut Run| {
-        CATALOGUE.assign_roles(run);
+    let has = |run: &Run| {
         let lack = lack(run).or_else(|| was_interrupted(run).then(|| "was interrupted".to_owned()));
         let is_fit = lack.is_none();
         first = first.take().or_else(|| Some((run.id.clone(), lack?)));
         is_fit
     };
-    let found = Store::of_user().find_having(name, has);
-    let (mut loaded, passed) = found.map_err(|error| explain_missing(name, error))?;
-    CATALOGUE.assign_roles(&mut loaded.run);
+    let found = having(name, has);
+    let (loaded, passed) = found.map_err(|error| explain_missing(name, error))?;
     warn_of_skipped(&loaded);
     if let Some((id, lack)) = first.filter(|_| passed > 0) {
         let others = match passed - 1 {

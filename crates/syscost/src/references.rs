@@ -5,7 +5,7 @@ use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_report::summary;
 use syscost_results::{Machine, Run, document};
-use syscost_store::{Store, StoreError};
+use syscost_store::StoreError;
 
 use crate::{Failed, kept};
 
@@ -20,8 +20,7 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    fn of(name: &str, mut run: Run) -> Self {
-        CATALOGUE.assign_roles(&mut run);
+    fn of(name: &str, run: Run) -> Self {
         Reference {
             name: name.to_owned(),
             run,
@@ -49,7 +48,9 @@ pub(crate) fn shipped() -> impl Iterator<Item = Reference> {
 
 fn read(name: &str, text: &str) -> Reference {
     let run = document::read(text.as_bytes());
-    Reference::of(name, run.expect("a test reads every shipped reference"))
+    let mut run = run.expect("a test reads every shipped reference");
+    CATALOGUE.assign_roles(&mut run);
+    Reference::of(name, run)
 }
 
 /// Returns the reference of this name, or, without a name, the shipped one of the machine most
@@ -89,7 +90,7 @@ pub(crate) fn find(name: &str) -> Result<Reference> {
     if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
         return Ok(read(name, text));
     }
-    let loaded = Store::of_user().find(name).map_err(|error| match error {
+    let (loaded, _) = kept::having(name, |_| true).map_err(|error| match error {
         StoreError::Unknown { .. } => {
             let shipped: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
             anyhow::Error::new(Failed::Usage(format!(

@@ -47,7 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Bytes,
     better: Better::Higher,
     setup: Setup::Expensive { seconds: 0.8 },
-    roles: roles!(Row { .. } => Role::PageCache),
+    roles: roles!(_ => Role::PageCache),
     ..Benchmark::of::<Row>()
 };
 

@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "usl",
     ],
     quantity: Quantity::Level,
-    roles: roles!(Row { .. } => Role::ReadersLaw),
+    roles: roles!(_ => Role::ReadersLaw),
     ..Benchmark::computed::<Row>()
 };
 

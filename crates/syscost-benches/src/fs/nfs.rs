@@ -54,7 +54,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "nfsping",
         "nfsometer",
     ],
-    roles: roles!(Row { .. } => Role::NfsServer),
+    roles: roles!(_ => Role::NfsServer),
     ..Benchmark::of::<Row>()
 };
 

@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Gigahertz,
     better: Better::Higher,
     expect: &[within(Counter::Reported("plausible frequencies"), 0.5, 1.0)],
-    roles: roles!(Row { .. } => Role::CoreFrequency),
+    roles: roles!(_ => Role::CoreFrequency),
     ..Benchmark::of::<Row>()
 };
 

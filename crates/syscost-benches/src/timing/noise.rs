@@ -44,7 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // A task switched out twice before it continues shows only one gap; that is rare.
         at_most(Counter::Reported("switches that no gap shows"), 0.5),
     ],
-    roles: roles!(Row { .. } => Role::Noise),
+    roles: roles!(_ => Role::Noise),
     ..Benchmark::of::<Row>()
 };
 

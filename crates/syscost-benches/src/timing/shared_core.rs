@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // The measuring thread sleeps while its helper probes.
         at_least(Counter::VoluntarySwitches, 0.5),
     ],
-    roles: roles!(Row { .. } => Role::SharedCore),
+    roles: roles!(_ => Role::SharedCore),
     ..Benchmark::of::<Row>()
 };
 

@@ -341,14 +341,14 @@ impl<'a> Judged<'a> {
         let mut figures = 0;
         for (row, _) in judge::deviations(&judgement.cohorts[outlier.cohort], &entry.cells) {
             of_group
-                .entry(group(&fleet.rows[row as usize].name))
+                .entry(row_name::group(&fleet.rows[row as usize].name))
                 .or_default()
                 .1 += 1;
             figures += 1;
         }
         let rows = outlier.findings.iter().map(|finding| {
             let row = &fleet.rows[finding.row as usize];
-            of_group.entry(group(&row.name)).or_default().0 += 1;
+            of_group.entry(row_name::group(&row.name)).or_default().0 += 1;
             let cells = &entry.cells;
             let found = cells.binary_search_by_key(&finding.row, |cell| cell.row);
             let log = found.map_or(f64::NAN, |found| cells[found].log);
@@ -528,7 +528,7 @@ impl<'a> Judged<'a> {
                 let cells = &fleet.entries[*entry].cells;
                 let mut of_group: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
                 for (row, deviation) in judge::deviations(&judgement.cohorts[*cohort], cells) {
-                    let name = group(&fleet.rows[row as usize].name);
+                    let name = row_name::group(&fleet.rows[row as usize].name);
                     of_group
                         .entry(name)
                         .or_default()
@@ -558,10 +558,4 @@ impl<'a> Judged<'a> {
             groups: groups.into_iter().map(str::to_owned).collect(),
         }
     }
-}
-
-/// The group of a row: `syscall` of `syscall.null{call=getppid}`.
-fn group(name: &str) -> &str {
-    let id = row_name::id(name);
-    id.split_once('.').map_or(id, |(group, _)| group)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use syscost_results::estimate::selection::Selection;
 use syscost_results::row_name::{number, parameters};
-use syscost_results::{Measurement, Status, Unit};
+use syscost_results::{Measurement, Unit};
 
 use crate::sentence;
 use crate::view::value;
@@ -272,7 +272,7 @@ fn suits_curve(rows: &[&Measurement], of: &[Of<'_>]) -> bool {
 
 /// The samples that the numbers of a row are from, converted as these are; none if it has no number.
 pub(crate) fn samples(row: &Measurement) -> Vec<f64> {
-    if row.status != Status::Ok {
+    if value(row).is_none() {
         return Vec::new();
     }
     let mut samples = Selection::of_row(row).processes.concat();

@@ -16,11 +16,10 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     out.push_str(&format!("\n- {base}: {}\n", cell(&side(&comparison.base))));
     out.push_str(&format!("- {new}: {}\n", cell(&side(&comparison.new))));
     let in_turn = comparison.paired.then(|| IN_TURN.to_owned());
-    let caveat = single_runs(comparison);
     for line in in_turn
         .into_iter()
         .chain(spread(comparison))
-        .chain(caveat.clone())
+        .chain(single_runs(comparison))
     {
         out.push_str(&format!("- {}\n", cell(&line)));
     }
@@ -46,9 +45,7 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
         }
     }
     push_groups(&mut out, comparison);
-    let notices = notices(comparison);
-    let notices = notices.iter().skip(usize::from(caveat.is_some()));
-    for (index, line) in notices.enumerate() {
+    for (index, line) in notices(comparison).iter().enumerate() {
         let begin = if index == 0 { "\n" } else { "" };
         out.push_str(&format!("{begin}- {}\n", cell(line)));
     }

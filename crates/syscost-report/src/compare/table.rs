@@ -40,8 +40,7 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     page.facts(&facts, options.verbose);
     if !options.quiet {
         page.groups(comparison);
-        let mut notices = notices(comparison);
-        notices.drain(..usize::from(caveat.is_some()));
+        let notices = notices(comparison);
         if !notices.is_empty() {
             page.section("notes", paint::CARE);
         }

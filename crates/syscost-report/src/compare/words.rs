@@ -88,12 +88,11 @@ pub(crate) fn single_runs(comparison: &Comparison) -> Option<String> {
     }
 }
 
-/// What to know of the comparison: the limits of single runs first, if any; noise, frequency, clock;
-/// then tails.
+/// What to know of the comparison beside the limits of [`single_runs`]: noise, frequency, clock; then
+/// tails.
 pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
-    let mut lines: Vec<String> = single_runs(comparison).into_iter().collect();
     let noticed_facts = comparison.facts.iter().filter(|fact| is_noticed(fact));
-    lines.extend(noticed_facts.map(noticed));
+    let mut lines: Vec<String> = noticed_facts.map(noticed).collect();
     lines.extend(ways(comparison));
     let rows = comparison.rows.len();
     lines.extend(common_notes(comparison).into_iter().map(|(note, count)| {

@@ -33,21 +33,17 @@ pub fn to_ktap(runs: &[&Run]) -> String {
 fn run(run: &Run) -> (String, Outcome) {
     let groups = run
         .measurements
-        .chunk_by(|a, b| group(a) == group(b))
+        .chunk_by(|a, b| a.group() == b.group())
         .map(|rows| {
             let rows_of_group = rows
                 .iter()
                 .map(|row| (row.name.as_str(), claims(row), outcome(row)));
             let (body, all) = tests(rows_of_group.collect(), 2);
-            (group(&rows[0]), body, all)
+            (rows[0].group(), body, all)
         });
     let (body, mut outcome) = tests(groups.collect(), 1);
     outcome.comment = sentence::summary(run);
     (body, outcome)
-}
-
-fn group(row: &Measurement) -> &str {
-    row.id.split('.').next().unwrap_or_default()
 }
 
 /// Version line, plan and results at this nesting level, and the overall result: failed if any

@@ -42,9 +42,8 @@ fn section(run: &Run) -> String {
             escaped(&warning.advice)
         );
     }
-    let group = |row: &Measurement| row.id.split('.').next().unwrap_or_default().to_owned();
-    for rows in run.measurements.chunk_by(|a, b| group(a) == group(b)) {
-        let _ = write!(text, "\n### {}\n\n{HEADINGS}", escaped(&group(&rows[0])));
+    for rows in run.measurements.chunk_by(|a, b| a.group() == b.group()) {
+        let _ = write!(text, "\n### {}\n\n{HEADINGS}", escaped(rows[0].group()));
         for row in rows {
             text += &line(row);
         }

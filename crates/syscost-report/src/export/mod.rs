@@ -30,7 +30,7 @@ pub use csv::to_csv;
 pub use ktap::to_ktap;
 pub use markdown::to_markdown;
 pub use openmetrics::{Families, Labels, to_openmetrics};
-pub use record::{Record, parameters, rounds, to_jsonl};
+pub use record::{Record, parameters, to_jsonl};
 
 /// Why runs could not be exported.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use syscost_results::directory::{self, Directory};
 use syscost_results::{
-    Better, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, Run, Status, Unit, measurement,
+    Better, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, Run, Status, Unit,
 };
 
 use super::ExportError;
@@ -116,10 +116,6 @@ impl Record {
     /// The record of a row of this run.
     pub fn new(run: &Run, row: &Measurement) -> Self {
         let view = RowView::of(row);
-        let operation = row
-            .id
-            .split_once('.')
-            .map_or("", |(_, operation)| operation);
         Record {
             run: run.id.clone(),
             started: run.started.clone(),
@@ -132,7 +128,7 @@ impl Record {
             name: row.name.clone(),
             id: row.id.clone(),
             group: view.group().to_owned(),
-            operation: operation.to_owned(),
+            operation: view.operation().to_owned(),
             case: row.case.clone(),
             revision: row.revision,
             unit: row.unit,
@@ -142,7 +138,7 @@ impl Record {
             core_cycles: view.cycles(),
             flags: row.flags.clone(),
             evidence: row.evidence.iter().map(Claim::new).collect(),
-            details: view.details().cloned().unwrap_or_default(),
+            details: view.details.clone(),
             estimate: view.estimate,
             storage: directory::of(run, &row.name).map(Directory::storage),
         }
@@ -165,14 +161,6 @@ pub fn parameters(case: &BTreeMap<String, String>) -> String {
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
     pairs.join(",")
-}
-
-/// The rounds of samples that a row's status allows: none for a number that must not be believed.
-pub fn rounds(row: &Measurement) -> &[measurement::RoundSamples] {
-    match row.status {
-        status if status.has_figures() => row.samples.as_deref().unwrap_or_default(),
-        _ => &[],
-    }
 }
 
 /// A [`Record`] on each line, described by docs/export.schema.json.

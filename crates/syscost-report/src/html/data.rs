@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
-use syscost_results::{Fact, Measurement, Run, Status};
+use syscost_results::{Fact, Measurement, Run};
 
 use crate::sentence::{self, Mark};
 use crate::units::Figures;
@@ -221,19 +221,20 @@ fn by_run(row: Option<&Measurement>, all: bool) -> Value {
 /// The interval of a row, and its numbers that have no column.
 fn notes(row: &Measurement) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
+    let shown = row.shown();
+    let view = RowView::of(row);
     // Below resolution, nothing but the bound may be shown.
-    if row.status != Status::Ok {
-        return facts;
+    if view.value.is_some() {
+        let interval = view.cell(Column::Interval).text;
+        facts.push((
+            "95 % interval".to_owned(),
+            match interval.is_empty() {
+                true => "none".to_owned(),
+                false => interval,
+            },
+        ));
     }
-    let interval = RowView::of(row).cell(Column::Interval).text;
-    facts.push((
-        "95 % interval".to_owned(),
-        match interval.is_empty() {
-            true => "none".to_owned(),
-            false => interval,
-        },
-    ));
-    let more = sentence::without_column(row.unit, &row.estimate).into_iter();
+    let more = sentence::without_column(row.unit, &shown.estimate).into_iter();
     facts.extend(more.map(|(name, value)| (name.to_owned(), value)));
     facts.extend(sentence::undisturbed(row).and_then(|text| {
         let (name, value) = text.split_once(' ')?;
@@ -243,7 +244,7 @@ fn notes(row: &Measurement) -> Vec<(String, String)> {
         let (name, value) = text.split_once(": ")?;
         Some((name.to_owned(), value.to_owned()))
     }));
-    let details = row.details.iter();
+    let details = shown.details.iter();
     facts.extend(details.map(|(name, value)| quantities::detail(name, *value)));
     facts
 }

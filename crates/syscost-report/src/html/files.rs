@@ -52,9 +52,9 @@ fn cache(run: &Run) -> (Vec<Line>, Vec<Beside>) {
                 run: 0,
                 points: sizes(row),
             };
-            let estimate = Some(&row.estimate).filter(|_| row.status == Status::Ok);
+            let estimate = row.shown().estimate;
             let beside = Beside {
-                step: estimate.and_then(|estimate| estimate.ci95_low.zip(estimate.ci95_high)),
+                step: estimate.ci95_low.zip(estimate.ci95_high),
                 ..Beside::default()
             };
             (line, beside)
@@ -65,7 +65,7 @@ fn cache(run: &Run) -> (Vec<Line>, Vec<Beside>) {
 /// The details `read_64M_bytes_per_s` of a row, by size.
 fn sizes(row: &Measurement) -> Vec<(f64, Value)> {
     let of = |(name, rate): (&String, &f64)| Some((number(reread_size(name)?)?, exactly(*rate)));
-    let mut points: Vec<(f64, Value)> = row.details.iter().filter_map(of).collect();
+    let mut points: Vec<(f64, Value)> = row.shown().details.iter().filter_map(of).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }
@@ -130,7 +130,7 @@ fn law<'r>(run: &'r Run, row: &Measurement) -> Option<&'r Measurement> {
 /// The details `fitted_8_per_s` of a law, by number of processes.
 fn fitted(law: &Measurement) -> Vec<(f64, f64)> {
     let of = |(name, rate): (&String, &f64)| Some((number(fitted_processes(name)?)?, *rate));
-    let mut points: Vec<(f64, f64)> = law.details.iter().filter_map(of).collect();
+    let mut points: Vec<(f64, f64)> = law.shown().details.iter().filter_map(of).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }

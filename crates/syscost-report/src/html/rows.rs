@@ -26,8 +26,7 @@ impl<'a> Row<'a> {
 
     /// The id after its first dot.
     pub(super) fn operation(&self) -> &'a str {
-        let id = self.id();
-        id.split_once('.').map_or(id, |(_, operation)| operation)
+        self.latest.operation()
     }
 
     /// The case in readable form: `call=getppid, via=libc`.
@@ -37,7 +36,7 @@ impl<'a> Row<'a> {
     }
 
     fn group(&self) -> &'a str {
-        self.id().split('.').next().unwrap_or_default()
+        self.latest.group()
     }
 
     /// Whether a measurement of this name may stand on a line with the newest: in the same unit, by

@@ -2,7 +2,7 @@
 
 use syscost_results::estimate::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, suffix};
 use syscost_results::run::Noise;
-use syscost_results::{Estimate, Flag, Measurement, Status, Unit};
+use syscost_results::{Estimate, Flag, Measurement, Unit};
 
 use crate::units::quantity;
 
@@ -48,12 +48,12 @@ fn by_cpu<'a>(
 /// `undisturbed 34 % of samples; 109 ns while the core is shared (+18 %)`. `None` if sharing was
 /// not observed.
 pub fn undisturbed(row: &Measurement) -> Option<String> {
-    let estimate = &row.estimate;
+    let estimate = row.shown().estimate;
     let mut text = format!(
         "undisturbed {} of samples",
         share(estimate.undisturbed_percent?)
     );
-    let Some(shared) = estimate.shared_median.filter(|_| row.status == Status::Ok) else {
+    let Some(shared) = estimate.shared_median else {
         return Some(text);
     };
     text += &format!("; {} while the core is shared", quantity(row.unit, shared));
@@ -71,7 +71,8 @@ pub fn undisturbed(row: &Measurement) -> Option<String> {
 /// The two states of a row's single operations: `two states: 45.2 µs, and 85.1 µs in 39 % of single
 /// operations`. `None` if they have one.
 pub fn states(row: &Measurement) -> Option<String> {
-    let detail = |name: &str| row.details.get(name).copied();
+    let details = row.shown().details;
+    let detail = |name: &str| details.get(name).copied();
     let of = |name: &str| {
         let value = detail(&format!("{name}_{}", suffix(row.unit)))?;
         Some(quantity(row.unit, value))

@@ -144,6 +144,8 @@ impl<'a> Line<'a> {
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::beside::Beside;
+
     use crate::{TableOptions, fixture, table};
 
     fn draw(width: usize, verbose: bool) -> String {
@@ -163,6 +165,27 @@ mod tests {
     #[test]
     fn what_finds_no_room_stands_beneath() {
         insta::assert_snapshot!(draw(80, false));
+    }
+
+    #[test]
+    fn a_table_says_where_the_reference_is() {
+        let run = fixture::of_directories();
+        let figures = run.measurements.iter().map(|row| {
+            let median = row.estimate.median.unwrap_or(1.0);
+            let (low, high) = (None, None);
+            (row.name.clone(), Beside { median, low, high })
+        });
+        let beside = table::Beside {
+            sentence: "reference: another".to_owned(),
+            figures: figures.collect(),
+        };
+        let options = TableOptions {
+            beside: Some(beside),
+            ..TableOptions::default()
+        };
+        let text = table(&run, &options);
+        assert!(text.contains("--case dir=ssd shows it"), "{text}");
+        assert!(!draw(100, false).contains("--case"));
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Page {
             ),
             (any(|view| is_upper(&view.estimate)), "+N: its upper side"),
             (
-                any(|view| view.cell(Column::Ratio).tone != Tone::Quiet && view.beside.is_some()),
+                any(|view| matches!(view.cell(Column::Ratio).tone, Tone::Good | Tone::Bad)),
                 "▲ better, ▼ worse: intervals apart",
             ),
         ];

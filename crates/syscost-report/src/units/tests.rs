@@ -1,6 +1,6 @@
 //! Numbers at a readable scale.
 
-use syscost_results::Better;
+use syscost_results::{Better, Status};
 
 use super::*;
 

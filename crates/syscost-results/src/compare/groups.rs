@@ -8,6 +8,7 @@ use serde::Serialize;
 mod shift;
 
 use super::{Change, Row};
+use crate::row_name;
 use crate::stats::{interval, student};
 use crate::{Better, Run};
 
@@ -63,7 +64,7 @@ pub(super) enum Runs<'r> {
 pub(super) fn of(rows: &[Row], runs: Runs<'_>) -> Vec<Group> {
     let mut by_group: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
     for row in rows {
-        let group = row.id.split('.').next().unwrap_or_default();
+        let group = row_name::group(&row.id);
         by_group.entry(group).or_default().push(row);
     }
     let all: Vec<&Row> = rows.iter().collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use parquet::data_type::ByteArray;
-use syscost_report::export::{ExportError, parameters, rounds, word};
+use syscost_report::export::{ExportError, parameters, word};
 use syscost_results::estimate::selection::Selection;
 use syscost_results::{Measurement, RoundSamples, Run};
 
@@ -55,7 +55,7 @@ pub(super) fn table(run: &Run) -> Result<Table, ExportError> {
     for row in &run.measurements {
         let shared = Shared::new(run, row);
         let selected = Selection::of_row(row);
-        for round in rounds(row) {
+        for round in row.shown().rounds {
             samples.add(&run.id, &shared, round, &selected)?;
         }
     }

@@ -9,11 +9,11 @@ use syscost_report::wrap::together;
 use syscost_results::beside::{figure_of, is_of_one_machine};
 use syscost_results::study::{Quantity, Study, figures, means};
 use syscost_results::{Measurement, Run, Status};
-use syscost_store::Store;
+use syscost_store::LATEST;
 
 use crate::cmd::study::published;
-use crate::references;
 use crate::terminal::{BOLD, DIM, RESET, wrapped};
+use crate::{kept, references};
 
 /// Maximum number of rows of one benchmark; those of shorter profiles come first.
 const MAX_ROWS: usize = 8;
@@ -23,9 +23,7 @@ pub(super) fn text(benchmark: &'static Entry) -> String {
     let is_of_it = |row: &Measurement| row.id == benchmark.id && row.status == Status::Ok;
     let has_it = |run: &Run| run.measurements.iter().any(is_of_it);
     // Without a run that has it, only other machines' figures are shown.
-    let latest = Store::of_user()
-        .find_having("latest", |run| has_it(run))
-        .ok();
+    let latest = kept::having(LATEST, has_it).ok();
     let latest = latest.map(|(loaded, _)| loaded.run).filter(has_it);
     let references: Vec<_> = references::shipped().collect();
     let studies = published();

@@ -12,9 +12,10 @@ use syscost_harness::clock::RunClock;
 use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program};
 use syscost_harness::{Counter, Row};
 use syscost_results::{Measurement, Run, Status};
-use syscost_store::{LATEST, Store};
+use syscost_store::LATEST;
 use syscost_sys::cpu;
 
+use crate::kept;
 /// Time limit of a pass of one row.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
@@ -110,8 +111,8 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
 
 /// Returns what the row counted in the latest kept run that has a figure for it.
 fn kept(name: &str) -> Option<BTreeSet<String>> {
-    let has = |run: &mut Run| counted(run, name).is_some();
-    let (loaded, _) = Store::of_user().find_having(LATEST, has).ok()?;
+    let has = |run: &Run| counted(run, name).is_some();
+    let (loaded, _) = kept::having(LATEST, has).ok()?;
     counted(&loaded.run, name)
 }
 

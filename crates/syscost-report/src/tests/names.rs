@@ -1,17 +1,17 @@
 //! Rows of real names keep what tells them apart, in every text and at every width.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 use syscost_results::compare::{Change, Comparison};
 use syscost_results::history::{Point, Series};
-use syscost_results::{Directory, Flag, Run};
+use syscost_results::{Directory, Flag, Run, Status, row_name};
 
 use crate::history::{HistoryOptions, changes, sparklines};
 use crate::{TableOptions, compare, fixture, paint, table};
 
 /// Names of the catalogue's rows, of all benchmarks with long ones.
-const NAMES: &str = include_str!("fixture/names.txt");
+const NAMES: &str = include_str!("../fixture/names.txt");
 
 /// Those of groups whose rows have the most parameters.
 fn longest() -> impl Iterator<Item = &'static str> {
@@ -111,6 +111,18 @@ fn rows(text: &str) -> Vec<String> {
     rows
 }
 
+/// The operation of a name, and the parameters that tell it from others of its benchmark.
+fn telling<'n>(name: &'n str, names: &'n [String]) -> impl Iterator<Item = &'n str> {
+    let case = row_name::case(name).unwrap_or_default().split(',');
+    let tells = move |part: &&str| {
+        let mut like = names
+            .iter()
+            .filter(|one| row_name::id(one) == row_name::id(name));
+        !part.starts_with("dir=") && like.any(|one| !one.contains(part))
+    };
+    std::iter::once(row_name::operation(name)).chain(case.filter(tells))
+}
+
 #[test]
 fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
     let parameters: BTreeSet<&str> = NAMES
@@ -126,6 +138,20 @@ fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
         fixture::of_directories(),
         compare::tests::comparison(),
     );
+    // The names that a verbose text, whose rows are not alone on their lines, must hold.
+    let names = |run: &Run| -> Vec<String> {
+        let rows = run.measurements.iter();
+        let shown = rows.filter(|row| row.status != Status::Skipped);
+        shown.map(|row| row.name.clone()).collect()
+    };
+    let known = BTreeMap::from([
+        ("verbose table", names(&every_kind)),
+        ("verbose directories", names(&beside)),
+        (
+            "verbose comparison",
+            judged.rows.iter().map(|row| row.name.clone()).collect(),
+        ),
+    ]);
     type Draw<'a> = &'a dyn Fn(usize) -> String;
     let options = TableOptions::of_width;
     let verbose = |width| TableOptions {
@@ -174,6 +200,10 @@ fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
                 assert_eq!(line, line.trim_end());
             }
             if *count == 0 {
+                let names = &known[what];
+                for words in names.iter().flat_map(|name| telling(name, names)) {
+                    assert!(text.contains(words), "{what} {width}: {words} in {text}");
+                }
                 continue;
             }
             let rows = rows(&text);
