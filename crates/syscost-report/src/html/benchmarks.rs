@@ -182,3 +182,36 @@ fn captions(chosen: &Chosen, runs: usize) -> (String, String) {
     let spoken = format!("{caption}. The table has the same numbers.");
     (caption, spoken)
 }
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::{Role, Status};
+
+    use super::*;
+    use crate::fixture;
+    use crate::html::rows::Rows;
+
+    #[test]
+    fn a_run_without_a_figure_of_its_own_is_drawn_beside_one_that_has_one() {
+        let mut with = fixture::run();
+        with.measurements.truncate(1);
+        let row = &mut with.measurements[0];
+        (row.status, row.roles) = (Status::Ok, vec![Role::PageCache]);
+        (row.estimate.median, row.samples) = (Some(2.4e8), None);
+        row.details = [
+            ("read_64M_bytes_per_s", 9e9),
+            ("read_256M_bytes_per_s", 1e9),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        let mut without = with.clone();
+        without.measurements[0].details.clear();
+        let runs = [&with, &without];
+        let all = Rows::new(&runs);
+        let rows: Vec<&Row<'_>> = all.groups().flat_map(|(_, rows)| rows).collect();
+        let figures = figures(&rows, &runs, false);
+        let figures: Vec<String> = figures.into_iter().map(Markup::into_string).collect();
+        assert_eq!(figures.len(), 2, "{figures:?}");
+        assert!(figures[0].contains("<svg") && figures[1].contains("class=\"number\""));
+    }
+}
