@@ -15,7 +15,7 @@ use crate::{
     paint,
     sentence::{self, Mark},
     units::is_upper,
-    view::{Column, RATIO_LEGEND, RowView},
+    view::{Column, RowView, ratio_legend},
     wrap::together,
 };
 
@@ -239,7 +239,7 @@ fn legend(shown: &Shown<'_>, verbose: bool, page: &mut Page) {
         ),
         (
             any(|view| !view.cell(Column::Ratio).text.is_empty()),
-            RATIO_LEGEND,
+            &ratio_legend(rows.iter().filter_map(|view| view.beside)),
         ),
         (
             any(|view| view.row.status == Status::BelowResolution),
