@@ -21,7 +21,7 @@ const MAX_NAME: usize = 60;
 
 /// The name of a run's host, cut to a readable length.
 fn host(run: &Run) -> String {
-    cut_end(sentence::host(&run.machine.hostname), MAX_NAME)
+    sentence::host(&run.machine.hostname)
 }
 
 /// The title of a page.
