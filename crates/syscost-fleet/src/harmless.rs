@@ -1,18 +1,16 @@
 //! Texts that others wrote, made fit to be told.
 
+use syscost_results::document::is_hidden;
+
 /// Longer texts are cut.
 const MAX_LENGTH: usize = 300;
 
 /// A text of unknown origin on one line, which moves no cursor, hides nothing and has a readable length.
 pub(crate) fn harmless(text: &str) -> String {
-    let is_harmful = |sign: char| {
-        sign.is_control()
-            || matches!(sign, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
     let mut told = String::new();
     let words = text.split_whitespace().flat_map(|word| [" ", word]).skip(1);
     for (index, sign) in words.flat_map(str::chars).enumerate() {
-        match (index >= MAX_LENGTH, is_harmful(sign)) {
+        match (index >= MAX_LENGTH, is_hidden(sign)) {
             (true, _) => {
                 told.push('…');
                 break;

@@ -15,7 +15,7 @@ use crate::{
     paint,
     sentence::{self, Mark},
     units::is_upper,
-    view::{RATIO_LEGEND, RowView},
+    view::{RowView, ratio_legend},
     wrap::together,
 };
 
@@ -237,7 +237,10 @@ fn legend(shown: &Shown<'_>, verbose: bool, page: &mut Page) {
             any(|view| is_upper(&view.estimate)),
             "+ that side where it is the upper one and longer than the median: the lower is shorter",
         ),
-        (shown.has_ratios, RATIO_LEGEND),
+        (
+            shown.has_ratios,
+            &ratio_legend(rows.iter().filter_map(|view| view.beside)),
+        ),
         (
             any(|view| view.row.status == Status::BelowResolution),
             "< the cost cannot be distinguished from zero: its bound",

@@ -6,7 +6,7 @@ use syscost_results::{Estimate, Measurement, Run, Status};
 
 use crate::grid::{Behind, Cell, Drawn, GAP, Grid, Name, left, right};
 use crate::paint::{self, Paint};
-use crate::view::{Column, RATIO_LEGEND, RowView};
+use crate::view::{Column, RowView, ratio_legend};
 use crate::wrap::wrap;
 use crate::{TableOptions, footer, sentence};
 
@@ -57,7 +57,12 @@ pub fn numbers(
         .collect();
     let views: Vec<(&Number, RowView<'_>)> = lines
         .iter()
-        .map(|(number, row)| (*number, RowView::of(row).beside(beside(number))))
+        .map(|(number, row)| {
+            (
+                *number,
+                RowView::of(row).beside(beside(number, numbers.clock)),
+            )
+        })
         .collect();
     // A bar is at least one column wide.
     let spare = grid(&views, 0).spare(columns).unwrap_or(0);
@@ -76,11 +81,19 @@ pub fn numbers(
     let grades = footer::grades(rows().map(|view| &view.estimate));
     let grades =
         grades.map(|grades| format!("{grades}: how far the 95 % interval reaches from the median"));
-    let has_ratio = rows().any(|view| !view.cell(Column::Ratio).text.is_empty());
-    let ratio = has_ratio.then(|| RATIO_LEGEND.to_owned());
+    let is_drawn = |column: Column| {
+        let is_there = rows().any(|view| !view.cell(column).text.is_empty());
+        is_there && !drawn.left_out.contains(&column.heading())
+    };
+    let ratio = is_drawn(Column::Ratio);
+    let ratio = ratio.then(|| ratio_legend(rows().filter_map(|view| view.beside)));
+    let half_width = match is_drawn(Column::HalfWidth) {
+        true => "Times are medians, ± the larger side of their 95 % confidence interval.",
+        false => "Times are medians.",
+    };
     let more = drawn.are_signs_left_out;
     let more = more.then(|| "+1 after a flag: one more, which a wider terminal shows".to_owned());
-    let legend = legend(numbers, steps, &drawn, columns);
+    let legend = legend(numbers, steps, half_width, &drawn, columns);
     for sentence in std::iter::once(legend)
         .chain(ratio)
         .chain(grades)
@@ -100,10 +113,11 @@ fn grid<'t>(views: &[(&'t Number, RowView<'_>)], steps: usize) -> Grid<'t> {
     let mut grid = Grid::new(vec![
         right("time"),
         left("").after(1),
-        right("± 95 %").rank(7),
-        right(HUMAN).rank(6),
-        right("reference").rank(4),
-        right("ratio").rank(5),
+        Column::HalfWidth.in_grid(6),
+        right(HUMAN).rank(5),
+        // It follows from the time and the ratio.
+        Column::Reference.in_grid(7),
+        Column::Ratio.in_grid(4),
         left(""),
     ]);
     grid.heading("", paint::DIM);
@@ -146,15 +160,22 @@ fn row(number: &Number) -> Measurement {
 }
 
 /// The reference's figure in a line's scale.
-fn beside(number: &Number) -> Option<Beside> {
+fn beside(number: &Number, clock: Option<f64>) -> Option<Beside> {
     Some(Beside {
         median: number.reference_ns?,
         low: number.reference_ci95_low_ns,
         high: number.reference_ci95_high_ns,
+        clock,
     })
 }
 
-fn legend(numbers: &Numbers, steps: usize, drawn: &Drawn, columns: usize) -> String {
+fn legend(
+    numbers: &Numbers,
+    steps: usize,
+    half_width: &str,
+    drawn: &Drawn,
+    columns: usize,
+) -> String {
     let scale = match &numbers.second {
         _ if drawn.left_out.contains(&HUMAN) => String::new(),
         Some(second) => format!(
@@ -176,9 +197,7 @@ fn legend(numbers: &Numbers, steps: usize, drawn: &Drawn, columns: usize) -> Str
             left_out.join(", ")
         ),
     };
-    format!(
-        "{scale}{steps}Times are medians, ± the larger side of their 95 % confidence interval.{left_out} `syscost explain ID` tells what a row measures."
-    )
+    format!("{scale}{steps}{half_width}{left_out} `syscost explain ID` tells what a row measures.")
 }
 
 /// A title in the middle of a sentence: `L1 cache hit` keeps its capital.

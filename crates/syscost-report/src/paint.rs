@@ -1,6 +1,7 @@
 //! The few colours of the terminal output, and how text is cut to a width.
 
 use anstyle::{AnsiColor, Style};
+use textwrap::core::display_width;
 
 use crate::view::Tone;
 
@@ -44,9 +45,9 @@ impl Paint {
     }
 }
 
-/// Width in columns; texts of a run contain no wide characters.
+/// Width in columns.
 pub(crate) fn width(text: &str) -> usize {
-    text.chars().count()
+    display_width(text)
 }
 
 /// The text, with its end replaced by an ellipsis if it is wider than `max_width`.
@@ -54,7 +55,13 @@ pub(crate) fn cut_end(text: &str, max_width: usize) -> String {
     if width(text) <= max_width {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(max_width.saturating_sub(1)).collect();
+    let mut room = max_width.saturating_sub(1);
+    let fits = |letter: &char| {
+        let left = room.checked_sub(width(letter.encode_utf8(&mut [0; 4])));
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let kept: String = text.chars().take_while(fits).collect();
     format!("{}…", kept.trim_end())
 }
 
@@ -67,6 +74,9 @@ mod tests {
         assert_eq!(cut_end("abcdef", 6), "abcdef");
         assert_eq!(cut_end("abc def", 5), "abc…");
         assert_eq!(cut_end("µµµµµµ", 3), "µµ…");
+        // These are two columns wide.
+        assert_eq!(width("文字"), 4);
+        assert_eq!(cut_end("文字文字", 6), "文字…");
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod summary;
 use serde::{Deserialize, Serialize};
 use syscost_results::{Evidence, Flag, Measurement, Run, Verdict};
 
+use crate::paint::cut_end;
 use crate::units::quantity;
 use crate::view::Tone;
 pub use directory::directory;
@@ -156,18 +157,24 @@ pub(crate) fn capital(text: &str) -> String {
 }
 
 /// A host's name, or that it is not known: an anonymous run has none.
-pub(crate) fn host(name: &str) -> &str {
+pub(crate) fn host(name: &str) -> String {
     match name {
-        "" => "unknown host",
-        name => name,
+        "" => "unknown host".to_owned(),
+        name => fact(name),
     }
+}
+
+/// A short fact of a document, cut where it is not short.
+pub(crate) fn fact(text: &str) -> String {
+    const MAX: usize = 60;
+    cut_end(text, MAX)
 }
 
 /// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core
 /// frequency, as far as known.
 pub fn machine(run: &Run) -> String {
     let machine = &run.machine;
-    let mut parts = vec![machine.cpu_model.clone()];
+    let mut parts = vec![fact(&machine.cpu_model)];
     parts.push(cpus(machine.cpus_online));
     match &run.config.cpus[..] {
         [] => {}
@@ -180,8 +187,8 @@ pub fn machine(run: &Run) -> String {
         }
     }
     parts.extend(core_ours(run.noise.iter().filter(|noise| noise.used)));
-    parts.extend(machine.hypervisor.clone());
-    parts.push(machine.kernel.clone());
+    parts.extend(machine.hypervisor.as_deref().map(fact));
+    parts.push(fact(&machine.kernel));
     parts.push(format!("clock {}", run.clock.source));
     parts.extend(
         run.core_ghz

@@ -256,8 +256,16 @@ impl<'r> RowView<'r> {
     }
 }
 
-/// What a text without colours says of a ratio to a figure that is better, and to one that is worse.
-pub(crate) const RATIO_LEGEND: &str = "ratio: the median over the reference's; ▲ better, ▼ worse, where their 95 % intervals lie apart";
+/// What the ratios to these figures are, for a text without colours.
+pub(crate) fn ratio_legend(mut besides: impl Iterator<Item = Beside>) -> String {
+    let at = match besides.any(|beside| beside.is_of_another_clock()) {
+        true => " at either run's core frequency",
+        false => "",
+    };
+    format!(
+        "ratio: the median over the reference's; ▲ better, ▼ worse, where their 95 % intervals lie apart{at}"
+    )
+}
 
 /// A ratio to a reference; `is_better` if the two are apart.
 pub(crate) fn compared(ratio: f64, is_better: Option<bool>) -> Cell {

@@ -12,7 +12,13 @@ pub struct Beside {
     pub low: Option<f64>,
     /// Upper end of it.
     pub high: Option<f64>,
+    /// How many times as fast as the other run's the clock of the row's own core was; `None` if
+    /// either frequency is not known, or if the figure is neither a time nor a rate.
+    pub clock: Option<f64>,
 }
+
+/// Runs whose cores' frequencies differ by less than this share ran at the same one.
+const SAME_CLOCK: f64 = 0.005;
 
 impl Beside {
     /// How many times this figure the row's own is; `None` where either is not above zero.
@@ -23,13 +29,28 @@ impl Beside {
     }
 
     /// Whether the two intervals have no value in common. Not if either is not known.
+    ///
+    /// A core's frequency wanders between runs of an unchanged machine, and which part of a cost
+    /// is core cycles is not known here: the other run's interval is all from where it would lie
+    /// if none of the cost were to where it would lie at the row's own frequency if all were.
     pub fn is_apart(&self, row: &Measurement) -> bool {
         let own = row.estimate.ci95_low.zip(row.estimate.ci95_high);
         let other = self.low.zip(self.high);
         own.zip(other)
             .is_some_and(|((low, high), (other_low, other_high))| {
-                high < other_low || other_high < low
+                let factor = self.clock.map_or(1.0, |clock| match row.unit {
+                    Unit::Nanoseconds => clock.recip(),
+                    _ => clock,
+                });
+                high < other_low.min(other_low * factor)
+                    || other_high.max(other_high * factor) < low
             })
+    }
+
+    /// Whether the two cores ran at different frequencies, as far as known.
+    pub fn is_of_another_clock(&self) -> bool {
+        self.clock
+            .is_some_and(|clock| (clock - 1.0).abs() > SAME_CLOCK)
     }
 
     /// Whether the row's own figure is the better one.
@@ -53,7 +74,15 @@ pub fn figure(row: &Measurement, run: &Run, other: &Run) -> Option<Beside> {
         median: figure_of(same, row.unit).filter(|_| is_comparable)?,
         low: same.estimate.ci95_low,
         high: same.estimate.ci95_high,
+        clock: clock(run, other).filter(|_| row.unit.is_timed()),
     })
+}
+
+/// How many times as fast as the other run's the core of a run was clocked; `None` if either
+/// frequency is not known.
+pub(crate) fn clock(run: &Run, other: &Run) -> Option<f64> {
+    let clock = run.core_ghz? / other.core_ghz?;
+    (clock > 0.0 && clock.is_finite()).then_some(clock)
 }
 
 /// The median of a row that has a number in this unit.
@@ -183,7 +212,12 @@ mod tests {
         let estimate = &mut own.estimate;
         estimate.median = Some(10.0);
         (estimate.ci95_low, estimate.ci95_high) = (Some(9.0), Some(11.0));
-        let beside = |median, low, high| Beside { median, low, high };
+        let beside = |median, low, high| Beside {
+            median,
+            low,
+            high,
+            clock: None,
+        };
         for (other, ratio, is_apart, is_better) in [
             (beside(20.0, Some(19.0), Some(21.0)), Some(0.5), true, true),
             (beside(5.0, Some(4.0), Some(8.0)), Some(2.0), true, false),
@@ -204,6 +238,79 @@ mod tests {
         };
         assert!(beside(5.0, None, None).is_better(&rate));
         assert!(!beside(5.0, None, None).is_better(&Measurement::default()));
+    }
+
+    #[test]
+    fn what_another_frequency_explains_is_not_apart() {
+        let with = |unit, [median, low, high]: [f64; 3]| {
+            let mut row = row(OF_ANY, vec![vec![median]; 6]);
+            (row.unit, row.estimate.median) = (unit, Some(median));
+            (row.estimate.ci95_low, row.estimate.ci95_high) = (Some(low), Some(high));
+            row
+        };
+        let (time, rate) = (Unit::Nanoseconds, Unit::BytesPerSecond);
+        // The own core is clocked a fifth faster than the other run's, where the figure is 100 ± 1.
+        for (unit, median, clock, is_apart) in [
+            (time, 100.0 / 1.2, None, true),
+            (time, 100.0 / 1.2, Some(1.2), false),
+            // It is partly core cycles.
+            (time, 92.0, Some(1.2), false),
+            (time, 100.0, Some(1.2), false),
+            (time, 75.0, Some(1.2), true),
+            (time, 110.0, Some(1.2), true),
+            (rate, 120.0, None, true),
+            (rate, 120.0, Some(1.2), false),
+            (rate, 110.0, Some(1.2), false),
+            (rate, 130.0, Some(1.2), true),
+            (rate, 90.0, Some(1.2), true),
+        ] {
+            let own = with(unit, [median, median - 1.0, median + 1.0]);
+            let other = Beside {
+                median: 100.0,
+                low: Some(99.0),
+                high: Some(101.0),
+                clock,
+            };
+            assert_eq!(
+                other.is_apart(&own),
+                is_apart,
+                "{unit:?} {median} {clock:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_figure_knows_how_the_cores_were_clocked_where_that_matters() {
+        let clocked = |ghz| Run {
+            core_ghz: ghz,
+            ..on("here", "/dev/vda")
+        };
+        let of = |own, other, unit| {
+            let mut runs = [clocked(own), clocked(other)];
+            runs.iter_mut()
+                .for_each(|run| run.measurements[0].unit = unit);
+            let [run, other] = &runs;
+            figure(&run.measurements[0], run, other).and_then(|figure| figure.clock)
+        };
+        let time = Unit::Nanoseconds;
+        assert_eq!(of(Some(3.0), Some(2.0), time), Some(1.5));
+        assert_eq!(of(Some(3.0), Some(2.0), Unit::Percent), None);
+        for (own, other) in [
+            (None, Some(2.0)),
+            (Some(3.0), Some(0.0)),
+            (Some(f64::NAN), Some(2.0)),
+        ] {
+            assert_eq!(of(own, other, time), None, "{own:?} {other:?}");
+        }
+        for (clock, is_another) in [(None, false), (Some(1.004), false), (Some(0.99), true)] {
+            let figure = Beside {
+                median: 1.0,
+                low: None,
+                high: None,
+                clock,
+            };
+            assert_eq!(figure.is_of_another_clock(), is_another, "{clock:?}");
+        }
     }
 
     #[test]

@@ -127,10 +127,15 @@ fn one_line(text: &str) -> String {
     line
 }
 
+/// Whether a character moves a terminal's cursor, changes the writing direction, or has no shape, so
+/// that two texts look alike; or is none that XML may contain.
+pub fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
 fn visible(letter: char) -> impl Iterator<Item = char> {
-    // A change of the writing direction is as misleading as an escape sequence.
-    let hidden = letter.is_control()
-        || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let hidden = is_hidden(letter);
     let escaped = hidden.then(|| letter.escape_unicode());
     let plain = (!hidden).then_some(letter);
     escaped.into_iter().flatten().chain(plain)

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use self::list::{L1, LIST, Scale, Wanted};
 pub use self::side_by_side::side_by_side;
-use crate::beside::figure;
+use crate::beside::{clock, figure};
 use crate::{Estimate, Flag, Role, Run, Status, Unit, role};
 
 /// The list of one run.
@@ -24,6 +24,10 @@ pub struct Numbers {
     pub second: Option<String>,
     /// What the figures beside are of; null if none were asked for.
     pub reference: Option<String>,
+    /// How many times as fast as the reference's core the run's own was clocked; `None` if either
+    /// frequency is not known.
+    #[serde(skip)]
+    pub clock: Option<f64>,
     /// The lines, in the list's order.
     pub numbers: Vec<Number>,
 }
@@ -47,6 +51,7 @@ impl Numbers {
     /// `name`.
     pub fn beside(mut self, run: &Run, name: &str, other: &Run) -> Self {
         self.reference = Some(name.to_owned());
+        self.clock = clock(run, other);
         for number in &mut self.numbers {
             let mut rows = run.measurements.iter();
             let row = rows.find(|row| Some(&row.name) == number.row.as_ref());
@@ -135,6 +140,7 @@ pub fn numbers(run: &Run) -> Numbers {
         run: run.id.clone(),
         second: second.map(|(title, _)| title),
         reference: None,
+        clock: None,
         numbers,
     }
 }

@@ -2,7 +2,7 @@
 //! tails.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use syscost_results::compare::{ComparedIn, Comparison, Difference, Group, Row};
 
@@ -165,29 +165,70 @@ fn ways(comparison: &Comparison) -> Option<String> {
 const MANY: usize = 3;
 
 /// The notes that many rows share, with the number of these rows; the commonest first. Those that
-/// repeat a notice for all rows are not among them.
-fn common_notes(comparison: &Comparison) -> Vec<(&str, usize)> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let notes = comparison.rows.iter().flat_map(|row| &row.notes);
-    for note in notes.filter(|note| !note.starts_with(OF_FREQUENCY)) {
-        *counts.entry(note).or_default() += 1;
-    }
-    let mut common: Vec<(&str, usize)> = counts.into_iter().collect();
-    common.retain(|(_, rows)| *rows >= MANY);
+/// differ in a number are one note, with the least and the greatest. Those that repeat a notice for
+/// all rows are not among them.
+fn common_notes(comparison: &Comparison) -> Vec<(String, usize)> {
+    let shared = shared_notes(comparison).into_iter();
+    let mut common: Vec<(String, usize)> = shared
+        .map(|(note, mut numbers)| {
+            numbers.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+            let ends = numbers.first().zip(numbers.last());
+            let range = ends.map_or_else(String::new, |((_, least), (_, greatest))| {
+                match least == greatest {
+                    true => (*least).to_owned(),
+                    false => format!("{least} to {greatest}"),
+                }
+            });
+            (note.replace(NUMBER, &range), numbers.len())
+        })
+        .collect();
     common.sort_by_key(|(_, rows)| Reverse(*rows));
     common
 }
 
+/// The notes of many rows, each without its number, and the number in each of these rows.
+fn shared_notes(comparison: &Comparison) -> BTreeMap<String, Vec<(f64, &str)>> {
+    let mut shared: BTreeMap<String, Vec<(f64, &str)>> = BTreeMap::new();
+    let notes = comparison.rows.iter().flat_map(|row| &row.notes);
+    for note in notes.filter(|note| !note.starts_with(OF_FREQUENCY)) {
+        let (note, number) = without_number(note);
+        shared.entry(note).or_default().push(number);
+    }
+    shared.retain(|_, numbers| numbers.len() >= MANY);
+    shared
+}
+
+/// Stands for the number of a note, which has no such character.
+const NUMBER: char = '\0';
+
+/// A note without the number in it, and that number; as it is if it has none or several.
+fn without_number(note: &str) -> (String, (f64, &str)) {
+    let number = |word| {
+        let number =
+            Some(word).filter(|word: &&str| word.starts_with(|sign: char| sign.is_ascii_digit()));
+        Some((number?.parse().ok()?, word))
+    };
+    let mut numbers = note.split(' ').filter_map(number);
+    match (numbers.next(), numbers.next()) {
+        (Some(only), None) => {
+            let words = note.split(' ').map(|word| match word == only.1 {
+                true => NUMBER.to_string(),
+                false => word.to_owned(),
+            });
+            (words.collect::<Vec<String>>().join(" "), only)
+        }
+        _ => (note.to_owned(), (0.0, "")),
+    }
+}
+
 /// The notes of a row that are not given once for all rows.
 pub(crate) fn own_notes<'c>(comparison: &'c Comparison) -> impl Fn(&'c Row) -> Vec<&'c str> {
-    let common: BTreeSet<&str> = common_notes(comparison)
-        .into_iter()
-        .map(|(note, _)| note)
-        .collect();
+    let shared = shared_notes(comparison);
     move |row| {
         let notes = row.notes.iter().map(String::as_str);
         notes
-            .filter(|note| !note.starts_with(OF_FREQUENCY) && !common.contains(note))
+            .filter(|note| !note.starts_with(OF_FREQUENCY))
+            .filter(|note| !shared.contains_key(&without_number(note).0))
             .collect()
     }
 }

@@ -185,6 +185,8 @@ fn captions(chosen: &Chosen, runs: usize) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::overview::overview;
+
     use syscost_results::{Role, Status};
 
     use super::*;
@@ -209,7 +211,7 @@ mod tests {
         let runs = [&with, &without];
         let all = Rows::new(&runs);
         let rows: Vec<&Row<'_>> = all.groups().flat_map(|(_, rows)| rows).collect();
-        let figures = figures(&rows, &runs, false);
+        let figures = figures(&rows, &runs.map(|run| overview(run, None)), false);
         let figures: Vec<String> = figures.into_iter().map(Markup::into_string).collect();
         assert_eq!(figures.len(), 2, "{figures:?}");
         assert!(figures[0].contains("<svg") && figures[1].contains("class=\"number\""));

@@ -90,7 +90,9 @@ fn source(runs: &[&Run]) -> String {
     let of = |run: &&Run| {
         let day = run.started.get(..10).unwrap_or(&run.started);
         let machine = [run.machine.cpu_model.trim(), &run.machine.kernel, day];
-        format!("{}, syscost {}", machine.join(", "), run.tool.version)
+        let [model, kernel, day] = machine.map(sentence::fact);
+        let version = sentence::fact(&run.tool.version);
+        format!("{model}, {kernel}, {day}, syscost {version}")
     };
     let mut sources: Vec<String> = shown.map(of).collect();
     sources.dedup();

@@ -11,7 +11,7 @@ use syscost_results::{Measurement, Run, row_name};
 use crate::chart;
 use crate::sentence::Mark;
 use crate::summary::Reference;
-use crate::view::{Column, RATIO_LEGEND, RowView};
+use crate::view::{Column, RowView, ratio_legend};
 
 use super::comparison::Changes;
 use super::details::figure;
@@ -57,7 +57,8 @@ pub(super) fn section(
                     tbody { @for key in &keys { (line(*key, &keys, shown, reference.is_some(), changes)) } }
                 }
                 @if let Some(reference) = reference { p class="note" {
-                    (reference.sentence()) "; " (RATIO_LEGEND)
+                    @let lines = all.iter().flat_map(|one| &one.lines);
+                    (reference.sentence()) "; " (ratio_legend(lines.filter_map(|line| line.reference)))
                 } }
             }
             (curve(shown))

@@ -53,7 +53,7 @@ pub(super) fn whose(index: usize, runs: &[&Run]) -> Markup {
 
 /// The name of a run's host, cut to a readable length.
 fn host(run: &Run) -> String {
-    cut_end(sentence::host(&run.machine.hostname), MAX_NAME)
+    sentence::host(&run.machine.hostname)
 }
 
 /// The title of a page.

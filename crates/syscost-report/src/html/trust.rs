@@ -119,14 +119,20 @@ pub(super) fn warnings(runs: &[&Run]) -> Markup {
             kinds.push(&warning.code);
         }
     }
-    let of_kind = |kind: &str| -> Vec<(usize, &Warning)> {
+    let of_kind = |kind: &str| -> Vec<(usize, Warning)> {
         let warnings = runs.iter().enumerate().filter_map(|(index, run)| {
-            let found = run.warnings.iter().find(|warning| warning.code == kind);
-            Some((index, found?))
+            // A run has several of a kind if several of its CPUs deserve one.
+            let all = || run.warnings.iter().filter(|warning| warning.code == kind);
+            let messages: Vec<&str> = all().map(|warning| &*warning.message).collect();
+            let warning = Warning {
+                message: messages.join("; "),
+                ..all().next()?.clone()
+            };
+            Some((index, warning))
         });
         warnings.collect()
     };
-    let mut found: Vec<Vec<(usize, &Warning)>> = kinds.into_iter().map(of_kind).collect();
+    let mut found: Vec<Vec<(usize, Warning)>> = kinds.into_iter().map(of_kind).collect();
     found.sort_by_key(|warnings| std::cmp::Reverse(warnings.len()));
     html! {
         @if !found.is_empty() {
@@ -147,7 +153,7 @@ pub(super) fn warnings(runs: &[&Run]) -> Markup {
 
 /// What was seen: once if all runs saw the same, by run if runs are columns, else that of the last
 /// one, with the number of runs.
-fn seen(warnings: &[(usize, &Warning)], runs: usize) -> Markup {
+fn seen(warnings: &[(usize, Warning)], runs: usize) -> Markup {
     let Some((_, last)) = warnings.last() else {
         return html! {};
     };

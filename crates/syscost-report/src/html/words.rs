@@ -152,7 +152,7 @@ pub(super) fn code(text: &str) -> Markup {
 pub(super) fn time(started: &str) -> String {
     match (started.get(..10), started.get(11..16)) {
         (Some(day), Some(time)) => format!("{day} {time} UTC"),
-        _ => started.to_owned(),
+        _ => sentence::fact(started),
     }
 }
 

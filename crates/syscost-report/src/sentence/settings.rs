@@ -4,13 +4,14 @@ use syscost_results::precision::{self, Precision};
 use syscost_results::run::Frequency;
 use syscost_results::{Machine, Run, Unit};
 
+use super::fact;
 use crate::units::quantity;
 
 /// The hardware and kernel in a few words: `AMD EPYC, 2 CPUs, KVM, Linux 6.18.44`.
 pub fn hardware(machine: &Machine) -> String {
-    let mut parts = vec![machine.cpu_model.clone(), cpus(machine.cpus_online)];
-    parts.extend(machine.hypervisor.clone());
-    parts.push(machine.kernel.clone());
+    let mut parts = vec![fact(&machine.cpu_model), cpus(machine.cpus_online)];
+    parts.extend(machine.hypervisor.as_deref().map(fact));
+    parts.push(fact(&machine.kernel));
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
 }

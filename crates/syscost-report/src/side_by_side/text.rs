@@ -173,7 +173,15 @@ mod tests {
         let figures = run.measurements.iter().map(|row| {
             let median = row.estimate.median.unwrap_or(1.0);
             let (low, high) = (None, None);
-            (row.name.clone(), Beside { median, low, high })
+            (
+                row.name.clone(),
+                Beside {
+                    median,
+                    low,
+                    high,
+                    clock: None,
+                },
+            )
         });
         let beside = table::Beside {
             sentence: "reference: another".to_owned(),

@@ -1,5 +1,5 @@
-//! Makes the texts of a document harmless: characters that move a terminal's cursor or change the
-//! writing direction are escaped, once for all renderers.
+//! Makes the texts of a document harmless: characters that are hidden ([`super::is_hidden`]) are
+//! escaped, once for all renderers.
 
 use serde_json::Value;
 
@@ -26,15 +26,17 @@ pub(super) fn is_needed(document: &[u8]) -> bool {
 /// Whether a byte may begin a character that is not harmless.
 fn is_suspicious(byte: u8) -> bool {
     let is_control = (byte < b' ') & (byte != b'\n') & (byte != b'\r') & (byte != b'\t');
-    is_control | matches!(byte, b'\\' | 0x7f | 0xc2 | 0xe2)
+    is_control | matches!(byte, b'\\' | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef)
 }
 
 fn is_harmful(pair: &[u8]) -> bool {
     match pair[0] {
         b'\\' => !matches!(pair[1], b'"' | b'\\' | b'/'),
-        // The first bytes of characters from U+0080 and from U+2000 on.
-        0xc2 => pair[1] < 0xa0,
+        // The first bytes of characters from U+0080, U+0600, U+2000 and U+F000 on.
+        0xc2 => pair[1] < 0xa0 || pair[1] == 0xad,
+        0xd8 => pair[1] == 0x9c,
         0xe2 => matches!(pair[1], 0x80 | 0x81),
+        0xef => matches!(pair[1], 0xbb | 0xbf),
         byte => is_suspicious(byte),
     }
 }
@@ -70,12 +72,20 @@ mod tests {
                 document.extend(b"\"}");
                 is_needed(&document)
             };
-            for harmful in ["\\u001b", "\u{1b}", "\u{7f}", "\u{85}", "\u{202e}", "\\n"] {
+            for harmful in ["\\u001b", "\\n"] {
                 assert!(with(harmful.as_bytes()), "{harmful:?} after {before}");
             }
-            for harmless in ["\n\r\t", "\\\"", "\\/", "é", "\u{a0}", "€", "\u{2713}"] {
+            for harmless in [
+                "\n\r\t", "\\\"", "\\/", "é", "\u{a0}", "€", "\u{2713}", "文",
+            ] {
                 assert!(!with(harmless.as_bytes()), "{harmless:?} after {before}");
             }
+        }
+        let hidden = ('\0'..=char::MAX).filter(|letter| super::super::is_hidden(*letter));
+        for letter in hidden.filter(|letter| !"\n\r\t".contains(*letter)) {
+            let text = format!("\"{letter}\"");
+            assert!(is_needed(text.as_bytes()), "{letter:?}");
+            assert_eq!(clean(&text), format!("\"{}\"", letter.escape_unicode()));
         }
     }
 }

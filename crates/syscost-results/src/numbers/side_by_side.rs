@@ -55,6 +55,7 @@ mod tests {
             run: String::new(),
             second: None,
             reference: None,
+            clock: None,
             numbers: numbers.iter().map(number).collect(),
         }
     }

@@ -13,7 +13,7 @@ use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::{exit, unless_broken_pipe};
 use crate::{
     Failed, files, kept,
-    terminal::{self, say},
+    terminal::{self, note, say},
 };
 
 /// Compares two runs measured in turn, and returns the exit code: that of the gate if it `is_judged`.
@@ -118,7 +118,13 @@ fn write(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Resu
         CompareFormat::Html => super::report::of_comparison(runs, comparison)?,
     };
     match &output.output {
-        Some(path) => files::write(path, text.as_bytes()),
+        Some(path) => {
+            files::write(path, text.as_bytes())?;
+            if path.as_os_str() != "-" {
+                note!("Wrote {}", path.display());
+            }
+            Ok(())
+        }
         None => super::print(&text),
     }
 }

@@ -159,6 +159,33 @@ fn a_note_that_many_rows_share_is_said_once() {
 }
 
 #[test]
+fn notes_that_differ_in_their_number_are_one() {
+    let mut comparison = comparison();
+    let note = |number: &str| format!("it drifts: its interval is {number} times as wide");
+    for (row, number) in comparison.rows.iter_mut().zip(["9.3", "2.1", "10.5"]) {
+        row.notes = vec![note(number)];
+    }
+    comparison.rows[3].notes = vec!["2 of 3 runs left out".to_owned()];
+    comparison.rows[4].notes = vec!["2 of 4 runs left out".to_owned()];
+    let text = |verbose| {
+        let options = TableOptions {
+            width: 200,
+            verbose,
+            ..TableOptions::default()
+        };
+        table(&comparison, &options)
+    };
+    let brief = text(false);
+    let once = format!("3 of 5 rows: {}", note("2.1 to 10.5"));
+    assert!(brief.contains(&once), "{brief}");
+    assert_eq!(brief.matches("it drifts").count(), 1, "{brief}");
+    // Of several numbers none tells what differs.
+    for own in ["2 of 3 runs left out", "2 of 4 runs left out"] {
+        assert_eq!(text(true).matches(own).count(), 1, "{own}");
+    }
+}
+
+#[test]
 fn the_verdict_comes_first_and_quiet_leaves_the_groups_out() {
     let mut comparison = comparison();
     comparison.new.hostname = String::new();

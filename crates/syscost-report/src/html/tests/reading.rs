@@ -318,6 +318,18 @@ fn a_warning_says_when_it_was_seen() {
 }
 
 #[test]
+fn every_warning_of_a_kind_is_shown() {
+    let mut run = fixture::run();
+    run.warnings.truncate(1);
+    let mut another = run.warnings[0].clone();
+    run.warnings[0].message = "CPU 1 lost 16.3 %".to_owned();
+    another.message = "CPU 0 lost 30.0 %".to_owned();
+    run.warnings.push(another);
+    let page = draw(&[&run]);
+    assert!(page.contains("<strong>CPU 1 lost 16.3 %; CPU 0 lost 30.0 %</strong>"));
+}
+
+#[test]
 fn the_noise_of_every_cpu_that_measured_is_a_fact() {
     let mut run = fixture::run();
     for (probe, lost) in run.noise.iter_mut().zip([73.1, 85.3]) {
