@@ -404,11 +404,15 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// The axis of the ratios' pictures; it includes one, so that every interval can be compared with
-/// it.
+/// The axis of the ratios' pictures, for the rows that changed if any did: others' wide intervals
+/// would squeeze theirs, and are drawn as arrows. It includes one, so that every interval can be
+/// compared with it.
 fn scale(rows: &[Row]) -> Scale {
+    let has_changed = |row: &&Row| matches!(row.verdict, Change::Worse | Change::Better);
+    let any = rows.iter().any(|row| has_changed(&row));
     let ends = rows
         .iter()
+        .filter(|row| !any || has_changed(row))
         .flat_map(|row| [row.ci95_low, row.ci95_high, Some(row.ratio)]);
     let logarithms = ends
         .flatten()
