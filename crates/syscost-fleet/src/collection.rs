@@ -79,8 +79,8 @@ pub struct Places {
     files: Vec<(PathBuf, usize)>,
     /// Nodes that gave none, as the journals beside them say.
     pub silent: Vec<Silent>,
-    /// What is called like a document in a directory and is no regular file: opening a pipe would wait, and a link may lead
-    /// anywhere.
+    /// What is called like a document in a directory and is no regular file: opening a pipe would
+    /// wait, and a link may lead anywhere.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -193,8 +193,8 @@ impl Iterator for Documents {
     }
 }
 
-/// Names the machine of a document as whoever measured it did, as far as that is known: host names need not differ. A node of a
-/// collection by the document's file, others by the label.
+/// Names the machine of a document as whoever measured it did, as far as that is known: host names
+/// need not differ. A node of a collection by the document's file, others by the label.
 pub(crate) fn name_machine(digest: &mut Digest, file: &Path) {
     let node = node_of(file).or_else(|| digest.config.labels.get(NODE_LABEL).cloned());
     if let Some(node) = node.filter(|node| !node.is_empty()) {
@@ -210,7 +210,8 @@ fn node_of(file: &Path) -> Option<String> {
     is_collection.then(|| node.to_owned())
 }
 
-/// The nodes of a collection without a document; none if no collection can be read there: documents can be judged without it.
+/// The nodes of a collection without a document; none if no collection can be read there: documents
+/// can be judged without it.
 fn silent(path: &Path) -> Vec<Silent> {
     let Ok(collection) = folder::read(path) else {
         return Vec::new();

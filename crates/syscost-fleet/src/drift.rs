@@ -69,8 +69,8 @@ pub fn drift(fleet: &Fleet, alike: &[String]) -> Option<Drift> {
     })
 }
 
-/// The documents of machines whose cores were not their own when their collection was made: what changed since, or until then, is
-/// whoever else ran there.
+/// The documents of machines whose cores were not their own when their collection was made: what
+/// changed since, or until then, is whoever else ran there.
 fn not_ours(fleet: &Fleet, alike: &[String]) -> HashSet<usize> {
     let mut untold = Vec::new();
     for collection in &fleet.collections {
@@ -156,7 +156,8 @@ mod tests {
     use super::*;
     use crate::fleet::{Collection, Entry, Row};
 
-    /// Twelve machines on two days; the fourth took twice as long on the first, when its cores were its own for this share of the time.
+    /// Twelve machines on two days; the fourth took twice as long on the first, when its cores were
+    /// its own for this share of the time.
     fn two_days(core_ours: f64) -> Fleet {
         let mut fleet = Fleet::default();
         fleet.rows.push(Row {

@@ -115,8 +115,8 @@ pub struct Fleet {
     texts: Texts,
 }
 
-/// What makes figures those of one row: name, revision, unit, and whether less is better, as a document that says otherwise must not
-/// turn the others' around.
+/// What makes figures those of one row: name, revision, unit, and whether less is better, as a
+/// document that says otherwise must not turn the others' around.
 type RowKey = (String, u32, &'static str, bool);
 
 /// Texts by number, each kept once.

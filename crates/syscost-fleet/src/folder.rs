@@ -66,7 +66,8 @@ pub struct Node {
     pub state: State,
     /// The host's name that its document must have, where the engine knows it.
     pub host: Option<String>,
-    /// The engine's job, while something of it may be left: of Slurm its number, of Ansible the directory on the host.
+    /// The engine's job, while something of it may be left: of Slurm its number, of Ansible the
+    /// directory on the host.
     pub job: Option<String>,
     /// Why there is no document.
     pub reason: Option<String>,

@@ -124,7 +124,8 @@ pub fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judge
         for (entry, (figures, chance)) in members.iter().zip(chances) {
             judgement.figures += figures;
             match figures {
-                // Whoever shows little must not pass for one like the others; if that little is unlike them, it counts.
+                // Whoever shows little must not pass for one like the others; if that little is
+                // unlike them, it counts.
                 1.. if 2 * figures < usual && chance > RATE => {
                     let why = Untold::LittleKnown(figures, usual);
                     judgement.untold.push((*entry, why));
@@ -172,7 +173,8 @@ pub fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judge
     judgement
 }
 
-/// The machines of a cohort whose cores were not their own much less of the time than those of its median machine.
+/// The machines of a cohort whose cores were not their own much less of the time than those of its
+/// median machine.
 pub(crate) fn ours(
     fleet: &Fleet,
     cohort: &Cohort,

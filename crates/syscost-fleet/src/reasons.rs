@@ -135,7 +135,8 @@ impl<'a> Reasons<'a> {
             let with = all.count(name, value);
             let is_rare = (with - of_such) as f64 <= MAX_OF_OTHERS * others as f64;
             let p_value = self.chance(of_such, such.machines, with, all.machines);
-            // What the machine alone has is worth a look, however few others there are to tell chance from cause.
+            // What the machine alone has is worth a look, however few others there are to tell
+            // chance from cause.
             let is_its_own = with == of_such;
             if is_rare && 2 * of_such >= such.machines && (is_its_own || p_value <= MAX_CHANCE) {
                 reasons.push(Reason {

@@ -1,9 +1,11 @@
 //! Tells slow links from slow nodes.
 //!
-//! The logarithm of a pair's figure is taken as the sum of what each of its nodes contributes and of what is the link's own. The
-//! nodes' parts are found by medians over all of their pairs (Tukey's median polish, *Exploratory Data Analysis*, 1977), so that a few
-//! slow links do not make a node slow. How far off each is, and how likely by chance, is told as of machines ([`crate::deviation`]);
-//! of the nodes that are named at most the share [`RATE`] is wrong, and of the links, by Benjamini and Hochberg (1995).
+//! The logarithm of a pair's figure is taken as the sum of what each of its nodes contributes and
+//! of what is the link's own. The nodes' parts are found by medians over all of their pairs
+//! (Tukey's median polish, *Exploratory Data Analysis*, 1977), so that a few slow links do not make
+//! a node slow. How far off each is, and how likely by chance, is told as of machines
+//! ([`crate::deviation`]); of the nodes that are named at most the share [`RATE`] is wrong, and of
+//! the links, by Benjamini and Hochberg (1995).
 
 use serde::{Deserialize, Serialize};
 use syscost_results::stats::multiple::benjamini_hochberg;
@@ -122,7 +124,8 @@ pub fn find(count: usize, pairs: &[Between], is_time: bool) -> Option<Slow> {
     })
 }
 
-/// By which factors these are slower than their median, as far as they are; so many parameters were fitted to them.
+/// By which factors these are slower than their median, as far as they are; so many parameters were
+/// fitted to them.
 fn slower(figures: &[deviation::Figure], fitted: usize) -> Option<Vec<Option<f64>>> {
     let mut logs: Vec<f64> = figures.iter().map(|figure| figure.log).collect();
     let (mut expected, _) = Expected::of(&mut logs.clone())?;

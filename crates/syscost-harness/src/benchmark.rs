@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use syscost_params::Params;
-use syscost_results::{Better, Role, Unit};
+use syscost_results::{Better, Role, Unit, row_name};
 use syscost_sys::Unsupported;
 
 use crate::bencher::{Outcome, Plan};
@@ -168,7 +168,7 @@ pub struct Entry {
 impl Entry {
     /// The group: the id up to its first dot.
     pub fn group(&self) -> &'static str {
-        self.id.split('.').next().unwrap_or(self.id)
+        row_name::group(self.id)
     }
 
     /// Whether some row of it stands for this in reports.

@@ -164,8 +164,16 @@ pub(crate) fn host(name: &str) -> String {
     }
 }
 
+/// When a run began, to the minute: `2026-11-21 12:01 UTC`.
+pub fn time(started: &str) -> String {
+    match (started.get(..10), started.get(11..16)) {
+        (Some(day), Some(time)) => format!("{day} {time} UTC"),
+        _ => fact(started),
+    }
+}
+
 /// A short fact of a document, cut where it is not short.
-pub(crate) fn fact(text: &str) -> String {
+pub fn fact(text: &str) -> String {
     const MAX: usize = 60;
     cut_end(text, MAX)
 }

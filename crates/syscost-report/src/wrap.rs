@@ -1,5 +1,6 @@
 //! Wraps text for a terminal, in the same way for all commands. Lines end only between words, never
-//! within a hyphenated name; within the name of a row only after a parameter, and only if it is wider than a line.
+//! within a hyphenated name; within the name of a row only after a parameter, and only if it is
+//! wider than a line.
 
 use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter};

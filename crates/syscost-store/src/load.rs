@@ -14,8 +14,8 @@ use crate::packed;
 /// takes some MB.
 pub const MAX_SIZE: u64 = 256 << 20;
 
-/// Maximum size of a document of which only figures are read, in bytes: of machines that others send, thousands are read, several
-/// at a time, and parsed they take several times as much.
+/// Maximum size of a document of which only figures are read, in bytes: of machines that others
+/// send, thousands are read, several at a time, and parsed they take several times as much.
 pub const MAX_DIGEST_SIZE: u64 = 64 << 20;
 
 /// How a file begins that is packed with gzip (RFC 1952).

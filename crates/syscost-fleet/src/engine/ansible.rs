@@ -72,8 +72,8 @@ pub fn nodes(
     }
 }
 
-/// The directory of one attempt on hosts, without the host's name at its end: hosts may share the file system. It is new each time, so
-/// nobody there can have made it before.
+/// The directory of one attempt on hosts, without the host's name at its end: hosts may share the
+/// file system. It is new each time, so nobody there can have made it before.
 fn scratch(request: &Request, id: &str) -> String {
     let attempt = fastrand::u32(..);
     format!("{}/syscost-{id}-{attempt:08x}-", request.scratch)
@@ -266,7 +266,8 @@ pub fn collect(
     Ok(())
 }
 
-/// Ends what was left to run on these hosts and removes what was brought there, as far as they are reached; whether all were.
+/// Ends what was left to run on these hosts and removes what was brought there, as far as they are
+/// reached; whether all were.
 fn clean_up(
     folder: &Folder,
     inventory: &Path,

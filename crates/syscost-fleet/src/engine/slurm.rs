@@ -220,8 +220,8 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Why nothing came of it, when it is no longer in the queue and printed what `said` gives; `None` while a document may still
-    /// come.
+    /// Why nothing came of it, when it is no longer in the queue and printed what `said` gives;
+    /// `None` while a document may still come.
     pub(crate) fn why_nothing(&mut self, said: impl FnOnce() -> String) -> Option<String> {
         let since = *self.gone.get_or_insert_with(Instant::now);
         let end = end_of(&self.number);

@@ -56,7 +56,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// A quick run of rows that any machine has, with nothing kept and no far end; the rest is set by whoever asks for more.
+    /// A quick run of rows that any machine has, with nothing kept and no far end; the rest is set
+    /// by whoever asks for more.
     pub fn quick(program: Program, time_limit: Duration, version: &'static str) -> Self {
         Options {
             profile: Profile::Quick,

@@ -128,9 +128,11 @@ const MAX_PANELS: usize = 6;
 /// Maximum number of cells of a heat map, empty ones too; more are smaller than a pixel.
 const MAX_CELLS: usize = 1_000_000;
 
-/// A chart of the rows of each run, of the kind asked for or of the one that suits them: a heat map for pairs or two parameters (with a
-/// panel for each value of what else differs, if both are numbers), a curve for a parameter that is a size or has many numbers, the samples
-/// of a single row, otherwise bars. Each run is drawn with its own numbers and no others. Rows without a number are left out and reported.
+/// A chart of the rows of each run, of the kind asked for or of the one that suits them: a heat map
+/// for pairs or two parameters (with a panel for each value of what else differs, if both are
+/// numbers), a curve for a parameter that is a size or has many numbers, the samples of a single
+/// row, otherwise bars. Each run is drawn with its own numbers and no others. Rows without a number
+/// are left out and reported.
 ///
 /// # Errors
 /// When no row has a number or, without a kind, a single one has; when units differ, or the rows lack what the kind needs.
@@ -518,8 +520,8 @@ fn no_pair(rows: &[&Measurement]) -> NoChart {
     })
 }
 
-/// What distinguishes the rows, in selector syntax, without the parameters in `but`: the parameters that differ or that not all rows have,
-/// after the benchmark's name if that differs.
+/// What distinguishes the rows, in selector syntax, without the parameters in `but`: the parameters
+/// that differ or that not all rows have, after the benchmark's name if that differs.
 fn labels(rows: &[&Measurement], but: &[&str]) -> Vec<String> {
     let one_benchmark = rows.iter().all(|row| row.id == rows[0].id);
     let varying = varying(rows);

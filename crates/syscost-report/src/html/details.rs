@@ -6,12 +6,13 @@ use syscost_results::estimate::selection::Selection;
 use syscost_results::{RoundSamples, Run, Unit};
 
 use crate::chart::{self, Begin, Chart, Distribution, Labels, Round, Scale, Theme, formatted};
+use crate::sentence::time;
 use crate::units;
 use crate::view::value;
 
+use super::MAX_COLUMNS;
 use super::rows::Row;
 use super::runs::{names, whose};
-use super::{MAX_COLUMNS, words};
 
 /// Maximum number of rounds drawn.
 const ROUNDS: usize = 30;
@@ -124,7 +125,7 @@ fn over_runs(row: &Row<'_>, runs: &[&Run]) -> Markup {
     let points = runs
         .iter()
         .zip(row.alike())
-        .map(|(run, row)| (words::time(&run.started), row.and_then(value)))
+        .map(|(run, row)| (time(&run.started), row.and_then(value)))
         .collect();
     let chart = Chart::OverRuns {
         points,

@@ -4,10 +4,10 @@ use maud::{Markup, html};
 use syscost_results::history::{ChangePoint, Series};
 
 use crate::chart::{Chart, Labels, Theme, Value, draw};
+use crate::sentence::time;
 use crate::units::quantity;
 
 use super::details::{figure, line};
-use super::words;
 
 /// Maximum number of charts; the other metrics have a line in the table.
 const MAX_CHARTS: usize = 24;
@@ -64,7 +64,7 @@ fn sentence(series: &Series, change: &ChangePoint) -> String {
     let percent = 100.0 * (change.after / change.before - 1.0);
     format!(
         "{}: from {} to {} ({percent:+.1} %, p = {:.2e})",
-        words::time(&change.started),
+        time(&change.started),
         quantity(series.unit, change.before),
         quantity(series.unit, change.after),
         change.p_value
@@ -81,7 +81,7 @@ fn picture(series: &Series) -> Markup {
                 low: point.ci95_low,
                 high: point.ci95_high,
             };
-            (words::time(&point.started), Some(value))
+            (time(&point.started), Some(value))
         })
         .collect();
     let chart = Chart::OverRuns {

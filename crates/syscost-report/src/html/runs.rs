@@ -7,16 +7,12 @@ use maud::{Markup, html};
 use syscost_results::run::Noise;
 use syscost_results::{Run, Status};
 
-use crate::paint::cut_end;
 use crate::sentence::{self, Mark};
 use crate::units::duration;
 
 use super::comparison::Changes;
 use super::machine::{all::counted, bytes};
-use super::{MAX_COLUMNS, key, letter, trust, words};
-
-/// Maximum length of a name in a title or a column, in characters.
-const MAX_NAME: usize = 60;
+use super::{MAX_COLUMNS, key, letter, trust};
 
 /// How many machines the runs are of.
 pub(super) fn machines(runs: &[&Run]) -> usize {
@@ -26,7 +22,7 @@ pub(super) fn machines(runs: &[&Run]) -> usize {
 
 /// When a run began, after its host where the runs are of several machines.
 pub(super) fn place(run: &Run, runs: &[&Run]) -> String {
-    let time = words::time(&run.started);
+    let time = sentence::time(&run.started);
     match machines(runs) {
         0 | 1 => time,
         _ => format!("{}, {time}", sentence::host(&run.machine.hostname)),
@@ -96,11 +92,11 @@ fn facts(run: &Run) -> Vec<Fact> {
     let memory = machine.memory_bytes.map(bytes);
     let memory = memory.map(|bytes| format!("{bytes} of memory"));
     vec![
-        ("processor", cut_end(&machine.cpu_model, MAX_NAME)),
+        ("processor", sentence::fact(&machine.cpu_model)),
         ("CPUs", cpus),
         ("memory", memory.unwrap_or_default()),
         ("system", machine.distribution.clone().unwrap_or_default()),
-        ("kernel", cut_end(&machine.kernel, MAX_NAME)),
+        ("kernel", sentence::fact(&machine.kernel)),
         ("hypervisor", machine.hypervisor.clone().unwrap_or_default()),
         ("profile", format!("{} run", run.config.profile)),
     ]
@@ -153,7 +149,7 @@ pub(super) fn subtitle(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
         @if others.is_empty() {
             @let (profile, machine) = common.split_last().unwrap_or((&"", &[]));
             p class="lead" { (machine.join(" · ")) }
-            p class="quiet" { (words::time(&first.started)) " · " (profile) ", " (duration(first.duration_s))
+            p class="quiet" { (sentence::time(&first.started)) " · " (profile) ", " (duration(first.duration_s))
                 @if let Some(peer) = sentence::peer(first) { " · " (peer) }
                 @if let Some(nfs) = sentence::nfs(first) { " · " (nfs) }
             }
@@ -199,7 +195,7 @@ fn table(
                         tr {
                             th scope="row" { (key(index)) " " (host(run)) }
                             @if has_sides { td data-head="side" { (side(index).unwrap_or_default()) } }
-                            td { (words::time(&run.started)) }
+                            td { (sentence::time(&run.started)) }
                             @for fact in differing { @let (name, text) = &all[index][*fact];
                                 td data-head=(name) { (text) } }
                             @for (name, text) in outcome(run) { td class="num" data-head=(name) { (text) } }
@@ -225,5 +221,5 @@ fn models(runs: &[&Run]) -> String {
 fn span(runs: &[&Run]) -> String {
     let began: BTreeSet<&str> = runs.iter().map(|run| run.started.as_str()).collect();
     let [first, last] = [began.first(), began.last()].map(|time| time.copied().unwrap_or_default());
-    format!("{} to {}", words::time(first), words::time(last))
+    format!("{} to {}", sentence::time(first), sentence::time(last))
 }

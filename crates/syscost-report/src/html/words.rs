@@ -148,14 +148,6 @@ pub(super) fn code(text: &str) -> Markup {
     }
 }
 
-/// `2026-11-21 12:01 UTC`.
-pub(super) fn time(started: &str) -> String {
-    match (started.get(..10), started.get(11..16)) {
-        (Some(day), Some(time)) => format!("{day} {time} UTC"),
-        _ => sentence::fact(started),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use syscost_results::precision::{self, Precision};
 use syscost_results::study::{Cycles, means};
 use syscost_results::{ClaimId, Fact, Measurement, Run, Unit};
 
-use super::repeated::{QuantityBy, Repeated, began};
+use super::repeated::{QuantityBy, Repeated};
 use crate::sentence;
 use crate::units::quantity;
 
@@ -32,7 +32,11 @@ pub(crate) fn facts(studies: &[Repeated], run: &Run) -> Vec<(&'static str, Strin
         ("programs", Some(programs(studies, run))),
         (
             "measured",
-            Some(format!("{}, for {:.0} s", began(run), run.duration_s)),
+            Some(format!(
+                "{}, for {:.0} s",
+                sentence::time(&run.started),
+                run.duration_s
+            )),
         ),
         (
             "by",

@@ -2,9 +2,9 @@
 
 use syscost_results::Run;
 
-use super::repeated::began;
 use super::{Repeated, pictures};
 use crate::chart::{Labels, Theme};
+use crate::sentence::time;
 
 /// A chart as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,10 @@ pub struct Figure {
 pub fn figures(repeated: &Repeated, runs: &[&Run]) -> Vec<Figure> {
     let of_run = |(label, run): (&str, &&Run)| {
         let (model, version) = (&run.machine.cpu_model, &run.tool.version);
-        format!("{label}: {model}, {}, syscost {version}", began(run))
+        format!(
+            "{label}: {model}, {}, syscost {version}",
+            time(&run.started)
+        )
     };
     let labels = repeated.by.iter().map(|(label, _)| label.as_str());
     let sources: Vec<String> = labels.zip(runs).map(of_run).collect();

@@ -32,5 +32,5 @@ pub use csv::csv;
 pub use figures::{Figure, figures};
 pub use lab_report::markdown;
 pub use markdown::{index, page};
-pub use repeated::{Repeated, began, labels};
+pub use repeated::{Repeated, labels};
 pub use text::{list, published, text};

@@ -110,11 +110,6 @@ fn started(run: &Run, like: &str) -> String {
     time.chars().take(like.len()).collect()
 }
 
-/// When a run began, to the minute (UTC).
-pub fn began(run: &Run) -> String {
-    started(run, MINUTE) + " UTC"
-}
-
 /// Distinguishes runs: by the host; by its processor, if that differs; else by the date, the time,
 /// the run's id. An anonymous run is called by its processor.
 pub fn labels(runs: &[&Run]) -> Vec<String> {

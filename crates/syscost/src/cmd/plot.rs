@@ -11,6 +11,7 @@ use syscost_report::chart::rows::{Chosen, Kind, LeftOut, NoChart, choose};
 use syscost_report::chart::{
     self, Bar, Border, Chart, Labels, Style, TextOptions, Theme, Value, caption, draw, text,
 };
+use syscost_report::sentence;
 use syscost_results::numbers::{Number, Numbers, numbers, side_by_side};
 use syscost_results::overview::{Overview, of_shared_caches, overview};
 use syscost_results::{Measurement, Run, Unit, row_name};
@@ -110,7 +111,7 @@ fn find(arguments: &PlotArguments) -> Result<Meant> {
         return Err(Failed::Usage(words.to_owned()).into());
     }
     let lacks = |run: &Run| match is_of_numbers {
-        true => (!list(run).are_many()).then(|| "has few of these numbers".to_owned()),
+        true => (!numbers(run).are_many()).then(|| "has few of these numbers".to_owned()),
         false => kept::lacks_rows(run, names_meant(run, &rows, arguments)),
     };
     let runs = names.iter().map(|name| kept::find(name, lacks));
@@ -126,11 +127,6 @@ fn names_meant(
     arguments: &PlotArguments,
 ) -> Result<Vec<String>, Failed> {
     with_parameters(rows, &arguments.cases, names_of(run), &Here::plain())
-}
-
-/// The numbers every programmer should know.
-fn list(run: &Run) -> Numbers {
-    numbers(run)
 }
 
 /// Draws the requested chart for the terminal.
@@ -203,7 +199,7 @@ fn headline(runs: &[Run], kind: Option<PlotKind>) -> Result<Chosen> {
             Failed::Usage("`numbers` is drawn as bars only; leave --kind out".to_owned()).into(),
         );
     }
-    let lists: Vec<Numbers> = runs.iter().map(list).collect();
+    let lists: Vec<Numbers> = runs.iter().map(numbers).collect();
     let mut lines: Vec<Vec<(usize, &Number, Value)>> = Vec::new();
     for line in side_by_side(&lists) {
         let drawn = line.into_iter().enumerate().filter_map(|(run, number)| {
@@ -271,19 +267,18 @@ fn shown(chart: &Chart, arguments: &PlotArguments) -> String {
 fn names_and_source(runs: &[Run]) -> (Vec<String>, Vec<String>) {
     let facts = |run: &Run| {
         let machine = &run.machine;
-        let time = run.started.get(..16).unwrap_or(&run.started);
-        let time = format!("{} UTC", time.replace('T', " "));
         let host = if runs.len() > 1 {
-            machine.hostname.clone()
+            &machine.hostname
         } else {
-            String::new()
+            ""
         };
+        let hypervisor = machine.hypervisor.as_deref().unwrap_or_default();
         [
-            host,
-            machine.cpu_model.trim().to_owned(),
-            machine.hypervisor.clone().unwrap_or_default(),
-            machine.kernel.clone(),
-            time,
+            sentence::fact(host),
+            sentence::fact(machine.cpu_model.trim()),
+            sentence::fact(hypervisor),
+            sentence::fact(&machine.kernel),
+            sentence::time(&run.started),
         ]
     };
     let all: Vec<[String; 5]> = runs.iter().map(facts).collect();

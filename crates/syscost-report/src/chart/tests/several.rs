@@ -62,12 +62,16 @@ fn of_run(chart: &Chart, run: usize) -> Vec<f64> {
     }
 }
 
+/// The cases of four sizes of each of these.
+fn points(of: [&str; 2]) -> Vec<String> {
+    let sizes = [1, 10, 100, 500].iter();
+    let points = sizes.flat_map(|fds| of.map(|of| format!("of={of},fds={fds}")));
+    points.collect()
+}
+
 #[test]
 fn every_kind_draws_each_run_with_its_own_numbers_and_only_those() {
-    let points: Vec<String> = [1, 10, 100, 500]
-        .iter()
-        .flat_map(|fds| ["tcp", "pipe"].map(|of| format!("of={of},fds={fds}")))
-        .collect();
+    let points = points(["tcp", "pipe"]);
     let points: Vec<&str> = points.iter().map(String::as_str).collect();
     for kind in [
         Kind::Bars,
@@ -109,10 +113,7 @@ fn every_kind_draws_each_run_with_its_own_numbers_and_only_those() {
 
 #[test]
 fn the_largest_type_in_the_smallest_picture_draws_every_kind() {
-    let points: Vec<String> = [1, 10, 100, 500]
-        .iter()
-        .flat_map(|fds| ["compare_exchange", "pipe"].map(|of| format!("of={of},fds={fds}")))
-        .collect();
+    let points = points(["compare_exchange", "pipe"]);
     let points: Vec<&str> = points.iter().map(String::as_str).collect();
     let runs = [costing(&points, 10.0), costing(&points, 7e5)];
     let labels = Labels {

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use syscost_results::{Run, Unit};
 
+use crate::sentence::time;
 use crate::units::{duration, quantity};
 
-use super::super::{quantities, words};
+use super::super::quantities;
 use super::Facts;
 
 /// Every fact of the document's machine, clock and configuration, by its name in the document.
 pub(super) fn all(run: &Run) -> Facts {
     let mut facts = vec![
         ("id".to_owned(), run.id.clone()),
-        ("started".to_owned(), words::time(&run.started)),
+        ("started".to_owned(), time(&run.started)),
         ("duration".to_owned(), duration(run.duration_s)),
         ("tool.version".to_owned(), run.tool.version.clone()),
     ];

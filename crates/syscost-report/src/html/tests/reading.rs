@@ -237,7 +237,7 @@ fn a_chart_beside_many_runs_says_which_it_is_of() {
     part.started = "2026-11-25T08:00:00Z".to_owned();
     part.measurements.retain(|row| row.name == NAME);
     let page = draw(&[&whole, &whole, &whole, &whole, &part]);
-    let when = super::super::words::time(&whole.started);
+    let when = crate::sentence::time(&whole.started);
     let older = format!("not of the last run but of that of {when}");
     let captions: Vec<&str> = figures_of(&page).into_iter().map(|(_, one)| one).collect();
     let of_older = captions.iter().filter(|one| one.contains(&older)).count();

@@ -242,8 +242,8 @@ impl Progress {
     }
 }
 
-/// How many rows of the first documents have a number that can be judged, and how many could have been measured; `None` without
-/// a document.
+/// How many rows of the first documents have a number that can be judged, and how many could have
+/// been measured; `None` without a document.
 fn beyond_doubt(folder: &Folder) -> Option<(usize, usize)> {
     let nodes = folder.collection.nodes.iter();
     let done = nodes.filter(|(_, node)| node.state == State::Done);

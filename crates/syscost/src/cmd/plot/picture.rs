@@ -75,9 +75,9 @@ fn tree(svg: &str) -> Result<Tree> {
 
 /// The text with a box in place of what the type lacks: a document may hold any character.
 fn written(svg: &str) -> String {
-    let faces = FONTS.map(|font| Face::parse(font, 0).ok());
-    let has = |char: char| {
-        let face = faces[0].as_ref();
+    let face = Face::parse(FONTS[0], 0).ok();
+    let has = |char| {
+        let face = face.as_ref();
         face.is_none_or(|face| face.glyph_index(char).is_some())
     };
     svg.chars()

@@ -135,7 +135,7 @@ fn text(
                 let machine = sentence::machine(run);
                 let line = match runs.len() {
                     1 => machine,
-                    _ => format!("{label}: {machine}, {}", render::began(run)),
+                    _ => format!("{label}: {machine}, {}", sentence::time(&run.started)),
                 };
                 text += &(terminal::wrapped(&line, "") + "\n");
             }

@@ -106,7 +106,8 @@ impl Exporter<'_> {
             if let Some(Ok((mut client, _))) =
                 listener.filter(|_| is_client).map(TcpListener::accept)
             {
-                // Each on a thread of its own, as a slow one must not keep others waiting; too many are turned away.
+                // Each on a thread of its own, as a slow one must not keep others waiting; too many
+                // are turned away.
                 if Arc::strong_count(&clients) <= MAX_CLIENTS {
                     let (metrics, served) = (metrics.clone(), Arc::clone(&clients));
                     let _ = thread::Builder::new().spawn(move || {
