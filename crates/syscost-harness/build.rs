@@ -1,7 +1,8 @@
 //! Passes facts about the build to the program, which records them in the run document.
 
-use std::env;
+use std::path::Path;
 use std::process::Command;
+use std::{env, fs};
 
 fn main() {
     let variable = |name: &str| env::var(name).unwrap_or_default();
@@ -18,10 +19,31 @@ fn main() {
     );
     println!(
         "cargo::rustc-env=SYSCOST_COMMIT={}",
-        output("git", &["rev-parse", "--short=12", "HEAD"])
+        commit().unwrap_or_default()
     );
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=../../.git/HEAD");
+    println!("cargo::rerun-if-env-changed=SYSCOST_COMMIT");
+}
+
+/// The commit: the one that the environment says (a source archive sets it), that cargo wrote into
+/// a packed crate, or that this repository is at (no other, which an archive may be unpacked in).
+fn commit() -> Option<String> {
+    let told = env::var("SYSCOST_COMMIT").ok();
+    let packed = || {
+        let text = fs::read_to_string(".cargo_vcs_info.json").ok()?;
+        let (_, rest) = text.split_once("\"sha1\": \"")?;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    let repository = || {
+        let head = Path::new("../../.git/HEAD");
+        if !head.exists() {
+            return None;
+        }
+        println!("cargo::rerun-if-changed={}", head.display());
+        Some(output("git", &["rev-parse", "HEAD"]))
+    };
+    let whole = told.or_else(packed).or_else(repository)?;
+    Some(whole.chars().take(12).collect())
 }
 
 fn output(program: &str, arguments: &[&str]) -> String {
