@@ -176,8 +176,12 @@ fn harmless(bytes: &[u8], run: Run) -> Run {
     if !cleaned::is_needed(bytes) {
         return run;
     }
-    let value = serde_json::from_slice(bytes).map(cleaned::cleaned);
-    value.and_then(serde_json::from_value).unwrap_or(run)
+    // Through text, so that the code that reads a run exists once.
+    let text = serde_json::from_slice(bytes)
+        .map(cleaned::cleaned)
+        .and_then(|value| serde_json::to_vec(&value));
+    text.and_then(|text| serde_json::from_slice(&text))
+        .unwrap_or(run)
 }
 
 /// What is wrong with a document that did not parse, or whose version this reader does not know.
