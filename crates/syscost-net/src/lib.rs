@@ -23,6 +23,8 @@ pub mod nfs;
 pub mod server;
 pub mod service;
 pub mod socket;
+#[cfg(test)]
+mod tests;
 pub mod token;
 pub mod wire;
 

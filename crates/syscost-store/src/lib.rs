@@ -13,6 +13,8 @@ pub mod load;
 mod store;
 mod sync;
 mod tags;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use follow::{Followed, Scope, Tracked};

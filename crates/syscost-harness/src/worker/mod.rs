@@ -11,6 +11,8 @@ mod place;
 mod program;
 mod protocol;
 mod supervise;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use entry::is_of_tracer;
 pub use entry::{print_about, run};

@@ -1,0 +1,272 @@
+//! Command lines and their output.
+
+use crate::common::{Ending, Program};
+
+#[test]
+fn an_unknown_selector_is_bad_usage_and_names_the_nearest() {
+    Program::new().run("run syscall.nul").says(
+        2,
+        "nothing is called `syscall.nul`; did you mean `syscall.null`",
+    );
+}
+
+#[test]
+fn a_wrong_value_is_bad_usage_and_names_those_there_are() {
+    let program = Program::new();
+    for arguments in [
+        "run timing.sleep{delay=60us}",
+        "run timing.sleep --case delay=60us",
+        "list timing.sleep --case delay=60us",
+        "ab timing.sleep --case delay=60us",
+        "explain timing.sleep{delay=60us}",
+    ] {
+        program.run(arguments).says(
+            2,
+            "timing.sleep has no delay=60us; there are delay=50us, 1ms",
+        );
+    }
+    let output = program.run("list timing.sleep --case delay");
+    assert!(output.err.contains("such as size=64K"));
+}
+
+#[test]
+fn what_is_near_nothing_is_said_to_match_nothing() {
+    let program = Program::new();
+    let output = program.run("list zebra");
+    assert_eq!(output.code, Some(2));
+    assert_eq!(
+        output.err,
+        "error: nothing matches `zebra`; to list everything: syscost list\n"
+    );
+    let size = program.run("run memory --case size=63K");
+    assert_eq!(size.code, Some(2));
+    let said = size.err;
+    assert!(
+        said.contains("memory has no size=63K; nearest: ") && !said.contains("more"),
+        "{said}"
+    );
+    // The example in the README.
+    program.run("list memory --case size=64K").succeeded();
+}
+
+#[test]
+fn procedures_of_studies_are_listed_behind_what_else_words_find() {
+    let program = Program::new();
+    let list = program.json("list context switch --format json");
+    let entries = list.as_array().expect("an array").iter();
+    let ids: Vec<&str> = entries
+        .map(|entry| entry["id"].as_str().expect("an id"))
+        .collect();
+    let own = ids
+        .iter()
+        .take_while(|id| !id.starts_with("study."))
+        .count();
+    assert!(own > 0 && own < ids.len(), "{ids:?}");
+    assert!(
+        ids[own..].iter().all(|id| id.starts_with("study.")),
+        "{ids:?}"
+    );
+}
+
+#[test]
+fn an_unknown_id_is_not_explained() {
+    Program::new()
+        .run("explain syscal.null")
+        .says(2, "`syscall.null`");
+}
+
+#[test]
+fn every_listed_benchmark_is_explained() {
+    let program = Program::new();
+    let list = program.json("list --format json");
+    let entries = list.as_array().expect("an array");
+    assert!(entries.len() >= 50, "{} benchmarks", entries.len());
+    for entry in entries {
+        let id = entry["id"].as_str().expect("an id");
+        assert!(
+            entry["cases"]
+                .as_array()
+                .is_some_and(|cases| !cases.is_empty()),
+            "{id}"
+        );
+        assert!(
+            entry["title"]
+                .as_str()
+                .is_some_and(|title| !title.is_empty()),
+            "{id}"
+        );
+        assert!(
+            ["yes", "partly", "no"].contains(&entry["support"].as_str().unwrap_or("")),
+            "{id}"
+        );
+        assert_eq!(entry["support"] == "yes", entry["reason"].is_null(), "{id}");
+        let mut command = program.command(&format!("explain {id}"));
+        let text = command.env("COLUMNS", "80").ended().out;
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{id}: {line}");
+        }
+        for heading in [
+            "Measures",
+            "Does not measure",
+            "Interpretation",
+            "Source",
+            "Evidence",
+            "Rows",
+        ] {
+            assert!(text.contains(heading), "{id} lacks {heading}");
+        }
+    }
+}
+
+#[test]
+fn words_find_benchmarks_by_titles_and_tags() {
+    let program = Program::new();
+    let ids = |words: &str| -> Vec<String> {
+        let list = program.json(&format!("list --format json {words}"));
+        let entries = list.as_array().expect("an array").iter();
+        entries
+            .map(|entry| {
+                assert!(
+                    entry["tags"]
+                        .as_array()
+                        .is_some_and(|tags| !tags.is_empty())
+                );
+                entry["id"].as_str().expect("an id").to_owned()
+            })
+            .collect()
+    };
+    assert_eq!(ids("lat_ctx"), ["switch.pipe", "switch.ring"]);
+    let note = program.run("list lat_ctx").err;
+    assert!(note.contains("the same ring") && note.lines().count() > 1);
+    assert!(
+        note.lines().all(|line| line.chars().count() <= 120),
+        "{note}"
+    );
+    let faults = ids("page fault");
+    assert!(
+        faults.contains(&"memory.page_fault".to_owned()),
+        "{faults:?}"
+    );
+    assert_eq!(ids("page-fault"), faults);
+
+    let one = program.run("explain false sharing");
+    let text = one.out;
+    assert!(
+        text.starts_with("memory.false_sharing ") && text.contains("Search terms"),
+        "{text}"
+    );
+    let several = program.run("explain lat_ctx");
+    assert_eq!(several.code, Some(0));
+    let text = several.out;
+    assert!(
+        text.starts_with("switch.pipe ") && text.contains("Compared with lmbench"),
+        "{text}"
+    );
+    assert!(
+        several.err.contains("`lat_ctx` also finds switch.ring"),
+        "{}",
+        several.err
+    );
+    program.run("list lat_rand").says(2, "Not covered: ");
+    program
+        .run("run sharing hackbench")
+        .says(2, "nothing has all of these words");
+
+    program
+        .run("list lat_ctxx")
+        .says(2, "did you mean `lat_ctx`");
+}
+
+#[test]
+fn the_plain_list_has_an_entry_per_benchmark_and_fits_the_terminal() {
+    let program = Program::new();
+    let mut command = program.command("list");
+    let output = command.env("COLUMNS", "80").ended();
+    let text = output.out;
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    // Continuation lines are indented.
+    let lines = text.lines().filter(|line| !line.starts_with(' ')).count();
+    let entries = program
+        .json("list --format json")
+        .as_array()
+        .map_or(0, Vec::len);
+    assert_eq!(lines, entries);
+}
+
+#[test]
+fn the_interference_meter_writes_plain_lines_for_scripts() {
+    let output = Program::new().run("doctor --watch 0.5").succeeded();
+    let text = output.out;
+    assert!(!text.contains('\x1b'), "{text}");
+    let cpus = text
+        .lines()
+        .filter(|line| line.contains(" s  CPU "))
+        .count();
+    assert!(cpus > 0, "{text}");
+}
+
+#[test]
+fn the_doctor_describes_the_machine_and_says_what_to_do() {
+    let examination = Program::new().json("doctor --format json");
+    assert!(
+        examination["machine"]["cpus_online"]
+            .as_u64()
+            .is_some_and(|cpus| cpus > 0)
+    );
+    let findings = examination["findings"].as_array().expect("findings");
+    for finding in findings {
+        let good = finding["level"] == "good";
+        assert_eq!(finding["advice"] == "", good, "{finding}");
+    }
+    // The basis of the verdict is there.
+    let verdict = &examination["verdict"];
+    for (level, number) in [("bad", "bad"), ("warning", "warnings")] {
+        let all = findings.iter().filter(|one| one["level"] == level);
+        assert_eq!(verdict[number], all.count(), "{verdict}");
+    }
+    let probes = examination["noise"].as_array().map_or(0, Vec::len);
+    for code in ["noise", "shared_core"] {
+        let of_cpus = findings.iter().filter(|one| one["code"] == code);
+        let of_cpus = of_cpus.filter(|one| one["cpu"].is_u64());
+        assert_eq!(of_cpus.count(), probes, "{findings:?}");
+    }
+}
+
+#[test]
+fn the_output_of_the_doctor_fits_the_terminal() {
+    let program = Program::new();
+    let mut command = program.command("doctor");
+    let output = command.env("COLUMNS", "80").ended();
+    let text = output.out;
+    assert!(text.contains("Shared cores"), "{text}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn a_cpu_that_is_not_there_is_refused() {
+    Program::new()
+        .run("run syscall.null --cpus 4095")
+        .says(2, "CPU 4095 cannot be used");
+}
+
+#[test]
+fn a_resumed_file_must_be_a_journal() {
+    let program = Program::new();
+    let path = program.folder().join("no.journal");
+    std::fs::write(&path, "{\"half\":").expect("write");
+    program
+        .run(&format!("run --resume {}", path.display()))
+        .says(1, "is not a journal this version can resume");
+}
+
+#[test]
+fn help_teaches_the_first_steps() {
+    let output = Program::new().run("--help");
+    let text = output.out;
+    assert!(text.contains("syscost run --profile quick"));
+    assert!(text.contains("Exit codes"));
+}

@@ -1,0 +1,276 @@
+//! Comparing runs on the command line.
+
+use std::fs;
+
+use crate::common::comparing::{ROW, compare, keep, program, slowed};
+use serde_json::{Value, json};
+
+#[test]
+fn a_slower_row_is_found_reported_and_fails_the_gate() {
+    let (program, run) = program();
+    keep(&program, "new", &slowed(&run, 1.2));
+    let text = compare(&program, "base.json new.json").succeeded().out;
+    assert!(text.contains("1.20x slower  1.20 to 1.20"), "{text}");
+    assert!(
+        text.contains(": 1 worse, 0 better, 0 inconclusive, "),
+        "{text}"
+    );
+    for (gate, expected) in [("worse", 3), ("worse:5%", 3), ("worse:25%", 0)] {
+        let judged = compare(&program, &format!("base.json new.json --fail-on {gate}"));
+        assert_eq!(judged.code, Some(expected), "{gate}");
+    }
+    // A reader that has gone must not make the gate pass.
+    let piped = "$syscost compare base.json new.json --fail-on worse | true; echo ${PIPESTATUS[0]}";
+    if let Some(output) = program.script(&["bash"], piped) {
+        assert_eq!(output.out, "3\n", "{output:?}");
+        output.says(0, "the gate failed");
+    }
+    // Better is no regression.
+    let judged = compare(&program, "new.json base.json --fail-on worse");
+    let text = judged.succeeded().out;
+    assert!(text.contains("1.20x faster"), "{text}");
+}
+
+#[test]
+fn cycles_leave_out_what_the_frequency_did() {
+    let (program, run) = program();
+    let at = |name: &str, ghz: f64, factor: f64| {
+        let mut new = slowed(&run, factor);
+        for row in new["measurements"].as_array_mut().expect("rows") {
+            for round in row["samples"].as_array_mut().expect("samples") {
+                round["core_ghz"] = json!(ghz);
+            }
+        }
+        keep(&program, name, &new);
+    };
+    at("fast", 4.0, 1.0);
+    // A quarter slower, because of the frequency alone.
+    at("slow", 3.2, 1.25);
+    let verdict = |options: &str| {
+        let compared = format!("fast.json slow.json --format json {options}");
+        let document = compare(&program, &compared).json();
+        let rows = document["rows"].as_array().expect("rows").clone();
+        let row = rows
+            .into_iter()
+            .find(|row| row["name"] == ROW)
+            .expect("the row");
+        (row["verdict"].clone(), row["cycles"]["base"].as_f64())
+    };
+    assert_eq!(verdict("--cycles").0, json!("same"));
+    let cycles = verdict("--cycles").1.expect("cycles of a time");
+    assert!((cycles - 400.0).abs() < 5.0, "{cycles}");
+    assert_eq!(verdict("").1, None);
+}
+
+#[test]
+fn the_verdict_comes_first_then_what_changed_then_a_line_for_each_group() {
+    let (program, run) = program();
+    keep(&program, "new", &slowed(&run, 1.2));
+    let text = compare(&program, "base.json new.json").out;
+    let (first, _) = text.split_once('\n').expect("lines");
+    assert!(first.contains("rows compared: 1 worse, 0 better"), "{text}");
+    let (before, after) = text.split_once("1.20x slower").expect("a changed row");
+    assert!(!before.contains("groups"), "{text}");
+    assert!(
+        after.contains("groups") && after.contains("  syscall"),
+        "{text}"
+    );
+}
+
+#[test]
+fn every_format_says_the_same() {
+    let (program, run) = program();
+    keep(&program, "new", &slowed(&run, 1.2));
+    let document = compare(&program, "base.json new.json --format json").json();
+    let row = &document["rows"][0];
+    assert_eq!(
+        (&row["name"], &row["verdict"]),
+        (&json!(ROW), &json!("worse"))
+    );
+    for field in ["base", "new", "ratio", "ci95_low", "ci95_high", "margin"] {
+        assert!(row[field].is_f64(), "{field}: {row}");
+    }
+    let text = compare(&program, "base.json new.json --format markdown").out;
+    assert!(text.starts_with("**"), "{text}");
+    assert!(text.contains(&format!("| `{ROW}` |")), "{text}");
+    let written = compare(&program, "base.json new.json -o out.txt");
+    assert_eq!(written.succeeded().out, "");
+    let written = fs::read_to_string(program.folder().join("out.txt")).expect("written");
+    assert!(
+        written.contains("1.20x slower") && !written.contains('\u{1b}'),
+        "{written}"
+    );
+}
+
+#[test]
+fn a_changed_definition_is_refused_by_name() {
+    let (program, mut run) = program();
+    run["measurements"][0]["revision"] = json!(9);
+    let name = run["measurements"][0]["name"]
+        .as_str()
+        .expect("a name")
+        .to_owned();
+    keep(&program, "new", &run);
+    let judged = compare(&program, "base.json new.json --fail-on worse");
+    let refused = format!("{name}: its definition changed: revision 1 on");
+    assert!(judged.out.contains(&refused), "{judged:?}");
+    // The base's row is lost, and the gate cannot say that it did not become worse.
+    judged.says(3, &format!("the gate failed: {name} is lost"));
+}
+
+#[test]
+fn a_comparison_says_how_large_a_change_it_could_have_found() {
+    let (program, run) = program();
+    keep(&program, "new", &slowed(&run, 1.2));
+    let text = compare(&program, "base.json new.json").out;
+    assert!(
+        text.contains("could have found changes of 2.0 % in half of the rows"),
+        "{text}"
+    );
+    assert!(!text.contains("power: "), "{text}");
+    let text = compare(&program, "base.json new.json --power")
+        .succeeded()
+        .out;
+    let (_, list) = text
+        .split_once("power: the smallest change")
+        .expect("a list");
+    let line = list
+        .lines()
+        .find(|line| line.contains(ROW))
+        .expect("the row");
+    assert!(line.ends_with("2.0 %"), "{list}");
+    let document = compare(&program, "base.json new.json --format json").json();
+    let detectable = document["rows"][0]["detectable"].as_f64().expect("a share");
+    assert!((0.02..0.021).contains(&detectable), "{document}");
+}
+
+#[test]
+fn several_runs_are_pooled_but_none_twice() {
+    let (program, run) = program();
+    keep(&program, "again", &run);
+    keep(&program, "new", &slowed(&run, 1.2));
+    keep(&program, "other", &slowed(&run, 1.2001));
+    let pooled = "base.json new.json other.json --base again.json --format json";
+    let document = compare(&program, pooled).json();
+    assert_eq!(document["base"]["runs"], json!(["base", "again"]));
+    assert_eq!(document["new"]["runs"], json!(["new", "other"]));
+    assert_eq!(document["rows"][0]["verdict"], "worse");
+    let mut elsewhere = slowed(&run, 0.5);
+    elsewhere["machine"]["cpu_model"] = json!("Imaginary 2000");
+    keep(&program, "elsewhere", &elsewhere);
+    compare(&program, "base.json new.json elsewhere.json").says(2, "runs of different processors");
+    // Two at a time are compared.
+    compare(&program, "base.json elsewhere.json").succeeded();
+    for twice in [
+        "base.json new.json new.json -v",
+        "base.json new.json --base base.json",
+        "base.json new.json --spread base.json",
+        "base.json new.json --spread new.json",
+        "base.json new.json base.json -v",
+    ] {
+        compare(&program, twice).says(2, "is given twice; give each run once");
+    }
+}
+
+#[test]
+fn the_extension_of_the_output_selects_the_format() {
+    let (program, run) = program();
+    keep(&program, "new", &slowed(&run, 1.2));
+    for (file, begins) in [
+        ("c.html", "<!DOCTYPE html>"),
+        ("c.json", "{"),
+        ("c.txt", "9 rows compared"),
+    ] {
+        compare(&program, &format!("base.json new.json -o {file}")).succeeded();
+        let text = fs::read_to_string(program.folder().join(file)).expect("written");
+        assert!(text.starts_with(begins), "{file}: {text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_says_what_to_do() {
+    let (program, _) = program();
+    for (runs, words) in [
+        ("nothing.json base.json", "nothing.json"),
+        ("base.json base.json --fail-on better", "worse:5%"),
+        // One run alone is compared with the latest.
+        ("base.json", "no run is kept"),
+    ] {
+        compare(&program, runs).says(2, words);
+    }
+}
+
+#[test]
+fn a_run_is_measured_and_compared_in_one_go() {
+    let (program, run) = program();
+    // The base took a thousandth of the time, so that any measurement on this machine is slower.
+    let mut fast = run.clone();
+    for row in fast["measurements"].as_array_mut().expect("rows") {
+        for field in ["median", "ci95_low", "ci95_high"] {
+            row["estimate"][field] = json!(0.1);
+        }
+        for round in row["samples"].as_array_mut().expect("samples") {
+            round["values"] = json!([0.1, 0.1, 0.1]);
+        }
+    }
+    keep(&program, "fast", &fast);
+    let base = program.folder().join("fast.json");
+    let base = base.display();
+    let run = |more: &str| {
+        program.run(&format!(
+            "run {ROW} --profile quick --no-save --no-samples --compare-with {base} {more}"
+        ))
+    };
+    // On a core that is always shared, too few processes may count for an interval: then try again.
+    let failed = (0..5)
+        .map(|_| run("--fail-on worse:50%"))
+        .find(|output| output.code == Some(3))
+        .expect("it is found to be worse");
+    let text = failed.out;
+    assert!(
+        text.contains("1 of 1 measured") && text.contains("x slower  "),
+        "{text}"
+    );
+    let out = program.folder().join("measured.json");
+    let document = (0..5)
+        .map(|_| run(&format!("--format json -o {}", out.display())).json())
+        .find(|document| document["rows"][0]["ci95_low"].is_f64())
+        .expect("compared with its samples");
+    assert_eq!(document["rows"][0]["verdict"], "worse");
+    let kept: Value = serde_json::from_slice(&fs::read(out).expect("written")).expect("a run");
+    assert!(kept["measurements"][0].get("samples").is_none());
+    let alone = program.run(&format!("run {ROW} --fail-on worse"));
+    assert_eq!(alone.code, Some(2), "--fail-on needs a base");
+    let unknown = program.run(&format!("run {ROW} --compare-with nothing.json"));
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.out.is_empty(), "nothing was measured for it");
+}
+
+#[test]
+fn a_base_without_any_of_the_rows_is_refused_before_anything_is_measured() {
+    let (program, _) = program();
+    let base = program.folder().join("base.json");
+    let other = program.run(&format!(
+        "run call.integer --profile quick --no-save --fail-on worse:5% --compare-with {}",
+        base.display()
+    ));
+    let other = other.says(
+        2,
+        "run base, given with --compare-with, has no number of any row",
+    );
+    assert!(
+        other.out.is_empty() && !other.err.contains("measuring"),
+        "{other:?}"
+    );
+}
+
+#[test]
+fn the_latest_run_to_compare_with_is_the_latest_that_has_the_rows() {
+    let (program, _) = program();
+    let run = |rows: &str| program.run(&format!("run {rows} --profile quick --budget 3"));
+    run(ROW).succeeded();
+    run("call.integer{arguments=0}").succeeded();
+    let compared = run(&format!("{ROW} --compare-with latest"));
+    let compared = compared.says(0, "has no number of any row that is to be measured");
+    assert!(compared.out.contains("1 row compared: "), "{compared:?}");
+}

@@ -1,0 +1,128 @@
+//! Which run and which rows a command means where they are not named.
+
+use std::fs;
+use std::process::Command;
+
+use crate::common::{Ended, Ending, Program, RUN};
+
+/// A data directory with these runs, alike but for their ids.
+fn with_runs(ids: &[&str]) -> Program {
+    let program = Program::new();
+    let folder = program.folder().join("syscost/runs");
+    fs::create_dir_all(&folder).expect("a folder");
+    let document = fs::read_to_string(RUN).expect("the fixture");
+    for id in ids {
+        let mut run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+        run["id"] = (*id).into();
+        fs::write(folder.join(format!("{id}.json")), run.to_string()).expect("written");
+    }
+    program
+}
+
+const OLD: &str = "20260101T000000Z-1";
+const NEW: &str = "20260102T000000Z-2";
+
+/// Runs in the data directory.
+fn run(program: &Program, arguments: &str) -> Ended {
+    let mut command = program.command(arguments);
+    command.current_dir(program.folder()).ended()
+}
+
+#[test]
+fn where_no_run_is_named_the_latest_is_meant() {
+    let program = with_runs(&[OLD, NEW]);
+    run(&program, "report").succeeded();
+    let page = fs::read_to_string(program.folder().join("report.html")).expect("a page");
+    assert!(page.contains(NEW) && !page.contains(OLD));
+    for compare in ["compare", &format!("compare {OLD}")] {
+        let text = run(&program, compare).succeeded().out;
+        assert!(text.contains(OLD) && text.contains(NEW), "{text}");
+    }
+    let text = run(&program, "export --format csv").succeeded().out;
+    assert!(text.contains(NEW) && !text.contains(OLD), "{text}");
+}
+
+#[test]
+fn rows_without_a_run_are_those_of_the_latest() {
+    let program = with_runs(&[OLD, NEW]);
+    for (plot, part) in [
+        ("plot syscall.null", "call=getppid"),
+        ("plot null system call", "call=getppid"),
+        ("plot numbers", "System call"),
+    ] {
+        let text = run(&program, plot).succeeded().out;
+        assert!(text.contains(part), "{text}");
+    }
+    let exported = |words: &str| {
+        let export = format!("export --format csv {words}");
+        run(&program, &export).succeeded().out
+    };
+    let all = exported("");
+    let some = exported("syscall");
+    assert!(some.lines().count() > 3 && some.lines().count() < all.lines().count());
+    assert!(
+        some.lines().skip(1).all(|line| line.contains(",syscall.")),
+        "{some}"
+    );
+    assert_eq!(exported("latest syscall"), some);
+    let both = exported(&format!("{OLD} {NEW} syscall"));
+    assert_eq!(both.lines().count() - 1, 2 * (some.lines().count() - 1));
+    let one = exported("syscall.null --case call=getppid");
+    assert_eq!(one.lines().count(), 2, "{one}");
+    run(&program, "plot").says(2, "name what to draw");
+}
+
+#[test]
+fn a_run_behind_its_rows_is_told_where_it_goes() {
+    let program = with_runs(&[OLD]);
+    for (command, options) in [("show", ""), ("plot", ""), ("export", "--format csv")] {
+        let order = format!("the run goes before its rows: syscost {command} latest syscall");
+        run(&program, &format!("{command} {options} syscall latest")).says(2, &order);
+        run(&program, &format!("{command} {options} zebra")).says(2, "no kept run called `zebra`");
+    }
+}
+
+#[test]
+fn a_history_of_nothing_says_that_nothing_is_kept() {
+    let program = Program::new();
+    run(&program, "history show syscall.null")
+        .says(2, "no run is kept yet; measure first: syscost run");
+}
+
+#[test]
+fn a_group_is_explained_by_what_its_benchmarks_measure() {
+    let program = Program::new();
+    let text = run(&program, "explain ipc").succeeded().out;
+    for part in [
+        "A group of ",
+        "syscost list ipc",
+        "ipc.round_trip",
+        "ipc.bandwidth",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn what_a_pipe_gets_is_as_wide_as_the_terminal_beside_it() {
+    let program = with_runs(&[OLD]);
+    let line = format!(
+        "stty rows 30 cols 70 <&2; {} show {OLD} syscall.null | cat >out.txt",
+        env!("CARGO_BIN_EXE_syscost")
+    );
+    let output = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .env("XDG_DATA_HOME", program.folder())
+        .env_remove("COLUMNS")
+        .current_dir(program.folder())
+        .output();
+    let Ok(output) = output.inspect_err(|error| println!("skipped: script: {error}")) else {
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+    let text = fs::read_to_string(program.folder().join("out.txt")).expect("the table");
+    assert!(text.contains("getppid"), "{text}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 70, "{line}");
+    }
+}

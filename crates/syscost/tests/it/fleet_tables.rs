@@ -1,0 +1,152 @@
+//! `syscost fleet import` and `export`, and the tables in the engines that they are meant for.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{Program, RUN};
+use crate::readers::{python, starts};
+use serde_json::{Value, json};
+
+/// The query that lists the machines that are not like the others.
+const OUTLIERS: &str = include_str!("../../../../docs/fleet-outliers.sql");
+
+/// What the documentation says about tables, with queries.
+const DOCUMENTATION: &str = include_str!("../../../../docs/fleet.md");
+
+/// Machines of two kinds; the second kind is too few to be judged.
+const MACHINES: usize = 30;
+
+/// Writes a document for each machine: `node04` has slower system calls, `node11` one slow row,
+/// `node17` a core that was mostly not its own, and slower system calls for it.
+fn write_documents(folder: &Path) {
+    let run = fs::read_to_string(RUN).expect("the recorded run");
+    let run: Value = serde_json::from_str(&run).expect("JSON");
+    fs::create_dir(folder).expect("made");
+    for machine in 0..MACHINES {
+        let mut run = run.clone();
+        run["id"] = json!(format!("20261121T120433Z-{machine:02}"));
+        run["machine"]["hostname"] = json!(format!("node{machine:02}"));
+        if machine >= MACHINES - 3 {
+            run["machine"]["cpus_online"] = json!(64);
+        }
+        let ours = if machine == 17 { 40.0 } else { 95.0 };
+        for noise in run["noise"].as_array_mut().expect("probes") {
+            noise["used"] = json!(true);
+            noise["measured_alone_percent"] = json!(ours);
+        }
+        for (index, row) in run["measurements"]
+            .as_array_mut()
+            .expect("rows")
+            .iter_mut()
+            .enumerate()
+        {
+            let is_system_call = row["id"].as_str().expect("an id").starts_with("syscall.");
+            let planted = match machine {
+                4 | 17 | 28 if is_system_call => 1.2,
+                11 if index == 20 => 0.7,
+                _ => 1.0,
+            };
+            // Any scatter will do that is not the same for all rows.
+            let scatter = ((machine * 7 + index * 13) % 29) as f64 / 29.0 - 0.5;
+            let factor = planted * (1.0 + 0.03 * scatter);
+            for number in ["median", "ci95_low", "ci95_high"] {
+                if let Some(value) = row["estimate"][number].as_f64() {
+                    row["estimate"][number] = json!(value * factor);
+                }
+            }
+            for number in ["min", "best"] {
+                row["estimate"][number].take();
+            }
+            row["samples"].take();
+        }
+        let path = folder.join(format!("node{machine:02}.json"));
+        fs::write(path, run.to_string()).expect("written");
+    }
+}
+
+/// A program that has imported them, and the directory of its tables.
+fn imported() -> (Program, String) {
+    let program = Program::new();
+    let folder = program.folder().join("nodes");
+    write_documents(&folder);
+    let tables = program.folder().join("tables").display().to_string();
+    let output = program.run(&format!("fleet import {} -o {tables}", folder.display()));
+    let output = output.succeeded();
+    assert!(output.out.starts_with("30 runs with "), "{output:?}");
+    (program, tables)
+}
+
+#[test]
+fn documents_come_back_as_they_were() {
+    let (program, tables) = imported();
+    let back = program.folder().join("back").display().to_string();
+    let output = program.run(&format!("fleet export {tables} -o {back} --host node04"));
+    assert!(output.succeeded().err.contains("Wrote 1 document"));
+    let only = format!("{back}/20261121T120433Z-04.json.gz");
+    let original = program
+        .folder()
+        .join("nodes/node04.json")
+        .display()
+        .to_string();
+    let shown = |path: &str| program.json(&format!("show {path} --format json"));
+    assert_eq!(shown(&only), shown(&original));
+    let none = program.run(&format!(
+        "fleet export {tables} -o {back} --date 2001-01-01"
+    ));
+    none.says(2, "no run in the tables is of that machine and day");
+}
+
+#[test]
+fn both_engines_find_the_machines_that_the_report_finds() {
+    let (program, tables) = imported();
+    let report = program.run(&format!("fleet report {tables} --format json"));
+    assert_eq!(report.code, Some(3), "{}", report.err);
+    let report: Value = serde_json::from_str(&report.out).expect("JSON");
+    let outliers = report["outliers"].as_array().expect("outliers");
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for machine in outliers {
+        let name = machine["machine"].as_str().expect("a name");
+        let rows = machine["rows"].as_array().expect("rows").iter();
+        told.extend(rows.map(|row| (name, row["row"].as_str().expect("a name"))));
+    }
+    told.sort_unstable();
+    let mut machines: Vec<&str> = told.iter().map(|(machine, _)| *machine).collect();
+    machines.dedup();
+    assert_eq!(
+        machines,
+        ["node04", "node11"],
+        "what was planted, and can be judged"
+    );
+
+    let mut queries = vec![OUTLIERS];
+    let parts = DOCUMENTATION.split("```sql\n").skip(1);
+    queries.extend(parts.filter_map(|part| part.split("```").next()));
+    assert!(queries.len() >= 4, "{queries:#?}");
+    // Spark is a package without Java.
+    let modules = "duckdb, pyspark";
+    if !starts("java", &["-version"]) {
+        crate::readers::missing::<()>("java");
+        return;
+    }
+    let input = serde_json::to_string(&queries).expect("JSON");
+    let Some(found) = python("fleet.py", Path::new(&tables), &input, modules) else {
+        return;
+    };
+    for engine in ["duckdb", "spark"] {
+        let rows = found[engine][0].as_array().expect("rows");
+        let mut listed: Vec<(&str, &str)> = rows
+            .iter()
+            .map(|row| {
+                (
+                    row[0].as_str().expect("text"),
+                    row[2].as_str().expect("text"),
+                )
+            })
+            .collect();
+        listed.sort_unstable();
+        assert_eq!(listed, told, "{engine}");
+        for answer in found[engine].as_array().expect("answers") {
+            assert!(!answer.as_array().expect("rows").is_empty(), "{engine}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The stored runs as people use them: listed, followed, tagged, pruned.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use crate::common::{Ending, Program, stamped};
+use serde_json::Value;
+
+/// A program that has stored this many runs, a day apart; from the 21st on `a.b` costs a fifth
+/// more.
+fn with_runs(count: u32) -> Program {
+    let program = Program::new();
+    let folder = runs(&program);
+    fs::create_dir_all(&folder).expect("made");
+    for day in 0..count {
+        let median = f64::from(day % 3) + if day < 20 { 100.0 } else { 120.0 };
+        let (id, document) = stamped(day, median);
+        fs::write(folder.join(format!("{id}.json")), document.to_string()).expect("written");
+    }
+    program
+}
+
+fn runs(program: &Program) -> PathBuf {
+    program.folder().join("syscost/runs")
+}
+
+fn files(program: &Program) -> usize {
+    fs::read_dir(runs(program)).map_or(0, Iterator::count)
+}
+
+#[test]
+fn the_latest_run_that_has_a_row_is_shown_where_a_later_one_lacks_it() {
+    let program = with_runs(3);
+    let (id, document) = stamped(3, 7.0);
+    let other = document.to_string().replace("a.b", "e.f");
+    fs::write(runs(&program).join(format!("{id}.json")), other).expect("written");
+    let shown = program.run("show latest a.b").says(0, "20260103");
+    let shown = shown.says(0, "has no row called a.b").out;
+    assert!(shown.contains("a.b") || shown.contains("{c=d}"), "{shown}");
+    // For what the very latest run has, or for a whole run, `latest` is the very latest.
+    for command in ["show latest e.f", "show"] {
+        assert_eq!(program.run(command).err, "", "{command}");
+    }
+    program
+        .run("show latest g.h")
+        .says(2, "no row is called `g.h`");
+}
+
+#[test]
+fn a_metric_of_all_machines_has_a_line_for_each() {
+    let program = with_runs(3);
+    let (id, mut document) = stamped(3, 250.0);
+    document["machine"]["hostname"] = "node07".into();
+    let path = runs(&program).join(format!("{id}.json"));
+    fs::write(path, document.to_string()).expect("written");
+    let shown = program.run("history show a.b --all-machines").succeeded();
+    assert!(
+        shown.out.contains("2 machines, the middle one 176 ns"),
+        "{}",
+        shown.out
+    );
+    let lines = shown
+        .out
+        .lines()
+        .filter(|line| line.contains(" ns"))
+        .count();
+    assert_eq!(lines, 3, "{}", shown.out);
+    assert!(shown.out.contains("node07"), "{}", shown.out);
+    let all = program.json("history show a.b --all-machines --format json");
+    assert_eq!(all.as_array().expect("machines").len(), 2);
+    program
+        .run("history show g.h --all-machines")
+        .says(2, "no row is called `g.h`");
+}
+
+#[test]
+fn files_that_are_no_stored_run_do_not_hide_the_latest() {
+    let program = with_runs(3);
+    let (newest, document) = stamped(2, 7.0);
+    let write = |name: &str, content: &str| {
+        fs::write(runs(&program).join(name), content).expect("written");
+    };
+    let whole = document.to_string();
+    let page = program.folder().join("page.html").display().to_string();
+    write(
+        "fio-result.json",
+        r#"{"fio version": "fio-3.36", "jobs": []}"#,
+    );
+    write("20990101T000000Z-0.json", &whole[..whole.len() / 2]);
+    write(&format!("{newest}-conflicted-copy.json"), &whole);
+    for arguments in [
+        "show",
+        "show latest",
+        "numbers",
+        "compare latest~1 latest",
+        &format!("report latest -o {page}"),
+    ] {
+        let mut output = program.run(arguments);
+        for part in ["fio-result", "20990101T", "conflicted-copy", "skipped"] {
+            output = output.says(0, part);
+        }
+    }
+    program.run("history tag latest mine").succeeded();
+    // A file that cannot be read is said again.
+    let list = program.json("history --format json");
+    assert_eq!(ids(&list)[0], newest);
+    assert_eq!(list["runs"][0]["tags"], serde_json::json!(["mine"]));
+    // Where none can be read, the reason is the newest one's.
+    let only = Program::new();
+    fs::create_dir_all(runs(&only)).expect("made");
+    fs::write(runs(&only).join("1.json"), "{").expect("written");
+    only.run("show").says(1, "1.json");
+}
+
+#[test]
+fn a_tag_that_begins_a_runs_id_is_refused() {
+    let program = with_runs(2);
+    let (first, _) = stamped(0, 1.0);
+    let (second, _) = stamped(1, 1.0);
+    let output = program.run(&format!("history tag {first} {}", &second[..8]));
+    let messages = output.err;
+    assert!(output.code != Some(0), "{messages}");
+    let sentence: Vec<&str> = messages.split_whitespace().collect();
+    assert!(
+        sentence.join(" ").contains("beginning of a run's id"),
+        "{messages}"
+    );
+}
+
+fn ids(list: &Value) -> Vec<&str> {
+    let runs = list["runs"].as_array().expect("runs");
+    runs.iter()
+        .map(|run| run["id"].as_str().expect("an id"))
+        .collect()
+}
+
+#[test]
+fn without_runs_the_list_says_what_to_do_and_makes_no_folder() {
+    let program = Program::new();
+    let output = program.run("history").succeeded();
+    assert_eq!(
+        output.out,
+        "no run is kept yet; measure first: syscost run\n"
+    );
+    assert!(!program.folder().join("syscost").exists());
+}
+
+#[test]
+fn the_newest_run_comes_first_and_a_damaged_file_is_said_once() {
+    let program = with_runs(3);
+    fs::write(
+        runs(&program).join("broken.json"),
+        "{\"schema_version\": 1,",
+    )
+    .expect("written");
+    let output = program.run("history list --format json");
+    let list = output.json();
+    assert_eq!(
+        ids(&list),
+        [stamped(2, 0.0).0, stamped(1, 0.0).0, stamped(0, 0.0).0]
+    );
+    assert_eq!(output.err.lines().count(), 1, "{}", output.err);
+    assert!(
+        output
+            .err
+            .contains("broken.json:1:21: the document ends too early")
+    );
+    let again = program.run("history");
+    assert_eq!(again.err, "");
+    assert!(
+        again
+            .out
+            .contains("skipped, because they are not readable runs: \"broken.json\"")
+    );
+    assert_eq!(files(&program), 4);
+}
+
+#[test]
+fn a_step_is_shown_with_its_date() {
+    let program = with_runs(40);
+    let mut show = program.command("history show a.b");
+    let shown = show.env("TZ", "UTC").ended().out;
+    assert!(
+        shown.contains("▲ 101 ns → 121 ns, +20 %, 2026-01-21: worse"),
+        "{shown}"
+    );
+    let changes = program.run("history changes").out;
+    assert!(
+        changes.contains("1 of 1 metrics changed over 40 runs"),
+        "{changes}"
+    );
+    let series = &program.json("history show a.* --last 12 --format json")["series"][0];
+    assert_eq!(series["points"].as_array().map(Vec::len), Some(12));
+    assert_eq!(series["changes"].as_array().map(Vec::len), Some(0));
+    let since = program.json("history show a --since 2026-02-02 --format json");
+    assert!(
+        since["runs"]
+            .as_u64()
+            .is_some_and(|runs| (8..12).contains(&runs)),
+        "{since}"
+    );
+    program
+        .run("history show no.such")
+        .says(2, "no row is called `no.such` in 40 runs");
+    let near = program.run("history show syscall.nul");
+    assert!(near.err.contains("did you mean `syscall.null`"));
+}
+
+#[test]
+fn a_tagged_run_is_found_and_not_pruned() {
+    let program = with_runs(6);
+    program.run("history tag latest~5 baseline").succeeded();
+    let list = program.json("history --format json");
+    assert_eq!(list["runs"][5]["tags"][0], "baseline");
+    let dry = program.run("history prune --keep 2 --dry-run").out;
+    assert!(
+        dry.contains("3 runs, ") && dry.contains("1 run with a tag stay"),
+        "{dry}"
+    );
+    assert_eq!(files(&program), 6);
+    let mut unasked = program.command("history prune --keep 2");
+    let unasked = unasked.stdin(Stdio::null()).ended();
+    unasked.says(2, "no terminal to ask on; add --yes");
+    for unlimited in ["--yes", "--tagged --yes", ""] {
+        let prune = format!("history prune {unlimited}");
+        program.run(&prune).says(2, "--keep");
+    }
+    assert_eq!(files(&program), 6);
+    program.run("history prune --keep 2 --yes").succeeded();
+    let list = program.json("history --format json");
+    assert_eq!(
+        ids(&list),
+        [stamped(5, 0.0).0, stamped(4, 0.0).0, stamped(0, 0.0).0]
+    );
+    program.run("history untag baseline baseline").succeeded();
+    let old = "history prune --older-than 1h --yes --format json";
+    assert_eq!(program.json(old)["removed"], true);
+    assert_eq!(files(&program), 0);
+}
+
+#[test]
+fn a_damaged_index_is_built_anew() {
+    let program = with_runs(2);
+    program.run("history").succeeded();
+    let index = program.folder().join("syscost/index.sqlite");
+    let mut bytes = fs::read(&index).expect("it is there");
+    bytes[..4096].fill(0x5a);
+    fs::write(&index, bytes).expect("written");
+    let output = program.run("history --format json").succeeded();
+    let list = output.json();
+    assert_eq!(ids(&list).len(), 2);
+    assert!(index.with_extension("sqlite.damaged").exists());
+}
+
+#[test]
+fn an_index_of_a_newer_version_is_refused_in_one_line() {
+    let program = with_runs(1);
+    program.run("history").succeeded();
+    let index = program.folder().join("syscost/index.sqlite");
+    let mut bytes = fs::read(&index).expect("read");
+    // The header's user version, big-endian, is at byte 60.
+    bytes[60..64].copy_from_slice(&7u32.to_be_bytes());
+    fs::write(&index, &bytes).expect("written");
+    let output = program.run("history");
+    assert_eq!(output.code, Some(1));
+    let error = output.err;
+    assert!(
+        error.contains("index.sqlite was written by a newer syscost (version 7, this one knows 1)"),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1);
+    assert_eq!(fs::read(&index).expect("read"), bytes);
+}

@@ -1,0 +1,134 @@
+//! Nothing that a killed run created survives its partners or the next run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::common::{Ending, Program};
+
+/// Rows whose partners communicate through a SysV object, which the kernel keeps when its users are
+/// gone.
+const SELECTION: &str = "run switch.sysv_semaphore --profile careful";
+
+/// Starts a run with a separate scratch directory. The caller waits for its end.
+fn start(program: &Program, scratch: &Path) -> Child {
+    program
+        .command(SELECTION)
+        .env("TMPDIR", scratch)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts")
+}
+
+/// The records there.
+fn records(scratch: &Path) -> Vec<PathBuf> {
+    let folders = fs::read_dir(scratch).into_iter().flatten().flatten();
+    folders
+        .flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "record"))
+        .collect()
+}
+
+/// Keys of the SysV semaphores on record.
+fn keys(records: &[PathBuf]) -> Vec<String> {
+    let texts = records.iter().flat_map(fs::read_to_string);
+    texts
+        .filter_map(|text| Some(text.lines().nth(1)?.strip_prefix("semaphores ")?.to_owned()))
+        .collect()
+}
+
+/// Keys of all SysV semaphores of this machine.
+fn existing() -> Option<Vec<String>> {
+    let text = fs::read_to_string("/proc/sysvipc/sem").ok()?;
+    let keys = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next());
+    Some(keys.map(str::to_owned).collect())
+}
+
+/// A process and all its descendants, from the `children` files.
+fn tree(pid: u32) -> Vec<u32> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    let children = children.unwrap_or_default();
+    let below = children
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok());
+    [pid].into_iter().chain(below.flat_map(tree)).collect()
+}
+
+fn is_running(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        stat.rsplit(") ")
+            .next()
+            .is_some_and(|rest| !rest.starts_with('Z'))
+    })
+}
+
+#[test]
+fn clean_removes_what_was_left_half_written() {
+    let program = Program::new();
+    let data = program.folder().join("syscost");
+    fs::create_dir_all(data.join("runs")).expect("made");
+    let left = ["runs/.syscost-AbCdEf.tmp", "cores.12853.tmp"].map(|name| data.join(name));
+    for path in &left {
+        fs::write(path, "half").expect("written");
+    }
+    let said = program.run("clean --dry-run").out;
+    for path in &left {
+        let line = format!("would remove file {}", path.display());
+        assert!(said.contains(&line) && path.exists(), "{said}");
+    }
+    program.run("clean").succeeded();
+    assert!(left.iter().all(|path| !path.exists()));
+}
+
+#[test]
+fn a_killed_runs_partners_end_with_it_and_its_objects_with_the_next_run() {
+    if existing().is_none() {
+        println!("skipped: /proc/sysvipc/sem cannot be read");
+        return;
+    }
+    let program = Program::new();
+    let scratch = program.folder().join("scratch");
+    fs::create_dir(&scratch).expect("a folder for scratch");
+    // A run creates and removes many sets; it is to be killed while it has one.
+    let left = (0..20).find_map(|_| {
+        let mut child = start(&program, &scratch);
+        while keys(&records(&scratch)).is_empty() && is_running(child.id()) {
+            sleep(Duration::from_millis(2));
+        }
+        let running = tree(child.id());
+        child.kill().expect("the run can be killed");
+        child.wait().expect("it can be waited for");
+        for pid in running {
+            // Its workers end after it, and their partners after them.
+            while is_running(pid) {
+                sleep(Duration::from_millis(1));
+            }
+        }
+        Some(keys(&records(&scratch))).filter(|keys| !keys.is_empty())
+    });
+    let left = left.expect("a run is killed while it has semaphores");
+    let there = existing().expect("read before");
+    assert!(
+        left.iter().any(|key| there.contains(key)),
+        "{left:?} are on record and made"
+    );
+
+    let next = program
+        .command("run timing.loop --profile quick --no-save")
+        .env("TMPDIR", &scratch)
+        .ended();
+    next.succeeded();
+    let there = existing().expect("read before");
+    assert!(
+        !left.iter().any(|key| there.contains(key)),
+        "{left:?} outlived the next run"
+    );
+    assert_eq!(records(&scratch), [] as [PathBuf; 0]);
+}

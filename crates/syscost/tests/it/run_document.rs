@@ -1,0 +1,253 @@
+//! The document of real runs: a contract with other tools.
+
+use crate::common::{Program, row, rows};
+use serde_json::Value;
+use syscost_results::Measurement;
+use syscost_results::estimate::selection::Conversion;
+use syscost_results::stats::order;
+
+/// A schema of the document, generated from the types.
+fn schema() -> jsonschema::Validator {
+    let schema = schemars::schema_for!(syscost_results::Run);
+    jsonschema::validator_for(&serde_json::to_value(schema).expect("a schema is JSON"))
+        .expect("the generated schema is one")
+}
+
+fn assert_valid(run: &Value) {
+    let errors: Vec<String> = schema()
+        .iter_errors(run)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+#[test]
+fn a_real_run_fits_the_schema_and_the_contract() {
+    let program = Program::new();
+    let file = program.folder().join("run.json");
+    let run = program.json(&format!(
+        "run syscall.null op.integer --profile quick --format json --output {}",
+        file.display()
+    ));
+    assert_valid(&run);
+    let written: Value =
+        serde_json::from_slice(&std::fs::read(&file).expect("the file is written")).expect("JSON");
+    assert_eq!(
+        written, run,
+        "--output and standard output hold the same document"
+    );
+    for field in [
+        "schema_version",
+        "tool",
+        "id",
+        "started",
+        "duration_s",
+        "machine",
+        "clock",
+        "core_ghz",
+        "noise",
+        "config",
+        "warnings",
+        "measurements",
+    ] {
+        assert!(run.get(field).is_some(), "{field}");
+    }
+    let getppid = row(&run, "syscall.null{call=getppid}");
+    assert_eq!(getppid["id"], "syscall.null");
+    assert_eq!(getppid["case"]["call"], "getppid");
+    assert_eq!(
+        (&getppid["unit"], &getppid["better"]),
+        (&"ns".into(), &"lower".into())
+    );
+    // On a shared machine not every process counts, and some are repeated.
+    let processes = getppid["samples"].as_array().map_or(0, Vec::len);
+    let max_processes = 3 * run["config"]["max_rounds"].as_u64().unwrap_or(0) as usize;
+    assert!((6..=max_processes).contains(&processes), "{getppid}");
+    let counts = |row: &Value| row["estimate"]["rounds"].as_u64().unwrap_or(0);
+    assert!(
+        (2..=processes as u64).contains(&counts(getppid)),
+        "{getppid}"
+    );
+    assert!(
+        counts(getppid) >= 6 || processes == max_processes,
+        "taken again until six count: {getppid}"
+    );
+    let has_interval = |row: &&Value| row["status"] == "ok" && counts(row) >= 3;
+    for row in rows(&run).iter().filter(has_interval) {
+        let number = |field: &str| row["estimate"][field].as_f64().expect("a number");
+        let (low, median, high) = (number("ci95_low"), number("median"), number("ci95_high"));
+        assert!(0.0 < low && low <= median && median <= high, "{row}");
+        assert!(number("min") <= median, "{row}");
+        assert!(
+            !row["evidence"].as_array().expect("evidence").is_empty(),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn samples_can_be_left_out_and_runs_unsaved() {
+    let program = Program::new();
+    let run = program.json(
+        "run syscall.null{call=getppid} --profile quick --format json --no-samples --no-save",
+    );
+    assert_valid(&run);
+    assert!(rows(&run)[0].get("samples").is_none());
+    assert!(!program.folder().join("syscost/runs").exists());
+    assert!(
+        program.journals().is_empty(),
+        "a complete run leaves no journal"
+    );
+}
+
+#[test]
+fn rows_stand_in_the_order_of_the_catalogue() {
+    let program = Program::new();
+    let run = program.json("run signal syscall.null --profile quick --budget 20 --format json");
+    let names: Vec<&str> = rows(&run)
+        .iter()
+        .filter_map(|row| row["name"].as_str())
+        .collect();
+    let list = program.json("list --format json");
+    let order: Vec<&str> = list
+        .as_array()
+        .expect("an array")
+        .iter()
+        .flat_map(|entry| entry["cases"].as_array().expect("cases"))
+        .filter_map(Value::as_str)
+        .filter(|name| names.contains(name))
+        .collect();
+    assert_eq!(names, order);
+}
+
+#[test]
+fn a_refuted_claim_has_no_number_anywhere() {
+    let program = Program::new();
+    let run = program.json("run liar.nothing --profile quick --format json");
+    let row = &rows(&run)[0];
+    assert_eq!(row["status"], "withheld");
+    assert_eq!(
+        row["reason"],
+        "getppid system calls per operation: expected 1, observed 0 (seccomp audit)"
+    );
+    for field in [
+        "median",
+        "ci95_low",
+        "ci95_high",
+        "min",
+        "mad",
+        "p99",
+        "raw_median",
+    ] {
+        assert!(row["estimate"][field].is_null(), "{field}");
+    }
+    assert!(row["core_cycles"].is_null() && row.get("samples").is_none());
+    let strict = program.run("run liar.nothing --profile quick --strict --no-save");
+    assert_eq!(strict.code, Some(3));
+}
+
+#[test]
+fn a_crash_and_a_hang_cost_one_row_each() {
+    let program = Program::new();
+    let run = program.json("run liar.crash liar.hang syscall.null{call=getppid} --profile quick --time-limit 1 --format json");
+    assert_eq!(row(&run, "liar.crash")["status"], "failed");
+    assert_eq!(
+        row(&run, "liar.crash")["reason"],
+        "the worker was ended by signal 6"
+    );
+    assert_eq!(row(&run, "liar.hang")["status"], "failed");
+    // And what it waited for a CPU, on a busy machine.
+    let hang = row(&run, "liar.hang")["reason"].as_str().expect("a reason");
+    assert!(hang.starts_with("still running after 1 s"), "{hang}");
+    assert_eq!(row(&run, "syscall.null{call=getppid}")["status"], "ok");
+}
+
+/// A row's rounds: the number of each, its median (of undisturbed samples if there are enough, at
+/// the frequency at which the row's cost is given), and whether there are.
+fn rounds_of(row: &Value) -> Vec<(u64, f64, bool)> {
+    let row: Measurement = serde_json::from_value(row.clone()).expect("a row");
+    let conversion = Conversion::of(&row);
+    let rounds = row.samples.expect("samples").into_iter();
+    rounds
+        .map(|round| {
+            let median = order::median(&round.best(conversion)).expect("a median");
+            (u64::from(round.round), median, round.is_undisturbed())
+        })
+        .collect()
+}
+
+#[test]
+fn a_computed_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
+    let program = Program::new();
+    let run = program.json("run selftest.ratio --profile quick --format json");
+    assert_valid(&run);
+    let names: Vec<&str> = rows(&run)
+        .iter()
+        .filter_map(|row| row["name"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "selftest.spin{delay=5us}",
+            "selftest.spin{delay=50us}",
+            "selftest.ratio"
+        ]
+    );
+    let ratio = row(&run, "selftest.ratio");
+    assert_eq!(ratio["status"], "ok", "{ratio}");
+    let [short, long] =
+        ["selftest.spin{delay=5us}", "selftest.spin{delay=50us}"].map(|n| rounds_of(row(&run, n)));
+    let ratios = |short: &[(u64, f64, bool)], long: &[(u64, f64, bool)]| -> Vec<(u64, f64)> {
+        std::iter::zip(short, long)
+            .map(|((round, short, _), (_, long, _))| (*round, long / short))
+            .collect()
+    };
+    let in_common = |rounds: &[(u64, f64, bool)], others: &[(u64, f64, bool)]| -> Vec<_> {
+        let mut common = rounds.to_vec();
+        common.retain(|(round, ..)| others.iter().any(|(other, ..)| other == round));
+        common
+    };
+    let undisturbed = |rounds: &[(u64, f64, bool)]| -> Vec<_> {
+        let mut own = rounds.to_vec();
+        own.retain(|(.., is_undisturbed)| *is_undisturbed);
+        own
+    };
+    // From the rounds that both have, or from the undisturbed ones of each.
+    let expected = [
+        ratios(&in_common(&short, &long), &in_common(&long, &short)),
+        ratios(&undisturbed(&short), &undisturbed(&long)),
+    ];
+    let computed: Vec<(u64, f64)> = rounds_of(ratio)
+        .into_iter()
+        .map(|(round, value, _)| (round, value))
+        .collect();
+    assert!(expected.contains(&computed), "{computed:?}: {expected:?}");
+    // On a shared machine not every process counts.
+    let counting = ratio["estimate"]["rounds"].as_u64().expect("a number");
+    let max_rounds = run["config"]["max_rounds"].as_u64().expect("a number");
+    assert!((2..=max_rounds).contains(&counting), "{ratio}");
+}
+
+#[test]
+fn a_law_brings_the_throughputs_it_is_fitted_to() {
+    let program = Program::new();
+    let law = "scale.law{of=futex_wait,as=threads,term=contention}";
+    let run = program.json(&format!("run {law} --profile quick --format json"));
+    assert_valid(&run);
+    let (last, throughputs) = rows(&run).split_last().expect("rows");
+    assert_eq!(last["name"], law);
+    assert!(!throughputs.is_empty());
+    for row in throughputs {
+        assert_eq!(
+            (&row["id"], &row["case"]["as"], &row["case"]["op"]),
+            (&"scale.futex".into(), &"threads".into(), &"wait".into())
+        );
+    }
+    // With fewer than four CPUs there is no law, and the row says so.
+    if throughputs.len() < 4 {
+        assert_eq!(last["status"], "unsupported");
+        let reason = last["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains("needs at least 4"), "{reason}");
+        assert!(last["estimate"]["median"].is_null());
+    }
+}
