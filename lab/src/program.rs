@@ -11,7 +11,7 @@ use syscost_harness::session::Profile;
 use syscost_results::{Measurement, Run, Status, document};
 use syscost_sys::cpu;
 
-use xtask::release;
+use xtask::cargo;
 
 /// A built binary.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Program {
     /// Builds the release for this machine, as `cargo build --release` does.
     pub(crate) fn build() -> Result<Self> {
         Ok(Self {
-            path: release::build(&[], None)?,
+            path: cargo::release(&[], None)?,
         })
     }
 

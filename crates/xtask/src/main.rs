@@ -18,6 +18,8 @@ enum Chore {
     NewBench(cmd::new_bench::Arguments),
     /// Make a reference that ships with the program of a run document
     Reference(cmd::reference::Arguments),
+    /// Run the tests that plain `cargo test` leaves out, one after the other
+    Machine(cmd::machine::Arguments),
     /// Build the static release, check that it is static and runs, and pack it: .deb, .tar.gz, image
     Dist,
 }
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         Chore::Lint => cmd::lint::run(),
         Chore::NewBench(arguments) => cmd::new_bench::run(&arguments),
         Chore::Reference(arguments) => cmd::reference::run(&arguments),
+        Chore::Machine(arguments) => cmd::machine::run(&arguments),
         Chore::Dist => cmd::dist::run(),
     })
 }

@@ -13,7 +13,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use package::Texts;
-use xtask::{release, workspace};
+use xtask::{cargo, workspace};
 
 const STATIC: &str = "-C target-feature=+crt-static";
 
@@ -24,7 +24,7 @@ pub(crate) fn run() -> Result<()> {
         _ => STATIC.to_owned(),
     };
     let triple = host()?;
-    let program = release::build(&["--target", &triple], Some(&flags))?;
+    let program = cargo::release(&["--target", &triple], Some(&flags))?;
     let path = program.display();
     let bytes = fs::read(&program).with_context(|| format!("reading {path}"))?;
     if let Some(loader) = loader(&bytes).with_context(|| format!("reading {path}"))? {
