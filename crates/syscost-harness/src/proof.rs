@@ -2,7 +2,7 @@
 //! benchmark says what would notice the neighbouring value, or why nothing can.
 //!
 //! Expectations are evaluated of the row that is *named*; a benchmark is given the row to *measure*
-//! and reports what its witnesses saw. `cargo xtask swap` gives it a neighbouring one.
+//! and reports what its witnesses saw. `cargo lab swap` gives it a neighbouring one.
 
 use syscost_results::{Bound, Claim, Evidence, Fact, RefutedBy, Verdict};
 use syscost_sys::raw::Sysno;

@@ -1,6 +1,6 @@
 //! Variations of the measurement that no number should depend on: batches and warm-ups longer or
 //! shorter than the profile's, and a stricter or laxer judgement of whether a core is shared.
-//! `cargo xtask steady` tries them.
+//! `cargo lab steady` tries them.
 
 use crate::bencher::Effort;
 

@@ -6,26 +6,30 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 /// The directory of the benchmarks' groups, relative to the root.
-pub(crate) const BENCHES: &str = "crates/syscost-benches/src";
+pub const BENCHES: &str = "crates/syscost-benches/src";
 
 /// The workspace this program was built from.
-pub(crate) fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// A source file.
+/// A source file of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SourceFile {
+pub struct SourceFile {
     /// Its path relative to the root.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// Its contents.
-    pub(crate) text: String,
+    pub text: String,
 }
 
-/// Every Rust file below `root/crates`, by path.
-pub(crate) fn rust_files(root: &Path) -> Result<Vec<SourceFile>> {
+/// Every Rust file below `root/crates` and `root/lab`, by path.
+///
+/// # Errors
+/// If a directory or a file cannot be read.
+pub fn rust_files(root: &Path) -> Result<Vec<SourceFile>> {
     let mut files = Vec::new();
     let mut folders = vec![root.join("crates")];
+    folders.extend(Some(root.join("lab")).filter(|lab| lab.is_dir()));
     while let Some(folder) = folders.pop() {
         let reading = || format!("reading {}", folder.display());
         for entry in fs::read_dir(&folder).with_context(reading)? {
@@ -45,12 +49,18 @@ pub(crate) fn rust_files(root: &Path) -> Result<Vec<SourceFile>> {
 }
 
 /// Reads a text file.
-pub(crate) fn read(path: &Path) -> Result<String> {
+///
+/// # Errors
+/// If it cannot be read, or is no UTF-8.
+pub fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
 }
 
 /// Writes a text file, creating its directories.
-pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
+///
+/// # Errors
+/// If a directory or the file cannot be written.
+pub fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-use crate::workspace::{self, BENCHES};
+use xtask::workspace::{self, BENCHES};
 
 /// Arguments of `new-bench`.
 #[derive(Debug, Args)]
@@ -185,9 +185,9 @@ fn with_entry(list: &str, name: &str) -> Result<String> {
 mod tests {
     use super::*;
     use crate::cmd::lint;
-    use crate::workspace::rust_files;
     use std::fs;
     use std::process::Command;
+    use xtask::workspace::rust_files;
 
     /// A copy of the real group `syscall`.
     fn copy() -> tempfile::TempDir {

@@ -9,7 +9,7 @@ use syscost_results::details::SWITCH;
 use syscost_results::precision::Grade;
 use syscost_results::{Flag, Measurement, Run, Status, document};
 
-use crate::workspace;
+use xtask::workspace;
 
 /// Details that renderers show next to a median.
 const DETAILS: [&str; 1] = [SWITCH];

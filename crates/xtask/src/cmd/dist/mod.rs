@@ -12,9 +12,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::program::Program;
-use crate::workspace;
 use package::Texts;
+use xtask::{cargo, workspace};
 
 const STATIC: &str = "-C target-feature=+crt-static";
 
@@ -25,13 +24,13 @@ pub(crate) fn run() -> Result<()> {
         _ => STATIC.to_owned(),
     };
     let triple = host()?;
-    let program = Program::build_with(&["--target", &triple], Some(&flags))?;
-    let path = program.path.display();
-    let bytes = fs::read(&program.path).with_context(|| format!("reading {path}"))?;
+    let program = cargo::release(&["--target", &triple], Some(&flags))?;
+    let path = program.display();
+    let bytes = fs::read(&program).with_context(|| format!("reading {path}"))?;
     if let Some(loader) = loader(&bytes).with_context(|| format!("reading {path}"))? {
         bail!("{path} is not static: it asks for {loader}; was `{STATIC}` overridden?");
     }
-    let output = Command::new(&program.path)
+    let output = Command::new(&program)
         .arg("--version")
         .output()
         .with_context(|| format!("starting {path}"))?;
@@ -46,7 +45,7 @@ pub(crate) fn run() -> Result<()> {
         version.trim(),
         bytes.len() as f64 / 1e6
     );
-    for file in pack(&program.path, &bytes, &triple)? {
+    for file in pack(&program, &bytes, &triple)? {
         println!("{}", file.display());
     }
     // The last line, for scripts.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use super::archive::{Files, Packed, ar, gzip, tar_gz};
 use crate::cmd::generate::command_line;
-use crate::workspace;
+use xtask::workspace;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

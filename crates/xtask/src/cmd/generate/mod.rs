@@ -3,7 +3,7 @@
 mod catalogue;
 pub(crate) mod command_line;
 mod lmbench;
-pub(crate) mod schema;
+mod schema;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use clap::Args;
 use syscost_report::study;
 use syscost_results::study::Study;
 
-use crate::workspace;
+use xtask::workspace;
 
 /// Directories in which every file is generated, so that any other file there is stale.
 const GENERATED_FOLDERS: [&str; 3] = ["docs/man", "docs/completions", "docs/studies"];

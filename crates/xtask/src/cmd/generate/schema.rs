@@ -5,14 +5,9 @@ use serde_json::Value;
 use syscost_report::export::Record;
 use syscost_results::Run;
 
-/// The run document's schema as a JSON value.
-pub(crate) fn value() -> Value {
-    schemars::schema_for!(Run).to_value()
-}
-
 /// The run document's schema as a file.
 pub(super) fn text() -> Result<String> {
-    file(&value())
+    file(&schemars::schema_for!(Run).to_value())
 }
 
 /// The exported line's schema as a file.
@@ -31,9 +26,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_is_one_itself_and_knows_the_contracts_names() {
-        let schema = value();
-        assert!(jsonschema::meta::is_valid(&schema));
+    fn the_schema_knows_the_contracts_names() {
+        let schema = schemars::schema_for!(Run).to_value();
         for name in [
             "schema_version",
             "machine",

@@ -3,7 +3,7 @@
 use syscost_harness::doc::{HEADINGS, explanation};
 
 use super::Finding;
-use crate::workspace::{BENCHES, SourceFile};
+use xtask::workspace::{BENCHES, SourceFile};
 
 /// Marks an explanation that has not been written yet.
 const UNWRITTEN: &str = "TODO";

@@ -6,7 +6,7 @@ use std::path::Path;
 use syscost_benches::CATALOGUE;
 
 use super::Finding;
-use crate::workspace::SourceFile;
+use xtask::workspace::SourceFile;
 
 const CRATES: [&str; 2] = ["crates/syscost-report/src", "crates/syscost-results/src"];
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Finding;
-use crate::workspace::SourceFile;
+use xtask::workspace::SourceFile;
 
 /// The crate that may.
 const FREE_CRATE: &str = "crates/syscost-sys";

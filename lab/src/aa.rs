@@ -1,4 +1,4 @@
-//! `cargo xtask aa`: how often a comparison of a machine with itself calls a row changed, and how
+//! `cargo lab aa`: how often a comparison of a machine with itself calls a row changed, and how
 //! often it finds an injected change.
 
 use std::collections::BTreeMap;

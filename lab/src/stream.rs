@@ -1,4 +1,4 @@
-//! `cargo xtask stream`: the STREAM benchmark, reimplemented from its published run rules, for
+//! `cargo lab stream`: the STREAM benchmark, reimplemented from its published run rules, for
 //! `versus` to compare with.
 //!
 //! The rules (McCalpin, "STREAM: Sustainable Memory Bandwidth in High Performance Computers", run

@@ -11,7 +11,7 @@ use crate::peers::{Cpus, Peer};
 const INTRODUCTION: &str = "\
 # Against other tools
 
-<!-- The table is written by `cargo xtask versus --write`; the notes come from crates/xtask/src/peers.rs. -->
+<!-- The table is written by `cargo lab versus --write`; the notes come from lab/src/peers.rs. -->
 
 Each line compares a row with another tool that measures the same work, on the same CPUs of one machine. Blocks are measured in the
 order syscost, peer, peer, syscost, so that a slow drift of the machine cancels. The ratio is syscost's figure over the peer's, the median
@@ -150,7 +150,7 @@ fn cells(line: &str) -> Option<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::versus::compare::Bootstrapped;
+    use crate::versus::compare::Bootstrapped;
 
     const PEERS: [&Peer; 2] = [
         &peer("a.b{c=d}", "tool one", Cpus::One),

@@ -30,7 +30,7 @@ macro_rules! likwid_bench {
 const fn own_stream(row: &'static str, command: &'static str, placement: Cpus) -> Peer {
     Peer {
         row,
-        name: "xtask stream",
+        name: "lab stream",
         command,
         placement,
         invocations: 1,
@@ -54,17 +54,17 @@ pub(super) const MEMORY: &[Peer] = &[
     likwid_bench!("triad", "512M", "stream", "512MB"),
     own_stream(
         "memory.bandwidth{op=copy,simd=avx512,size=512M,threads=1}",
-        "\"$XTASK\" stream --kernel copy --mib 256",
+        "\"$LAB\" stream --kernel copy --mib 256",
         Cpus::One,
     ),
     own_stream(
         "memory.bandwidth{op=triad,simd=avx512,size=512M,threads=1}",
-        "\"$XTASK\" stream --kernel triad --mib 170",
+        "\"$LAB\" stream --kernel triad --mib 170",
         Cpus::One,
     ),
     own_stream(
         "memory.bandwidth{op=triad,simd=avx512,size=512M,threads=2}",
-        "\"$XTASK\" stream --kernel triad --mib 170 --threads 2",
+        "\"$LAB\" stream --kernel triad --mib 170 --threads 2",
         Cpus::Two,
     ),
     Peer {

@@ -1,4 +1,4 @@
-//! `cargo xtask versus [ROW…]`: compares rows of ours with other tools that measure the same work.
+//! `cargo lab versus [ROW…]`: compares rows of ours with other tools that measure the same work.
 
 mod compare;
 mod invoke;
@@ -16,7 +16,7 @@ use self::invoke::{cpus, is_installed, ours, theirs, version};
 use crate::columns::{columns, line};
 use crate::peers::{Peer, peers};
 use crate::program::Program;
-use crate::workspace;
+use xtask::workspace;
 
 /// The page that `--write` updates, relative to the root.
 const PAGE: &str = "docs/versus.md";

@@ -1,4 +1,4 @@
-//! `cargo xtask fleet`: documents of many machines, simulated from a real one with known bad machines among them, and how long
+//! `cargo lab fleet`: documents of many machines, simulated from a real one with known bad machines among them, and how long
 //! `fleet import` and `fleet report` take on them.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::program::Program;
-use crate::workspace;
+use xtask::workspace;
 
 /// Between machines of one kind a figure scatters by about so much, with somewhat heavier tails than
 /// normal.

@@ -1,4 +1,4 @@
-//! `cargo xtask swap`: the label-swap test. Every row is measured under its own name and claims,
+//! `cargo lab swap`: the label-swap test. Every row is measured under its own name and claims,
 //! but with the neighbouring value of one of its parameters: such a row must lose its number, or be
 //! marked as unproven, or be on the reviewed list of what nothing can distinguish.
 

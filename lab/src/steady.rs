@@ -1,4 +1,4 @@
-//! `cargo xtask steady`: whether a number depends on how it is measured.
+//! `cargo lab steady`: whether a number depends on how it is measured.
 //!
 //! Each trial measures all rows in two ways in turn, as `syscost ab` does: in batches half and
 //! twice as long, after warm-ups of different lengths, and with half and twice the margin within

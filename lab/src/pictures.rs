@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use syscost_results::document;
 
-use crate::workspace;
+use xtask::workspace;
 
 /// The run that is drawn.
 const RUN: &str = "fixtures/runs/standard.json.gz";

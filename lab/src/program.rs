@@ -1,8 +1,6 @@
 //! The release binary of syscost: builds it, runs it, and reads its documents.
 
-use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -13,7 +11,7 @@ use syscost_harness::session::Profile;
 use syscost_results::{Measurement, Run, Status, document};
 use syscost_sys::cpu;
 
-use crate::workspace;
+use xtask::cargo;
 
 /// A built binary.
 #[derive(Debug)]
@@ -25,36 +23,8 @@ pub(crate) struct Program {
 impl Program {
     /// Builds the release for this machine, as `cargo build --release` does.
     pub(crate) fn build() -> Result<Self> {
-        Self::build_with(&[], None)
-    }
-
-    /// Builds the release with additional arguments for cargo and, if given, these `RUSTFLAGS`.
-    pub(crate) fn build_with(arguments: &[&str], rustflags: Option<&str>) -> Result<Self> {
-        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo
-            .args(["build", "--quiet", "--release"])
-            .args(["--package", "syscost", "--bin", "syscost"])
-            .args(["--message-format", "json-render-diagnostics"])
-            .args(arguments)
-            .current_dir(workspace::root())
-            .stdout(Stdio::piped());
-        if let Some(flags) = rustflags {
-            cargo.env("RUSTFLAGS", flags);
-        }
-        let mut child = cargo.spawn().context("starting cargo")?;
-        let output = child
-            .stdout
-            .take()
-            .context("cargo has no standard output")?;
-        let mut path = None;
-        for line in BufReader::new(output).lines() {
-            path = executable(&line.context("reading cargo's messages")?).or(path);
-        }
-        if !child.wait().context("waiting for cargo")?.success() {
-            bail!("the release could not be built; cargo says why above");
-        }
         Ok(Self {
-            path: path.context("cargo named no binary called syscost")?,
+            path: cargo::release(&[], None)?,
         })
     }
 
@@ -163,15 +133,6 @@ fn with_roles(mut run: Run) -> Run {
     run
 }
 
-/// The binary named by one of cargo's messages, if it is syscost's.
-fn executable(message: &str) -> Option<PathBuf> {
-    let message: serde_json::Value = serde_json::from_str(message).ok()?;
-    if message["target"]["name"] != "syscost" {
-        return None;
-    }
-    message["executable"].as_str().map(PathBuf::from)
-}
-
 /// The row with this name, which must have a number.
 pub(crate) fn measured<'a>(run: &'a Run, name: &str) -> Result<&'a Measurement> {
     let row = run
@@ -184,22 +145,4 @@ pub(crate) fn measured<'a>(run: &'a Run, name: &str) -> Result<&'a Measurement> 
         return Err(anyhow!("{name} has no number: {reason}"));
     }
     Ok(row)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_binary_itself_is_taken_from_cargos_messages() {
-        let library =
-            r#"{"reason":"compiler-artifact","target":{"name":"syscost"},"executable":null}"#;
-        let other =
-            r#"{"reason":"compiler-artifact","target":{"name":"xtask"},"executable":"/t/xtask"}"#;
-        let binary = r#"{"reason":"compiler-artifact","target":{"name":"syscost"},"executable":"/t/syscost"}"#;
-        assert_eq!(executable(library), None);
-        assert_eq!(executable(other), None);
-        assert_eq!(executable("warning: not JSON"), None);
-        assert_eq!(executable(binary), Some(PathBuf::from("/t/syscost")));
-    }
 }

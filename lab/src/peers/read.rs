@@ -118,7 +118,7 @@ pub(super) fn sysbench_memory(output: &str) -> Option<f64> {
     number_before(rate, "MiB/sec").map(|mebibytes| mebibytes * MEBIBYTE)
 }
 
-/// `cargo xtask stream` of one kernel: bytes per second.
+/// `cargo lab stream` of one kernel: bytes per second.
 pub(super) fn stream(output: &str) -> Option<f64> {
     number_before(output, "MB/s").map(|megabytes| megabytes * 1e6)
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask frozen FOLDER`: writes down what a redesign must not move, to be compared with `diff -r` before
+//! `cargo lab frozen FOLDER`: writes down what a redesign must not move, to be compared with `diff -r` before
 //! and after it.
 //!
 //! - `list.json`, `explain.txt`: every row and every explanation, as the program prints them.
@@ -31,7 +31,7 @@ use syscost_harness::worker::{Job, Program as WorkerProgram, Reply};
 use syscost_results::{Fact, RoundSamples};
 
 use crate::program::Program;
-use crate::workspace;
+use xtask::workspace;
 
 /// Arguments of `frozen`.
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `cargo xtask validate FILE…`: checks run documents against the schema, and for what a schema
+//! `cargo lab validate FILE…`: checks run documents against the schema, and for what a schema
 //! cannot express.
 
 use std::path::{Path, PathBuf};
@@ -9,8 +9,11 @@ use serde_json::Value;
 use syscost_benches::CATALOGUE;
 use syscost_results::document;
 
-use super::generate::schema;
-use crate::{invariants, workspace};
+use crate::invariants;
+use xtask::workspace;
+
+/// The published schema, which `cargo xtask gen` writes.
+const SCHEMA: &str = "docs/run.schema.json";
 
 /// Arguments of `validate`.
 #[derive(Debug, Args)]
@@ -54,7 +57,9 @@ fn complaints(text: &str) -> Result<Vec<String>> {
         Ok(document) => document,
         Err(error) => return Ok(vec![format!("is no JSON: {error}")]),
     };
-    let validator = jsonschema::validator_for(&schema::value()).context("reading the schema")?;
+    let schema = workspace::read(&workspace::root().join(SCHEMA))?;
+    let schema = serde_json::from_str(&schema).context("reading the schema")?;
+    let validator = jsonschema::validator_for(&schema).context("reading the schema")?;
     let complaints: Vec<String> = validator
         .iter_errors(&document)
         .map(|error| format!("at {}: {error}", place(&error.instance_path().to_string())))

@@ -1,4 +1,4 @@
-//! `cargo xtask coverage`: how often the 95 % intervals contain the true value.
+//! `cargo lab coverage`: how often the 95 % intervals contain the true value.
 
 use std::thread;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `cargo xtask torture`: the program is killed, starved, hurried and lied to, and must end well each time.
+//! `cargo lab torture`: the program is killed, starved, hurried and lied to, and must end well each time.
 //!
 //! "Well" means: in time, with a documented exit code, without a panic, with a consistent document
 //! if it writes one, and with no process and no file left behind. Nothing is changed on the

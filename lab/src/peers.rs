@@ -69,10 +69,10 @@ pub(crate) enum Cpus {
 
 /// The environment variable with the path of this program, which is itself a peer for benchmarks
 /// that are published as rules.
-pub(crate) const OWN: &str = "XTASK";
+pub(crate) const OWN: &str = "LAB";
 
 /// The name of this program as a peer.
-pub(crate) const OWN_PROGRAM: &str = "xtask";
+pub(crate) const OWN_PROGRAM: &str = "lab";
 
 /// Every peer, in the order of our rows.
 pub(crate) fn peers() -> Vec<&'static Peer> {

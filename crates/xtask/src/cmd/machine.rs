@@ -1,0 +1,299 @@
+//! `cargo xtask machine [WORDS…]`: the machine suite, the tests that plain `cargo test` leaves out, since they measure, make links and file systems, kill,
+//! or take long. Each runs alone, one after the other, and is ended when its time is over.
+
+use std::fmt::Write;
+use std::io::{Read, Seek};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use rustix::process::{Pid, Signal, kill_process_group};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use xtask::cargo::{Built, built};
+
+/// How many of the slowest tests are listed.
+const SLOWEST: usize = 10;
+
+/// Arguments of `machine`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Only tests whose names contain one of these
+    #[arg(value_name = "WORDS")]
+    words: Vec<String>,
+    /// Seconds after which a test is ended, and has failed
+    #[arg(long, value_name = "SECONDS", default_value_t = 900)]
+    limit: u64,
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).context("catching signals")?;
+    }
+    let begun = Instant::now();
+    let programs = built(&["test", "--no-run"], None)?;
+    let mut tests = Vec::new();
+    for program in programs.iter().filter(|program| program.is_test) {
+        tests.extend(left_out(program)?);
+    }
+    let is_asked = |test: &Test| {
+        let is_in = |word: &String| test.to_string().contains(word);
+        arguments.words.is_empty() || arguments.words.iter().any(is_in)
+    };
+    tests.retain(is_asked);
+    ensure!(
+        !tests.is_empty(),
+        "no test of the machine suite is called so"
+    );
+    let built_in = begun.elapsed().as_secs_f64();
+    println!("{} tests, built in {built_in:.1} s", tests.len());
+    let limit = Duration::from_secs(arguments.limit);
+    let mut ended = Vec::new();
+    for test in tests {
+        let ending =
+            ending(test.command(), limit, &stop).with_context(|| format!("running {test}"))?;
+        print!("{}", told(&test, &ending));
+        ended.push((test, ending));
+    }
+    print!("{}", summary(&mut ended));
+    match ended.iter().filter(|(_, ending)| ending.failed()).count() {
+        0 => Ok(()),
+        failed => bail!("{failed} of {} tests failed", ended.len()),
+    }
+}
+
+/// A test that plain `cargo test` leaves out.
+struct Test<'a> {
+    program: &'a Built,
+    name: String,
+}
+
+impl std::fmt::Display for Test<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}::{}", self.program.target, self.name)
+    }
+}
+
+impl Test<'_> {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program.path);
+        command
+            .args([&self.name, "--exact", "--ignored", "--nocapture"])
+            .current_dir(&self.program.package);
+        command
+    }
+}
+
+/// The tests that this program leaves out if not asked for them.
+fn left_out(program: &Built) -> Result<Vec<Test<'_>>> {
+    let output = Command::new(&program.path)
+        .args(["--ignored", "--list", "--format", "terse"])
+        .current_dir(&program.package)
+        .output()
+        .with_context(|| format!("starting {}", program.path.display()))?;
+    let list = String::from_utf8(output.stdout).context("reading a list of tests")?;
+    let names = list.lines().filter_map(|line| line.strip_suffix(": test"));
+    Ok(names
+        .map(|name| Test {
+            program,
+            name: name.to_owned(),
+        })
+        .collect())
+}
+
+/// How a test ended.
+struct Ending {
+    what: What,
+    took: Duration,
+    output: String,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum What {
+    Passed,
+    Failed,
+    /// By us, after the time limit.
+    Ended,
+}
+
+impl Ending {
+    fn failed(&self) -> bool {
+        self.what != What::Passed
+    }
+}
+
+/// Runs a command in a process group of its own, which is ended after this time, or when we are asked to stop.
+fn ending(mut command: Command, limit: Duration, stop: &AtomicBool) -> Result<Ending> {
+    let begun = Instant::now();
+    // A file: a process that outlives the test would keep a pipe open.
+    let mut output = tempfile::tempfile().context("making a file")?;
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(output.try_clone()?)
+        .process_group(0)
+        .spawn()?;
+    let group = Pid::from_child(&child);
+    let what = loop {
+        if let Some(status) = child.try_wait()? {
+            break if status.success() {
+                What::Passed
+            } else {
+                What::Failed
+            };
+        }
+        let is_asked = stop.load(Ordering::Relaxed);
+        if is_asked || begun.elapsed() > limit {
+            kill_process_group(group, Signal::KILL)?;
+            child.wait()?;
+            ensure!(!is_asked, "interrupted");
+            break What::Ended;
+        }
+        thread::sleep(Duration::from_millis(10));
+    };
+    let mut bytes = Vec::new();
+    output.rewind()?;
+    output.read_to_end(&mut bytes)?;
+    Ok(Ending {
+        what,
+        took: begun.elapsed(),
+        output: String::from_utf8_lossy(&bytes).into_owned(),
+    })
+}
+
+/// The line of a test, and what it skipped.
+fn told(test: &Test<'_>, ending: &Ending) -> String {
+    let what = match ending.what {
+        What::Passed => "ok",
+        What::Failed => "FAILED",
+        What::Ended => "ENDED: too long",
+    };
+    let mut text = format!("{:8.1} s  {test}: {what}\n", ending.took.as_secs_f64());
+    for why in skipped(&ending.output) {
+        let _ = writeln!(text, "            skipped: {why}");
+    }
+    text
+}
+
+/// The reasons that a test gave for what it left out, which may follow its name in a line.
+fn skipped(output: &str) -> impl Iterator<Item = &str> {
+    output.lines().filter_map(|line| {
+        let (before, why) = line.split_once("skipped: ")?;
+        (before.is_empty() || before.ends_with("... ")).then_some(why)
+    })
+}
+
+/// The slowest tests, what failed with its output, and the sum.
+fn summary(ended: &mut [(Test<'_>, Ending)]) -> String {
+    ended.sort_by_key(|(_, ending)| std::cmp::Reverse(ending.took));
+    let mut text = "\nslowest:\n".to_owned();
+    for (test, ending) in ended.iter().take(SLOWEST) {
+        let _ = writeln!(text, "{:8.1} s  {test}", ending.took.as_secs_f64());
+    }
+    for (test, ending) in ended.iter().filter(|(_, ending)| ending.failed()) {
+        let _ = writeln!(text, "\n---- {test}\n{}", ending.output.trim_end());
+    }
+    let took: Duration = ended.iter().map(|(_, ending)| ending.took).sum();
+    let failed = ended.iter().filter(|(_, ending)| ending.failed()).count();
+    let (tests, took) = (ended.len(), took.as_secs_f64());
+    let _ = writeln!(text, "\n{tests} tests in {took:.1} s: {failed} failed");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_script(script: &str, limit: Duration) -> Ending {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        ending(command, limit, &AtomicBool::new(false)).expect("sh starts")
+    }
+
+    #[test]
+    fn what_passes_fails_or_never_ends_is_told_with_what_it_skipped() {
+        let program = Built {
+            path: "t".into(),
+            target: "t".to_owned(),
+            package: "/".into(),
+            is_test: true,
+        };
+        let long = Duration::from_secs(600);
+        let mut ended = Vec::new();
+        for (name, script, limit, what) in [
+            (
+                "a",
+                "echo 'test a ... skipped: no link'; echo skipped: no disk",
+                long,
+                What::Passed,
+            ),
+            (
+                "b",
+                "echo 'is not skipped: here'; echo why >&2; exit 1",
+                long,
+                What::Failed,
+            ),
+            // Its child would keep a pipe open.
+            (
+                "c",
+                "echo before; sleep 600 & sleep 600",
+                Duration::from_millis(200),
+                What::Ended,
+            ),
+        ] {
+            let ending = of_script(script, limit);
+            assert_eq!(ending.what, what, "{script}");
+            let test = Test {
+                program: &program,
+                name: name.to_owned(),
+            };
+            ended.push((test, ending));
+        }
+        let reasons: Vec<_> = ended
+            .iter()
+            .map(|(_, ending)| skipped(&ending.output).collect::<Vec<_>>())
+            .collect();
+        assert_eq!(reasons, [vec!["no link", "no disk"], vec![], vec![]]);
+        let line = told(&ended[0].0, &ended[0].1);
+        assert!(
+            line.ends_with(
+                "t::a: ok\n            skipped: no link\n            skipped: no disk\n"
+            ),
+            "{line}"
+        );
+        let text = summary(&mut ended);
+        assert!(
+            text.contains("\n---- t::b\nis not skipped: here\nwhy\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n---- t::c\nbefore\n") && text.ends_with(" s: 2 failed\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_tests_left_out_of_a_program_are_listed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("tests");
+        xtask::workspace::write(&path, "#!/bin/sh\necho 'a::b: test'; echo 'c: benchmark'\n")
+            .expect("written");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).expect("a program");
+        let program = Built {
+            path,
+            target: "t".to_owned(),
+            package: folder.path().to_owned(),
+            is_test: true,
+        };
+        let tests = left_out(&program).expect("it starts");
+        let names: Vec<String> = tests.iter().map(Test::to_string).collect();
+        assert_eq!(names, ["t::a::b"]);
+    }
+}

@@ -1,0 +1,84 @@
+//! Experiments with the program, run as `cargo lab CHORE`. Plain `cargo build` and `cargo test` leave them out.
+
+mod aa;
+mod columns;
+mod coverage;
+mod fleet;
+mod frozen;
+mod host;
+mod invariants;
+mod peers;
+mod pictures;
+mod program;
+mod steady;
+mod stream;
+mod swap;
+mod torture;
+mod validate;
+mod versus;
+
+use std::env;
+use std::process::ExitCode;
+
+use clap::Parser;
+use syscost_harness::worker::ARGUMENT;
+
+/// Experiments with the program.
+#[derive(Debug, Parser)]
+#[command(name = "cargo lab", bin_name = "cargo lab", max_term_width = 100)]
+enum Chore {
+    /// Check run documents against the schema, and what a schema cannot say
+    Validate(validate::Arguments),
+    /// Compare rows with other tools that measure the same work
+    Versus(versus::Arguments),
+    /// Check how often the 95 % intervals hold the truth, simulated or on this machine
+    Coverage(coverage::Arguments),
+    /// Measure rows in two ways in turn, and report the rows whose numbers depend on the way
+    Steady(steady::Arguments),
+    /// Compare a machine with itself: rows called changed that are not, and changes put in that are found
+    Aa(aa::Arguments),
+    /// Measure memory bandwidth by STREAM's rules, for `versus` to compare with
+    Stream(stream::Arguments),
+    /// Kill, starve and hurry the program, feed it damaged files, and see that it ends well
+    Torture(torture::Arguments),
+    /// Time `fleet import` and `fleet report` on simulated machines, some of them bad
+    Fleet(fleet::Arguments),
+    /// Write down what a redesign must not move: rows, jobs, evidence, machine code
+    Frozen(frozen::Arguments),
+    /// Measure each row with the neighbouring value of one parameter, and see that it loses its
+    /// number
+    Swap(swap::Arguments),
+    /// Draw docs/images from the run in fixtures/runs
+    Pictures(pictures::Arguments),
+}
+
+fn main() -> ExitCode {
+    // A run that `frozen` simulates starts workers, too.
+    if env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
+        return xtask::ended(frozen::work());
+    }
+    xtask::ended(match Chore::parse() {
+        Chore::Validate(arguments) => validate::run(&arguments),
+        Chore::Versus(arguments) => versus::run(&arguments),
+        Chore::Coverage(arguments) => coverage::run(&arguments),
+        Chore::Steady(arguments) => steady::run(&arguments),
+        Chore::Aa(arguments) => aa::run(&arguments),
+        Chore::Stream(arguments) => stream::run(&arguments),
+        Chore::Torture(arguments) => torture::run(&arguments),
+        Chore::Fleet(arguments) => fleet::run(&arguments),
+        Chore::Frozen(arguments) => frozen::run(&arguments),
+        Chore::Swap(arguments) => swap::run(&arguments),
+        Chore::Pictures(arguments) => pictures::run(&arguments),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Chore::command().debug_assert();
+    }
+}
