@@ -21,8 +21,8 @@ pub struct Benchmark {
     /// What it is, in a few words, for tables.
     pub title: &'static str,
     /// Other search terms: terms of the field in lower case, and the programs that measure the
-    /// same, as they are spelled (`lat_ctx`, `netperf TCP_RR`).
-    pub tags: &'static [&'static str],
+    /// same, as they are spelled (`lat_ctx`, `netperf TCP_RR`); a comma and a blank between them.
+    pub tags: &'static str,
     /// Raised when what is measured changes under the same id, so that old and new numbers are not compared.
     pub revision: u32,
     /// The unit of its numbers.
@@ -68,7 +68,7 @@ impl Benchmark {
     /// supported everywhere.
     pub const DEFAULT: Benchmark = Benchmark {
         title: "",
-        tags: &[],
+        tags: "",
         revision: 1,
         unit: Unit::Nanoseconds,
         better: Better::Lower,
@@ -87,6 +87,11 @@ impl Benchmark {
         computation: None,
         measure: |_| Err(Failure::Broken("has nothing to measure by".into())),
     };
+
+    /// Each of its search terms.
+    pub fn tags(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.tags.split(", ").filter(|tag| !tag.is_empty())
+    }
 
     /// As a list has it, with this id and source.
     pub const fn named(self, id: &'static str, source: &'static str) -> Entry {

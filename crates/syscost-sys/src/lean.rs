@@ -167,15 +167,9 @@ mod tests {
     /// The signal that announces a child's end, on every architecture of Linux but a few.
     const SIGCHLD: u64 = 17;
 
-    fn started(script: &Script) -> Option<Lean> {
-        let cpus = cpu::allowed().ok()?;
-        match Lean::start(script, &cpus[..1]) {
-            Ok(lean) => Some(lean),
-            Err(reason) => {
-                println!("skipped: {reason}");
-                None
-            }
-        }
+    fn started(script: &Script) -> Result<Lean, String> {
+        let cpus = cpu::allowed().map_err(|reason| reason.to_string())?;
+        Lean::start(script, &cpus[..1]).map_err(|reason| reason.to_string())
     }
 
     fn forks(status: u64) -> Script {
@@ -190,9 +184,7 @@ mod tests {
 
     #[test]
     fn each_iteration_makes_a_child_and_waits_for_it() {
-        let Some(mut lean) = started(&forks(0)) else {
-            return;
-        };
+        let mut lean = or_skip!(started(&forks(0)));
         let mut seen = Vec::new();
         for (warm_up, iterations) in [(0, 1), (3, 5), (2, MAX_ITERATIONS - 2)] {
             let done = lean.make(warm_up, iterations).unwrap();
@@ -218,9 +210,7 @@ mod tests {
 
     #[test]
     fn a_childs_status_is_above_its_id() {
-        let Some(mut lean) = started(&forks(3)) else {
-            return;
-        };
+        let mut lean = or_skip!(started(&forks(3)));
         let done = lean.make(0, 1).unwrap();
         let iteration = done.iterations().next().unwrap();
         assert_eq!(
@@ -234,9 +224,7 @@ mod tests {
     fn a_call_that_is_stamped_takes_part_of_the_time() {
         let pid = ScriptCall::new(Sysno::GETPPID, []);
         let pid = pid.stamped_before().stamped_after();
-        let Some(mut lean) = started(&Script::new().iteration([pid])) else {
-            return;
-        };
+        let mut lean = or_skip!(started(&Script::new().iteration([pid])));
         let done = lean.make(1, 2).unwrap();
         let parts: u64 = done
             .iterations()
@@ -263,9 +251,7 @@ mod tests {
                 .required()
                 .stamped_after(),
         ];
-        let Some(mut lean) = started(&Script::new().iteration(calls)) else {
-            return;
-        };
+        let mut lean = or_skip!(started(&Script::new().iteration(calls)));
         let done = lean.make(0, 2).unwrap();
         let parent = u64::from(std::process::id());
         for iteration in done.iterations() {
@@ -282,9 +268,7 @@ mod tests {
         let script = Script::new()
             .iteration([create.forking().answering(), wait])
             .child([ScriptCall::new(Sysno::EXIT_GROUP, [0])]);
-        let Some(mut lean) = started(&script) else {
-            return;
-        };
+        let mut lean = or_skip!(started(&script));
         let done = lean.make(0, MAX_ITERATIONS).unwrap();
         assert!(done.iterations().all(|iteration| iteration[0]
             == iteration[1] | iteration[1] << 32
@@ -295,14 +279,10 @@ mod tests {
     fn a_required_call_that_fails_ends_its_process() {
         let refused = ScriptCall::new(Sysno::CLOSE, [u64::MAX]).required();
         let noted = ScriptCall::new(Sysno::GETPID, []);
-        let Some(mut lean) = started(&Script::new().iteration([noted, refused])) else {
-            return;
-        };
+        let mut lean = or_skip!(started(&Script::new().iteration([noted, refused])));
         assert!(lean.make(0, 1).is_err());
         let script = forks(0).child([refused, ScriptCall::new(Sysno::EXIT_GROUP, [0])]);
-        let Some(mut lean) = started(&script) else {
-            return;
-        };
+        let mut lean = or_skip!(started(&script));
         let done = lean.make(0, 1).unwrap();
         let iteration = done.iterations().next().unwrap();
         assert_eq!(
@@ -319,18 +299,14 @@ mod tests {
         let other = script.place(b"x");
         assert_eq!(other, path + 16);
         let open = ScriptCall::new(Sysno::OPENAT, [0, path, 0]);
-        let Some(mut lean) = started(&script.iteration([open])) else {
-            return;
-        };
+        let mut lean = or_skip!(started(&script.iteration([open])));
         let done = lean.make(0, 1).unwrap();
         assert!((done.iterations().next().unwrap()[0] as i64) > 2);
     }
 
     #[test]
     fn one_that_was_killed_does_not_answer() {
-        let Some(mut lean) = started(&forks(0)) else {
-            return;
-        };
+        let mut lean = or_skip!(started(&forks(0)));
         os::kill_process(lean.task().process).unwrap();
         assert!(lean.make(0, 1).is_err());
     }

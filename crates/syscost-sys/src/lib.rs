@@ -35,6 +35,24 @@
 )))]
 compile_error!("syscost measures Linux on x86-64 and aarch64 only");
 
+/// For tests: unwraps what a test needs, or ends the test, which says why it is skipped: the error,
+/// or these words.
+#[macro_export]
+macro_rules! or_skip {
+    ($needed:expr) => {
+        match $needed {
+            Ok(needed) => needed,
+            Err(reason) => return println!("skipped: {reason}"),
+        }
+    };
+    ($needed:expr, $why:literal) => {
+        match $needed {
+            Ok(needed) => needed,
+            Err(_) => return println!(concat!("skipped: ", $why)),
+        }
+    };
+}
+
 mod elf;
 mod error;
 mod os;

@@ -159,10 +159,7 @@ mod tests {
 
     #[test]
     fn calls_of_a_watched_function_are_counted() {
-        let watch = match Watch::of(TaskId::own(), called as *const u64, Uses::Calls) {
-            Ok(watch) => watch,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let watch = or_skip!(Watch::of(TaskId::own(), called as *const u64, Uses::Calls));
         (0..3).for_each(|_| black_box(called as fn())());
         assert_eq!(watch.count().unwrap(), 3);
     }
@@ -170,10 +167,7 @@ mod tests {
     #[test]
     #[allow(unsafe_code)] // the counted operation is a raw system call
     fn system_calls_are_counted_one_by_one() {
-        let counter = match SyscallCounter::open() {
-            Ok(counter) => counter,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let counter = or_skip!(SyscallCounter::open());
         // SAFETY: getppid takes nothing and touches no memory.
         let getppid = || unsafe { crate::raw::syscall0(crate::raw::Sysno::GETPPID) };
         let seen = counter

@@ -150,13 +150,7 @@ mod tests {
         let (mut near, mut far) = pair();
         near.write_all(&[7; 3000]).unwrap();
         far.read_exact(&mut [0; 3000]).unwrap();
-        let received = match TcpInfo::of(&far) {
-            Ok(info) => info.bytes_received,
-            Err(reason) => {
-                println!("skipped: {reason}");
-                return;
-            }
-        };
+        let received = or_skip!(TcpInfo::of(&far)).bytes_received;
         assert_eq!(received, 3000);
         let info = TcpInfo::of(&near).unwrap();
         // Its SYN counts as one byte.
@@ -173,10 +167,7 @@ mod tests {
     #[test]
     fn congestion_control_is_read_back() {
         let (near, _far) = pair();
-        let Ok(usual) = congestion(&near) else {
-            println!("skipped: no TCP_CONGESTION here");
-            return;
-        };
+        let usual = or_skip!(congestion(&near), "no TCP_CONGESTION here");
         assert!(!usual.is_empty());
         // Every Linux has it, and allows it.
         set_congestion(&near, "reno").unwrap();
@@ -188,13 +179,7 @@ mod tests {
     #[test]
     fn a_socket_becomes_readable() {
         let (mut near, far) = pair();
-        let readable = match Readable::of(&far) {
-            Ok(readable) => readable,
-            Err(reason) => {
-                println!("skipped: {reason}");
-                return;
-            }
-        };
+        let readable = or_skip!(Readable::of(&far));
         assert!(!readable.wait_within(Duration::from_millis(5)).unwrap());
         near.write_all(b"x").unwrap();
         readable.wait().unwrap();

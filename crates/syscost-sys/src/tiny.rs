@@ -157,13 +157,7 @@ mod tests {
 
     #[test]
     fn it_runs_and_leaves_its_marker() {
-        let program = match TinyProgram::new(1) {
-            Ok(program) => program,
-            Err(reason) => {
-                println!("skipped: {reason}");
-                return;
-            }
-        };
+        let program = or_skip!(TinyProgram::new(1));
         let mut child = Command::new(program.path().to_str().unwrap())
             .stdout(Stdio::piped())
             .spawn()
@@ -176,10 +170,7 @@ mod tests {
 
     #[test]
     fn a_byte_that_cannot_be_written_shows_in_the_status() {
-        let Ok(program) = TinyProgram::new(99) else {
-            println!("skipped: no program in memory");
-            return;
-        };
+        let program = or_skip!(TinyProgram::new(99), "no program in memory");
         let status = Command::new(program.path().to_str().unwrap())
             .status()
             .unwrap();
@@ -188,10 +179,7 @@ mod tests {
 
     #[test]
     fn the_file_cannot_be_changed() {
-        let Ok(program) = TinyProgram::new(1) else {
-            println!("skipped: no program in memory");
-            return;
-        };
+        let program = or_skip!(TinyProgram::new(1), "no program in memory");
         let file = program.file().as_fd();
         assert!(rustix::io::write(file, b"x").is_err());
         assert!(rustix::fs::ftruncate(file, 0).is_err());

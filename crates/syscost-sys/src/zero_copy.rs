@@ -179,10 +179,7 @@ mod tests {
     #[test]
     fn every_send_without_a_copy_is_completed_once() {
         let (near, mut far) = pair();
-        if let Err(reason) = allow(&near) {
-            println!("skipped: {reason}");
-            return;
-        }
+        or_skip!(allow(&near));
         let bytes = vec![7; 5000];
         for _ in 0..3 {
             assert_eq!(send(&near, &bytes).unwrap(), 5000);
@@ -223,13 +220,7 @@ mod tests {
 
     #[test]
     fn a_file_in_memory_is_sent_from_where_it_is_asked_to() {
-        let mut file = match FileMemory::new(8192) {
-            Ok(file) => file,
-            Err(reason) => {
-                println!("skipped: {reason}");
-                return;
-            }
-        };
+        let mut file = or_skip!(FileMemory::new(8192));
         assert_eq!(file.len(), 8192);
         file.contents()[4096..].fill(3);
         let (near, mut far) = pair();

@@ -19,7 +19,7 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Function call, floating-point arguments",
-    tags: &["procedure call", "call overhead", "calling convention"],
+    tags: "procedure call, call overhead, calling convention",
     ..Benchmark::of::<Row>()
 };
 

@@ -32,13 +32,7 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "First function call, cold code",
-    tags: &[
-        "procedure call",
-        "cold start",
-        "cold cache",
-        "instruction cache miss",
-        "code page fault",
-    ],
+    tags: "procedure call, cold start, cold cache, instruction cache miss, code page fault",
     // Since 2: nothing runs between making the code cold and the call, and no prediction of it is left.
     revision: 2,
     expect: &[exactly(Counter::Reported(ANSWERS), 1.0)],

@@ -22,16 +22,8 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Indirect function call",
-    tags: &[
-        "procedure call",
-        "function pointer",
-        "virtual function",
-        "virtual call",
-        "vtable",
-        "plt",
-        "dynamic linking",
-        "shared library",
-    ],
+    tags: "procedure call, function pointer, virtual function, virtual call, vtable, plt, \
+        dynamic linking, shared library",
     ..Benchmark::of::<Row>()
 };
 

@@ -23,13 +23,7 @@ use crate::witness::code;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Function call, integer arguments",
-    tags: &[
-        "procedure call",
-        "call overhead",
-        "calling convention",
-        "argument passing",
-        "lat_proc",
-    ],
+    tags: "procedure call, call overhead, calling convention, argument passing, lat_proc",
     roles: roles!(Row { arguments: 0 } => Role::FunctionCall),
     ..Benchmark::of::<Row>()
 };

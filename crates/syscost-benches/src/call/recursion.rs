@@ -24,14 +24,8 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Recursive function call, per level",
-    tags: &[
-        "procedure call",
-        "recursion",
-        "return stack buffer",
-        "rsb",
-        "return address stack",
-        "return prediction",
-    ],
+    tags: "procedure call, recursion, return stack buffer, rsb, return address stack, \
+        return prediction",
     ..Benchmark::of::<Row>()
 };
 

@@ -19,12 +19,7 @@ use super::{Passing, Structure};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Function call, structure by value",
-    tags: &[
-        "procedure call",
-        "call overhead",
-        "pass by value",
-        "calling convention",
-    ],
+    tags: "procedure call, call overhead, pass by value, calling convention",
     ..Benchmark::by::<Structure, Argument>()
 };
 

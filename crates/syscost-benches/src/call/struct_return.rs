@@ -18,12 +18,7 @@ use super::{Passing, Structure};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Function call, structure returned",
-    tags: &[
-        "procedure call",
-        "call overhead",
-        "return by value",
-        "calling convention",
-    ],
+    tags: "procedure call, call overhead, return by value, calling convention",
     ..Benchmark::by::<Structure, Return>()
 };
 

@@ -38,12 +38,7 @@ use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Page cache size, by re-reading a growing file",
-    tags: &[
-        "buffer cache",
-        "cache capacity",
-        "file cache",
-        "memory pressure",
-    ],
+    tags: "buffer cache, cache capacity, file cache, memory pressure",
     unit: Unit::Bytes,
     better: Better::Higher,
     setup: Setup::Expensive { seconds: 0.8 },

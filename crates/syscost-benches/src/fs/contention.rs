@@ -38,16 +38,8 @@ use crate::witness::files::{DIRECTORY, see_alike};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Parallel random reads, direct I/O",
-    tags: &[
-        "concurrent reads",
-        "i/o contention",
-        "disk contention",
-        "o_direct",
-        "iops",
-        "numjobs",
-        "fairness",
-        "fio",
-    ],
+    tags: "concurrent reads, i/o contention, disk contention, o_direct, iops, numjobs, fairness, \
+        fio",
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     setup: Setup::Expensive { seconds: 0.06 },

@@ -33,13 +33,7 @@ use super::labels;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Parallel reads: added latency per process",
-    tags: &[
-        "i/o contention",
-        "disk contention",
-        "scalability",
-        "universal scalability law",
-        "usl",
-    ],
+    tags: "i/o contention, disk contention, scalability, universal scalability law, usl",
     quantity: Quantity::Level,
     roles: roles!(_ => Role::ReadersLaw),
     ..Benchmark::computed::<Row>()

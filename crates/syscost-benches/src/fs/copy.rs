@@ -42,14 +42,7 @@ use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File copy",
-    tags: &[
-        "copy_file_range",
-        "sendfile",
-        "splice",
-        "reflink",
-        "clone",
-        "cp",
-    ],
+    tags: "copy_file_range, sendfile, splice, reflink, clone, cp",
     // A file system that has much to write makes a task that adds to it wait.
     expect: &[MAX_SLEEPS],
     ..Benchmark::of::<Row>()

@@ -30,13 +30,7 @@ use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File space: fallocate, punch hole, truncate",
-    tags: &[
-        "preallocation",
-        "allocation",
-        "ftruncate",
-        "sparse file",
-        "stress-ng",
-    ],
+    tags: "preallocation, allocation, ftruncate, sparse file, stress-ng",
     expect: &[MAX_SLEEPS],
     ..Benchmark::of::<Row>()
 };
@@ -208,6 +202,7 @@ fn measure<'p>(
 mod tests {
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
+    use syscost_sys::or_skip;
 
     const BYTES: u64 = 1 << 20;
 
@@ -219,9 +214,7 @@ mod tests {
             Op::Allocate | Op::Truncate => ftruncate(file, BYTES),
         };
         for op in [Op::PunchHole, Op::Allocate] {
-            let Some(space) = on_disk() else {
-                return println!("skipped: no disk");
-            };
+            let space = or_skip!(on_disk().ok_or("no disk"));
             let expect = [MAX_SLEEPS, op.gained(BYTES)];
             let found = refuted(&expect, |plan| {
                 measure(plan, &space, op, BYTES, |file| lie(op, file))

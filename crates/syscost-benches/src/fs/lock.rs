@@ -25,13 +25,7 @@ use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File lock in the measured directory",
-    tags: &[
-        "flock",
-        "fcntl",
-        "record lock",
-        "open file description lock",
-        "lat_fcntl",
-    ],
+    tags: "flock, fcntl, record lock, open file description lock, lat_fcntl",
     ..Benchmark::of::<Row>()
 };
 

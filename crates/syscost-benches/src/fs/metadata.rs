@@ -49,17 +49,7 @@ use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File metadata: create, open, stat, rename, link, unlink",
-    tags: &[
-        "inode",
-        "directory entry",
-        "dentry",
-        "mkdir",
-        "rmdir",
-        "symlink",
-        "chmod",
-        "lat_fs",
-        "mdtest",
-    ],
+    tags: "inode, directory entry, dentry, mkdir, rmdir, symlink, chmod, lat_fs, mdtest",
     revision: 2,
     ..Benchmark::of::<Row>()
 };

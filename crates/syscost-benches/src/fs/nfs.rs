@@ -44,16 +44,8 @@ pub(super) use caller::Call;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NFS server round trip",
-    tags: &[
-        "network file system",
-        "remote procedure call",
-        "rpc",
-        "getattr",
-        "lookup",
-        "lat_rpc",
-        "nfsping",
-        "nfsometer",
-    ],
+    tags: "network file system, remote procedure call, rpc, getattr, lookup, lat_rpc, nfsping, \
+        nfsometer",
     roles: roles!(_ => Role::NfsServer),
     ..Benchmark::of::<Row>()
 };

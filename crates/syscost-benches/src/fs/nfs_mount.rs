@@ -34,7 +34,7 @@ use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NFS mount operation",
-    tags: &["network file system", "nfs client", "getattr", "nfsstat"],
+    tags: "network file system, nfs client, getattr, nfsstat",
     ..Benchmark::of::<Row>()
 };
 

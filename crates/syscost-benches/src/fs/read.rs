@@ -34,20 +34,8 @@ use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Random file read",
-    tags: &[
-        "random read",
-        "pread",
-        "page cache",
-        "direct i/o",
-        "o_direct",
-        "disk latency",
-        "storage latency",
-        "iops",
-        "cold cache",
-        "cache hit",
-        "bw_file_rd",
-        "fio",
-    ],
+    tags: "random read, pread, page cache, direct i/o, o_direct, disk latency, storage latency, \
+        iops, cold cache, cache hit, bw_file_rd, fio",
     roles: roles!(
         Row {
             access: Access::Random,

@@ -29,13 +29,7 @@ use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Readahead: sequential read of a cold file",
-    tags: &[
-        "read ahead",
-        "prefetch",
-        "prefetching",
-        "posix_fadvise",
-        "fadvise",
-    ],
+    tags: "read ahead, prefetch, prefetching, posix_fadvise, fadvise",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     ..Benchmark::of::<Row>()

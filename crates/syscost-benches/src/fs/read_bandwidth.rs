@@ -26,16 +26,8 @@ use super::transfer::{Observes, State, Transfer, pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Sequential file read bandwidth",
-    tags: &[
-        "sequential read",
-        "file read throughput",
-        "page cache",
-        "direct i/o",
-        "o_direct",
-        "disk throughput",
-        "bw_file_rd",
-        "fio",
-    ],
+    tags: "sequential read, file read throughput, page cache, direct i/o, o_direct, \
+        disk throughput, bw_file_rd, fio",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     roles: roles!(

@@ -38,14 +38,7 @@ use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Mapped file read, per page",
-    tags: &[
-        "mmap",
-        "memory-mapped file",
-        "page fault",
-        "page cache",
-        "cold cache",
-        "bw_mmap_rd",
-    ],
+    tags: "mmap, memory-mapped file, page fault, page cache, cold cache, bw_mmap_rd",
     ..Benchmark::of::<Row>()
 };
 

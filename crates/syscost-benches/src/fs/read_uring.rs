@@ -36,16 +36,7 @@ use crate::witness::files::{DIRECTORY, MOVED};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Random file read by io_uring, by queue depth",
-    tags: &[
-        "random read",
-        "asynchronous i/o",
-        "i/o depth",
-        "iodepth",
-        "iops",
-        "direct i/o",
-        "o_direct",
-        "fio",
-    ],
+    tags: "random read, asynchronous i/o, i/o depth, iodepth, iops, direct i/o, o_direct, fio",
     ..Benchmark::of::<Row>()
 };
 

@@ -33,7 +33,7 @@ use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Directory read (readdir)",
-    tags: &["getdents", "directory listing", "directory scan", "ls"],
+    tags: "getdents, directory listing, directory scan, ls",
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
     ..Benchmark::of::<Row>()
 };
@@ -241,12 +241,11 @@ impl Filled {
 mod tests {
     use super::*;
     use crate::fs::space::tests::on_disk;
+    use syscost_sys::or_skip;
 
     #[test]
     fn an_entry_too_few_is_noticed() {
-        let Some(space) = on_disk() else {
-            return println!("skipped: the build lies in memory");
-        };
+        let space = or_skip!(on_disk().ok_or("the build lies in memory"));
         let filled = Filled::new(&space, 3, Each::Stat).unwrap();
         let entry = "filled/entry00001";
         rustix::fs::unlinkat(space.folder().file(), entry, rustix::fs::AtFlags::empty()).unwrap();

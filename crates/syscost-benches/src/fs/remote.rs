@@ -40,13 +40,7 @@ use super::waits::Sync;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Remote file: latency added over a local file",
-    tags: &[
-        "network file system",
-        "remote file system",
-        "nfs",
-        "smb",
-        "overhead",
-    ],
+    tags: "network file system, remote file system, nfs, smb, overhead",
     quantity: Quantity::Level,
     ..Benchmark::computed::<Row>()
 };

@@ -36,7 +36,7 @@ use crate::witness::files::{DIRECTORY, MOVED, see_alike};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Small file: create and unlink",
-    tags: &["file creation", "file deletion", "inode", "lat_fs"],
+    tags: "file creation, file deletion, inode, lat_fs",
     revision: 2,
     ..Benchmark::of::<Row>()
 };
@@ -236,12 +236,11 @@ mod tests {
 
     use super::*;
     use crate::fs::space::tests::on_disk;
+    use syscost_sys::or_skip;
 
     #[test]
     fn a_file_cut_short_by_a_limit_is_no_small_file() {
-        let Some(space) = on_disk() else {
-            return println!("skipped: the build lies in memory");
-        };
+        let space = or_skip!(on_disk().ok_or("the build lies in memory"));
         let folder = space.folder().clone();
         let limited = move || -> Result<(), Failure> {
             process::survive_file_size_limit();

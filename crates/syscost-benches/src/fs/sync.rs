@@ -39,19 +39,8 @@ use crate::witness::files::DIRECTORY;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fsync latency: durable write",
-    tags: &[
-        "fdatasync",
-        "o_dsync",
-        "o_sync",
-        "synchronous write",
-        "durability",
-        "commit latency",
-        "write-ahead log",
-        "flush",
-        "barrier",
-        "pg_test_fsync",
-        "fio",
-    ],
+    tags: "fdatasync, o_dsync, o_sync, synchronous write, durability, commit latency, \
+        write-ahead log, flush, barrier, pg_test_fsync, fio",
     expect: &[calls(Sysno::PWRITE64), MAX_SLEEPS],
     roles: roles!(Row { via: Call::Fsync, size, .. } if size == Bytes::kib(4) => Role::Fsync),
     ..Benchmark::of::<Row>()
@@ -252,12 +241,11 @@ mod tests {
 
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
+    use syscost_sys::or_skip;
 
     #[test]
     fn a_write_that_nothing_makes_safe_is_found_out() {
-        let Some(space) = on_disk() else {
-            return println!("skipped: no disk");
-        };
+        let space = or_skip!(on_disk().ok_or("no disk"));
         let expect = [calls(Sysno::PWRITE64), MAX_SLEEPS];
         let found = refuted(&expect, |plan| {
             measure(plan, &space, Call::Fsync, Bytes::kib(4), |_| Ok(()))

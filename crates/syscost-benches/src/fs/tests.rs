@@ -14,6 +14,7 @@ use syscost_sys::audit;
 use super::space::tests::is_of_others;
 use super::*;
 use crate::testing::{claims, findings_of_row};
+use syscost_sys::or_skip;
 
 /// A run in a directory on a disk, and in one in memory.
 fn here() -> Here {
@@ -118,9 +119,7 @@ fn unconfirmed(found: &Findings) -> BTreeSet<String> {
 #[test]
 fn no_row_is_confirmed_when_its_neighbour_is_measured() {
     let _alone = STORAGE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Err(reason) = audit::available() {
-        return println!("skipped: {reason}");
-    }
+    or_skip!(audit::available());
     let here = here();
     let mut kept = Vec::new();
     for (benchmark, cases) in rows(&here) {

@@ -418,16 +418,13 @@ fn try_direct(file: &File, size: u64) -> Result<(), Failure> {
 mod tests {
     use super::*;
     use crate::fs::space::tests::on_disk;
+    use syscost_sys::or_skip;
 
     #[test]
     fn a_read_decides_where_the_kernel_does_not_say() {
-        let Some(space) = on_disk() else {
-            return println!("skipped: no disk");
-        };
+        let space = or_skip!(on_disk().ok_or("no disk"));
         let written = space.file("tried", 1 << 20, 1).expect("a file");
-        let Ok(file) = written.open_direct() else {
-            return println!("skipped: no direct I/O here");
-        };
+        let file = or_skip!(written.open_direct(), "no direct I/O here");
         try_direct(&file, 64 << 10).expect("a multiple of any block");
         allowed_direct(&file, 64 << 10).expect("a multiple of any block");
         // No device has blocks this short; a file system that reads through its cache accepts them.

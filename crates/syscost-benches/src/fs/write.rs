@@ -40,19 +40,8 @@ use crate::witness::files::{DIRECTORY, direct as is_direct};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File overwrite, sequential and random",
-    tags: &[
-        "sequential write",
-        "random write",
-        "write in place",
-        "pwrite",
-        "buffered write",
-        "direct i/o",
-        "o_direct",
-        "page cache",
-        "iops",
-        "lmdd",
-        "fio",
-    ],
+    tags: "sequential write, random write, write in place, pwrite, buffered write, direct i/o, \
+        o_direct, page cache, iops, lmdd, fio",
     expect: &[calls(Sysno::PWRITE64)],
     ..Benchmark::of::<Row>()
 };
@@ -302,6 +291,7 @@ fn dirtied_pages() -> Result<u64, Unsupported> {
 mod tests {
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
+    use syscost_sys::or_skip;
 
     #[test]
     fn writes_that_go_to_the_device_are_no_buffered_ones() {
@@ -317,9 +307,7 @@ mod tests {
                 buffered(plan, &space, blocks, flags)
             }))
         };
-        let Some(found) = of(OFlags::empty()) else {
-            return println!("skipped: no disk");
-        };
+        let found = or_skip!(of(OFlags::empty()).ok_or("no disk"));
         assert_eq!(found, Ok(Vec::new()));
         let found = of(OFlags::SYNC).expect("as before").expect("it is written");
         assert!(found.contains(&DIRTIED.to_owned()), "{found:?}");

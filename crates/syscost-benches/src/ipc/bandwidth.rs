@@ -33,21 +33,9 @@ use crate::witness::messages::Moved;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "IPC bandwidth, by message size",
-    tags: &[
-        "inter-process communication",
-        "throughput",
-        "message passing",
-        "pipe",
-        "unix socket",
-        "unix domain socket",
-        "message queue",
-        "shared memory",
-        "cross-memory attach",
-        "process_vm_readv",
-        "bw_pipe",
-        "bw_unix",
-        "ipc-bench",
-    ],
+    tags: "inter-process communication, throughput, message passing, pipe, unix socket, \
+        unix domain socket, message queue, shared memory, cross-memory attach, process_vm_readv, \
+        bw_pipe, bw_unix, ipc-bench",
     revision: 2,
     // Signalling the end of the messages that are sent together: a wait and a wake, before and
     // after what is counted.

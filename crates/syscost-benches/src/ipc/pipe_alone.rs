@@ -23,13 +23,7 @@ use crate::witness::messages::LENGTH;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Pipe: write and read by one process",
-    tags: &[
-        "pipe throughput",
-        "pipe overhead",
-        "read and write overhead",
-        "unixbench pipe",
-        "libmicro pipe",
-    ],
+    tags: "pipe throughput, pipe overhead, read and write overhead, unixbench pipe, libmicro pipe",
     expect: &[
         calls(Sysno::WRITE),
         calls(Sysno::READ),

@@ -33,23 +33,9 @@ use crate::witness::messages::{Moved, Strays, claim_same};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "IPC latency: round trip of a message",
-    tags: &[
-        "inter-process communication",
-        "ping-pong",
-        "message passing",
-        "pipe",
-        "fifo",
-        "named pipe",
-        "unix socket",
-        "unix domain socket",
-        "message queue",
-        "shared memory",
-        "process_vm_readv",
-        "lat_pipe",
-        "lat_fifo",
-        "lat_unix",
-        "ipc-bench",
-    ],
+    tags: "inter-process communication, ping-pong, message passing, pipe, fifo, named pipe, \
+        unix socket, unix domain socket, message queue, shared memory, process_vm_readv, lat_pipe, \
+        lat_fifo, lat_unix, ipc-bench",
     revision: 3,
     roles: roles!(
         Row {

@@ -32,7 +32,7 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Unix socket connection setup",
-    tags: &["unix domain socket", "accept", "lat_unix_connect"],
+    tags: "unix domain socket, accept, lat_unix_connect",
     revision: 3,
     expect: &[
         together(Sysno::SOCKET, 1.0),

@@ -44,25 +44,9 @@ pub(super) use pool::{Lent, enough_for_all};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Memory and cache bandwidth",
-    tags: &[
-        "read",
-        "write",
-        "copy",
-        "scale",
-        "add",
-        "triad",
-        "memcpy",
-        "memset",
-        "memory throughput",
-        "bw_mem",
-        "stream",
-        "STREAM",
-        "likwid-bench",
-        "mbw",
-        "sysbench memory",
-        "perf bench mem memcpy",
-        "perf bench mem memset",
-    ],
+    tags: "read, write, copy, scale, add, triad, memcpy, memset, memory throughput, bw_mem, \
+        stream, STREAM, likwid-bench, mbw, sysbench memory, perf bench mem memcpy, \
+        perf bench mem memset",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     stays: true,

@@ -22,7 +22,7 @@ use super::space::{ADDRESS, in_pages, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "brk: grow, touch, shrink",
-    tags: &["heap", "sbrk", "page fault", "heap growth"],
+    tags: "heap, sbrk, page fault, heap growth",
     revision: 2,
     expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],
     ..Benchmark::of::<Row>()

@@ -25,17 +25,7 @@ use super::hierarchy::{self, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Load-to-use latency by cache level",
-    tags: &[
-        "cache latency",
-        "memory latency",
-        "dram latency",
-        "l1",
-        "l2",
-        "l3",
-        "last-level cache",
-        "llc",
-        "cache",
-    ],
+    tags: "cache latency, memory latency, dram latency, l1, l2, l3, last-level cache, llc, cache",
     roles: roles!(
         Row { level: Level::First } => Role::L1Latency,
         Row { level: Level::Second } => Role::L2Latency,

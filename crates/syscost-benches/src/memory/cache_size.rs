@@ -26,15 +26,7 @@ use super::hierarchy::{self, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Cache size, inferred from load latency",
-    tags: &[
-        "cache capacity",
-        "l1",
-        "l2",
-        "l3",
-        "last-level cache",
-        "llc",
-        "cache",
-    ],
+    tags: "cache capacity, l1, l2, l3, last-level cache, llc, cache",
     unit: Unit::Bytes,
     better: Better::Higher,
     roles: roles!(

@@ -40,13 +40,8 @@ use tally::{Neighbour, Tally};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "False sharing: two threads writing nearby words",
-    tags: &[
-        "cache line contention",
-        "cache coherence",
-        "cache line bouncing",
-        "destructive interference",
-        "perf c2c",
-    ],
+    tags: "cache line contention, cache coherence, cache line bouncing, destructive interference, \
+        perf c2c",
     // The tick and other tasks of the machine preempt now and then.
     expect: &[at_most(Counter::Switches, 0.01)],
     ..Benchmark::of::<Row>()
@@ -384,6 +379,7 @@ mod tests {
     use syscost_sys::topology::Relation;
 
     use super::*;
+    use syscost_sys::or_skip;
 
     #[test]
     fn without_a_second_cpu_one_case_says_so() {
@@ -400,10 +396,7 @@ mod tests {
     #[test]
     fn either_way_of_adding_adds_to_its_own_word_only() {
         for is_atomic in [true, false] {
-            let page = match Page::touched_here() {
-                Ok(page) => page,
-                Err(reason) => return println!("skipped: {reason}"),
-            };
+            let page = or_skip!(Page::touched_here());
             let place = Place {
                 page,
                 is_atomic,

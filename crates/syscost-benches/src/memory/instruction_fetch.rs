@@ -27,15 +27,7 @@ use syscost_sys::memory::Pages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Instruction-fetch bandwidth",
-    tags: &[
-        "instruction cache",
-        "icache",
-        "l1i",
-        "front end",
-        "frontend",
-        "decode",
-        "code size",
-    ],
+    tags: "instruction cache, icache, l1i, front end, frontend, decode, code size",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     ..Benchmark::of::<Row>()

@@ -68,18 +68,8 @@ const BEYOND: [Bytes; 2] = [Bytes::mib(512), Bytes::mib(1024)];
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Load-to-use latency, dependent loads",
-    tags: &[
-        "memory latency",
-        "cache latency",
-        "dram latency",
-        "dependent-load latency",
-        "pointer chasing",
-        "pointer chase",
-        "random access",
-        "huge pages",
-        "lat_mem_rd",
-        "multichase",
-    ],
+    tags: "memory latency, cache latency, dram latency, dependent-load latency, pointer chasing, \
+        pointer chase, random access, huge pages, lat_mem_rd, multichase",
     roles: roles!(
         Row { .. } => Role::Load,
         Row { access: Access::Random, .. } => Role::RandomLoad,

@@ -31,13 +31,7 @@ const CLOSEST: u64 = 16;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Spatial locality: second load, by distance",
-    tags: &[
-        "cache line",
-        "spatial locality",
-        "adjacent-line prefetch",
-        "hardware prefetcher",
-        "line",
-    ],
+    tags: "cache line, spatial locality, adjacent-line prefetch, hardware prefetcher, line",
     ..Benchmark::of::<Row>()
 };
 

@@ -27,7 +27,7 @@ const MIN_RATIO: f64 = 1.4;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Cache line size",
-    tags: &["line length", "cache block", "line"],
+    tags: "line length, cache block, line",
     unit: Unit::Bytes,
     quantity: Quantity::Choice,
     ..Benchmark::computed::<Row>()

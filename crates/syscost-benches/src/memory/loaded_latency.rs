@@ -33,14 +33,8 @@ use load::{Load, Share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Memory latency under load",
-    tags: &[
-        "loaded latency",
-        "latency under bandwidth",
-        "dram latency",
-        "memory contention",
-        "intel memory latency checker",
-        "mlc",
-    ],
+    tags: "loaded latency, latency under bandwidth, dram latency, memory contention, \
+        intel memory latency checker, mlc",
     stays: true,
     ..Benchmark::of::<Row>()
 };

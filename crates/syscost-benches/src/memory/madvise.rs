@@ -27,7 +27,7 @@ use super::space::{
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "madvise",
-    tags: &["madv_dontneed", "madv_free", "release memory"],
+    tags: "madv_dontneed, madv_free, release memory",
     revision: 2,
     expect: &[calls(Sysno::MADVISE)],
     ..Benchmark::of::<Row>()

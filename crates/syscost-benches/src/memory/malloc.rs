@@ -36,7 +36,7 @@ use super::space::no_huge::NoHugePages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "malloc and free",
-    tags: &["heap", "allocator", "memory allocation", "dynamic memory"],
+    tags: "heap, allocator, memory allocation, dynamic memory",
     ..Benchmark::of::<Row>()
 };
 

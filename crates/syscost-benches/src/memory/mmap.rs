@@ -24,13 +24,7 @@ use super::space::{LENGTH, PROTECTION, not_mapped, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "mmap",
-    tags: &[
-        "memory mapping",
-        "virtual memory",
-        "address space",
-        "vma",
-        "lat_mmap",
-    ],
+    tags: "memory mapping, virtual memory, address space, vma, lat_mmap",
     revision: 2,
     expect: &[calls(Sysno::MMAP)],
     ..Benchmark::of::<Row>()

@@ -22,7 +22,7 @@ use super::space::{ADDRESS, LENGTH, PROTECTION, in_pages, maps, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "mprotect",
-    tags: &["memory protection", "page protection", "page permissions"],
+    tags: "memory protection, page protection, page permissions",
     revision: 2,
     expect: &[calls(Sysno::MPROTECT)],
     ..Benchmark::of::<Row>()

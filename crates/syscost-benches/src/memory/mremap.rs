@@ -28,7 +28,7 @@ use super::space::{ADDRESS, maps, pagemap, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "mremap",
-    tags: &["move mapping", "resize mapping", "realloc"],
+    tags: "move mapping, resize mapping, realloc",
     revision: 2,
     expect: &[calls(Sysno::MREMAP)],
     ..Benchmark::of::<Row>()

@@ -26,7 +26,7 @@ use crate::fs::{MAX_JOURNAL, claim_device_moved};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "msync",
-    tags: &["mapped file", "writeback", "dirty page", "flush"],
+    tags: "mapped file, writeback, dirty page, flush",
     expect: &[calls(Sysno::MSYNC)],
     ..Benchmark::of::<Row>()
 };

@@ -23,12 +23,7 @@ use super::space::{ADDRESS, GIVING_BACK, LENGTH, RESIDENT, gives_back, in_pages,
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "munmap",
-    tags: &[
-        "memory mapping",
-        "virtual memory",
-        "address space",
-        "lat_mmap",
-    ],
+    tags: "memory mapping, virtual memory, address space, lat_mmap",
     revision: 2,
     expect: &[calls(Sysno::MUNMAP)],
     ..Benchmark::of::<Row>()

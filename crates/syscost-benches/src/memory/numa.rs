@@ -23,14 +23,8 @@ use super::nodes::{self, Row};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NUMA memory latency, by node",
-    tags: &[
-        "remote memory",
-        "local memory",
-        "numa distance",
-        "dram latency",
-        "intel memory latency checker",
-        "mlc",
-    ],
+    tags: "remote memory, local memory, numa distance, dram latency, intel memory latency checker, \
+        mlc",
     expect: &[nodes::SLEEPS],
     setup: Setup::Expensive { seconds: 0.2 },
     ..Benchmark::by::<Row, Latency>()

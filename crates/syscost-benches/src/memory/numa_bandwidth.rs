@@ -21,14 +21,8 @@ use super::nodes::{self, Row};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NUMA memory bandwidth, by node",
-    tags: &[
-        "remote memory",
-        "local memory",
-        "memory throughput",
-        "intel memory latency checker",
-        "mlc",
-        "likwid-bench",
-    ],
+    tags: "remote memory, local memory, memory throughput, intel memory latency checker, mlc, \
+        likwid-bench",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     expect: &[nodes::SLEEPS],

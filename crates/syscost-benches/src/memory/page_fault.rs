@@ -47,21 +47,9 @@ use state::State;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Page fault: minor, copy-on-write, major",
-    tags: &[
-        "minor fault",
-        "major fault",
-        "soft fault",
-        "minor page fault",
-        "major page fault",
-        "cow",
-        "demand paging",
-        "zero page",
-        "first touch",
-        "transparent huge pages",
-        "fault-around",
-        "userfaultfd",
-        "lat_pagefault",
-    ],
+    tags: "minor fault, major fault, soft fault, minor page fault, major page fault, cow, \
+        demand paging, zero page, first touch, transparent huge pages, fault-around, userfaultfd, \
+        lat_pagefault",
     revision: 3,
     roles: roles!(
         Row { kind: Kind::AnonymousWrite, state: Some(State::Recycled) } => Role::PageFault,

@@ -47,15 +47,8 @@ const TIMES: usize = 9;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Memory-level parallelism: independent loads",
-    tags: &[
-        "mlp",
-        "outstanding misses",
-        "cache misses in flight",
-        "line fill buffer",
-        "mshr",
-        "miss status holding register",
-        "par_mem",
-    ],
+    tags: "mlp, outstanding misses, cache misses in flight, line fill buffer, mshr, \
+        miss status holding register, par_mem",
     ..Benchmark::of::<Row>()
 };
 

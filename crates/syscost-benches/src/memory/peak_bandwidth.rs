@@ -26,16 +26,7 @@ use place::lies_in;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Peak memory and cache bandwidth",
-    tags: &[
-        "maximum bandwidth",
-        "l1",
-        "l2",
-        "l3",
-        "roofline",
-        "memory throughput",
-        "bw_mem",
-        "STREAM",
-    ],
+    tags: "maximum bandwidth, l1, l2, l3, roofline, memory throughput, bw_mem, STREAM",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     roles: roles!(

@@ -29,14 +29,8 @@ const EXPENSIVE: u64 = 16_384;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Load-to-use latency, one line per page",
-    tags: &[
-        "dependent-load latency",
-        "pointer chasing",
-        "translation lookaside buffer",
-        "dtlb",
-        "page walk",
-        "tlb",
-    ],
+    tags: "dependent-load latency, pointer chasing, translation lookaside buffer, dtlb, page walk, \
+        tlb",
     roles: roles!(Row { pages: Pages::Small, count: 4096 } => Role::LoadPerPage),
     ..Benchmark::of::<Row>()
 };

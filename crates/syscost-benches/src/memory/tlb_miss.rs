@@ -22,14 +22,7 @@ use super::hierarchy;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "TLB miss penalty",
-    tags: &[
-        "translation lookaside buffer",
-        "dtlb",
-        "stlb",
-        "page walk",
-        "page table walk",
-        "tlb",
-    ],
+    tags: "translation lookaside buffer, dtlb, stlb, page walk, page table walk, tlb",
     roles: roles!(
         Row { level: 1 } => Role::L1TlbMiss,
         Row { level: 2 } => Role::L2TlbMiss,

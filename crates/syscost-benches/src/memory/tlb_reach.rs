@@ -23,14 +23,7 @@ use super::hierarchy;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "TLB reach",
-    tags: &[
-        "translation lookaside buffer",
-        "dtlb",
-        "stlb",
-        "tlb size",
-        "tlb entries",
-        "tlb",
-    ],
+    tags: "translation lookaside buffer, dtlb, stlb, tlb size, tlb entries, tlb",
     unit: Unit::Bytes,
     better: Better::Higher,
     roles: roles!(

@@ -28,13 +28,8 @@ use super::space::{ADDRESS, LENGTH};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "TLB shootdown",
-    tags: &[
-        "tlb flush",
-        "tlb invalidation",
-        "inter-processor interrupt",
-        "ipi",
-        "translation lookaside buffer",
-    ],
+    tags: "tlb flush, tlb invalidation, inter-processor interrupt, ipi, \
+        translation lookaside buffer",
     ..Benchmark::of::<Row>()
 };
 

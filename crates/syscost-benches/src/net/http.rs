@@ -40,7 +40,7 @@ use crate::witness::sockets;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "HTTP request latency",
-    tags: &["web server", "request/response", "lat_http"],
+    tags: "web server, request/response, lat_http",
     revision: 2,
     ..Benchmark::of::<OverNetwork<Row>>()
 };

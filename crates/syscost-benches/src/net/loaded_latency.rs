@@ -36,14 +36,7 @@ use crate::witness::{sockets, tasks};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP round-trip latency under load",
-    tags: &[
-        "bufferbloat",
-        "loaded latency",
-        "working latency",
-        "queueing delay",
-        "rtt",
-        "flent",
-    ],
+    tags: "bufferbloat, loaded latency, working latency, queueing delay, rtt, flent",
     ..Benchmark::of::<OverNetwork<Row>>()
 };
 

@@ -52,13 +52,7 @@ const ROUND_TRIP: &str = id!(net::tcp::round_trip);
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Network path model: latency and bandwidth",
-    tags: &[
-        "hockney model",
-        "alpha-beta model",
-        "postal model",
-        "loggp",
-        "startup cost",
-    ],
+    tags: "hockney model, alpha-beta model, postal model, loggp, startup cost",
     quantity: Quantity::Level,
     ..Benchmark::computed::<Row>()
 };

@@ -24,16 +24,8 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Atomic operation, uncontended",
-    tags: &[
-        "compare and swap",
-        "cas",
-        "fetch and add",
-        "lock prefix",
-        "memory fence",
-        "memory barrier",
-        "mfence",
-        "lock-free",
-    ],
+    tags: "compare and swap, cas, fetch and add, lock prefix, memory fence, memory barrier, \
+        mfence, lock-free",
     roles: roles!(Row { op: Atomic::FetchAdd } => Role::AtomicAddition),
     ..Benchmark::of::<Row>()
 };

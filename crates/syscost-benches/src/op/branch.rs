@@ -22,7 +22,7 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Conditional branch, predicted or not",
-    tags: &["branch prediction", "branch predictor", "jump"],
+    tags: "branch prediction, branch predictor, jump",
     ..Benchmark::of::<Row>()
 };
 

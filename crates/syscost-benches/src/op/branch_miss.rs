@@ -29,12 +29,7 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Branch misprediction penalty",
-    tags: &[
-        "branch miss",
-        "branch prediction",
-        "branch predictor",
-        "pipeline flush",
-    ],
+    tags: "branch miss, branch prediction, branch predictor, pipeline flush",
     // Any core that predicts branches has at least as many stages between the prediction and its check.
     expect: &[at_least(Counter::CoreCycles, 5.0)],
     roles: roles!(Row { branch: Kind::Conditional } => Role::BranchMiss),

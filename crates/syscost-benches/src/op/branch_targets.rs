@@ -23,7 +23,7 @@ use syscost_sys::kernel::{Iteration, Jumps, Path, Work};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Branch target buffer (BTB): taken branches",
-    tags: &["btb capacity", "branch predictor", "jump"],
+    tags: "btb capacity, branch predictor, jump",
     ..Benchmark::of::<Row>()
 };
 

@@ -22,19 +22,8 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Floating-point operation, latency and throughput",
-    tags: &[
-        "instruction latency",
-        "fpu",
-        "arithmetic",
-        "add",
-        "multiply",
-        "divide",
-        "square root",
-        "fma",
-        "fused multiply-add",
-        "lat_ops",
-        "par_ops",
-    ],
+    tags: "instruction latency, fpu, arithmetic, add, multiply, divide, square root, fma, \
+        fused multiply-add, lat_ops, par_ops",
     ..Benchmark::of::<Row>()
 };
 

@@ -29,19 +29,8 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Peak floating-point performance, 64-bit",
-    tags: &[
-        "gflops",
-        "flop/s",
-        "peak flops",
-        "fma",
-        "fused multiply-add",
-        "double precision",
-        "avx2",
-        "avx-512",
-        "roofline",
-        "linpack",
-        "likwid-bench",
-    ],
+    tags: "gflops, flop/s, peak flops, fma, fused multiply-add, double precision, avx2, avx-512, \
+        roofline, linpack, likwid-bench",
     // Since revision 2 the unit is FLOP/s.
     revision: 2,
     unit: Unit::FlopsPerSecond,

@@ -23,12 +23,7 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Indirect branch, predicted or not",
-    tags: &[
-        "indirect jump",
-        "jump table",
-        "branch prediction",
-        "branch target prediction",
-    ],
+    tags: "indirect jump, jump table, branch prediction, branch target prediction",
     ..Benchmark::of::<Row>()
 };
 

@@ -26,17 +26,7 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Integer operation, latency and throughput",
-    tags: &[
-        "instruction latency",
-        "alu",
-        "arithmetic",
-        "add",
-        "multiply",
-        "divide",
-        "cpi",
-        "lat_ops",
-        "par_ops",
-    ],
+    tags: "instruction latency, alu, arithmetic, add, multiply, divide, cpi, lat_ops, par_ops",
     roles: roles!(
         Row {
             op: Operation::Add,

@@ -30,14 +30,7 @@ use syscost_sys::frequency::{Moment, core_frequency, frequency_course};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Frequency ramp-up after a sleep",
-    tags: &[
-        "frequency scaling",
-        "dvfs",
-        "cpufreq",
-        "governor",
-        "p-state",
-        "turbo",
-    ],
+    tags: "frequency scaling, dvfs, cpufreq, governor, p-state, turbo",
     expect: &[
         at_least(Counter::VoluntarySwitches, 0.5),
         at_least(Counter::Reported(STEADY), 0.5),

@@ -30,12 +30,7 @@ use syscost_sys::topology::Topology;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Reorder buffer: overlap of two cache misses",
-    tags: &[
-        "rob",
-        "out-of-order window",
-        "instruction window",
-        "out-of-order execution",
-    ],
+    tags: "rob, out-of-order window, instruction window, out-of-order execution",
     ..Benchmark::of::<Row>()
 };
 

@@ -26,12 +26,7 @@ use super::reorder_buffer;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Reorder-buffer size",
-    tags: &[
-        "rob size",
-        "out-of-order window",
-        "instruction window",
-        "out-of-order execution",
-    ],
+    tags: "rob size, out-of-order window, instruction window, out-of-order execution",
     unit: Unit::Count,
     better: Better::Higher,
     ..Benchmark::computed::<Row>()

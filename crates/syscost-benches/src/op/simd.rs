@@ -24,15 +24,7 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "SIMD instruction, latency and throughput",
-    tags: &[
-        "vector instruction",
-        "sse2",
-        "avx2",
-        "avx-512",
-        "neon",
-        "fma",
-        "fused multiply-add",
-    ],
+    tags: "vector instruction, sse2, avx2, avx-512, neon, fma, fused multiply-add",
     ..Benchmark::of::<Row>()
 };
 

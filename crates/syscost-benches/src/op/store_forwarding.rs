@@ -26,12 +26,7 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Store-to-load forwarding latency",
-    tags: &[
-        "store forwarding",
-        "store buffer",
-        "store queue",
-        "memory renaming",
-    ],
+    tags: "store forwarding, store buffer, store queue, memory renaming",
     ..Benchmark::of::<Row>()
 };
 

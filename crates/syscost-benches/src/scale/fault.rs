@@ -29,14 +29,7 @@ const PAGES: usize = 64;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Page fault throughput on many CPUs",
-    tags: &[
-        "minor fault",
-        "scalability",
-        "kernel scalability",
-        "lock contention",
-        "mmap lock",
-        "will-it-scale",
-    ],
+    tags: "minor fault, scalability, kernel scalability, lock contention, mmap lock, will-it-scale",
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[

@@ -30,14 +30,8 @@ const VALUE: u32 = 0;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Futex throughput on many CPUs, one word",
-    tags: &[
-        "scalability",
-        "kernel scalability",
-        "hash bucket",
-        "lock contention",
-        "will-it-scale",
-        "perf bench futex hash",
-    ],
+    tags: "scalability, kernel scalability, hash bucket, lock contention, will-it-scale, \
+        perf bench futex hash",
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::FUTEX)],

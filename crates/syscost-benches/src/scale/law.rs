@@ -34,14 +34,7 @@ const MAX_ERROR: f64 = 0.1;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Universal scalability law",
-    tags: &[
-        "usl",
-        "contention",
-        "coherence",
-        "amdahl",
-        "gunther",
-        "speedup",
-    ],
+    tags: "usl, contention, coherence, amdahl, gunther, speedup",
     unit: Unit::Ratio,
     quantity: Quantity::Level,
     ..Benchmark::computed::<Row>()

@@ -34,14 +34,8 @@ use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "openat and close throughput on many CPUs",
-    tags: &[
-        "scalability",
-        "kernel scalability",
-        "lock contention",
-        "file descriptor",
-        "dentry",
-        "will-it-scale",
-    ],
+    tags: "scalability, kernel scalability, lock contention, file descriptor, dentry, \
+        will-it-scale",
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],

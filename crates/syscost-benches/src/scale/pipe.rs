@@ -21,7 +21,7 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Pipe throughput on many CPUs, one pipe each",
-    tags: &["scalability", "kernel scalability", "will-it-scale"],
+    tags: "scalability, kernel scalability, will-it-scale",
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::WRITE), calls(Sysno::READ)],

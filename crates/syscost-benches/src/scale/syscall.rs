@@ -24,12 +24,7 @@ use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "System call throughput on many CPUs",
-    tags: &[
-        "getppid",
-        "scalability",
-        "kernel scalability",
-        "will-it-scale",
-    ],
+    tags: "getppid, scalability, kernel scalability, will-it-scale",
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::GETPPID)],

@@ -24,14 +24,7 @@ use crate::syscall::checked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Signal delivery, caught by a handler",
-    tags: &[
-        "signal handler overhead",
-        "signal latency",
-        "kill",
-        "tgkill",
-        "sigreturn",
-        "lat_sig",
-    ],
+    tags: "signal handler overhead, signal latency, kill, tgkill, sigreturn, lat_sig",
     expect: &[
         calls(Sysno::RT_SIGRETURN),
         exactly(Counter::Reported(CAUGHT), 1.0),

@@ -17,7 +17,7 @@ use super::own::{self, Handler};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Signal handler installation",
-    tags: &["sigaction", "lat_sig"],
+    tags: "sigaction, lat_sig",
     revision: 2,
     expect: &[calls(Sysno::RT_SIGACTION)],
     profile: Profile::Quick,

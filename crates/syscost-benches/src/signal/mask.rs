@@ -19,7 +19,7 @@ use crate::syscall::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Signal mask: query, block and unblock",
-    tags: &["sigprocmask", "rt_sigprocmask"],
+    tags: "sigprocmask, rt_sigprocmask",
     ..Benchmark::of::<Row>()
 };
 

@@ -26,14 +26,7 @@ use super::own::Handler;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Protection fault, caught (SIGSEGV)",
-    tags: &[
-        "segmentation fault",
-        "segfault",
-        "signal handler",
-        "read-only page",
-        "page protection",
-        "lat_sig",
-    ],
+    tags: "segmentation fault, segfault, signal handler, read-only page, page protection, lat_sig",
     expect: &[
         calls(Sysno::RT_SIGRETURN),
         exactly(

@@ -21,7 +21,7 @@ use crate::syscall::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Signal delivery, taken by sigwait",
-    tags: &["sigtimedwait", "sigwaitinfo", "synchronous signal"],
+    tags: "sigtimedwait, sigwaitinfo, synchronous signal",
     expect: &[calls(Sysno::KILL), calls(Sysno::RT_SIGTIMEDWAIT)],
     measure,
     ..Benchmark::DEFAULT

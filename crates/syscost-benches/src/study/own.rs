@@ -21,7 +21,7 @@ pub const HEADER: &str = include_str!("result.h");
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "A procedure of your own study",
-    tags: &["system call"],
+    tags: "system call",
     quantity: Quantity::Level,
     ..Benchmark::of::<Row>()
 };

@@ -334,6 +334,7 @@ mod tests {
     use syscost_results::study::Study;
 
     use super::*;
+    use syscost_sys::or_skip;
 
     #[test]
     fn the_flags_of_a_program_are_those_of_its_study() {
@@ -354,10 +355,7 @@ mod tests {
             folders.any(|folder| folder.path().join(&name).exists())
         };
         let targets = Targets::default();
-        let tree = match scratch_folder(&targets) {
-            Ok(tree) => tree,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let tree = or_skip!(scratch_folder(&targets));
         tree.folder().create(&name).expect("it can be written");
         assert!(is_there());
         drop(tree);

@@ -31,14 +31,8 @@ use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch: condition variable ping-pong, round trip",
-    tags: &[
-        "context switch latency",
-        "wakeup latency",
-        "task switch",
-        "time per switch",
-        "pthread_cond_signal",
-        "pthread_cond_wait",
-    ],
+    tags: "context switch latency, wakeup latency, task switch, time per switch, \
+        pthread_cond_signal, pthread_cond_wait",
     revision: 3,
     expect: &[
         // A partner on another CPU may give the turn back before this task has gone to sleep.

@@ -22,12 +22,7 @@ use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch: eventfd ping-pong, round trip",
-    tags: &[
-        "context switch latency",
-        "wakeup latency",
-        "task switch",
-        "time per switch",
-    ],
+    tags: "context switch latency, wakeup latency, task switch, time per switch",
     revision: 3,
     expect: &[
         switches(2.0),

@@ -26,14 +26,8 @@ use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch: futex ping-pong, round trip",
-    tags: &[
-        "context switch latency",
-        "wakeup latency",
-        "task switch",
-        "time per switch",
-        "futex wait",
-        "futex wake",
-    ],
+    tags: "context switch latency, wakeup latency, task switch, time per switch, futex wait, \
+        futex wake",
     revision: 3,
     expect: &[
         switches(2.0),

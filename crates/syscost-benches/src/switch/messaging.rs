@@ -36,13 +36,8 @@ use crate::witness::descriptors::kind_of;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Hackbench: many-to-many messaging",
-    tags: &[
-        "scheduler throughput",
-        "scheduler stress",
-        "oversubscription",
-        "hackbench",
-        "perf bench sched messaging",
-    ],
+    tags: "scheduler throughput, scheduler stress, oversubscription, hackbench, \
+        perf bench sched messaging",
     expect: &[
         together(Sysno::READ, 1.0),
         together(Sysno::WRITE, 1.0),

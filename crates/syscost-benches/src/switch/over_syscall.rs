@@ -21,7 +21,7 @@ use crate::syscall::null;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch over null system call",
-    tags: &["ratio", "context switch", "syscall overhead"],
+    tags: "ratio, context switch, syscall overhead",
     unit: Unit::Ratio,
     ..Benchmark::computed::<Row>()
 };

@@ -31,17 +31,8 @@ use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch: pipe ping-pong, round trip",
-    tags: &[
-        "context switch latency",
-        "wakeup latency",
-        "task switch",
-        "time per switch",
-        "process switch",
-        "thread switch",
-        "lat_ctx",
-        "lat_pipe",
-        "perf bench sched pipe",
-    ],
+    tags: "context switch latency, wakeup latency, task switch, time per switch, process switch, \
+        thread switch, lat_ctx, lat_pipe, perf bench sched pipe",
     revision: 3,
     expect: &[
         switches(2.0),

@@ -51,14 +51,8 @@ use syscost_sys::process::Batch;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch in a ring, by working set",
-    tags: &[
-        "context switch cost",
-        "cache pollution",
-        "cache refill",
-        "working-set size",
-        "token ring",
-        "lat_ctx",
-    ],
+    tags: "context switch cost, cache pollution, cache refill, working-set size, token ring, \
+        lat_ctx",
     revision: 2,
     expect: &HOP,
     ..Benchmark::of::<Row>()
@@ -402,6 +396,7 @@ fn lines(bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use syscost_sys::or_skip;
 
     #[test]
     fn what_one_task_works_on_beside_it_is_counted() {
@@ -417,10 +412,7 @@ mod tests {
     fn visits_sum_up_to_what_they_must() {
         let memory = |number, bytes| Memory::reserve(bytes).map(|memory| memory.fill(number));
         let memories: Result<Vec<_>, _> = (0..3).map(|number| memory(number, 16 << 10)).collect();
-        let Ok(mut memories) = memories else {
-            println!("skipped: no memory of a known size here");
-            return;
-        };
+        let mut memories = or_skip!(memories, "no memory of a known size here");
         for visits in 0..3 {
             let seen: u64 = memories.iter_mut().map(Memory::visit).sum();
             assert_eq!(seen, sum_of_visits(0..3, 16 << 10, visits));

@@ -28,15 +28,8 @@ use super::ping_pong::{self, Mechanism, Pair, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch: POSIX semaphore ping-pong, round trip",
-    tags: &[
-        "context switch latency",
-        "wakeup latency",
-        "task switch",
-        "time per switch",
-        "sem_post",
-        "sem_wait",
-        "lat_sem",
-    ],
+    tags: "context switch latency, wakeup latency, task switch, time per switch, sem_post, \
+        sem_wait, lat_sem",
     revision: 3,
     expect: &[
         switches(2.0),

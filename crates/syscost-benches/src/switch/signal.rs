@@ -29,14 +29,8 @@ use crate::syscall::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch: signal ping-pong, round trip",
-    tags: &[
-        "context switch latency",
-        "wakeup latency",
-        "task switch",
-        "time per switch",
-        "tgkill",
-        "sigtimedwait",
-    ],
+    tags: "context switch latency, wakeup latency, task switch, time per switch, tgkill, \
+        sigtimedwait",
     revision: 3,
     expect: &[
         switches(2.0),

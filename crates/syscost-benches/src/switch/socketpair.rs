@@ -25,14 +25,8 @@ use super::ping_pong::{self, Mechanism, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Socketpair ping-pong, round trip",
-    tags: &[
-        "context switch latency",
-        "wakeup latency",
-        "task switch",
-        "unix socket",
-        "unix domain socket",
-        "lat_unix",
-    ],
+    tags: "context switch latency, wakeup latency, task switch, unix socket, unix domain socket, \
+        lat_unix",
     revision: 3,
     expect: &[
         // Two, and up to two spurious ones.

@@ -25,15 +25,8 @@ use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch: SysV semaphore ping-pong, round trip",
-    tags: &[
-        "context switch latency",
-        "wakeup latency",
-        "task switch",
-        "time per switch",
-        "system v",
-        "semop",
-        "lat_sem",
-    ],
+    tags: "context switch latency, wakeup latency, task switch, time per switch, system v, semop, \
+        lat_sem",
     revision: 3,
     expect: &[switches(2.0), together(Sysno::SEMOP, 4.0)],
     ..Benchmark::by::<Tasks, Set>()

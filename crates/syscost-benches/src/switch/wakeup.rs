@@ -45,16 +45,8 @@ use self::tally::Tally;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Wakeup latency",
-    tags: &[
-        "wakeup latency",
-        "scheduling latency",
-        "scheduler latency",
-        "timer latency",
-        "real-time latency",
-        "tail latency",
-        "cyclictest",
-        "schbench",
-    ],
+    tags: "wakeup latency, scheduling latency, scheduler latency, timer latency, \
+        real-time latency, tail latency, cyclictest, schbench",
     expect: &[
         // Far from one: on a busy machine a timer may expire before the sleep begins. Such tries
         // are discarded, and counted.

@@ -30,7 +30,7 @@ use super::ping_pong::share;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch: sched_yield",
-    tags: &["context switch latency", "task switch"],
+    tags: "context switch latency, task switch",
     revision: 2,
     expect: &[
         // Each partner may be a call behind when the audit ends, and yields on until it has ended.

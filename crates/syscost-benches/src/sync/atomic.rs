@@ -30,15 +30,8 @@ use super::contention::{self, Adder};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Atomic addition, contended",
-    tags: &[
-        "atomic contention",
-        "shared counter",
-        "fetch and add",
-        "compare and swap",
-        "cas",
-        "cache line bouncing",
-        "lock-free",
-    ],
+    tags: "atomic contention, shared counter, fetch and add, compare and swap, cas, \
+        cache line bouncing, lock-free",
     expect: &[contention::KEEP_RUNNING],
     ..Benchmark::of::<Row>()
 };

@@ -26,12 +26,7 @@ use super::{Padded, hand_over};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Thread barrier, two threads",
-    tags: &[
-        "pthread_barrier_wait",
-        "barrier synchronization",
-        "rendezvous",
-        "epcc",
-    ],
+    tags: "pthread_barrier_wait, barrier synchronization, rendezvous, epcc",
     expect: &[
         // The last one to come does not sleep, unless the woken thread preempts it.
         within(Counter::Switches, 1.9, 4.2),
@@ -185,6 +180,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use syscost_sys::or_skip;
 
     #[test]
     fn a_thread_that_passes_alone_is_detected() {
@@ -203,9 +199,7 @@ mod tests {
 
     #[test]
     fn what_the_partner_finds_out_ends_the_measurement_too() {
-        let Ok(cpus) = syscost_sys::cpu::allowed() else {
-            return println!("skipped: no affinity here");
-        };
+        let cpus = or_skip!(syscost_sys::cpu::allowed(), "no affinity here");
         let (responder, mut leading) = both(&cpus).unwrap();
         let iterations = move |_| {
             leading.run(2)?;

@@ -284,6 +284,7 @@ mod tests {
     use crate::testing;
     use std::convert::Infallible;
     use syscost_harness::bencher::Pass;
+    use syscost_sys::or_skip;
 
     /// Loses every tenth addition, as a lock without mutual exclusion might.
     #[derive(Default)]
@@ -369,9 +370,7 @@ mod tests {
 
     #[test]
     fn what_all_threads_added_comes_back() {
-        let Ok(cpus) = syscost_sys::cpu::allowed() else {
-            return println!("skipped: no affinity here");
-        };
+        let cpus = or_skip!(syscost_sys::cpu::allowed(), "no affinity here");
         let team = team(&cpus, Leaky::default(), 1).unwrap();
         let sums = team.perform([500, 500]).unwrap();
         // Each may exceed the goal once.

@@ -31,14 +31,7 @@ pub(super) mod locks;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File lock: lock, unlock, hand over",
-    tags: &[
-        "flock",
-        "fcntl",
-        "record lock",
-        "open file description lock",
-        "lock contention",
-        "lat_fcntl",
-    ],
+    tags: "flock, fcntl, record lock, open file description lock, lock contention, lat_fcntl",
     revision: 3,
     ..Benchmark::of::<Row>()
 };
@@ -189,6 +182,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{claims, found_by};
+    use syscost_sys::or_skip;
 
     /// Whether the commands of a lock that is handed over are refuted under this name; `None` where
     /// it cannot be measured.
@@ -214,9 +208,7 @@ mod tests {
 
     #[test]
     fn a_lock_handed_over_is_of_the_kind_that_its_name_says() {
-        if let Err(reason) = audit::available() {
-            return println!("skipped: {reason}");
-        }
+        or_skip!(audit::available());
         for via in Via::ALL {
             for named in Via::ALL {
                 let Some(is_refuted) = is_refuted(named, via) else {

@@ -31,13 +31,7 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Priority-inheritance futex: lock and unlock",
-    tags: &[
-        "priority inversion",
-        "pi futex",
-        "pi mutex",
-        "lock contention",
-        "perf bench futex lock-pi",
-    ],
+    tags: "priority inversion, pi futex, pi mutex, lock contention, perf bench futex lock-pi",
     ..Benchmark::of::<Row>()
 };
 

@@ -24,11 +24,7 @@ const LOOKS: [Expect; 2] = looks(0.5);
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Futex requeue of sleeping threads",
-    tags: &[
-        "futex_cmp_requeue",
-        "thundering herd",
-        "perf bench futex requeue",
-    ],
+    tags: "futex_cmp_requeue, thundering herd, perf bench futex requeue",
     expect: &[together(Sysno::FUTEX, 1.0), LOOKS[0], LOOKS[1]],
     ..Benchmark::of::<Row>()
 };

@@ -22,7 +22,7 @@ use crate::syscall::Bad;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Futex wait on several words (futex_waitv)",
-    tags: &["wait for multiple objects"],
+    tags: "wait for multiple objects",
     expect: &[calls(Sysno::FUTEX_WAITV)],
     ..Benchmark::of::<Row>()
 };

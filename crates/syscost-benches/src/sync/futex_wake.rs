@@ -31,7 +31,7 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Futex wake, cost to the waker",
-    tags: &["wakeup", "perf bench futex wake"],
+    tags: "wakeup, perf bench futex wake",
     ..Benchmark::of::<Row>()
 };
 

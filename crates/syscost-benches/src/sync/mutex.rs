@@ -35,14 +35,8 @@ use super::{Padded, TAKERS, contention, incomplete};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Mutex: lock and unlock",
-    tags: &[
-        "lock contention",
-        "contended lock",
-        "uncontended lock",
-        "pthread_mutex_lock",
-        "lock handoff",
-        "critical section",
-    ],
+    tags: "lock contention, contended lock, uncontended lock, pthread_mutex_lock, lock handoff, \
+        critical section",
     revision: 2,
     roles: roles!(Row { state: State::Free, cpus: None, threads: None } => Role::FreeMutex),
     ..Benchmark::of::<Row>()

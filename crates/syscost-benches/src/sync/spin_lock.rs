@@ -25,14 +25,8 @@ use super::{State, TAKERS, contention, incomplete};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Spin lock: lock and unlock",
-    tags: &[
-        "spinlock",
-        "lock contention",
-        "contended lock",
-        "uncontended lock",
-        "pthread_spin_lock",
-        "busy waiting",
-    ],
+    tags: "spinlock, lock contention, contended lock, uncontended lock, pthread_spin_lock, \
+        busy waiting",
     ..Benchmark::of::<Row>()
 };
 

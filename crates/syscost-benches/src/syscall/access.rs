@@ -19,7 +19,7 @@ use super::subject::{self, Named};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "access by path",
-    tags: &["faccessat", "path lookup", "path walk", "file permissions"],
+    tags: "faccessat, path lookup, path walk, file permissions",
     expect: &[calls(Sysno::FACCESSAT)],
     ..Benchmark::of::<Row>()
 };

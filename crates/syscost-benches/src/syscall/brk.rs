@@ -18,7 +18,7 @@ use super::must;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "brk: query, grow and shrink",
-    tags: &["sbrk", "heap", "program break"],
+    tags: "sbrk, heap, program break",
     ..Benchmark::of::<Row>()
 };
 

@@ -30,13 +30,7 @@ use super::{checked, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Null system call, cold",
-    tags: &[
-        "cold cache",
-        "cache miss",
-        "kernel entry",
-        "syscall overhead",
-        "getppid",
-    ],
+    tags: "cold cache, cache miss, kernel entry, syscall overhead, getppid",
     expect: &[calls(Sysno::GETPPID)],
     ..Benchmark::of::<Row>()
 };

@@ -22,7 +22,7 @@ use super::{Bad, checked, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Duplicate a descriptor: dup and close, dup3",
-    tags: &["file descriptor", "dup2"],
+    tags: "file descriptor, dup2",
     ..Benchmark::of::<Row>()
 };
 

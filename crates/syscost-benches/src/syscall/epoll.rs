@@ -23,12 +23,7 @@ use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "epoll_wait on many descriptors",
-    tags: &[
-        "epoll_pwait",
-        "i/o multiplexing",
-        "event loop",
-        "lat_select",
-    ],
+    tags: "epoll_pwait, i/o multiplexing, event loop, lat_select",
     expect: &[calls(Sysno::EPOLL_PWAIT)],
     ..Benchmark::by::<Row, Epoll>()
 };

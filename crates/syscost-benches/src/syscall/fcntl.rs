@@ -17,7 +17,7 @@ use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fcntl: descriptor and file flags",
-    tags: &["f_getfd", "f_getfl", "file descriptor"],
+    tags: "f_getfd, f_getfl, file descriptor",
     expect: &[calls(Sysno::FCNTL)],
     ..Benchmark::of::<Row>()
 };

@@ -22,13 +22,7 @@ use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fstat",
-    tags: &[
-        "file attributes",
-        "file descriptor",
-        "newfstatat",
-        "empty path",
-        "lat_syscall",
-    ],
+    tags: "file attributes, file descriptor, newfstatat, empty path, lat_syscall",
     ..Benchmark::of::<Row>()
 };
 

@@ -23,7 +23,7 @@ use super::{Bad, checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "getcwd",
-    tags: &["working directory", "current directory"],
+    tags: "working directory, current directory",
     expect: &[calls(Sysno::GETCWD)],
     ..Benchmark::of::<Row>()
 };

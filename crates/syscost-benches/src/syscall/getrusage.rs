@@ -20,7 +20,7 @@ use super::checked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "getrusage",
-    tags: &["resource usage", "cpu time"],
+    tags: "resource usage, cpu time",
     expect: &[calls(Sysno::GETRUSAGE)],
     ..Benchmark::of::<Row>()
 };

@@ -19,11 +19,7 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "io_uring no-op",
-    tags: &[
-        "asynchronous i/o",
-        "submission queue",
-        "system call batching",
-    ],
+    tags: "asynchronous i/o, submission queue, system call batching",
     expect: &[exactly(Counter::Reported(COMPLETIONS), 1.0)],
     ..Benchmark::of::<Row>()
 };

@@ -14,7 +14,7 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "kill with signal 0",
-    tags: &["null signal", "permission check", "process existence"],
+    tags: "null signal, permission check, process existence",
     expect: &[calls(Sysno::KILL)],
     measure,
     ..Benchmark::DEFAULT

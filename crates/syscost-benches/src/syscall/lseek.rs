@@ -17,7 +17,7 @@ use super::{Bad, must, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "lseek",
-    tags: &["file position", "file offset"],
+    tags: "file position, file offset",
     expect: &[calls(Sysno::LSEEK)],
     measure,
     ..Benchmark::DEFAULT

@@ -24,16 +24,8 @@ use super::{Bad, checked, must};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Null system call",
-    tags: &[
-        "syscall overhead",
-        "system call overhead",
-        "kernel entry",
-        "mode switch",
-        "getppid",
-        "getuid",
-        "lat_syscall",
-        "perf bench syscall basic",
-    ],
+    tags: "syscall overhead, system call overhead, kernel entry, mode switch, getppid, getuid, \
+        lat_syscall, perf bench syscall basic",
     roles: roles!(Row { call: Call::Getppid, via: None } => Role::SystemCall),
     ..Benchmark::of::<Row>()
 };

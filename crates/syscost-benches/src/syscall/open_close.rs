@@ -24,7 +24,7 @@ use super::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "openat and close",
-    tags: &["path lookup", "file descriptor", "lat_syscall"],
+    tags: "path lookup, file descriptor, lat_syscall",
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
     roles: roles!(Row { of: Named::File } => Role::OpenClose),
     ..Benchmark::of::<Row>()

@@ -22,7 +22,7 @@ use crate::ratio;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Null system call over procedure call",
-    tags: &["ratio", "syscall overhead", "procedure call", "mode switch"],
+    tags: "ratio, syscall overhead, procedure call, mode switch",
     unit: Unit::Ratio,
     ..Benchmark::computed::<Row>()
 };

@@ -21,7 +21,7 @@ use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "poll of many descriptors",
-    tags: &["ppoll", "i/o multiplexing", "event loop", "lat_select"],
+    tags: "ppoll, i/o multiplexing, event loop, lat_select",
     expect: &[calls(Sysno::PPOLL)],
     ..Benchmark::by::<Row, Poll>()
 };

@@ -17,7 +17,7 @@ use super::checked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "prctl",
-    tags: &["pr_get_dumpable", "system call"],
+    tags: "pr_get_dumpable, system call",
     expect: &[calls(Sysno::PRCTL)],
     measure,
     ..Benchmark::DEFAULT

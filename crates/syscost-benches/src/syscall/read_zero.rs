@@ -19,7 +19,7 @@ use crate::witness::messages::LENGTH;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "read of 1 byte from /dev/zero",
-    tags: &["system call", "lat_syscall"],
+    tags: "system call, lat_syscall",
     expect: &[calls(Sysno::READ)],
     profile: Profile::Quick,
     measure,

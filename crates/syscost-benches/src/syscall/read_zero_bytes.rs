@@ -22,7 +22,7 @@ use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "read of 0 bytes",
-    tags: &["system call", "file descriptor"],
+    tags: "system call, file descriptor",
     expect: &[calls(Sysno::READ)],
     ..Benchmark::of::<Row>()
 };

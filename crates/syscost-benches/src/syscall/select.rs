@@ -23,7 +23,7 @@ use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "select of many descriptors",
-    tags: &["pselect", "i/o multiplexing", "event loop", "lat_select"],
+    tags: "pselect, i/o multiplexing, event loop, lat_select",
     expect: &[calls(Sysno::PSELECT6)],
     ..Benchmark::by::<Row, Select>()
 };

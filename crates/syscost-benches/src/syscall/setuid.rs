@@ -21,7 +21,7 @@ use super::checked;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "setuid to the same user",
-    tags: &["credentials", "privilege"],
+    tags: "credentials, privilege",
     expect: &[calls(Sysno::SETUID)],
     support,
     measure,

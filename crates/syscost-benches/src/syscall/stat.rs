@@ -20,13 +20,7 @@ use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "stat by path",
-    tags: &[
-        "path lookup",
-        "path walk",
-        "file attributes",
-        "newfstatat",
-        "lat_syscall",
-    ],
+    tags: "path lookup, path walk, file attributes, newfstatat, lat_syscall",
     expect: &[calls(Sysno::NEWFSTATAT)],
     ..Benchmark::of::<Row>()
 };

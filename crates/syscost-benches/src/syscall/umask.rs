@@ -17,7 +17,7 @@ use super::must;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "umask",
-    tags: &["file mode creation mask", "system call"],
+    tags: "file mode creation mask, system call",
     expect: &[calls(Sysno::UMASK)],
     measure,
     ..Benchmark::DEFAULT

@@ -23,7 +23,7 @@ use super::{checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "vDSO call vs. system call",
-    tags: &["clock_gettime", "getcpu", "virtual system call", "vsyscall"],
+    tags: "clock_gettime, getcpu, virtual system call, vsyscall",
     ..Benchmark::of::<Row>()
 };
 

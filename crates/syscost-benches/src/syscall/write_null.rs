@@ -17,7 +17,7 @@ use crate::witness::messages::LENGTH;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "write of 1 byte to /dev/null",
-    tags: &["system call", "lat_syscall"],
+    tags: "system call, lat_syscall",
     expect: &[calls(Sysno::WRITE)],
     profile: Profile::Quick,
     measure,

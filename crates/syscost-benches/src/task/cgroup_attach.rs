@@ -24,7 +24,7 @@ use self::groups::Groups;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "cgroup migration",
-    tags: &["control group", "cgroup v2", "container"],
+    tags: "control group, cgroup v2, container",
     expect: &[
         calls(Sysno::WRITE),
         // The kernel's lock may have to be waited for.

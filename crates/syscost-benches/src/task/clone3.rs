@@ -21,7 +21,7 @@ use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: clone3",
-    tags: &["process spawn", "fork", "lat_proc"],
+    tags: "process spawn, fork, lat_proc",
     revision: 2,
     expect: &[
         calls(Sysno::CLONE3),

@@ -27,7 +27,7 @@ use super::until::{self, Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Thread creation: clone",
-    tags: &["thread spawn", "osbench"],
+    tags: "thread spawn, osbench",
     expect: &[
         calls(Sysno::CLONE),
         // None where the thread has exited already.

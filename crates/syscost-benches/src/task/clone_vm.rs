@@ -24,7 +24,7 @@ use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: clone, memory shared",
-    tags: &["process spawn", "clone_vm", "thread spawn", "linuxthreads"],
+    tags: "process spawn, clone_vm, thread spawn, linuxthreads",
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::EXIT_GROUP),

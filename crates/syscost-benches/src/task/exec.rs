@@ -26,13 +26,7 @@ use super::{fork, vfork};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: fork and exec",
-    tags: &[
-        "execve",
-        "process spawn",
-        "fork and execve",
-        "launch a program",
-        "lat_proc",
-    ],
+    tags: "execve, process spawn, fork and execve, launch a program, lat_proc",
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::EXECVE),

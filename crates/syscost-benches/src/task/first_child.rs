@@ -24,7 +24,7 @@ use super::{clone_vm, fork};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: first child of a process",
-    tags: &["cold start", "fork", "clone", "process spawn"],
+    tags: "cold start, fork, clone, process spawn",
     expect: &[
         // A program in each sample, and one child of it, which exits.
         calls(Sysno::EXECVE),

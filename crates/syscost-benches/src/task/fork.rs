@@ -29,7 +29,7 @@ use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: fork",
-    tags: &["fork and exit", "wait", "process spawn", "lat_proc"],
+    tags: "fork and exit, wait, process spawn, lat_proc",
     revision: 2,
     expect: &[
         calls(Sysno::CLONE),

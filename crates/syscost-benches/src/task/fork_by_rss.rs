@@ -35,14 +35,7 @@ use super::until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fork by resident memory size",
-    tags: &[
-        "resident set size",
-        "rss",
-        "page table copy",
-        "copy-on-write",
-        "process creation",
-        "huge pages",
-    ],
+    tags: "resident set size, rss, page table copy, copy-on-write, process creation, huge pages",
     ..Benchmark::of::<Row>()
 };
 

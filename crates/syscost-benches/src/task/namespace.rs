@@ -29,13 +29,7 @@ use super::ids::{DISTINCT, Ids};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Namespace creation and entry",
-    tags: &[
-        "container",
-        "unshare",
-        "setns",
-        "container startup",
-        "isolation",
-    ],
+    tags: "container, unshare, setns, container startup, isolation",
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::WAIT4),

@@ -30,7 +30,7 @@ use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: posix_spawn",
-    tags: &["process spawn", "exec", "launch a program"],
+    tags: "process spawn, exec, launch a program",
     revision: 2,
     expect: &[
         calls(Sysno::MMAP),

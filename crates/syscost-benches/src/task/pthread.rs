@@ -25,7 +25,7 @@ use super::until::{self, Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Thread creation: pthread_create",
-    tags: &["pthread_join", "thread spawn", "thread start", "osbench"],
+    tags: "pthread_join, thread spawn, thread start, osbench",
     expect: &[
         // None where the thread has exited already.
         within(Counter::Syscall(Sysno::FUTEX), 0.0, 1.1),

@@ -27,14 +27,7 @@ use super::vfork;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: sh -c",
-    tags: &[
-        "shell",
-        "process spawn",
-        "system",
-        "popen",
-        "launch a program",
-        "lat_proc",
-    ],
+    tags: "shell, process spawn, system, popen, launch a program, lat_proc",
     revision: 2,
     expect: &[
         exactly(Counter::Reported(DISTINCT), 1.0),

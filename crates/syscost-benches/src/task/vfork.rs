@@ -26,7 +26,7 @@ use super::until::Until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: vfork",
-    tags: &["process spawn", "clone_vfork"],
+    tags: "process spawn, clone_vfork",
     revision: 2,
     expect: &[
         calls(Sysno::CLONE),

@@ -31,16 +31,7 @@ pub(super) use source::{Named, Source, by_reader};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Clock reading: timer overhead",
-    tags: &[
-        "timing overhead",
-        "clock_gettime",
-        "gettimeofday",
-        "rdtsc",
-        "rdtscp",
-        "tsc",
-        "vdso",
-        "timing_o",
-    ],
+    tags: "timing overhead, clock_gettime, gettimeofday, rdtsc, rdtscp, tsc, vdso, timing_o",
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     roles: roles!(Row { source: Named::Monotonic } => Role::ClockReading),
     ..Benchmark::of::<Row>()

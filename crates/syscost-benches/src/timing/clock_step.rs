@@ -31,13 +31,7 @@ use crate::implied::{Implied, Shares};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Clock granularity: step between readings",
-    tags: &[
-        "clock resolution",
-        "timer resolution",
-        "timer granularity",
-        "gettimeofday",
-        "rdtsc",
-    ],
+    tags: "clock resolution, timer resolution, timer granularity, gettimeofday, rdtsc",
     ..Benchmark::of::<Row>()
 };
 

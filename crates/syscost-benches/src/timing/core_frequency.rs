@@ -22,14 +22,7 @@ use syscost_sys::frequency::{CoreFrequency, core_frequency};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Core frequency",
-    tags: &[
-        "clock speed",
-        "clock rate",
-        "cpu frequency",
-        "turbo",
-        "mhz",
-        "avx-turbo",
-    ],
+    tags: "clock speed, clock rate, cpu frequency, turbo, mhz, avx-turbo",
     unit: Unit::Gigahertz,
     better: Better::Higher,
     expect: &[within(Counter::Reported("plausible frequencies"), 0.5, 1.0)],

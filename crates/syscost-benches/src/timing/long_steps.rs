@@ -22,13 +22,7 @@ use super::clock_read::Named;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Clock readings over 1 µs after the one before",
-    tags: &[
-        "jitter",
-        "interrupts",
-        "clock granularity",
-        "gettimeofday",
-        "os noise",
-    ],
+    tags: "jitter, interrupts, clock granularity, gettimeofday, os noise",
     unit: Unit::Percent,
     quantity: Quantity::Level,
     expect: &[

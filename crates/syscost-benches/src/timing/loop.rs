@@ -21,7 +21,7 @@ use crate::witness::code;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Empty loop, one iteration",
-    tags: &["loop overhead", "loop_o"],
+    tags: "loop overhead, loop_o",
     ..Benchmark::of::<Row>()
 };
 

@@ -27,15 +27,7 @@ use self::window::{LOST_NS, Window, lost_percent};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "OS noise: time lost to others",
-    tags: &[
-        "operating system noise",
-        "jitter",
-        "interrupts",
-        "preemption",
-        "steal time",
-        "osnoise",
-        "hwlat",
-    ],
+    tags: "operating system noise, jitter, interrupts, preemption, steal time, osnoise, hwlat",
     unit: Unit::Percent,
     quantity: Quantity::Level,
     expect: &[

@@ -33,16 +33,8 @@ use self::window::{Window, long_stretch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "SMT contention: share of time the core is shared",
-    tags: &[
-        "hyper-threading",
-        "hyperthreading",
-        "simultaneous multithreading",
-        "sibling thread",
-        "noisy neighbor",
-        "noisy neighbour",
-        "virtual machine",
-        "steal time",
-    ],
+    tags: "hyper-threading, hyperthreading, simultaneous multithreading, sibling thread, \
+        noisy neighbor, noisy neighbour, virtual machine, steal time",
     unit: Unit::Percent,
     quantity: Quantity::Level,
     expect: &[

@@ -30,13 +30,7 @@ use super::clock_read::Source;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "TSC skew between CPUs",
-    tags: &[
-        "clock skew",
-        "time stamp counter",
-        "counter skew",
-        "clock synchronization",
-        "warp",
-    ],
+    tags: "clock skew, time stamp counter, counter skew, clock synchronization, warp",
     quantity: Quantity::Level,
     expect: &[
         exactly(

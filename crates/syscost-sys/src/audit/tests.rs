@@ -8,26 +8,19 @@ use crate::raw::{syscall0, syscall1};
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// The counts of an operation that must end well; `None` where auditing is not supported.
-fn counts(op: impl FnOnce()) -> Option<SyscallCounts> {
+/// The counts of an operation that must end well, or why auditing is not supported.
+fn counts(op: impl FnOnce()) -> Result<SyscallCounts, String> {
     match count_syscalls(LONG, op) {
-        Ok(counts) => Some(counts),
-        Err(AuditError::SeccompUnavailable(reason)) => {
-            println!("skipped: {reason}");
-            None
-        }
-        Err(error) => panic!("{error}"),
+        Err(AuditError::SeccompUnavailable(reason)) => Err(reason.to_string()),
+        counts => Ok(counts.unwrap()),
     }
 }
 
-fn failure(timeout: Duration, op: impl FnOnce()) -> Option<AuditError> {
+/// How an operation failed, or why auditing is not supported.
+fn failure(timeout: Duration, op: impl FnOnce()) -> Result<AuditError, String> {
     match count_syscalls(timeout, op) {
-        Ok(counts) => panic!("ended well with {counts}"),
-        Err(AuditError::SeccompUnavailable(reason)) => {
-            println!("skipped: {reason}");
-            None
-        }
-        Err(error) => Some(error),
+        Err(AuditError::SeccompUnavailable(reason)) => Err(reason.to_string()),
+        ended => Ok(ended.expect_err("it must not end well")),
     }
 }
 
@@ -38,9 +31,7 @@ fn getppid() -> isize {
 
 #[test]
 fn a_hundred_calls_are_a_hundred_and_nothing_else() {
-    let Some(seen) = counts(|| (0..100).for_each(|_| assert!(getppid() > 0))) else {
-        return;
-    };
+    let seen = or_skip!(counts(|| (0..100).for_each(|_| assert!(getppid() > 0))));
     assert_eq!(
         (seen.get(Sysno::GETPPID), seen.total(), seen.tasks()),
         (100, 100, 1)
@@ -54,7 +45,7 @@ fn a_hundred_calls_are_a_hundred_and_nothing_else() {
 
 #[test]
 fn parts_that_are_not_counted_count_for_nobody() {
-    let seen = counts(|| {
+    let seen = or_skip!(counts(|| {
         getppid();
         uncounted(|| {
             (0..5).for_each(|_| {
@@ -64,8 +55,7 @@ fn parts_that_are_not_counted_count_for_nobody() {
             getppid();
         });
         getppid();
-    });
-    let Some(seen) = seen else { return };
+    }));
     assert_eq!(seen.to_string(), "getppid 2");
     let (out, into) = std::io::pipe().unwrap();
     let seen = counts(move || {
@@ -94,14 +84,14 @@ fn parts_that_are_not_counted_count_for_nobody() {
         os::wait_for(other.unwrap()).unwrap();
         uncounted(|| os::wait_for(child).unwrap());
     });
-    let Some(seen) = seen else { return };
+    let seen = or_skip!(seen);
     assert_eq!(seen.get(Sysno::GETPPID), 1, "{seen}");
     assert_eq!(seen.own(Sysno::WAIT4), 1, "{seen}");
 }
 
 #[test]
 fn an_operation_that_calls_nothing_counts_nothing() {
-    let Some(seen) = counts(|| ()) else { return };
+    let seen = or_skip!(counts(|| ()));
     assert_eq!(
         (seen.total(), seen.to_string().as_str()),
         (0, "no system call")
@@ -119,29 +109,25 @@ fn a_clock_read_through_the_vdso_is_no_system_call() {
         println!("skipped: no vDSO clock with clocksource {vdso:?}");
         return;
     }
-    let Some(seen) = counts(|| {
+    let seen = or_skip!(counts(|| {
         for _ in 0..100 {
             std::hint::black_box(std::time::Instant::now());
         }
-    }) else {
-        return;
-    };
+    }));
     assert_eq!(seen.total(), 0, "{seen}");
 }
 
 #[test]
 fn calls_do_what_they_do_and_keep_their_errno() {
     let (mut reader, mut writer) = std::io::pipe().unwrap();
-    let Some(seen) = counts(|| {
+    let seen = or_skip!(counts(|| {
         let mut byte = [0];
         writer.write_all(b"x").unwrap();
         reader.read_exact(&mut byte).unwrap();
         assert_eq!(&byte, b"x");
         // SAFETY: a descriptor that cannot be open.
         assert_eq!(unsafe { syscall1(Sysno::CLOSE, usize::MAX) }, -9); // EBADF
-    }) else {
-        return;
-    };
+    }));
     assert_eq!(seen.to_string(), "read 1, write 1, close 1");
 }
 
@@ -151,7 +137,7 @@ fn a_signal_handler_runs_and_its_return_is_counted() {
     extern "C" fn catch(_: libc::c_int) {
         CAUGHT.fetch_add(1, Ordering::Relaxed);
     }
-    let Some(seen) = counts(|| {
+    let seen = or_skip!(counts(|| {
         // SAFETY: the handler touches one atomic.
         unsafe {
             libc::signal(
@@ -163,9 +149,7 @@ fn a_signal_handler_runs_and_its_return_is_counted() {
             }
         }
         assert_eq!(CAUGHT.load(Ordering::Relaxed), 10);
-    }) else {
-        return;
-    };
+    }));
     assert_eq!(seen.get(Sysno::KILL), 10);
     assert_eq!(seen.get(Sysno::RT_SIGRETURN), 10);
     assert_eq!(seen.get(Sysno::RT_SIGACTION), 1);
@@ -175,7 +159,7 @@ fn a_signal_handler_runs_and_its_return_is_counted() {
 
 #[test]
 fn an_operation_that_blocks_every_signal_is_counted_too() {
-    let Some(seen) = counts(|| {
+    let seen = or_skip!(counts(|| {
         // SAFETY: a set of signals is plain bits.
         unsafe {
             let mut all: libc::sigset_t = std::mem::zeroed();
@@ -186,9 +170,7 @@ fn an_operation_that_blocks_every_signal_is_counted_too() {
             );
         }
         getppid();
-    }) else {
-        return;
-    };
+    }));
     assert_eq!(
         (seen.get(Sysno::RT_SIGPROCMASK), seen.get(Sysno::GETPPID)),
         (1, 1)
@@ -226,7 +208,7 @@ fn a_program_that_an_uncounted_part_waits_for_is_counted_between_its_marks() {
             // Nor is what comes after a program that did not say that it had ended.
             uncounted(getppid);
         });
-        let Some(seen) = seen else { return };
+        let seen = or_skip!(seen);
         assert_eq!(seen.get(Sysno::GETPPID), 3, "{ends}: {seen}");
         let of_own = [Sysno::GETPPID, Sysno::CLONE, Sysno::WAIT4].map(|call| seen.own(call));
         assert_eq!(of_own, [0; 3], "{ends}: {seen}");
@@ -235,7 +217,7 @@ fn a_program_that_an_uncounted_part_waits_for_is_counted_between_its_marks() {
 
 #[test]
 fn a_forked_child_is_counted_beside_its_parent() {
-    let Some(seen) = counts(|| {
+    let seen = or_skip!(counts(|| {
         // SAFETY: the new child makes three raw calls and leaves.
         unsafe {
             let child = libc::fork();
@@ -248,9 +230,7 @@ fn a_forked_child_is_counted_beside_its_parent() {
             assert_eq!(libc::waitpid(child, &mut status, 0), child);
             assert_eq!(libc::WEXITSTATUS(status), 7);
         }
-    }) else {
-        return;
-    };
+    }));
     assert_eq!((seen.get(Sysno::GETPPID), seen.own(Sysno::GETPPID)), (2, 0));
     assert_eq!(
         (seen.get(Sysno::EXIT_GROUP), seen.own(Sysno::WAIT4)),
@@ -261,14 +241,12 @@ fn a_forked_child_is_counted_beside_its_parent() {
 
 #[test]
 fn threads_and_executed_programs_are_counted() {
-    let Some(seen) = counts(|| {
+    let seen = or_skip!(counts(|| {
         let thread = std::thread::spawn(|| assert!(getppid() > 0));
         thread.join().unwrap();
         let status = std::process::Command::new("/bin/true").status();
         assert!(status.is_err() || status.unwrap().success());
-    }) else {
-        return;
-    };
+    }));
     assert_eq!((seen.get(Sysno::GETPPID), seen.own(Sysno::GETPPID)), (1, 0));
     if std::path::Path::new("/bin/true").exists() {
         assert!(seen.get(Sysno::EXECVE) >= 1);
@@ -281,7 +259,7 @@ fn an_operation_may_fault_and_handle_it() {
         // SAFETY: ends the process.
         unsafe { libc::_exit(42) };
     }
-    let Some(error) = failure(LONG, || {
+    let error = or_skip!(failure(LONG, || {
         // SAFETY: the fault is the purpose; the handler does not return.
         unsafe {
             libc::signal(
@@ -290,9 +268,7 @@ fn an_operation_may_fault_and_handle_it() {
             );
             std::ptr::without_provenance_mut::<u8>(8).write_volatile(1);
         }
-    }) else {
-        return;
-    };
+    }));
     assert!(
         matches!(error, AuditError::Died(Death::Code(42))),
         "{error}"
@@ -302,12 +278,10 @@ fn an_operation_may_fault_and_handle_it() {
 #[test]
 fn the_end_of_an_operation_that_dies_is_reported() {
     // SAFETY: both end the forked child only.
-    let Some(error) = failure(LONG, || unsafe {
+    let error = or_skip!(failure(LONG, || unsafe {
         libc::signal(libc::SIGSEGV, libc::SIG_DFL);
         libc::raise(libc::SIGSEGV);
-    }) else {
-        return;
-    };
+    }));
     assert!(
         matches!(error, AuditError::Died(Death::Signal(libc::SIGSEGV))),
         "{error}"
@@ -323,7 +297,7 @@ fn the_end_of_an_operation_that_dies_is_reported() {
 #[test]
 fn a_hanging_operation_is_killed_with_what_it_started() {
     let (mut reader, writer) = std::io::pipe().unwrap();
-    let Some(error) = failure(Duration::from_millis(200), || {
+    let error = or_skip!(failure(Duration::from_millis(200), || {
         // SAFETY: both processes only wait.
         unsafe {
             libc::fork();
@@ -331,9 +305,7 @@ fn a_hanging_operation_is_killed_with_what_it_started() {
                 libc::pause();
             }
         }
-    }) else {
-        return;
-    };
+    }));
     assert!(matches!(error, AuditError::TimedOut(_)), "{error}");
     // The pipe ends only when no copy of its writing end is left, so neither process lives.
     drop(writer);
@@ -345,21 +317,19 @@ fn a_hanging_operation_is_killed_with_what_it_started() {
             std::hint::spin_loop();
         }
     });
-    assert!(matches!(error, Some(AuditError::TimedOut(_))));
+    assert!(matches!(error, Ok(AuditError::TimedOut(_))));
 }
 
 #[test]
 fn the_operations_descriptors_are_its_own() {
     let (_reader, writer) = std::io::pipe().unwrap();
-    let Some(seen) = counts(move || {
+    let seen = or_skip!(counts(move || {
         // Everything from 3 up: neither the listener nor the channel is needed any more.
         // SAFETY: the child uses none of them again.
         unsafe { libc::close_range(3, u32::MAX, 0) };
         std::mem::forget(writer);
         getppid();
-    }) else {
-        return;
-    };
+    }));
     assert_eq!(seen.to_string(), "getppid 1, close_range 1");
 }
 

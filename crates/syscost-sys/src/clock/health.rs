@@ -232,13 +232,7 @@ mod tests {
             println!("skipped: one processor only");
             return;
         };
-        let seen = match measure_warp(first, second) {
-            Ok(seen) => seen,
-            Err(reason) => {
-                println!("skipped: {reason}");
-                return;
-            }
-        };
+        let seen = or_skip!(measure_warp(first, second));
         assert!(seen.reads > 0);
         assert_eq!(seen.warps > 0, seen.worst_ticks > 0);
         assert!(measure_warp(first, 9_999).is_err());

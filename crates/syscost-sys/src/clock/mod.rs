@@ -290,10 +290,7 @@ mod tests {
 
     #[test]
     fn stop_names_the_processor_it_ran_on() {
-        let Ok(clock) = Clock::new(Source::Tsc, 1.0) else {
-            println!("skipped: no time-stamp counter");
-            return;
-        };
+        let clock = or_skip!(Clock::new(Source::Tsc, 1.0), "no time-stamp counter");
         std::thread::spawn(move || {
             for cpu in crate::cpu::allowed().unwrap() {
                 crate::cpu::pin(cpu).unwrap();

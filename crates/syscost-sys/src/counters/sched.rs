@@ -96,13 +96,7 @@ mod tests {
 
     #[test]
     fn a_spin_is_time_on_a_processor() {
-        let stat = match SchedStat::open() {
-            Ok(stat) => stat,
-            Err(reason) => {
-                println!("skipped: {reason}");
-                return;
-            }
-        };
+        let stat = or_skip!(SchedStat::open());
         let before = stat.read().unwrap();
         let (start, mut sum) = (std::time::Instant::now(), 0_u64);
         while start.elapsed().as_millis() < 20 {

@@ -306,10 +306,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_runs_sees_its_own_time_pass() {
-        let stat = match TaskStat::of(TaskId::own()) {
-            Ok(stat) => stat,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let stat = or_skip!(TaskStat::of(TaskId::own()));
         let before = stat.read().unwrap().run_ns;
         (0..1_000_u64).for_each(|iteration| {
             std::hint::black_box(iteration);

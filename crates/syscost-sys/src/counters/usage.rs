@@ -50,10 +50,7 @@ mod tests {
 
     #[test]
     fn sleeping_is_a_voluntary_switch_of_this_thread() {
-        let Ok(before) = Usage::thread() else {
-            println!("skipped: no getrusage here");
-            return;
-        };
+        let before = or_skip!(Usage::thread(), "no getrusage here");
         for _ in 0..5 {
             std::thread::sleep(std::time::Duration::from_micros(200));
         }
@@ -63,10 +60,7 @@ mod tests {
 
     #[test]
     fn touching_fresh_pages_faults() {
-        let Ok(before) = Usage::thread() else {
-            println!("skipped: no getrusage here");
-            return;
-        };
+        let before = or_skip!(Usage::thread(), "no getrusage here");
         // Far over malloc's threshold, so it is a mapping of its own; one byte a page.
         let mut fresh = vec![0_u8; 64 << 20];
         for page in (0..fresh.len()).step_by(4096) {

@@ -337,9 +337,7 @@ mod tests {
     fn both_ways_find_the_same_device() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let file = File::open(folder).expect("it is there");
-        let Ok(found) = filesystem(folder) else {
-            return println!("skipped: no mounts are listed");
-        };
+        let found = or_skip!(filesystem(folder), "no mounts are listed");
         let device = super::super::Device::of(&file).ok();
         assert_eq!(device.map(|device| device.name().to_owned()), found.device);
         assert_eq!(

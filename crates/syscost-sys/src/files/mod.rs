@@ -170,13 +170,9 @@ mod tests {
             .open(&path)
             .unwrap();
         file.write_all(&vec![7; 1 << 20]).unwrap();
-        let Ok(pages) = resident_pages(&file) else {
-            return println!("skipped: no mincore here");
-        };
+        let pages = or_skip!(resident_pages(&file), "no mincore here");
         assert_eq!(pages, (1 << 20) / 4096_u64.max(page_bytes()));
-        if let Err(reason) = drop_cache(&file) {
-            return println!("skipped: {reason}");
-        }
+        or_skip!(drop_cache(&file));
         assert_eq!(resident_pages(&file).unwrap(), 0);
         match cachestat(&file) {
             Ok(cached) => assert_eq!((cached.pages, cached.dirty), (0, 0)),
@@ -211,9 +207,8 @@ mod tests {
         let path = folder.path().join("file");
         std::fs::write(&path, vec![7; 1 << 16]).unwrap();
         let file = File::open(&path).unwrap();
-        let Ok(Some(alignment)) = direct_alignment(&file) else {
-            return println!("skipped: no direct I/O here");
-        };
+        let alignment = direct_alignment(&file).ok().flatten();
+        let alignment = or_skip!(alignment.ok_or("no direct I/O here"));
         drop_cache(&file).unwrap();
         let mut options = File::options();
         options.read(true).custom_flags(os::DIRECT);

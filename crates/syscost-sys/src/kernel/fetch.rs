@@ -135,10 +135,7 @@ mod tests {
             // Also beyond what a conditional branch of aarch64 reaches, and beyond what one of its
             // additions holds.
             for blocks in [1, 2, 100, 5000] {
-                let fetch = match Fetch::write(filler, blocks * Fetch::BLOCK) {
-                    Ok(fetch) => fetch,
-                    Err(reason) => return println!("skipped: {reason}"),
-                };
+                let fetch = or_skip!(Fetch::write(filler, blocks * Fetch::BLOCK));
                 let numbers: u64 = (1..=blocks as u64).sum();
                 let additions = match filler {
                     Filler::Nop => 0,
@@ -164,10 +161,7 @@ mod tests {
     #[test]
     fn all_of_the_code_is_resident_and_little_more_than_its_blocks() {
         let bytes = 1 << 20;
-        let fetch = match Fetch::write(Filler::Nop, bytes) {
-            Ok(fetch) => fetch,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let fetch = or_skip!(Fetch::write(Filler::Nop, bytes));
         let page = fetch.memory().pages().bytes().expect("there are pages");
         assert_eq!(fetch.memory().bytes(), (bytes + 1).next_multiple_of(page));
         match fetch.memory().resident() {
@@ -187,10 +181,7 @@ mod tests {
     fn the_bytes_show_what_a_iteration_consists_of() {
         for filler in Filler::ALL {
             for blocks in [1, 2, 100, 5000] {
-                let fetch = match Fetch::write(filler, blocks * Fetch::BLOCK) {
-                    Ok(fetch) => fetch,
-                    Err(reason) => return println!("skipped: {reason}"),
-                };
+                let fetch = or_skip!(Fetch::write(filler, blocks * Fetch::BLOCK));
                 let iteration = fetch.iteration().unwrap();
                 let bytes = blocks * Fetch::BLOCK;
                 assert_eq!(

@@ -222,16 +222,10 @@ mod tests {
     fn both_walks_go_on_where_they_were_whatever_lies_between_their_steps() {
         let mut random = fastrand::Rng::with_seed(1);
         let below = |n: usize| random.usize(..n);
-        let walks = match Walks::new(1 << 16, Pages::Small, below) {
-            Ok(walks) => Rc::new(walks),
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let walks = Rc::new(or_skip!(Walks::new(1 << 16, Pages::Small, below)));
         let half = (1 << 16) / NODE / 2;
         for fillers in [0, 1, 1000] {
-            let window = match Window::write(fillers, Rc::clone(&walks)) {
-                Ok(window) => window,
-                Err(reason) => return println!("skipped: {reason}"),
-            };
+            let window = or_skip!(Window::write(fillers, Rc::clone(&walks)));
             let iteration = window.iteration().unwrap();
             assert_eq!(iteration.after_loads, Some((fillers, fillers)));
             assert_eq!(iteration.loads as u64, window.operations_per_iteration());

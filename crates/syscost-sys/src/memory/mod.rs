@@ -256,9 +256,10 @@ mod tests {
 
     #[test]
     fn a_child_gets_a_copy_only_where_it_is_to() {
-        let Ok(memory) = Memory::fill(64 << 10, Pages::Small) else {
-            return println!("skipped: no memory of a known size here");
-        };
+        let memory = or_skip!(
+            Memory::fill(64 << 10, Pages::Small),
+            "no memory of a known size here"
+        );
         // The flags of the mapping that begins there: `dc` is "do not copy".
         let is_copied = || {
             let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();

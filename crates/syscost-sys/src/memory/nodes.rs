@@ -79,10 +79,7 @@ mod tests {
     #[test]
     fn memory_is_on_the_node_it_was_bound_to_and_on_no_other() {
         for node in nodes() {
-            let memory = match Memory::fill_on(1 << 20, Pages::Small, node) {
-                Ok(memory) => memory,
-                Err(reason) => return println!("skipped: {reason}"),
-            };
+            let memory = or_skip!(Memory::fill_on(1 << 20, Pages::Small, node));
             match memory.pages_on(node) {
                 Ok((asked, there)) => {
                     assert_eq!((asked, there), (256.min(ASKED), asked));

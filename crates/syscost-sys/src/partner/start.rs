@@ -265,10 +265,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
     fn each(test: impl Fn(Between)) {
-        if cpu::allowed().is_err() {
-            println!("skipped: no affinity here");
-            return;
-        }
+        or_skip!(cpu::allowed(), "no affinity here");
         Between::ALL.into_iter().for_each(test);
     }
 
@@ -336,10 +333,7 @@ mod tests {
 
     #[test]
     fn a_killed_partner_has_ended() {
-        let Ok(all) = cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return;
-        };
+        let all = or_skip!(cpu::allowed(), "no affinity here");
         let partner = Partner::start(Between::Processes, &all, || -> Result<(), String> {
             std::process::abort()
         });
@@ -358,10 +352,7 @@ mod tests {
 
     #[test]
     fn a_dropped_partner_process_is_gone() {
-        let Ok(all) = cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return;
-        };
+        let all = or_skip!(cpu::allowed(), "no affinity here");
         let partner = Partner::start(Between::Processes, &all, || -> Result<(), String> {
             loop {
                 thread::park();

@@ -169,10 +169,7 @@ mod tests {
 
     #[test]
     fn what_is_resident_grows_with_what_is_touched() {
-        if let Err(reason) = resident_bytes() {
-            println!("skipped: {reason}");
-            return;
-        }
+        or_skip!(resident_bytes());
         // Other tests of this process may give memory back meanwhile.
         let has_grown = |_| {
             let before = resident_bytes().unwrap();

@@ -73,10 +73,7 @@ mod tests {
 
     #[test]
     fn layers_of_landlock_are_counted() {
-        let before = match landlock_layers() {
-            Ok(before) => before,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let before = or_skip!(landlock_layers());
         // Layers stay: it is a child that gets two more.
         let child = os::fork(&mut || {
             let added = os::add_landlock_layers(2).unwrap_or(0);
@@ -91,10 +88,7 @@ mod tests {
     #[test]
     fn counters_of_the_process_above_are_seen() {
         let word = 0_u64;
-        let counter = match Watch::of(TaskId::own(), &raw const word, Uses::Stores) {
-            Ok(counter) => counter,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let counter = or_skip!(Watch::of(TaskId::own(), &raw const word, Uses::Stores));
         let own = std::process::id();
         let is_own = || observer().is_some_and(|above| above.process == own);
         let child = os::fork(&mut || i32::from(!is_own()));

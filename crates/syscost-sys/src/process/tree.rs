@@ -304,9 +304,10 @@ mod tests {
 
     #[test]
     fn what_a_process_waits_for_a_cpu_is_seen() {
-        if crate::counters::SchedStat::open().is_err() {
-            return println!("skipped: the kernel does not report how long tasks wait");
-        }
+        or_skip!(
+            crate::counters::SchedStat::open(),
+            "the kernel does not report how long tasks wait"
+        );
         let cpu = crate::cpu::allowed().unwrap()[0];
         let spin = || {
             let spin = || {
@@ -377,10 +378,10 @@ mod tests {
             start("another", Some(0)),
             start("another", None),
         ];
-        let Ok(mut children) = children.into_iter().collect::<Result<Vec<_>, _>>() else {
-            println!("skipped: no shell");
-            return;
-        };
+        let mut children = or_skip!(
+            children.into_iter().collect::<Result<Vec<_>, _>>(),
+            "no shell"
+        );
         for child in &mut children {
             wait_until_ready(child);
         }

@@ -54,10 +54,7 @@ mod tests {
     #[test]
     fn a_file_has_its_size_and_is_gone_when_dropped() {
         let bytes = 100_003;
-        let file = match filled("test", bytes) {
-            Ok(file) => file,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let file = or_skip!(filled("test", bytes));
         let content = fs::read(file.path()).expect("it is there");
         assert_eq!(content.len() as u64, bytes);
         assert!(
@@ -72,9 +69,7 @@ mod tests {
 
     #[test]
     fn sweeps_of_other_runs_do_no_harm() {
-        if let Err(reason) = filled("test", 1) {
-            return println!("skipped: {reason}");
-        }
+        or_skip!(filled("test", 1));
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {

@@ -221,9 +221,7 @@ mod tests {
     #[test]
     fn what_is_put_in_the_place_of_a_new_folder_is_refused() {
         let parent = tempfile::tempdir().unwrap();
-        let Ok(held) = Folder::at(parent.path()) else {
-            return println!("skipped: not written for this system");
-        };
+        let held = or_skip!(Folder::at(parent.path()), "not written for this system");
         let (path, aside) = (parent.path().join("new"), parent.path().join("aside"));
         let theirs = parent.path().join("theirs");
         fs::create_dir(&theirs).unwrap();
@@ -248,9 +246,7 @@ mod tests {
     #[test]
     fn a_path_with_a_link_in_it_is_refused() {
         let parent = tempfile::tempdir().unwrap();
-        if let Err(reason) = Folder::at(parent.path()) {
-            return println!("skipped: {reason}");
-        }
+        or_skip!(Folder::at(parent.path()));
         fs::create_dir_all(parent.path().join("a/b")).unwrap();
         symlink(parent.path().join("a"), parent.path().join("link")).unwrap();
         assert!(Folder::at(&parent.path().join("a/b")).is_ok());
@@ -263,9 +259,7 @@ mod tests {
     #[test]
     fn names_lead_to_entries_only_and_links_are_not_followed() {
         let parent = tempfile::tempdir().unwrap();
-        let Ok(held) = Folder::at(parent.path()) else {
-            return println!("skipped: not written for this system");
-        };
+        let held = or_skip!(Folder::at(parent.path()), "not written for this system");
         fs::create_dir(parent.path().join("below")).unwrap();
         let victim = parent.path().join("victim");
         fs::write(&victim, "theirs").unwrap();

@@ -87,7 +87,7 @@ fn about_group(group: &Group) -> Result<String> {
 /// Returns the best match for the words: a benchmark with them as a tag, else one with them in its
 /// title, else the first.
 fn best(words: &str, found: &[&'static Entry]) -> Option<&'static Entry> {
-    let tagged = found.iter().find(|one| one.tags.contains(&words));
+    let tagged = found.iter().find(|one| one.tags().any(|tag| tag == words));
     let small = words.to_lowercase();
     let is_titled = |one: &&&'static Entry| one.title.to_lowercase().contains(&small);
     let titled = || found.iter().find(is_titled);
@@ -123,7 +123,7 @@ fn text(benchmark: &'static Entry) -> Result<String> {
         writeln!(out, "\n{BOLD}{heading}{RESET}\n{}", paragraphs(body))?;
     }
     if !benchmark.tags.is_empty() {
-        let tags = wrapped(&benchmark.tags.join(", "), "  ");
+        let tags = wrapped(benchmark.tags, "  ");
         writeln!(out, "\n{BOLD}Search terms{RESET}\n{tags}")?;
     }
     out += &programs(benchmark);
@@ -258,11 +258,7 @@ fn shared(reasons: &[Option<String>]) -> Option<&str> {
 /// Describes how the benchmark differs from similar programs of lmbench; empty if there are none.
 fn programs(benchmark: &Entry) -> String {
     let mut out = String::new();
-    for program in benchmark
-        .tags
-        .iter()
-        .filter_map(|tag| selection::program(tag))
-    {
+    for program in benchmark.tags().filter_map(selection::program) {
         if out.is_empty() {
             out += &format!("\n{BOLD}Compared with lmbench{RESET}\n");
         }

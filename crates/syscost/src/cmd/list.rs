@@ -20,7 +20,7 @@ use crate::terminal::{BOLD, DIM, RESET, YELLOW, wrapped_item};
 struct Listed {
     id: &'static str,
     title: &'static str,
-    tags: &'static [&'static str],
+    tags: Vec<&'static str>,
     group: &'static str,
     unit: Unit,
     /// Names of all rows.
@@ -73,7 +73,7 @@ fn entry(selected: &Selected, here: &Here) -> Listed {
     Listed {
         id: benchmark.id,
         title: benchmark.title,
-        tags: benchmark.tags,
+        tags: benchmark.tags().collect(),
         group: benchmark.group(),
         unit: benchmark.unit,
         support: match refused.len() {

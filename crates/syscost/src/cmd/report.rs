@@ -121,7 +121,7 @@ fn explanations(runs: &[&Run]) -> BTreeMap<String, Explanation> {
         let explained = explanation(benchmark.source);
         let explanation = Explanation {
             summary: explained.summary,
-            tags: benchmark.tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            tags: benchmark.tags().map(str::to_owned).collect(),
             sections: explained.sections,
         };
         Some((id.to_owned(), explanation))

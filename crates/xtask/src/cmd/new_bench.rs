@@ -106,7 +106,7 @@ pub({visible}) const BENCHMARK: Benchmark = Benchmark {{
     title: "{title}",
     // What people search for besides the title: terms of the field in lower case, programs that
     // measure the same.
-    tags: &[],
+    tags: "",
     // What must be counted for its number to be believed, e.g. `calls(Sysno::GETPPID)`.
     expect: &[],
     measure,

@@ -339,6 +339,7 @@ mod tests {
     use syscost_sys::cpu;
 
     use super::*;
+    use syscost_sys::or_skip;
 
     /// A separate group of readers that do this instead; `None` where they cannot be started.
     fn readers(work: fn(&Stop) -> Result<Account, Failure>) -> Option<Readers> {
@@ -359,9 +360,7 @@ mod tests {
     #[test]
     fn the_error_of_a_reader_stands_as_its_own() {
         let refuse = |_: &Stop| Err(Failure::Refuted("other content".into()));
-        let Some(readers) = readers(refuse) else {
-            return println!("skipped: no processes here");
-        };
+        let readers = or_skip!(readers(refuse).ok_or("no processes here"));
         let failure = readers.release().expect_err("it has failed");
         match readers.explain(failure) {
             Failure::Refuted(words) => assert!(words.contains("other content"), "{words}"),
@@ -378,9 +377,7 @@ mod tests {
                 .map_err(|cause| Failure::of("kill", cause))?;
             unreachable!("it was killed")
         };
-        let Some(readers) = readers(die) else {
-            return println!("skipped: no processes here");
-        };
+        let readers = or_skip!(readers(die).ok_or("no processes here"));
         let failure = readers.release().expect_err("it is gone");
         let words = readers.explain(failure).to_string();
         assert!(

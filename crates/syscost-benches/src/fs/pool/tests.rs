@@ -6,6 +6,7 @@ use super::*;
 use crate::fs::entries::create;
 use crate::fs::space::tests::{is_of_others, on_disk};
 use crate::testing::{claims, findings_by};
+use syscost_sys::or_skip;
 
 /// Creates an empty file, but leaves some out, and syncs something else.
 struct Creates {
@@ -57,9 +58,7 @@ fn measured(left_out: fn(usize) -> bool, pass: Pass) -> Option<Result<Vec<String
 #[test]
 fn operations_that_are_left_out_are_refuted() {
     for pass in [Pass::Timed, Pass::Evidence] {
-        let Some(honest) = measured(|_| false, pass) else {
-            return println!("skipped: the build lies in memory");
-        };
+        let honest = or_skip!(measured(|_| false, pass).ok_or("the build lies in memory"));
         assert_eq!(honest.unwrap(), Vec::<String>::new());
         let lying = measured(|number| number == 0, pass).unwrap();
         assert!(matches!(lying, Err(Failure::Refuted(_))), "{lying:?}");
@@ -68,9 +67,7 @@ fn operations_that_are_left_out_are_refuted() {
 
 #[test]
 fn what_was_not_made_by_the_operations_is_noticed() {
-    let Some(space) = on_disk() else {
-        return println!("skipped: the build lies in memory");
-    };
+    let space = or_skip!(on_disk().ok_or("the build lies in memory"));
     let creates = Creates {
         left_out: |_| false,
         synced: None,
@@ -87,9 +84,7 @@ fn what_was_not_made_by_the_operations_is_noticed() {
 
 #[test]
 fn an_fsync_of_something_else_is_refuted() {
-    let Some(space) = on_disk() else {
-        return println!("skipped: the build lies in memory");
-    };
+    let space = or_skip!(on_disk().ok_or("the build lies in memory"));
     let creates = Creates {
         left_out: |_| false,
         synced: Some(entries::open_directory(space.folder()).unwrap()),

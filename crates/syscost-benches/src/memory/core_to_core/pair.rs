@@ -249,6 +249,7 @@ pub(super) fn team<'t>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use syscost_sys::or_skip;
 
     #[test]
     fn only_messages_by_two_lines_use_two() {
@@ -260,24 +261,19 @@ mod tests {
             let is_one_line = line(lines.question()) == line(lines.answer());
             Ok::<_, Failure>((is_one_word, is_one_line))
         };
-        let words = match Method::ALL
-            .into_iter()
-            .map(lines_of)
-            .collect::<Result<Vec<_>, _>>()
-        {
-            Ok(words) => words,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let words = or_skip!(
+            Method::ALL
+                .into_iter()
+                .map(lines_of)
+                .collect::<Result<Vec<_>, _>>()
+        );
         assert_eq!(words, [(true, true), (false, false), (false, true)]);
     }
 
     #[test]
     fn both_sides_see_every_round_trip_of_either_method() {
         for method in Method::ALL {
-            let page = match Page::touched_here() {
-                Ok(page) => page,
-                Err(reason) => return println!("skipped: {reason}"),
-            };
+            let page = or_skip!(Page::touched_here());
             let lines = Arc::new(Lines { page, method });
             let theirs = Arc::clone(&lines);
             let replying = std::thread::spawn(move || theirs.reply());

@@ -103,13 +103,11 @@ impl From<Memory> for Area {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use syscost_sys::or_skip;
 
     #[test]
     fn pages_come_when_written_and_go_when_forgotten() {
-        let area = match Area::reserve(1 << 20, Pages::Small) {
-            Ok(area) => area,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let area = or_skip!(Area::reserve(1 << 20, Pages::Small));
         let present = |area: &Area| match area.look(0..area.pages()) {
             Ok(seen) => Some(seen.present),
             Err(reason) => {

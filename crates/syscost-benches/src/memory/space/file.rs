@@ -203,13 +203,11 @@ impl Drop for Mapped {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use syscost_sys::or_skip;
 
     #[test]
     fn pages_leave_the_tables_and_the_cache_and_come_back() {
-        let file = match FilePages::make(64) {
-            Ok(file) => file,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let file = or_skip!(FilePages::make(64));
         assert_eq!(file.cached().unwrap(), 64, "just written");
         file.read(7);
         file.unmap_pages().unwrap();
@@ -218,9 +216,7 @@ mod tests {
             Err(reason) => println!("skipped: {reason}"),
         }
         assert_eq!(file.cached().unwrap(), 64);
-        if let Err(reason) = file.device() {
-            return println!("skipped: {reason}");
-        }
+        or_skip!(file.device());
         file.drop_cache().unwrap();
         file.advise(Advice::Random).unwrap();
         file.read(7);
@@ -230,10 +226,7 @@ mod tests {
 
     #[test]
     fn a_parted_file_is_mapped_page_by_page() {
-        let file = match FilePages::make(64) {
-            Ok(file) => file,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let file = or_skip!(FilePages::make(64));
         file.part().unwrap();
         file.unmap_pages().unwrap();
         file.read(10);

@@ -28,7 +28,7 @@ use crate::witness::sockets;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "ICMP echo round-trip time (ping)",
-    tags: &["rtt", "network latency"],
+    tags: "rtt, network latency",
     expect: &[calls(Sysno::SENDTO), calls(Sysno::RECVFROM)],
     ..Benchmark::of::<OverNetwork<Row>>()
 };

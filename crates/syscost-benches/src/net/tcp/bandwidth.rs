@@ -53,22 +53,9 @@ use crate::witness::{messages, sockets, tasks};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP goodput: bulk throughput",
-    tags: &[
-        "tcp bandwidth",
-        "network bandwidth",
-        "network throughput",
-        "congestion control",
-        "sendfile",
-        "zero copy",
-        "msg_zerocopy",
-        "loopback",
-        "bw_tcp",
-        "iperf",
-        "iperf3",
-        "nuttcp",
-        "netperf TCP_STREAM",
-        "netperf TCP_SENDFILE",
-    ],
+    tags: "tcp bandwidth, network bandwidth, network throughput, congestion control, sendfile, \
+        zero copy, msg_zerocopy, loopback, bw_tcp, iperf, iperf3, nuttcp, netperf TCP_STREAM, \
+        netperf TCP_SENDFILE",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     roles: roles!(

@@ -36,14 +36,7 @@ use crate::witness::sockets;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP connection teardown",
-    tags: &[
-        "connection close",
-        "orderly close",
-        "orderly release",
-        "shutdown",
-        "fin",
-        "time_wait",
-    ],
+    tags: "connection close, orderly close, orderly release, shutdown, fin, time_wait",
     // What both ends do without closing is subtracted.
     expect: &[
         together(Sysno::SHUTDOWN, 1.0),

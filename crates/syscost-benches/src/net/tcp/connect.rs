@@ -46,16 +46,8 @@ use crate::witness::sockets;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP connection setup and teardown",
-    tags: &[
-        "connection establishment",
-        "handshake",
-        "three-way handshake",
-        "accept",
-        "time_wait",
-        "connection rate",
-        "lat_connect",
-        "netperf TCP_CC",
-    ],
+    tags: "connection establishment, handshake, three-way handshake, accept, time_wait, \
+        connection rate, lat_connect, netperf TCP_CC",
     revision: 2,
     ..Benchmark::of::<OverNetwork<Row>>()
 };

@@ -44,18 +44,8 @@ use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP round-trip latency",
-    tags: &[
-        "rtt",
-        "round-trip time",
-        "request/response",
-        "ping-pong",
-        "network latency",
-        "loopback",
-        "lat_tcp",
-        "netperf TCP_RR",
-        "sockperf",
-        "qperf tcp_lat",
-    ],
+    tags: "rtt, round-trip time, request/response, ping-pong, network latency, loopback, lat_tcp, \
+        netperf TCP_RR, sockperf, qperf tcp_lat",
     revision: 2,
     comes_first: true,
     roles: roles!(

@@ -47,18 +47,8 @@ use crate::witness::{sockets, tasks};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "UDP goodput",
-    tags: &[
-        "udp bandwidth",
-        "network bandwidth",
-        "network throughput",
-        "packet loss",
-        "packet rate",
-        "datagrams",
-        "iperf",
-        "iperf3",
-        "netperf UDP_STREAM",
-        "qperf udp_bw",
-    ],
+    tags: "udp bandwidth, network bandwidth, network throughput, packet loss, packet rate, \
+        datagrams, iperf, iperf3, netperf UDP_STREAM, qperf udp_bw",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     ..Benchmark::of::<OverNetwork<Row>>()

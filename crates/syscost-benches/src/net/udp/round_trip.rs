@@ -35,18 +35,8 @@ use crate::net::waiting::Waiting;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "UDP round-trip latency",
-    tags: &[
-        "rtt",
-        "round-trip time",
-        "request/response",
-        "ping-pong",
-        "network latency",
-        "loopback",
-        "lat_udp",
-        "netperf UDP_RR",
-        "sockperf",
-        "qperf udp_lat",
-    ],
+    tags: "rtt, round-trip time, request/response, ping-pong, network latency, loopback, lat_udp, \
+        netperf UDP_RR, sockperf, qperf udp_lat",
     revision: 2,
     comes_first: true,
     ..Benchmark::by::<OverNetwork<Row>, Datagrams>()

@@ -12,11 +12,7 @@ const ROUND_TRIPS: u64 = 200 + 500;
 
 pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
     title: "Function call, as published",
-    tags: &[
-        "procedure call",
-        "function call overhead",
-        "calling convention",
-    ],
+    tags: "procedure call, function call overhead, calling convention",
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     ..procedure::<FunctionCall>()
@@ -61,7 +57,7 @@ impl Measured for FunctionCall {
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "System call, as published",
-    tags: &["syscall", "null system call", "kernel entry"],
+    tags: "syscall, null system call, kernel entry",
     expect: &[calls(Sysno::GETPID), exactly(Counter::OtherSyscalls, 0.0)],
     measure: |plan| program("call_and_switch/system_call", RUNS * 500 * 32).measure(plan),
     ..PROCEDURE
@@ -69,7 +65,7 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
 
 pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
     title: "Thread switch by semaphores, as published",
-    tags: &["context switch", "semaphore", "ping-pong"],
+    tags: "context switch, semaphore, ping-pong",
     // How often a side sleeps, and not finds that the other has already answered, is a detail: what a
     // round trip is, the program claims.
     expect: &[exactly(

@@ -19,7 +19,7 @@ const READS: u64 = 100_000;
 
 pub(super) const CLOCK_READ: Benchmark = Benchmark {
     title: "Clock read: gettimeofday, as published",
-    tags: &["timer overhead", "vdso"],
+    tags: "timer overhead, vdso",
     expect: ANSWERED,
     measure: |plan| program("clock_read_switch/clock_read", READINGS).measure(plan),
     ..PROCEDURE
@@ -27,7 +27,7 @@ pub(super) const CLOCK_READ: Benchmark = Benchmark {
 
 pub(super) const LONG_STEPS: Benchmark = Benchmark {
     title: "Clock steps over 1 µs: gettimeofday, as published",
-    tags: &["clock granularity", "jitter"],
+    tags: "clock granularity, jitter",
     unit: Unit::Percent,
     quantity: Quantity::Level,
     // It measures what other tasks take of the CPU.
@@ -42,7 +42,7 @@ pub(super) const LONG_STEPS: Benchmark = Benchmark {
 
 pub(super) const LARGEST_STEP: Benchmark = Benchmark {
     title: "Largest clock step: gettimeofday, as published",
-    tags: &["clock granularity", "jitter", "os noise"],
+    tags: "clock granularity, jitter, os noise",
     // It measures what other tasks take of the CPU.
     ignores_interference: true,
     expect: ANSWERED,
@@ -52,7 +52,7 @@ pub(super) const LARGEST_STEP: Benchmark = Benchmark {
 
 pub(super) const READ_ZERO_BYTES: Benchmark = Benchmark {
     title: "Read of 0 bytes, as published",
-    tags: &["syscall", "system call", "kernel entry"],
+    tags: "syscall, system call, kernel entry",
     expect: &[calls(Sysno::READ)],
     ..procedure::<ReadZeroBytes>()
 };
@@ -85,7 +85,7 @@ impl Measured for ReadZeroBytes {
 
 pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
     title: "Process switch, as published",
-    tags: &["context switch", "ping-pong", "pipe"],
+    tags: "context switch, ping-pong, pipe",
     ..procedure::<ProcessSwitch>()
 };
 

@@ -51,7 +51,7 @@ impl Clock {
 
 pub(super) const LOOP: Benchmark = Benchmark {
     title: "Loop overhead: one turn of an empty loop, as published",
-    tags: &["loop overhead"],
+    tags: "loop overhead",
     // The clock is read twice per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
     ..procedure::<Loop>()
@@ -94,7 +94,7 @@ impl Measured for Loop {
 
 pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
     title: "Minimal function call, as published",
-    tags: &["procedure call", "function call overhead"],
+    tags: "procedure call, function call overhead",
     quantity: Quantity::Level,
     // The clock is read four times per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
@@ -108,7 +108,7 @@ pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
 
 pub(super) const CLOCK_INSIDE: Benchmark = Benchmark {
     title: "Function call with the clock inside the loop, as published",
-    tags: &["timer overhead", "function call overhead"],
+    tags: "timer overhead, function call overhead",
     expect: &[
         exactly(Counter::Syscall(Sysno::CLOCK_GETTIME), 2.0),
         exactly(Counter::OtherSyscalls, 0.0),
@@ -123,7 +123,7 @@ pub(super) const CLOCK_INSIDE: Benchmark = Benchmark {
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "Minimal system call, as published",
-    tags: &["syscall", "null system call", "kernel entry"],
+    tags: "syscall, null system call, kernel entry",
     quantity: Quantity::Level,
     // The clock is read four times per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
@@ -173,7 +173,7 @@ impl Measured for SystemCall {
 
 pub(super) const PIPE_WRITE_READ: Benchmark = Benchmark {
     title: "Write and read of a pipe, as published",
-    tags: &["pipe latency"],
+    tags: "pipe latency",
     expect: &[
         calls(Sysno::WRITE),
         calls(Sysno::READ),
@@ -189,7 +189,7 @@ pub(super) const PIPE_WRITE_READ: Benchmark = Benchmark {
 
 pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
     title: "Process switch, as published",
-    tags: &["context switch", "ping-pong", "pipe"],
+    tags: "context switch, ping-pong, pipe",
     // CPU time is not always less than elapsed time: it comes from another run.
     quantity: Quantity::Level,
     // Of a round trip, with its share of the first one, which is not timed, and of the child's report.
@@ -231,7 +231,7 @@ impl Measured for ProcessSwitch {
 
 pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
     title: "Thread switch by yields, as published",
-    tags: &["context switch", "sched_yield"],
+    tags: "context switch, sched_yield",
     // Two threads that run simultaneously use more CPU time than elapses.
     quantity: Quantity::Level,
     expect: &[
@@ -273,7 +273,7 @@ impl Measured for ThreadSwitch {
 
 pub(super) const YIELD_ALONE: Benchmark = Benchmark {
     title: "sched_yield of one task, as published",
-    tags: &["yield"],
+    tags: "yield",
     expect: &[calls(Sysno::SCHED_YIELD)],
     measure: |plan| {
         let program = program("switch_costs/yield_alone", ENTRIES);

@@ -14,7 +14,7 @@ const TASKS: u64 = 3 * 1_000;
 
 pub(super) const CLOCK_READ: Benchmark = Benchmark {
     title: "Timer overhead: two clock readings, as published",
-    tags: &["rdtsc", "time-stamp counter"],
+    tags: "rdtsc, time-stamp counter",
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     measure: |plan| program("three_costs/clock_read", CALLS).measure(plan),
     ..PROCEDURE
@@ -22,7 +22,7 @@ pub(super) const CLOCK_READ: Benchmark = Benchmark {
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "System call, as published",
-    tags: &["syscall", "setuid", "kernel entry"],
+    tags: "syscall, setuid, kernel entry",
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     ..procedure::<SystemCall>()
@@ -66,11 +66,7 @@ impl Measured for SystemCall {
 
 pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     title: "Procedure call, as published",
-    tags: &[
-        "function call",
-        "function call overhead",
-        "argument passing",
-    ],
+    tags: "function call, function call overhead, argument passing",
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     ..procedure::<ProcedureCall>()
@@ -102,7 +98,7 @@ impl Measured for ProcedureCall {
 
 pub(super) const TASK_CREATE: Benchmark = Benchmark {
     title: "Process and thread creation, as published",
-    tags: &["fork", "clone", "process creation", "thread creation"],
+    tags: "fork, clone, process creation, thread creation",
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::WAIT4),
@@ -145,7 +141,7 @@ impl Measured for TaskCreate {
 
 pub(super) const SWITCH: Benchmark = Benchmark {
     title: "Context switch, as published",
-    tags: &["process switch", "thread switch", "pipe"],
+    tags: "process switch, thread switch, pipe",
     quantity: Quantity::Level,
     expect: &[
         calls(Sysno::CLONE),

@@ -40,7 +40,7 @@ const COUNTED_BYTES: u64 = 1 << 20;
 
 pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
     title: "Timer overhead: time-stamp counter read, as published",
-    tags: &["rdtsc", "clock read"],
+    tags: "rdtsc, clock read",
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     measure: |plan| {
@@ -54,11 +54,7 @@ pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
 
 pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     title: "Procedure call, as published",
-    tags: &[
-        "function call",
-        "function call overhead",
-        "argument passing",
-    ],
+    tags: "function call, function call overhead, argument passing",
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     ..procedure::<ProcedureCall>()
@@ -92,7 +88,7 @@ impl Measured for ProcedureCall {
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "System call, as published",
-    tags: &["syscall", "null system call", "kernel entry"],
+    tags: "syscall, null system call, kernel entry",
     expect: &[calls(Sysno::GETPID), at_most(Counter::OtherSyscalls, 0.0)],
     measure: |plan| {
         let calls = thoroughly(&plan, MANY, CALLS);
@@ -105,7 +101,7 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
 
 pub(super) const TASK_CREATION: Benchmark = Benchmark {
     title: "Process and thread creation, as published",
-    tags: &["fork", "clone", "pthread_create"],
+    tags: "fork, clone, pthread_create",
     ..procedure::<TaskCreation>()
 };
 
@@ -149,7 +145,7 @@ impl Measured for TaskCreation {
 
 pub(super) const SWITCH: Benchmark = Benchmark {
     title: "Context switch by pipes, as published",
-    tags: &["ping-pong", "process switch", "thread switch"],
+    tags: "ping-pong, process switch, thread switch",
     // Of a round trip.
     expect: &[
         exactly(Counter::Syscall(Sysno::READ), 2.0),
@@ -203,7 +199,7 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
     // Trials shorter than published come after a round of the chain.
     revision: 2,
     title: "Memory access latency, as published",
-    tags: &["load latency", "pointer chasing"],
+    tags: "load latency, pointer chasing",
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     ..procedure::<MemoryAccess>()
@@ -260,7 +256,7 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
     // It is of a gigabyte, and its words are added up by code that was not optimised.
     revision: 2,
     title: "Memory bandwidth of two threads, as published",
-    tags: &["read bandwidth", "write bandwidth"],
+    tags: "read bandwidth, write bandwidth",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     // Of filling, and of the same in registers.
@@ -335,7 +331,7 @@ const TOUCHED: u64 = 20;
 
 pub(super) const PAGE_FAULT: Benchmark = Benchmark {
     title: "Major page fault of a mapped file, as published",
-    tags: &["major fault", "mmap"],
+    tags: "major fault, mmap",
     expect: &[within(Counter::MajorFaults, 0.9, 1.1)],
     ignores_interference: true,
     measure: |plan| {

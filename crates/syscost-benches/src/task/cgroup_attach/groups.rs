@@ -129,6 +129,7 @@ fn path_in_tree(groups: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use syscost_sys::or_skip;
 
     #[test]
     fn the_mount_of_version_2_is_found_beside_others() {
@@ -145,13 +146,7 @@ mod tests {
 
     #[test]
     fn nothing_is_left_behind() {
-        let groups = match Groups::new() {
-            Ok(groups) => groups,
-            Err(reason) => {
-                println!("skipped: {reason}");
-                return;
-            }
-        };
+        let groups = or_skip!(Groups::new());
         assert!(groups.holds(0).unwrap() && !groups.holds(1).unwrap());
         groups.attach(1).unwrap();
         assert!(groups.holds(1).unwrap() && !groups.holds(0).unwrap());

@@ -4,15 +4,14 @@ use super::*;
 use crate::memory::Pages;
 
 /// A stream over arrays of this many bytes.
-fn streaming(stream: Stream, simd: Simd, bytes: usize, operation: usize) -> Option<Streaming> {
+fn streaming(
+    stream: Stream,
+    simd: Simd,
+    bytes: usize,
+    operation: usize,
+) -> Result<Streaming, Unsupported> {
     let course = Course::new(stream, bytes, operation);
-    match Streaming::new(simd, course, Arrays::new(Pages::Small)) {
-        Ok(streaming) => Some(streaming),
-        Err(reason) => {
-            println!("skipped: {} {}: {reason}", stream.name(), simd.name());
-            None
-        }
-    }
+    Streaming::new(simd, course, Arrays::new(Pages::Small))
 }
 
 fn each(test: impl Fn(Stream, Simd)) {
@@ -31,9 +30,7 @@ fn every_stream_proves_itself_in_small_and_large_arrays() {
             (384 << 10, 1 << 20),
             (3 << 20, 512 << 10),
         ] {
-            let Some(streaming) = streaming(stream, simd, bytes, operation) else {
-                return;
-            };
+            let streaming = or_skip!(streaming(stream, simd, bytes, operation));
             assert!(
                 streaming.course.footprint() <= bytes && streaming.course.footprint() > bytes / 2
             );
@@ -76,9 +73,7 @@ fn every_stream_proves_itself_in_small_and_large_arrays() {
 #[test]
 fn a_stream_reports_its_parts_and_how_much_it_did() {
     each(|stream, simd| {
-        let Some(streaming) = streaming(stream, simd, 24 << 10, 24 << 10) else {
-            return;
-        };
+        let streaming = or_skip!(streaming(stream, simd, 24 << 10, 24 << 10));
         let expected = stream.is_vector().then_some(simd);
         assert_eq!(streaming.simd(), expected, "{}", streaming.instructions);
         streaming.run(3);
@@ -90,9 +85,7 @@ fn a_stream_reports_its_parts_and_how_much_it_did() {
 #[test]
 fn a_stream_that_did_not_run_or_not_far_enough_is_found_out() {
     each(|stream, simd| {
-        let Some(streaming) = streaming(stream, simd, 3 << 20, 384 << 10) else {
-            return;
-        };
+        let streaming = or_skip!(streaming(stream, simd, 3 << 20, 384 << 10));
         let expected = streaming.expected(4);
         // As if three quarters of the work were skipped.
         let sum = streaming.run(1);
@@ -109,7 +102,7 @@ fn a_stream_that_did_not_run_or_not_far_enough_is_found_out() {
 #[test]
 fn a_write_of_the_pass_before_is_found_out() {
     for stream in [Stream::Write, Stream::WriteNontemporal, Stream::Memset] {
-        let Some(streaming) = streaming(stream, Simd::Sse2, 8 << 10, 64 << 10) else {
+        let Ok(streaming) = streaming(stream, Simd::Sse2, 8 << 10, 64 << 10) else {
             continue;
         };
         streaming.expected(2);
@@ -150,10 +143,7 @@ fn a_short_stream_does_not_lead_long_ones_back_to_what_they_left_in_a_cache() {
         (128 << 10, 5, 128 << 10),
     ] {
         let course = Course::new(Stream::Read, bytes, 64 << 10);
-        let streaming = match Streaming::new(Simd::Sse2, course, arrays) {
-            Ok(streaming) => streaming,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
+        let streaming = or_skip!(Streaming::new(Simd::Sse2, course, arrays));
         for _ in 0..operations {
             assert_eq!(streaming.proved(), Ok(()));
         }
@@ -167,9 +157,7 @@ fn arrays_that_cannot_be_gotten_leave_those_there_are() {
     let course = |bytes| Course::new(Stream::Copy, bytes, 64 << 10);
     let mut arrays = Arrays::new(Pages::Small);
     assert_eq!(arrays.missing_bytes(course(128 << 10)), 128 << 10);
-    if let Err(reason) = arrays.get(course(128 << 10)) {
-        return println!("skipped: {reason}");
-    }
+    or_skip!(arrays.get(course(128 << 10)));
     assert!(arrays.get(course(usize::MAX >> 8)).is_err());
     assert_eq!(arrays.missing_bytes(course(128 << 10)), 0);
     // A memory that is too short is allocated anew as a whole.
@@ -192,9 +180,7 @@ fn the_fewest_cycles_follow_from_the_width_of_registers() {
 #[test]
 fn sums_are_those_of_the_words_and_words_are_plain_numbers_that_differ() {
     let mut arrays = Arrays::new(Pages::Small);
-    if let Err(reason) = arrays.get(Course::new(Stream::Read, 256 << 10, 256 << 10)) {
-        return println!("skipped: {reason}");
-    }
+    or_skip!(arrays.get(Course::new(Stream::Read, 256 << 10, 256 << 10)));
     for (first, words) in [(0, 8 << 10), (8 << 10, 16 << 10), (5, 1000)] {
         let sum = (first..first + words).fold(0, |sum: u64, index| sum.wrapping_add(word(index)));
         assert_eq!(arrays.sum(first, words), sum);

@@ -375,10 +375,7 @@ mod tests {
         for simd in [Simd::Sse2, Simd::Avx2, Simd::Avx512] {
             let vectors = 1024 / (8 * simd.lanes() as usize);
             for what in Stream::ALL.into_iter().filter(|what| what.is_vector()) {
-                let code = match stream(what, simd) {
-                    Ok(code) => code,
-                    Err(reason) => return println!("skipped: {reason}"),
-                };
+                let code = or_skip!(stream(what, simd));
                 let name = format!("{} {}", what.name(), simd.name());
                 // A stream that reads has two blocks: with and without a sum.
                 let loads = match what {

@@ -31,10 +31,7 @@ fn a_thing_goes_in_and_out_of_its_line() {
 
 #[test]
 fn only_regular_files_that_nobody_holds_are_swept() {
-    let Ok(here) = world() else {
-        println!("skipped: no /proc");
-        return;
-    };
+    let here = or_skip!(world(), "no /proc");
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let held = write_at(
@@ -109,10 +106,7 @@ fn keys_of_another_world_are_not_ours_to_remove() {
 
 #[test]
 fn things_are_removed_when_dropped_and_when_their_maker_was_killed() {
-    if world().is_err() {
-        println!("skipped: no /proc");
-        return;
-    }
+    or_skip!(world(), "no /proc");
     let file = scratch::file("test").unwrap();
     let path = file.path().to_owned();
     fs::write(&path, "x").unwrap();

@@ -5,19 +5,12 @@ use std::time::SystemTime;
 
 use super::*;
 
-/// A folder and the path of a tree in it; `None` where there are none.
-fn tree() -> Option<(tempfile::TempDir, Tree, PathBuf)> {
+/// A folder, a tree in it and the tree's path.
+fn tree() -> Result<(tempfile::TempDir, Tree, PathBuf), SystemError> {
     let parent = tempfile::tempdir().unwrap();
-    match tree_in(parent.path()) {
-        Ok(tree) => {
-            let path = parent.path().join(&tree.name);
-            Some((parent, tree, path))
-        }
-        Err(reason) => {
-            println!("skipped: {reason}");
-            None
-        }
-    }
+    let tree = tree_in(parent.path())?;
+    let path = parent.path().join(&tree.name);
+    Ok((parent, tree, path))
 }
 
 fn private(parent: &Path, name: &str) -> PathBuf {
@@ -33,9 +26,7 @@ fn marked(path: &Path) {
 
 #[test]
 fn a_tree_goes_with_all_that_is_in_it_and_nothing_else() {
-    let Some((parent, tree, path)) = tree() else {
-        return;
-    };
+    let (parent, tree, path) = or_skip!(tree());
     let kept = parent.path().join("kept");
     fs::create_dir(&kept).unwrap();
     fs::write(kept.join("file"), "theirs").unwrap();
@@ -50,9 +41,7 @@ fn a_tree_goes_with_all_that_is_in_it_and_nothing_else() {
 
 #[test]
 fn what_is_put_in_a_trees_place_is_neither_written_nor_removed() {
-    let Some((parent, tree, path)) = tree() else {
-        return;
-    };
+    let (parent, tree, path) = or_skip!(tree());
     let (aside, theirs) = (parent.path().join("aside"), parent.path().join("theirs"));
     let victim = parent.path().join("victim");
     fs::create_dir(&theirs).unwrap();
@@ -86,9 +75,7 @@ fn what_is_put_in_a_trees_place_is_neither_written_nor_removed() {
 #[test]
 fn a_tree_keeps_its_marker_until_all_else_is_gone() {
     let parent = tempfile::tempdir().unwrap();
-    let Ok(held) = Folder::at(parent.path()) else {
-        return println!("skipped: not written for this system");
-    };
+    let held = or_skip!(Folder::at(parent.path()), "not written for this system");
     let path = private(parent.path(), "syscost-1-0123456789abcdef");
     marked(&path);
     fs::write(path.join("file"), "ours").unwrap();
@@ -104,9 +91,7 @@ fn a_tree_keeps_its_marker_until_all_else_is_gone() {
 #[test]
 fn a_tree_without_its_marker_is_known_by_its_name_owner_and_record_or_age() {
     let parent = tempfile::tempdir().unwrap();
-    if Folder::at(parent.path()).is_err() {
-        return println!("skipped: not written for this system");
-    }
+    or_skip!(Folder::at(parent.path()), "not written for this system");
     let left = |name: &str| {
         let path = private(parent.path(), name);
         fs::write(path.join("file"), "x").unwrap();
@@ -138,9 +123,7 @@ fn a_tree_without_its_marker_is_known_by_its_name_owner_and_record_or_age() {
 
 #[test]
 fn a_tree_whose_maker_is_no_more_goes_without_a_record() {
-    let Some((parent, _alive, alive)) = tree() else {
-        return;
-    };
+    let (parent, _alive, alive) = or_skip!(tree());
     let left = private(parent.path(), "syscost-1-a");
     marked(&left);
     fs::write(left.join("file"), "ours").unwrap();
@@ -164,9 +147,7 @@ fn a_tree_whose_maker_is_no_more_goes_without_a_record() {
 
 #[test]
 fn more_than_there_is_room_for_is_refused() {
-    let Some((_parent, tree, _)) = tree() else {
-        return;
-    };
+    let (_parent, tree, _) = or_skip!(tree());
     let reason = tree.room_for(u64::MAX / 2).unwrap_err().to_string();
     println!("{reason}");
     assert!(reason.contains("must stay free"), "{reason}");

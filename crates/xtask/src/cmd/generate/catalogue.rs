@@ -121,10 +121,7 @@ fn benchmark_section(benchmark: &Entry) -> String {
     };
     text.push_str(&section("Evidence", &capitalised(&claims)));
     if !benchmark.tags.is_empty() {
-        text.push_str(&section(
-            "Search terms",
-            &format!("{}.", benchmark.tags.join(", ")),
-        ));
+        text.push_str(&section("Search terms", &format!("{}.", benchmark.tags)));
     }
     text
 }
@@ -321,7 +318,7 @@ mod tests {
             benchmarks: &[
                 Benchmark {
                     title: "A call",
-                    tags: &["kernel entry", "lat_one"],
+                    tags: "kernel entry, lat_one",
                     ..Benchmark::of::<Call>()
                 }
                 .named("some.call", SOURCE),

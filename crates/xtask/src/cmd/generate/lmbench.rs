@@ -52,7 +52,7 @@ mod tests {
         name: "some",
         title: "of them",
         benchmarks: &[Benchmark {
-            tags: &["kernel entry", "lat_one"],
+            tags: "kernel entry, lat_one",
             ..Benchmark::DEFAULT
         }
         .named("some.call", "")],
