@@ -4,27 +4,19 @@ mod directories;
 
 use std::collections::BTreeMap;
 
-use syscost_results::row_name;
+use syscost_results::run::{Clock, Config, Noise, Warning};
 use syscost_results::{
-    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Role, Run, SCHEMA_VERSION,
-    Status, Unit, Verdict,
-    run::{Clock, Config, Noise, Tool, Warning},
+    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Role, Run, Status, Unit, Verdict,
+    fixture, row_name,
 };
 
 pub(crate) use directories::of_directories;
 
 /// The run.
 pub(crate) fn run() -> Run {
+    let whole = fixture::run("20261121T080000Z-1", measurements());
     Run {
-        schema_version: SCHEMA_VERSION,
-        tool: Tool {
-            name: "syscost".to_owned(),
-            version: "0.1.0".to_owned(),
-        },
-        id: "20261121T080000Z-1".to_owned(),
-        started: "2026-11-21T08:00:00Z".to_owned(),
         duration_s: 54.2,
-        complete: true,
         machine: Machine {
             cpu_model: "Imaginary CPU 9000".to_owned(),
             cpus_online: 2,
@@ -33,33 +25,29 @@ pub(crate) fn run() -> Run {
             ..Machine::default()
         },
         clock: Clock {
-            source: "tsc".to_owned(),
             ghz: 2.596,
             step_ns: 0.77,
             read_ns: 12.3,
             drift_ppm: Some(0.2),
-            ..Clock::default()
+            ..whole.clock
         },
         core_ghz: Some(3.693),
         noise: vec![core(0, 12.0, None), core(1, 62.0, Some(43.0))],
         config: Config {
             profile: "standard".to_owned(),
             budget_s: 60.0,
-            seed: 1,
-            cpus: vec![1],
             min_rounds: 9,
             max_rounds: 17,
             samples_per_round: 30,
             worker_start_ms: Some(2.1),
-            ..Config::default()
+            ..whole.config
         },
         warnings: vec![Warning {
             code: "steal".to_owned(),
             message: "the hypervisor took 0.4 % of the time".to_owned(),
             advice: "Measure on a machine of its own, or when the host is quiet.".to_owned(),
         }],
-        measurements: measurements(),
-        ..Run::default()
+        ..whole
     }
 }
 

@@ -1,11 +1,11 @@
-//! Simulated runs for tests.
+//! Made-up runs, for the tests of whatever reads documents: in this crate and in those that depend on it.
 
 use crate::run::{Clock, Config, Tool};
 use crate::stats::order;
 use crate::{Better, Estimate, Measurement, Role, RoundSamples, Run, SCHEMA_VERSION, Status, Unit};
 
 /// A run of these rows.
-pub(crate) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
+pub fn run(id: &str, measurements: Vec<Measurement>) -> Run {
     Run {
         schema_version: SCHEMA_VERSION,
         tool: Tool {
@@ -40,12 +40,12 @@ pub(crate) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
 }
 
 /// A run of one row with these samples by process.
-pub(crate) fn run_of(processes: &[Vec<f64>]) -> Run {
+pub fn run_of(processes: &[Vec<f64>]) -> Run {
     run("one", vec![row("syscall.null", processes.to_vec())])
 }
 
 /// A row that stands for this.
-pub(crate) fn of_role(role: Role, name: &str, value: f64) -> Measurement {
+pub fn of_role(role: Role, name: &str, value: f64) -> Measurement {
     Measurement {
         roles: vec![role],
         ..row(name, vec![vec![value; 2]; 6])
@@ -53,7 +53,7 @@ pub(crate) fn of_role(role: Role, name: &str, value: f64) -> Measurement {
 }
 
 /// A row with these samples by process.
-pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
+pub fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
     let medians: Vec<f64> = processes
         .iter()
         .filter_map(|values| order::median(values))
@@ -94,13 +94,22 @@ pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
     }
 }
 
+/// A row of which only this number is known.
+pub fn valued(name: &str, value: f64) -> Measurement {
+    Measurement {
+        title: "A".to_owned(),
+        samples: None,
+        ..row(name, vec![vec![value]; 6])
+    }
+}
+
 /// A standard normal value, as the sum of twelve uniform ones.
-pub(crate) fn normal(rng: &mut fastrand::Rng) -> f64 {
+pub fn normal(rng: &mut fastrand::Rng) -> f64 {
     (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
 }
 
 /// Processes around `level` with these relative standard deviations between and within processes.
-pub(crate) fn noisy(
+pub fn noisy(
     level: f64,
     count: usize,
     between: f64,

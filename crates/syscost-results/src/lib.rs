@@ -28,8 +28,7 @@ pub mod directory;
 pub mod document;
 pub mod estimate;
 mod evidence;
-#[cfg(test)]
-mod fixture;
+pub mod fixture;
 pub mod history;
 pub mod machine;
 pub mod measurement;

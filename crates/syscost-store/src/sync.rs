@@ -333,28 +333,21 @@ pub fn fingerprint(machine: &Machine) -> String {
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::{Directory, fixture};
+
     use super::*;
 
     /// A run with this row, whose directory `ssd` has a file system of this kind.
     fn run(name: &str, filesystem: &str) -> Run {
-        let document = serde_json::json!({
-            "schema_version": 1, "tool": {"name": "syscost", "version": "0.1.0"},
-            "id": "1", "started": "2026-01-01T08:00:00Z", "duration_s": 1.5, "complete": true,
-            "machine": {},
-            "clock": {"source": "tsc", "ghz": 2.6, "step_ns": 0.7, "read_ns": 12.3, "drift_ppm": null, "health": []},
-            "noise": [], "warnings": [],
-            "directories": [{"label": "ssd", "path": "/a", "filesystem": filesystem, "source": "/dev/vda"}],
-            "config": {
-                "profile": "quick", "budget_s": 9.0, "seed": 1, "cpus": [1], "selectors": [],
-                "min_rounds": 6, "max_rounds": 6, "samples_per_round": 20, "worker_start_ms": null,
-                "resumed": 0
-            },
-            "measurements": [{
-                "name": name, "id": syscost_results::row_name::id(name), "case": {}, "title": "A", "flags": [], "evidence": [], "unit": "ns", "better": "lower",
-                "status": "ok", "estimate": {"rounds": 6, "samples": 6}
-            }]
-        });
-        serde_json::from_value(document).expect("it is a run")
+        Run {
+            directories: vec![Directory {
+                label: "ssd".to_owned(),
+                filesystem: filesystem.to_owned(),
+                source: "/dev/vda".to_owned(),
+                ..Directory::default()
+            }],
+            ..fixture::run("1", vec![fixture::valued(name, 1.0)])
+        }
     }
 
     #[test]

@@ -6,32 +6,16 @@ mod store;
 use std::fs;
 
 use crate::{Index, Store};
-use serde_json::{Value, json};
+use serde_json::Value;
+use syscost_results::fixture;
 use tempfile::TempDir;
 
 /// A document with one row, measured on day `day` of 2026-01.
 pub(super) fn document(day: u32, host: &str, median: f64) -> Value {
-    json!({
-        "schema_version": 1, "tool": {"name": "syscost", "version": "0.1.0"},
-        "id": id(day), "started": format!("{}T08:00:00Z", date(day)), "duration_s": 1.5, "complete": true,
-        "machine": {"hostname": host, "cpu_model": "Imaginary", "build": {"profile": "release"}},
-        "clock": {"source": "tsc", "ghz": 2.6, "step_ns": 0.7, "read_ns": 12.3, "drift_ppm": null, "health": []},
-        "core_ghz": null, "noise": [],
-        "config": {
-            "profile": "quick", "budget_s": 9.0, "seed": 1, "cpus": [1], "selectors": [], "min_rounds": 6,
-            "max_rounds": 6, "samples_per_round": 20, "worker_start_ms": null, "resumed": 0
-        },
-        "warnings": [],
-        "measurements": [{
-            "name": "a.b{c=d}", "id": "a.b", "case": {"c": "d"}, "title": "A", "unit": "ns", "better": "lower",
-            "status": "ok", "reason": null,
-            "estimate": {
-                "median": median, "ci95_low": median, "ci95_high": median, "min": 1.0, "mad": 0.5, "p99": null,
-                "raw_median": null, "rounds": 6, "samples": 6
-            },
-            "core_cycles": null, "flags": [], "evidence": []
-        }]
-    })
+    let mut run = fixture::run(&id(day), vec![fixture::valued("a.b{c=d}", median)]);
+    run.started = format!("{}T08:00:00Z", date(day));
+    (run.machine.hostname, run.machine.cpu_model) = (host.to_owned(), "Imaginary".to_owned());
+    serde_json::to_value(run).expect("JSON")
 }
 
 pub(super) fn date(day: u32) -> String {

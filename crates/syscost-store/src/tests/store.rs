@@ -176,6 +176,9 @@ fn tags_outlive_the_index_and_find_runs() {
 const FOLDER: &str = "SYSCOST_TEST_FOLDER";
 const WRITER: &str = "SYSCOST_TEST_WRITER";
 
+/// The name of the test that follows.
+const NAME: &str = "tests::store::processes_that_write_at_once_lose_nothing";
+
 #[test]
 fn processes_that_write_at_once_lose_nothing() {
     const WRITERS: u32 = 4;
@@ -195,7 +198,7 @@ fn processes_that_write_at_once_lose_nothing() {
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
             Command::new(&program)
-                .args(["--exact", "processes_that_write_at_once_lose_nothing"])
+                .args(["--exact", NAME])
                 .env(FOLDER, store.folder())
                 .env(WRITER, writer.to_string())
                 .stdout(std::process::Stdio::null())

@@ -23,6 +23,7 @@ fn rounds(run: &Value, name: &str) -> Vec<u64> {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_slowdown_in_an_environment_is_found() {
     let program = Program::new();
     let files = ["a", "b"].map(|side| program.folder().join(format!("{side}.json")));
@@ -77,6 +78,7 @@ fn another_build_measures_its_side_and_a_stranger_is_refused() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn ctrl_c_compares_what_is_done() {
     let program = Program::new();
     let files = ["a", "b"].map(|side| program.folder().join(format!("{side}.json")));

@@ -3,30 +3,29 @@
 use crate::common::{Ending, Program};
 
 #[test]
-fn an_unknown_selector_is_bad_usage_and_names_the_nearest() {
-    Program::new().run("run syscall.nul").says(
-        2,
-        "nothing is called `syscall.nul`; did you mean `syscall.null`",
-    );
-}
-
-#[test]
-fn a_wrong_value_is_bad_usage_and_names_those_there_are() {
+fn bad_usage_says_what_there_is_instead() {
     let program = Program::new();
-    for arguments in [
-        "run timing.sleep{delay=60us}",
-        "run timing.sleep --case delay=60us",
-        "list timing.sleep --case delay=60us",
-        "ab timing.sleep --case delay=60us",
-        "explain timing.sleep{delay=60us}",
-    ] {
-        program.run(arguments).says(
+    let no_journal = program.put("no.journal", "{\"half\":");
+    let resume = format!("run --resume {no_journal}");
+    let delays = "timing.sleep has no delay=60us; there are delay=50us, 1ms";
+    for (arguments, code, words) in [
+        (
+            "run syscall.nul",
             2,
-            "timing.sleep has no delay=60us; there are delay=50us, 1ms",
-        );
+            "nothing is called `syscall.nul`; did you mean `syscall.null`",
+        ),
+        ("explain syscal.null", 2, "`syscall.null`"),
+        ("run timing.sleep{delay=60us}", 2, delays),
+        ("run timing.sleep --case delay=60us", 2, delays),
+        ("list timing.sleep --case delay=60us", 2, delays),
+        ("ab timing.sleep --case delay=60us", 2, delays),
+        ("explain timing.sleep{delay=60us}", 2, delays),
+        ("list timing.sleep --case delay", 2, "such as size=64K"),
+        ("run syscall.null --cpus 4095", 2, "CPU 4095 cannot be used"),
+        (&resume, 1, "is not a journal this version can resume"),
+    ] {
+        program.run(arguments).says(code, words);
     }
-    let output = program.run("list timing.sleep --case delay");
-    assert!(output.err.contains("such as size=64K"));
 }
 
 #[test]
@@ -66,13 +65,6 @@ fn procedures_of_studies_are_listed_behind_what_else_words_find() {
         ids[own..].iter().all(|id| id.starts_with("study.")),
         "{ids:?}"
     );
-}
-
-#[test]
-fn an_unknown_id_is_not_explained() {
-    Program::new()
-        .run("explain syscal.null")
-        .says(2, "`syscall.null`");
 }
 
 #[test]
@@ -244,23 +236,6 @@ fn the_output_of_the_doctor_fits_the_terminal() {
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
-}
-
-#[test]
-fn a_cpu_that_is_not_there_is_refused() {
-    Program::new()
-        .run("run syscall.null --cpus 4095")
-        .says(2, "CPU 4095 cannot be used");
-}
-
-#[test]
-fn a_resumed_file_must_be_a_journal() {
-    let program = Program::new();
-    let path = program.folder().join("no.journal");
-    std::fs::write(&path, "{\"half\":").expect("write");
-    program
-        .run(&format!("run --resume {}", path.display()))
-        .says(1, "is not a journal this version can resume");
 }
 
 #[test]

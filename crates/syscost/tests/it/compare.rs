@@ -63,46 +63,6 @@ fn cycles_leave_out_what_the_frequency_did() {
 }
 
 #[test]
-fn the_verdict_comes_first_then_what_changed_then_a_line_for_each_group() {
-    let (program, run) = program();
-    keep(&program, "new", &slowed(&run, 1.2));
-    let text = compare(&program, "base.json new.json").out;
-    let (first, _) = text.split_once('\n').expect("lines");
-    assert!(first.contains("rows compared: 1 worse, 0 better"), "{text}");
-    let (before, after) = text.split_once("1.20x slower").expect("a changed row");
-    assert!(!before.contains("groups"), "{text}");
-    assert!(
-        after.contains("groups") && after.contains("  syscall"),
-        "{text}"
-    );
-}
-
-#[test]
-fn every_format_says_the_same() {
-    let (program, run) = program();
-    keep(&program, "new", &slowed(&run, 1.2));
-    let document = compare(&program, "base.json new.json --format json").json();
-    let row = &document["rows"][0];
-    assert_eq!(
-        (&row["name"], &row["verdict"]),
-        (&json!(ROW), &json!("worse"))
-    );
-    for field in ["base", "new", "ratio", "ci95_low", "ci95_high", "margin"] {
-        assert!(row[field].is_f64(), "{field}: {row}");
-    }
-    let text = compare(&program, "base.json new.json --format markdown").out;
-    assert!(text.starts_with("**"), "{text}");
-    assert!(text.contains(&format!("| `{ROW}` |")), "{text}");
-    let written = compare(&program, "base.json new.json -o out.txt");
-    assert_eq!(written.succeeded().out, "");
-    let written = fs::read_to_string(program.folder().join("out.txt")).expect("written");
-    assert!(
-        written.contains("1.20x slower") && !written.contains('\u{1b}'),
-        "{written}"
-    );
-}
-
-#[test]
 fn a_changed_definition_is_refused_by_name() {
     let (program, mut run) = program();
     run["measurements"][0]["revision"] = json!(9);
@@ -119,26 +79,14 @@ fn a_changed_definition_is_refused_by_name() {
 }
 
 #[test]
-fn a_comparison_says_how_large_a_change_it_could_have_found() {
+fn a_comparison_lists_how_large_a_change_it_could_have_found() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
-    let text = compare(&program, "base.json new.json").out;
-    assert!(
-        text.contains("could have found changes of 2.0 % in half of the rows"),
-        "{text}"
-    );
-    assert!(!text.contains("power: "), "{text}");
-    let text = compare(&program, "base.json new.json --power")
-        .succeeded()
-        .out;
-    let (_, list) = text
-        .split_once("power: the smallest change")
-        .expect("a list");
-    let line = list
-        .lines()
-        .find(|line| line.contains(ROW))
-        .expect("the row");
-    assert!(line.ends_with("2.0 %"), "{list}");
+    let text = compare(&program, "base.json new.json --power").succeeded();
+    let list = text.out.split("power: the smallest change").nth(1);
+    let mut list = list.expect("a list").lines();
+    let line = list.find(|line| line.contains(ROW)).expect("the row");
+    assert!(line.ends_with("2.0 %"), "{line}");
     let document = compare(&program, "base.json new.json --format json").json();
     let detectable = document["rows"][0]["detectable"].as_f64().expect("a share");
     assert!((0.02..0.021).contains(&detectable), "{document}");
@@ -176,6 +124,8 @@ fn several_runs_are_pooled_but_none_twice() {
 fn the_extension_of_the_output_selects_the_format() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
+    let printed = compare(&program, "base.json new.json --format markdown").out;
+    assert!(printed.starts_with("**"), "{printed}");
     for (file, begins) in [
         ("c.html", "<!DOCTYPE html>"),
         ("c.json", "{"),
@@ -201,6 +151,7 @@ fn what_cannot_be_done_says_what_to_do() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_run_is_measured_and_compared_in_one_go() {
     let (program, run) = program();
     // The base took a thousandth of the time, so that any measurement on this machine is slower.

@@ -1,7 +1,6 @@
 //! Use in a terminal: completions, colours, silence, formats of `show`, the pager, and which run a
 //! name refers to.
 
-use std::fs;
 use std::process::Command;
 
 use crate::common::{Ended, Ending, Program, stamped};
@@ -9,9 +8,7 @@ use serde_json::{Value, json};
 
 /// Stores a run of that day.
 fn keep(program: &Program, (id, run): (String, Value)) -> String {
-    let folder = program.folder().join("syscost/runs");
-    fs::create_dir_all(&folder).expect("a folder");
-    fs::write(folder.join(format!("{id}.json")), run.to_string()).expect("written");
+    program.keep(&run);
     id
 }
 
@@ -156,9 +153,9 @@ fn show_has_forms_for_programs() {
 /// What a program prints on a terminal of its own; `None`, with a message, if none can be made.
 fn on_a_terminal(program: &Program, pager: &str) -> Option<String> {
     let line = format!("{} show", env!("CARGO_BIN_EXE_syscost"));
-    let output = Command::new("script")
+    let output = program
+        .confine(&mut Command::new("script"))
         .args(["-qec", &line, "/dev/null"])
-        .env("XDG_DATA_HOME", program.folder())
         .env("PAGER", pager)
         .env_remove("NO_COLOR")
         .output()
@@ -183,9 +180,7 @@ fn a_terminal_gets_the_pager_and_never_nothing() {
         );
     }
     // A pager that ends with an error has shown the text all the same.
-    let script = program.folder().join("pager");
-    fs::write(&script, "cat\nexit 3\n").expect("a script");
-    let failing = format!("sh {}", script.display());
+    let failing = format!("sh {}", program.put("pager", "cat\nexit 3\n"));
     let failed = on_a_terminal(&program, &failing).expect("as before");
     assert_eq!(failed.matches("c=d").count(), 1, "{failed}");
     assert!(failed.contains("PAGER=cat"), "{failed}");

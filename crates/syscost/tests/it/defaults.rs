@@ -3,18 +3,15 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Ended, Ending, Program, RUN};
+use crate::common::{Ended, Ending, Program, recorded};
 
 /// A data directory with these runs, alike but for their ids.
 fn with_runs(ids: &[&str]) -> Program {
     let program = Program::new();
-    let folder = program.folder().join("syscost/runs");
-    fs::create_dir_all(&folder).expect("a folder");
-    let document = fs::read_to_string(RUN).expect("the fixture");
     for id in ids {
-        let mut run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+        let mut run = recorded();
         run["id"] = (*id).into();
-        fs::write(folder.join(format!("{id}.json")), run.to_string()).expect("written");
+        program.keep(&run);
     }
     program
 }
@@ -110,9 +107,9 @@ fn what_a_pipe_gets_is_as_wide_as_the_terminal_beside_it() {
         "stty rows 30 cols 70 <&2; {} show {OLD} syscall.null | cat >out.txt",
         env!("CARGO_BIN_EXE_syscost")
     );
-    let output = Command::new("script")
+    let output = program
+        .confine(&mut Command::new("script"))
         .args(["-qec", &line, "/dev/null"])
-        .env("XDG_DATA_HOME", program.folder())
         .env_remove("COLUMNS")
         .current_dir(program.folder())
         .output();

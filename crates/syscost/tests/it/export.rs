@@ -4,10 +4,10 @@ mod recipe;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Program, RUN, rows};
+use crate::common::{Program, measured, recorded, rows};
 use crate::readers::{fed, missing, python, starts};
 use recipe::{assert_recipe, recipe};
 use serde_json::{Value, json};
@@ -15,15 +15,14 @@ use serde_json::{Value, json};
 /// A real run as a document, with a row of every status, and texts that every format has to escape.
 struct Exported {
     program: Program,
-    document: PathBuf,
+    document: String,
     run: Value,
 }
 
 impl Exported {
     fn new() -> Self {
         let program = Program::new();
-        let mut run = program
-            .json("run syscall.null timing.core_frequency --profile quick --no-save --format json");
+        let mut run = measured(false);
         run["machine"]["hostname"] = json!("=host, \"quoted\" \\ back");
         let samples = run["measurements"][0]["samples"].clone();
         let numbers = run["measurements"][0]["estimate"].clone();
@@ -51,8 +50,7 @@ impl Exported {
         .collect();
         let all = run["measurements"].as_array_mut().expect("rows");
         all.extend(made);
-        let document = program.folder().join("run.json");
-        fs::write(&document, run.to_string()).expect("written");
+        let document = program.put("run.json", run.to_string());
         Exported {
             program,
             document,
@@ -60,15 +58,11 @@ impl Exported {
         }
     }
 
-    fn document(&self) -> &str {
-        self.document.to_str().expect("text")
-    }
-
     /// The output of the export.
     fn text(&self, format: &str) -> String {
         let output = self
             .program
-            .run(&format!("export {} --format {format}", self.document()));
+            .run(&format!("export {} --format {format}", self.document));
         assert!(output.code == Some(0), "{format}: {}", output.err);
         output.out
     }
@@ -83,7 +77,7 @@ fn duckdb_reads_the_parquet_tables() {
         .program
         .run(&format!(
             "export {} --format parquet -o {path}",
-            exported.document()
+            exported.document
         ))
         .succeeded();
     assert!(output.out.is_empty());
@@ -322,40 +316,13 @@ fn every_json_line_fits_its_schema() {
 }
 
 #[test]
-fn bencher_gets_its_metric_format() {
-    let exported = Exported::new();
-    let read: Value = serde_json::from_str(&exported.text("bencher")).expect("JSON");
-    // The format as documented by Bencher, with nothing else allowed.
-    let number = json!({"type": "number"});
-    let metric = json!({
-        "type": "object",
-        "required": ["value"],
-        "additionalProperties": false,
-        "properties": {"value": number, "lower_value": number, "upper_value": number},
-    });
-    let schema = json!({
-        "type": "object",
-        "additionalProperties": {"type": "object", "minProperties": 1, "additionalProperties": metric},
-    });
-    let schema = jsonschema::validator_for(&schema).expect("a schema");
-    assert!(schema.is_valid(&read), "{read}");
-    for row in rows(&exported.run) {
-        let name = row["name"].as_str().expect("text");
-        if row["unit"] == "ns" && row["status"] == "ok" {
-            assert_eq!(read[name]["latency"]["value"], row["estimate"]["median"]);
-        }
-        assert_eq!(read.get(name).is_some(), row["status"] == "ok", "{name}");
-    }
-}
-
-#[test]
 fn a_file_is_what_would_be_printed_and_others_may_read_it() {
     use std::os::unix::fs::PermissionsExt;
     let exported = Exported::new();
     for format in ["csv", "markdown", "jsonl", "openmetrics", "bencher", "ktap"] {
         let file = exported.program.folder().join(format);
         let path = file.to_str().expect("text");
-        let document = exported.document();
+        let document = &exported.document;
         let output = exported.program.run(&format!(
             "export {document} --format {format} --output {path}"
         ));
@@ -365,19 +332,17 @@ fn a_file_is_what_would_be_printed_and_others_may_read_it() {
             exported.text(format)
         );
         let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode();
-        assert_eq!(mode(&file), mode(&exported.document));
+        assert_eq!(mode(&file), mode(Path::new(&exported.document)));
     }
 }
 
 #[test]
 fn what_cannot_be_exported_is_reported_in_a_line() {
     let exported = Exported::new();
-    let document = exported.document();
-    let other = exported.program.folder().join("other.json");
+    let document = &exported.document;
     let mut run = exported.run.clone();
     run["id"] = json!("20260101T000000Z-other");
-    fs::write(&other, run.to_string()).expect("written");
-    let other = other.to_str().expect("text");
+    let other = exported.program.put("other.json", run.to_string());
     let folder = exported.program.folder().join("no/such");
     let nowhere = folder.to_str().expect("text");
     for (arguments, wanted) in [
@@ -412,8 +377,7 @@ fn what_cannot_be_exported_is_reported_in_a_line() {
 #[test]
 fn the_notebook_draws_the_medians_of_an_export() {
     let program = Program::new();
-    let text = fs::read_to_string(RUN).expect("the fixture");
-    let mut run: Value = serde_json::from_str(&text).expect("JSON");
+    let mut run = recorded();
     // Latencies of memory: two of pages of 2 MiB, one without a number.
     let like = rows(&run)
         .iter()
@@ -438,10 +402,9 @@ fn the_notebook_draws_the_medians_of_an_export() {
         latency("1M", "skipped", 12.5),
         latency("16K", "ok", 1.25),
     ]);
-    let document = program.folder().join("run.json");
-    fs::write(&document, run.to_string()).expect("written");
+    let document = program.put("run.json", run.to_string());
     let [csv, figure] = ["memory.csv", "memory.pdf"].map(|name| program.folder().join(name));
-    let export = format!("export {} memory.latency", document.display());
+    let export = format!("export {document} memory.latency");
     program
         .run(&format!("{export} --format csv -o {}", csv.display()))
         .succeeded();

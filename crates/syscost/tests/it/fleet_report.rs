@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Ended, Program, RUN};
+use crate::common::{Ended, Program, recorded};
 use serde_json::{Value, json};
 
 /// A run of one of several machines that differ by up to half a percent; what begins with `slow.0` takes `slow.1` times as long.
 fn document(machine: u32, day: u32, slow: (&str, f64)) -> Value {
-    let text = fs::read_to_string(RUN).expect("the recorded run");
-    let mut run: Value = serde_json::from_str(&text).expect("JSON");
+    let mut run = recorded();
     run["id"] = json!(format!("202611{day:02}T120000.000Z-{machine:06}"));
     run["started"] = json!(format!("2026-11-{day:02}T12:00:00Z"));
     run["machine"]["hostname"] = json!(format!("node{machine:02}"));

@@ -1,7 +1,6 @@
 //! The stored runs as people use them: listed, followed, tagged, pruned.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::common::{Ending, Program, stamped};
@@ -11,22 +10,15 @@ use serde_json::Value;
 /// more.
 fn with_runs(count: u32) -> Program {
     let program = Program::new();
-    let folder = runs(&program);
-    fs::create_dir_all(&folder).expect("made");
     for day in 0..count {
         let median = f64::from(day % 3) + if day < 20 { 100.0 } else { 120.0 };
-        let (id, document) = stamped(day, median);
-        fs::write(folder.join(format!("{id}.json")), document.to_string()).expect("written");
+        program.keep(&stamped(day, median).1);
     }
     program
 }
 
-fn runs(program: &Program) -> PathBuf {
-    program.folder().join("syscost/runs")
-}
-
 fn files(program: &Program) -> usize {
-    fs::read_dir(runs(program)).map_or(0, Iterator::count)
+    fs::read_dir(program.folder().join("syscost/runs")).map_or(0, Iterator::count)
 }
 
 #[test]
@@ -34,7 +26,7 @@ fn the_latest_run_that_has_a_row_is_shown_where_a_later_one_lacks_it() {
     let program = with_runs(3);
     let (id, document) = stamped(3, 7.0);
     let other = document.to_string().replace("a.b", "e.f");
-    fs::write(runs(&program).join(format!("{id}.json")), other).expect("written");
+    program.put(&format!("syscost/runs/{id}.json"), other);
     let shown = program.run("show latest a.b").says(0, "20260103");
     let shown = shown.says(0, "has no row called a.b").out;
     assert!(shown.contains("a.b") || shown.contains("{c=d}"), "{shown}");
@@ -50,10 +42,9 @@ fn the_latest_run_that_has_a_row_is_shown_where_a_later_one_lacks_it() {
 #[test]
 fn a_metric_of_all_machines_has_a_line_for_each() {
     let program = with_runs(3);
-    let (id, mut document) = stamped(3, 250.0);
+    let (_, mut document) = stamped(3, 250.0);
     document["machine"]["hostname"] = "node07".into();
-    let path = runs(&program).join(format!("{id}.json"));
-    fs::write(path, document.to_string()).expect("written");
+    program.keep(&document);
     let shown = program.run("history show a.b --all-machines").succeeded();
     assert!(
         shown.out.contains("2 machines, the middle one 176 ns"),
@@ -79,7 +70,7 @@ fn files_that_are_no_stored_run_do_not_hide_the_latest() {
     let program = with_runs(3);
     let (newest, document) = stamped(2, 7.0);
     let write = |name: &str, content: &str| {
-        fs::write(runs(&program).join(name), content).expect("written");
+        program.put(&format!("syscost/runs/{name}"), content);
     };
     let whole = document.to_string();
     let page = program.folder().join("page.html").display().to_string();
@@ -108,8 +99,7 @@ fn files_that_are_no_stored_run_do_not_hide_the_latest() {
     assert_eq!(list["runs"][0]["tags"], serde_json::json!(["mine"]));
     // Where none can be read, the reason is the newest one's.
     let only = Program::new();
-    fs::create_dir_all(runs(&only)).expect("made");
-    fs::write(runs(&only).join("1.json"), "{").expect("written");
+    only.put("syscost/runs/1.json", "{");
     only.run("show").says(1, "1.json");
 }
 
@@ -149,11 +139,7 @@ fn without_runs_the_list_says_what_to_do_and_makes_no_folder() {
 #[test]
 fn the_newest_run_comes_first_and_a_damaged_file_is_said_once() {
     let program = with_runs(3);
-    fs::write(
-        runs(&program).join("broken.json"),
-        "{\"schema_version\": 1,",
-    )
-    .expect("written");
+    program.put("syscost/runs/broken.json", "{\"schema_version\": 1,");
     let output = program.run("history list --format json");
     let list = output.json();
     assert_eq!(
@@ -237,38 +223,4 @@ fn a_tagged_run_is_found_and_not_pruned() {
     let old = "history prune --older-than 1h --yes --format json";
     assert_eq!(program.json(old)["removed"], true);
     assert_eq!(files(&program), 0);
-}
-
-#[test]
-fn a_damaged_index_is_built_anew() {
-    let program = with_runs(2);
-    program.run("history").succeeded();
-    let index = program.folder().join("syscost/index.sqlite");
-    let mut bytes = fs::read(&index).expect("it is there");
-    bytes[..4096].fill(0x5a);
-    fs::write(&index, bytes).expect("written");
-    let output = program.run("history --format json").succeeded();
-    let list = output.json();
-    assert_eq!(ids(&list).len(), 2);
-    assert!(index.with_extension("sqlite.damaged").exists());
-}
-
-#[test]
-fn an_index_of_a_newer_version_is_refused_in_one_line() {
-    let program = with_runs(1);
-    program.run("history").succeeded();
-    let index = program.folder().join("syscost/index.sqlite");
-    let mut bytes = fs::read(&index).expect("read");
-    // The header's user version, big-endian, is at byte 60.
-    bytes[60..64].copy_from_slice(&7u32.to_be_bytes());
-    fs::write(&index, &bytes).expect("written");
-    let output = program.run("history");
-    assert_eq!(output.code, Some(1));
-    let error = output.err;
-    assert!(
-        error.contains("index.sqlite was written by a newer syscost (version 7, this one knows 1)"),
-        "{error}"
-    );
-    assert_eq!(error.lines().count(), 1);
-    assert_eq!(fs::read(&index).expect("read"), bytes);
 }

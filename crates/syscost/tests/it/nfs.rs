@@ -48,6 +48,7 @@ fn ended(mut child: Child) -> Ended {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn the_ladder_is_measured_and_nothing_is_left() {
     let program = Program::new();
     let server = NfsServer::start();
@@ -133,6 +134,7 @@ fn dripping() -> std::net::SocketAddr {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_server_that_drips_neither_holds_a_run_nor_hides_an_interrupt() {
     let program = Program::new();
     let export = format!("nfs://{}/", dripping());
@@ -167,6 +169,7 @@ fn a_server_that_drips_neither_holds_a_run_nor_hides_an_interrupt() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_server_that_stops_in_the_middle_costs_rows_and_no_hang() {
     let program = Program::new();
     let mut server = NfsServer::start();
@@ -192,6 +195,7 @@ fn a_server_that_stops_in_the_middle_costs_rows_and_no_hang() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn what_a_killed_run_leaves_the_next_one_removes() {
     let program = Program::new();
     let server = NfsServer::start();

@@ -5,16 +5,18 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
+use crate::common::Program;
+
 #[test]
 fn a_binary_that_is_removed_or_replaced_meanwhile_costs_nothing() {
     for replaced in [false, true] {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let binary = folder.path().join("syscost");
+        let program = Program::new();
+        let binary = program.folder().join("syscost");
         fs::copy(env!("CARGO_BIN_EXE_syscost"), &binary).expect("copied");
-        let mut child = Command::new(&binary)
+        let mut child = program
+            .confine(&mut Command::new(&binary))
             .args(["run", "--profile", "quick", "--no-save"])
             .args(["syscall.umask", "syscall.null{call=getppid}", "timing.loop"])
-            .env("XDG_DATA_HOME", folder.path())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

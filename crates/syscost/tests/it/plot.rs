@@ -1,6 +1,6 @@
 //! `syscost plot` on a real run.
 
-use crate::common::{Program, RUN};
+use crate::common::{Program, RUN, recorded};
 use serde_json::Value;
 
 #[test]
@@ -60,8 +60,8 @@ fn pictures_for_papers_have_the_size_that_is_asked_for() {
 fn several_runs_are_drawn_in_one_chart() {
     let program = Program::new();
     // The same machine an hour later, twice as slow.
-    let text_of_run = std::fs::read_to_string(RUN).expect("the fixture");
-    let mut later: Value = serde_json::from_str(&text_of_run).expect("JSON");
+    let recorded = recorded();
+    let mut later = recorded.clone();
     later["id"] = "later".into();
     later["started"] = "2030-01-02T03:04:05Z".into();
     for row in later["measurements"].as_array_mut().expect("rows") {
@@ -95,7 +95,6 @@ fn several_runs_are_drawn_in_one_chart() {
     assert_eq!(numbers.out.matches(">System call</text>").count(), 1);
 
     // Runs of the same minute are told apart by their ids.
-    let recorded: Value = serde_json::from_str(&text_of_run).expect("JSON");
     (later["id"], later["started"]) = ("again".into(), recorded["started"].clone());
     std::fs::write(&file, later.to_string()).expect("written");
     let numbers = program.run(&format!("plot {both} numbers -o -"));

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::{Program, RUN};
+use crate::common::{Program, recorded};
 use crate::readers::{fed, missing, python, starts};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -161,10 +161,8 @@ fn template(program: &Program, name: &str) -> std::path::PathBuf {
 fn fleet(program: &Program) -> std::path::PathBuf {
     let folder = program.folder().join("fleet");
     fs::create_dir(&folder).expect("made");
-    let recorded: Value =
-        serde_json::from_slice(&fs::read(RUN).expect("a recorded run")).expect("JSON");
     for number in 1..=7 {
-        let mut run = recorded.clone();
+        let mut run = recorded();
         run["id"] = json!(format!("run-{number}"));
         run["machine"]["hostname"] = json!(format!("n{number}"));
         let is_slow = number >= 6;
@@ -254,8 +252,7 @@ fn a_slow_host_raises_an_alert_and_a_doubtful_row_does_not() {
             ],
         }],
     });
-    let file = program.folder().join("tests.yml");
-    fs::write(&file, tests.to_string()).expect("written");
+    let file = program.put("tests.yml", tests.to_string()).into();
     for (task, file) in [("check", &rules), ("test", &file)] {
         let mut promtool = Command::new("promtool");
         promtool.args([task, "rules"]).arg(file);

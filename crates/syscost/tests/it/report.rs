@@ -4,7 +4,7 @@ mod charts;
 mod reading;
 
 use crate::common::browser::Browser;
-use crate::common::{Program, RUN};
+use crate::common::{Program, RUN, recorded};
 
 /// Writes the page of these runs and returns its path.
 fn report(program: &Program, arguments: &str) -> String {
@@ -30,18 +30,6 @@ fn the_page_explains_its_benchmarks() {
     assert!(page.len() < 400_000, "the page has {} bytes", page.len());
 }
 
-#[test]
-fn a_missing_run_is_reported_in_one_line() {
-    let program = Program::new();
-    let output = program.run("report nothing.json -o x.html");
-    assert_eq!(output.code, Some(2));
-    let text = output.err;
-    assert!(
-        text.contains("nothing.json") && text.lines().count() == 1,
-        "{text}"
-    );
-}
-
 /// A browser; `None`, with a message, if the test is skipped. CI requires one.
 fn browser() -> Option<Browser> {
     let browser = Browser::start();
@@ -62,12 +50,10 @@ fn a_page_of_a_comparison_is_as_silent_and_filters() {
     };
     let program = Program::new();
     let file = program.folder().join("c.html").display().to_string();
-    let document = std::fs::read_to_string(RUN).expect("the fixture");
-    let run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
-    let other = program.folder().join("other.json");
-    let id = run["id"].as_str().expect("an id");
-    std::fs::write(&other, document.replace(id, "another")).expect("written");
-    let compare = format!("compare {RUN} {} -o {file}", other.display());
+    let mut run = recorded();
+    run["id"] = "another".into();
+    let other = program.put("other.json", run.to_string());
+    let compare = format!("compare {RUN} {other} -o {file}");
     program.run(&compare).succeeded();
     for (width, scheme) in [(1400, "light"), (400, "dark")] {
         browser.open(&file, width, scheme);
@@ -88,18 +74,10 @@ fn a_page_of_a_comparison_is_as_silent_and_filters() {
 #[test]
 fn rows_over_time_come_from_the_kept_runs() {
     let program = Program::new();
-    let document = std::fs::read_to_string(RUN).expect("the fixture");
-    let folder = program.folder().join("syscost/runs");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
-    let id = run["id"].as_str().expect("an id");
     for number in 0..3 {
-        let id_of = format!("2026010{}T000000Z-00000{number}", number + 1);
-        std::fs::write(
-            folder.join(format!("{id_of}.json")),
-            document.replace(id, &id_of),
-        )
-        .expect("written");
+        let mut run = recorded();
+        run["id"] = format!("2026010{}T000000Z-00000{number}", number + 1).into();
+        program.keep(&run);
     }
     let file = report(&program, "latest --history");
     let page = std::fs::read_to_string(file).expect("the page");
@@ -183,8 +161,7 @@ fn a_long_page_opens_the_group_a_link_leads_to() {
         return;
     };
     let program = Program::new();
-    let document = std::fs::read_to_string(RUN).expect("the fixture");
-    let mut run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+    let mut run = recorded();
     let rows = run["measurements"].as_array_mut().expect("rows");
     for (index, mut row) in rows.clone().into_iter().enumerate().cycle().take(250) {
         let name = row["name"].as_str().expect("a name").to_owned();
@@ -197,9 +174,7 @@ fn a_long_page_opens_the_group_a_link_leads_to() {
         row["case"]["more"] = (rows.len() + index).to_string().into();
         rows.push(row);
     }
-    let long = program.folder().join("long.json");
-    std::fs::write(&long, run.to_string()).expect("written");
-    let file = report(&program, &long.display().to_string());
+    let file = report(&program, &program.put("long.json", run.to_string()));
     browser.open(&file, 1400, "light");
     let open =
         "[...document.querySelectorAll('.group > details')].filter(group => group.open).length";

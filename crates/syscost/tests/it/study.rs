@@ -36,25 +36,24 @@ fn with_study(text: &str) -> (Program, String) {
 }
 
 #[test]
-fn every_published_study_is_listed_and_shown_with_its_figures() {
+fn every_published_study_is_shown_with_its_figures_on_80_columns() {
     let program = Program::new();
-    let list = program.run("study list").out;
-    for study in STUDIES
-        .iter()
-        .map(|text| Study::parse(text).expect("a study"))
-    {
+    let printed = |words: &str| {
+        let text = program.command(words).env("COLUMNS", "80").ended().out;
+        let too_long = text.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(too_long, None, "{words}");
+        text
+    };
+    let list = printed("study list");
+    for study in STUDIES {
+        let study = Study::parse(study).expect("a study");
         assert!(list.contains(&study.id), "{list}");
-        let shown = program.run(&format!("study show {}", study.id)).out;
+        let shown = printed(&format!("study show {}", study.id));
         for machine in &study.machines {
-            assert!(shown.contains(&machine.id), "{}", study.id);
+            assert!(shown.contains(&machine.id), "{}: {}", study.id, machine.id);
         }
-        for quantity in &study.quantities {
-            assert!(
-                shown.contains(&quantity.title),
-                "{}: {}",
-                study.id,
-                quantity.id
-            );
+        for one in &study.quantities {
+            assert!(shown.contains(&one.title), "{}: {}", study.id, one.id);
         }
     }
 }
@@ -178,22 +177,7 @@ fn every_count_that_a_published_study_names_is_one_of_its_row() {
 }
 
 #[test]
-fn studies_fit_a_terminal_of_80_columns() {
-    let program = Program::new();
-    let mut all = vec!["study list".to_owned()];
-    let ids = STUDIES
-        .iter()
-        .map(|study| Study::parse(study).expect("a study").id);
-    all.extend(ids.map(|id| format!("study show {id}")));
-    for words in all {
-        let shown = program.command(&words).env("COLUMNS", "80").ended();
-        for line in shown.out.lines() {
-            assert!(line.chars().count() <= 80, "{words:?}: {line}");
-        }
-    }
-}
-
-#[test]
+#[ignore = "machine suite"]
 fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
     let program = Program::new();
     let output = program.run("study run call-and-switch --profile quick --format json");
@@ -223,6 +207,7 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_study_without_time_for_its_published_figures_is_incomplete_and_says_once_which() {
     let program = Program::new();
     let output = program.run("study run whole-system --budget 4 --no-save");

@@ -2,19 +2,16 @@
 
 use std::fs;
 
-use crate::common::{Program, RUN};
+use crate::common::{Program, recorded};
 use serde_json::Value;
 
 /// The runs of two machines in the program's directory.
 fn two_runs(program: &Program) -> [String; 2] {
-    let kept = fs::read_to_string(RUN).expect("the fixture");
     ["alpha", "beta"].map(|host| {
-        let mut run: Value = serde_json::from_str(&kept).expect("a run");
+        let mut run = recorded();
         run["id"] = Value::from(format!("run-of-{host}"));
         run["machine"]["hostname"] = Value::from(host);
-        let path = program.folder().join(format!("{host}.json"));
-        fs::write(&path, run.to_string()).expect("a file");
-        path.display().to_string()
+        program.put(&format!("{host}.json"), run.to_string())
     })
 }
 
@@ -127,13 +124,11 @@ fn the_ending_of_a_file_is_its_format_and_a_folder_is_a_report_to_hand_in() {
 #[test]
 fn a_run_writes_a_document_to_a_file_and_a_report_into_a_folder() {
     let program = Program::new();
-    let study = program.folder().join("mine.toml");
     let of_mine = "id = \"mine\"\ntitle = \"Mine\"\nsource = \"A note\"\nabout = \"A loop.\"\n\
                    question = [\"What is it?\"]\n\n[[quantity]]\nid = \"null\"\ntitle = \"getppid\"\n\
                    table = \"System calls\"\nunit = \"ns\"\nprocedure = \"A loop.\"\n\
                    ours = \"syscall.null{call=getppid}\"\n";
-    fs::write(&study, of_mine).expect("a file");
-    let study = study.display().to_string();
+    let study = program.put("mine.toml", of_mine);
     let run = |to: &str| {
         let path = program.folder().join(to).display().to_string();
         let run = format!("study run {study} --profile quick -o {path}");

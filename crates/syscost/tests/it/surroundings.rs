@@ -32,6 +32,7 @@ fn a_parent_that_ignores_the_end_of_children_changes_nothing() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn signals_that_the_parent_blocks_are_not_blocked_here() {
     let script =
         "env --block-signal true 2>/dev/null || { echo skip: no env --block-signal >&2; exit; }
@@ -58,6 +59,7 @@ fn a_niced_run_says_so() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_parents_timer_slack_is_not_that_of_programs() {
     let script = "echo 20000000 2>/dev/null >/proc/$$/timerslack_ns ||
             { echo skip: no timerslack_ns >&2; exit; }
@@ -84,6 +86,7 @@ const LATE_TRACER: &str = "strace -o /dev/null true 2>/dev/null ||
     strace -f -e trace=none -o /dev/null -p $child 2>/dev/null & wait $child";
 
 #[test]
+#[ignore = "machine suite"]
 fn what_a_tracer_saw_is_not_confirmed() {
     let Some(run) = run(LATE_TRACER, "syscall.null syscall.umask") else {
         return;
@@ -98,6 +101,7 @@ fn what_a_tracer_saw_is_not_confirmed() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn counters_that_a_parent_holds_are_warned_of() {
     let script = "perf stat -o /dev/null true 2>/dev/null ||
             { echo skip: no perf, or not allowed >&2; exit; }
@@ -124,6 +128,7 @@ const OTHER_MALLOC: &str = "code='void *__libc_malloc(unsigned long); void __lib
     LD_PRELOAD=$PWD/other.so exec $run";
 
 #[test]
+#[ignore = "machine suite"]
 fn an_allocator_that_was_loaded_first_is_not_the_c_librarys() {
     let name = "memory.malloc{size=64,from=heap,touched=no}";
     let Some(run) = run(OTHER_MALLOC, &format!("'{name}'")) else {
@@ -152,6 +157,7 @@ const PROCESSES_ONLY: &str =
     exec unshare --mount --pid --fork bash -c \"$script\"' && exec \"$@\"' inner $run";
 
 #[test]
+#[ignore = "machine suite"]
 fn a_proc_that_shows_processes_only_costs_no_scratch_files() {
     let rows_of_files = "'fs.read{cache=warm,size=4K}' 'memory.page_fault{kind=file_warm}'";
     let Some(run) = run(PROCESSES_ONLY, rows_of_files) else {
@@ -166,6 +172,7 @@ fn a_proc_that_shows_processes_only_costs_no_scratch_files() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn without_a_loopback_interface_connections_are_unsupported() {
     let script = "unshare --net true 2>/dev/null || { echo skip: no namespaces >&2; exit; }
                   exec unshare --net $run";
@@ -184,6 +191,7 @@ const FOREIGN_PROC: &str = "unshare --pid --fork true 2>/dev/null ||
     exec unshare --pid --fork $run";
 
 #[test]
+#[ignore = "machine suite"]
 fn another_namespaces_proc_is_no_evidence() {
     // Numbers of processes are those of others there: their switches, namespaces and CPUs.
     let selectors = "switch.futex 'task.namespace{op=setns,kind=uts}' memory.page_fault";
@@ -208,6 +216,7 @@ const ANOTHERS_CPUS: &str = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//')
         exec taskset -c $last \"$@\"' inner";
 
 #[test]
+#[ignore = "machine suite"]
 fn a_cpu_that_the_list_of_those_online_lacks_is_still_ones_own() {
     let script = format!("{ANOTHERS_CPUS} $run");
     let Some(run) = run(&script, "syscall.umask 'ipc.round_trip{via=pipe,size=1}'") else {
@@ -224,6 +233,7 @@ fn a_cpu_that_the_list_of_those_online_lacks_is_still_ones_own() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_cpu_outside_of_the_first_set_is_measured_when_it_is_named() {
     let script = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//')
                   [ \"$last\" != 0 ] || { echo skip: one CPU >&2; exit; }
@@ -251,6 +261,7 @@ const SHRINKING: &str = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//'); [ \"$last\
     wait $child; code=$?; exit $code";
 
 #[test]
+#[ignore = "machine suite"]
 fn a_set_of_cpus_that_shrinks_in_mid_run_costs_no_rows() {
     let Some(run) = run(SHRINKING, "syscall.null syscall.stat syscall.select") else {
         return;
@@ -265,6 +276,7 @@ fn a_set_of_cpus_that_shrinks_in_mid_run_costs_no_rows() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_crash_on_purpose_leaves_no_core_file() {
     let program = Program::new();
     let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Why there is no test bed.
 #[derive(Debug)]
@@ -74,6 +75,13 @@ impl fmt::Display for Failure {
             }
         }
     }
+}
+
+/// Waits until no other test of this process makes links, disks or clusters, or measures on them:
+/// two at once would disturb each other.
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The result; prints `skipped: why` and returns `None` if this machine cannot provide it.

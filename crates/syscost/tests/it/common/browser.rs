@@ -1,8 +1,12 @@
 //! A real browser, driven over its own protocol through two pipes.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -24,7 +28,7 @@ pub(crate) struct Browser {
     /// What the page must not do: errors, and requests other than for its own file.
     pub(crate) complaints: Vec<String>,
     own: String,
-    _profile: TempDir,
+    pub(crate) profile: TempDir,
 }
 
 impl Browser {
@@ -50,7 +54,12 @@ impl Browser {
                 "--disable-background-networking",
                 "--remote-debugging-pipe",
             ])
+            .arg("--disable-breakpad")
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            .env("TMPDIR", profile.path())
+            .env("XDG_CONFIG_HOME", profile.path())
+            .env("XDG_CACHE_HOME", profile.path())
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -66,7 +75,7 @@ impl Browser {
             messages: 0,
             complaints: Vec::new(),
             own: String::new(),
-            _profile: profile,
+            profile,
         };
         let target = browser.call("Target.createTarget", json!({"url": "about:blank"}));
         let id = &target["targetId"];
@@ -134,7 +143,6 @@ impl Browser {
         match message["method"].as_str() {
             Some("Runtime.exceptionThrown") => self.complaints.push(params.to_string()),
             Some("Runtime.consoleAPICalled") => self.complaints.push(params.to_string()),
-            // A veth device leaves segments whole; by default a TUN device does not.
             Some("Log.entryAdded") => self.complaints.push(params["entry"].to_string()),
             Some("Network.requestWillBeSent") => {
                 let url = params["request"]["url"].as_str().unwrap_or_default();
@@ -150,8 +158,16 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Only the process started here; its children end with it.
-        let _ = self.child.kill();
+        // Those that it started are in its group. While one of them lives it may still write into the
+        // profile, which then could not be removed.
+        let group = Pid::from_child(&self.child);
+        let _ = kill_process_group(group, Signal::KILL);
         let _ = self.child.wait();
+        for _ in 0..1000 {
+            if test_kill_process_group(group).is_err() {
+                break;
+            }
+            sleep(Duration::from_millis(5));
+        }
     }
 }

@@ -1,14 +1,17 @@
-//! Runs the real binary with a separate data directory.
+//! Runs the real binary with directories of its own, which vanish with the test.
 
 pub(crate) mod browser;
 pub(crate) mod comparing;
 pub(crate) mod nfs;
 pub(crate) mod server;
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 use serde_json::Value;
+use syscost_results::fixture;
 use tempfile::TempDir;
 
 /// A real run, recorded on another machine.
@@ -17,16 +20,35 @@ pub(crate) const RUN: &str = concat!(
     "/../../fixtures/runs/quick.json"
 );
 
-/// A data directory, and the binary that stores its runs there.
+/// The same as a document.
+pub(crate) fn recorded() -> Value {
+    serde_json::from_slice(&fs::read(RUN).expect("the recorded run")).expect("JSON")
+}
+
+/// What this machine measured of cheap rows, once for all tests: of null system calls, or also the
+/// frequency, which is no time.
+pub(crate) fn measured(only_calls: bool) -> Value {
+    static MEASURED: OnceLock<Value> = OnceLock::new();
+    let run = "run syscall.null timing.core_frequency --profile quick --no-save --format json";
+    let mut run = MEASURED.get_or_init(|| Program::new().json(run)).clone();
+    if only_calls {
+        run["config"]["selectors"] = serde_json::json!(["syscall.null"]);
+        let rows = run["measurements"].as_array_mut().expect("rows");
+        rows.retain(|row| row["id"] == "syscall.null");
+    }
+    run
+}
+
+/// A directory for data, caches and temporary files, and the binary that keeps to it.
 pub(crate) struct Program {
     folder: TempDir,
 }
 
 impl Program {
     pub(crate) fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().expect("a temporary folder"),
-        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir(folder.path().join("tmp")).expect("a folder in it");
+        Self { folder }
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -38,9 +60,36 @@ impl Program {
         let mut command = Command::new(env!("CARGO_BIN_EXE_syscost"));
         command
             .args(arguments.split_whitespace())
-            .env("XDG_DATA_HOME", self.folder.path())
             .env_remove("NO_COLOR");
+        self.confine(&mut command);
         command
+    }
+
+    /// Has a command write into this directory only.
+    pub(crate) fn confine<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command
+            .env("XDG_DATA_HOME", self.folder())
+            .env("XDG_CACHE_HOME", self.folder())
+            .env("TMPDIR", self.temporary())
+    }
+
+    /// Where it has its temporary files.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.folder().join("tmp")
+    }
+
+    /// Keeps a document as the program keeps a run.
+    pub(crate) fn keep(&self, run: &Value) {
+        let id = run["id"].as_str().expect("an id");
+        self.put(&format!("syscost/runs/{id}.json"), run.to_string());
+    }
+
+    /// Writes a file, and the folders it is in; returns its path.
+    pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.folder().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(&path, content).expect("written");
+        path.display().to_string()
     }
 
     pub(crate) fn run(&self, arguments: &str) -> Ended {
@@ -50,11 +99,11 @@ impl Program {
     /// The output of a shell script in which `$syscost` is the binary, run in the data directory;
     /// `None`, with a message, if there is no such shell.
     pub(crate) fn script(&self, shell: &[&str], text: &str) -> Option<Ended> {
-        let output = Command::new(shell[0])
+        let output = self
+            .confine(&mut Command::new(shell[0]))
             .args(&shell[1..])
             .args(["-c", text])
             .env("syscost", env!("CARGO_BIN_EXE_syscost"))
-            .env("XDG_DATA_HOME", self.folder())
             .current_dir(self.folder())
             .output()
             .inspect_err(|error| println!("skipped: {}: {error}", shell[0]));
@@ -67,8 +116,8 @@ impl Program {
     }
 
     /// The journals of unfinished runs.
-    pub(crate) fn journals(&self) -> Vec<std::path::PathBuf> {
-        std::fs::read_dir(self.folder.path().join("syscost/journals"))
+    pub(crate) fn journals(&self) -> Vec<PathBuf> {
+        fs::read_dir(self.folder.path().join("syscost/journals"))
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
             .unwrap_or_default()
     }
@@ -151,26 +200,8 @@ pub(crate) fn rows(run: &Value) -> &Vec<Value> {
 pub(crate) fn stamped(day: u32, median: f64) -> (String, Value) {
     let (month, day_of_month) = (1 + day / 31, 1 + day % 31);
     let id = format!("2026{month:02}{day_of_month:02}T120000Z-{day}");
-    let document = serde_json::json!({
-        "schema_version": 1, "tool": {"name": "syscost", "version": "0.1.0"},
-        "id": id, "started": format!("2026-{month:02}-{day_of_month:02}T12:00:00Z"), "duration_s": 1.5, "complete": true,
-        "machine": {"hostname": "here", "cpu_model": "Imaginary", "build": {"profile": "release"}},
-        "clock": {"source": "tsc", "ghz": 2.6, "step_ns": 0.7, "read_ns": 12.3, "drift_ppm": null, "health": []},
-        "core_ghz": null, "noise": [],
-        "config": {
-            "profile": "quick", "budget_s": 9.0, "seed": 1, "cpus": [1], "selectors": [], "min_rounds": 6,
-            "max_rounds": 6, "samples_per_round": 20, "worker_start_ms": null, "resumed": 0
-        },
-        "warnings": [],
-        "measurements": [{
-            "name": "a.b{c=d}", "id": "a.b", "case": {"c": "d"}, "title": "A", "unit": "ns", "better": "lower",
-            "status": "ok", "reason": null,
-            "estimate": {
-                "median": median, "ci95_low": median, "ci95_high": median, "min": 1.0, "mad": 0.5, "p99": null,
-                "raw_median": null, "rounds": 6, "samples": 6
-            },
-            "core_cycles": null, "flags": [], "evidence": []
-        }]
-    });
-    (id, document)
+    let mut run = fixture::run(&id, vec![fixture::valued("a.b{c=d}", median)]);
+    run.started = format!("2026-{month:02}-{day_of_month:02}T12:00:00Z");
+    (run.machine.hostname, run.machine.cpu_model) = ("here".to_owned(), "Imaginary".to_owned());
+    (id, serde_json::to_value(run).expect("JSON"))
 }

@@ -7,13 +7,13 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::disks::{Disk, Kind, on};
-use super::{BYTES, clean, directory, run, text, turn};
+use super::{BYTES, clean, directory, run, text};
 use crate::common::{Ending, Program, rows};
 use crate::tool;
 
 #[test]
+#[ignore = "machine suite"]
 fn a_disk_that_becomes_read_only_ends_no_run() {
-    let _turn = turn();
     on(Kind::Ext4, BYTES, "", |disk| {
         let program = Program::new();
         let mut child = start(&program, disk, "10");
@@ -31,8 +31,8 @@ fn a_disk_that_becomes_read_only_ends_no_run() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn what_a_killed_run_left_is_gone_with_the_next_run() {
-    let _turn = turn();
     on(Kind::Ext4, BYTES, "", |disk| {
         let program = Program::new();
         kill_midway(&program, disk);
@@ -48,8 +48,8 @@ fn what_a_killed_run_left_is_gone_with_the_next_run() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn what_a_killed_run_left_is_gone_with_clean_also_when_its_record_is_lost() {
-    let _turn = turn();
     on(Kind::Ext4, BYTES, "", |disk| {
         let program = Program::new();
         let strange = disk.path().join("syscost-1-a");
@@ -59,7 +59,7 @@ fn what_a_killed_run_left_is_gone_with_clean_also_when_its_record_is_lost() {
             let left = disk.content();
             assert_eq!(left.len(), 2, "{left:?}");
             if !keeps_record {
-                remove_records(program.folder());
+                remove_records(&program.temporary());
             }
             let listed = clean(&program, &["--dry-run"]);
             let tree = left
@@ -88,14 +88,13 @@ fn what_a_killed_run_left_is_gone_with_clean_also_when_its_record_is_lost() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_resumed_run_keeps_its_directories_and_is_refused_where_they_lie_on_something_else() {
-    let _turn = turn();
     let program = Program::new();
     let resume = || {
         let journal = program.journals().remove(0).display().to_string();
         program
             .command(&format!("run --resume {journal} --no-save --format json"))
-            .env("TMPDIR", program.folder())
             .ended()
     };
     on(Kind::Ext4, BYTES, "", |disk| {
@@ -140,7 +139,6 @@ fn start(program: &Program, disk: &Disk, budget: &str) -> Child {
         .command(&format!(
             "run fs.read --profile careful --budget {budget} {directory}"
         ))
-        .env("TMPDIR", program.folder())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -170,7 +168,7 @@ fn kill_midway(program: &Program, disk: &Disk) {
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
         // Its workers end after it; until then they may create or remove files.
-        while !running_in(program.folder()).is_empty() {
+        while !running_in(&program.temporary()).is_empty() {
             sleep(Duration::from_millis(2));
         }
         if disk.content().len() > others {

@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use super::disks::{Kind, on};
 use super::groups::{GRANTED, Group, Limit};
-use super::turn;
-use crate::tool::unless_skipped;
+use crate::tool::{turn, unless_skipped};
 
 /// The document of a run in a control group, which must end well.
 fn document(group: &Group, command: &mut Command) -> Value {
@@ -37,6 +36,7 @@ fn number(row: &Value, key: &str) -> f64 {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
     let _turn = turn();
     const BYTES: u64 = 256 << 20;
@@ -67,8 +67,8 @@ fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn reads_that_a_group_limits_reach_a_plateau() {
-    let _turn = turn();
     const LIMIT: u32 = 500;
     on(Kind::Ext4, 1 << 30, "", |disk| {
         let Some(group) = unless_skipped(Group::new(&limit_of(&disk.path(), LIMIT)), GRANTED)

@@ -4,20 +4,17 @@
 //! Creating one requires root (CAP_NET_ADMIN and CAP_SYS_ADMIN) and iproute2. If this machine does
 //! not allow it, tests print `skipped: why`.
 
-mod figures;
 mod hold;
 pub(crate) mod namespace;
 pub(crate) mod pair;
 mod relay;
 mod running;
-mod traffic;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::Command;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -37,8 +34,6 @@ pub(crate) const DEVICE: &str = "link0";
 const MIN_MTU_IPV6: u32 = 1280;
 /// Number of links of this process so far.
 static COUNT: AtomicU8 = AtomicU8::new(0);
-/// Held by the test that measures: two tests at once would disturb each other.
-static TURN: Mutex<()> = Mutex::new(());
 
 /// How often a time is measured that a busy machine may lengthen but never shorten.
 const TRIES: usize = 6;
@@ -241,9 +236,7 @@ impl Link {
     /// A command that runs a program at this end, in the process that is started, through `ip netns
     /// exec`.
     pub(crate) fn command(&self, side: Side, program: &str) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", self.end(side).name(), program]);
-        command
+        self.end(side).command(program)
     }
 
     /// Takes the far end down: the near one keeps its address and route, but receives nothing more.
@@ -278,11 +271,6 @@ impl Link {
         set.unwrap_or_else(|failure| panic!("{failure}"));
     }
 
-    /// The MTU that the kernel reports.
-    pub(crate) fn mtu(&self, side: Side) -> u64 {
-        self.device(side)["mtu"].as_u64().expect("an MTU")
-    }
-
     /// Bytes that have arrived at this end, headers included.
     pub(crate) fn received_bytes(&self, side: Side) -> u64 {
         let device = self.device(side);
@@ -301,9 +289,4 @@ impl Link {
 /// The last part of an address.
 fn host(side: Side) -> u8 {
     side as u8 + 1
-}
-
-/// Waits until no other test of this process is measuring.
-pub(crate) fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,17 +2,22 @@
 
 use std::fs::{self, File};
 use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
+use super::{DEVICE, Link, Running, Shape, Side};
 use crate::tool::{Failure, require, run};
 
 /// The directory in which ip(8) keeps them.
 const FOLDER: &str = "/run/netns";
 /// The prefix of their names, before the id of the process that made them.
-const PREFIX: &str = "syscost-link";
+const PREFIX: &str = "syscost-test";
 
 /// A network namespace with a name, deleted on drop.
 #[derive(Debug)]
@@ -23,7 +28,7 @@ pub(crate) struct Namespace {
 impl Namespace {
     /// Creates a namespace. Its name contains this process's id and `label`, which must be unique
     /// in the process.
-    pub(super) fn new(label: &str) -> Result<Self, Failure> {
+    pub(crate) fn new(label: &str) -> Result<Self, Failure> {
         let name = format!("{PREFIX}-{}-{label}", std::process::id());
         run(&["ip", "netns", "add", &name])?;
         // Deleted on drop from here on.
@@ -43,7 +48,7 @@ impl Namespace {
     }
 
     /// Runs `ip` on it.
-    pub(super) fn ip(&self, words: &[&str]) -> Result<String, Failure> {
+    pub(crate) fn ip(&self, words: &[&str]) -> Result<String, Failure> {
         run(&[&["ip", "-n", &self.name], words].concat())
     }
 
@@ -51,6 +56,23 @@ impl Namespace {
     pub(super) fn run(&self, words: &[&str]) -> Result<String, Failure> {
         require(words[0])?;
         run(&[&["ip", "netns", "exec", &self.name], words].concat())
+    }
+
+    /// A program in it, in the process that is started.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.name, program]);
+        command
+    }
+
+    /// What runs in it.
+    pub(crate) fn processes(&self) -> Vec<Pid> {
+        processes(&self.name)
+    }
+
+    /// Ends everything in it at once, as a power failure does.
+    pub(crate) fn kill(&self) {
+        kill(&self.name);
     }
 
     /// Runs `work` in a separate thread in the namespace. A socket created there stays in the
@@ -72,10 +94,28 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        if let Err(failure) = run(&["ip", "netns", "del", &self.name]) {
+        if let Err(failure) = remove(&self.name) {
             eprintln!("{failure}");
         }
     }
+}
+
+fn processes(name: &str) -> Vec<Pid> {
+    let listed = run(&["ip", "netns", "pids", name]).unwrap_or_default();
+    let pids = listed.lines().filter_map(|line| line.trim().parse().ok());
+    pids.filter_map(Pid::from_raw).collect()
+}
+
+fn kill(name: &str) {
+    for process in processes(name) {
+        let _ = kill_process(process, Signal::KILL);
+    }
+}
+
+/// Ends what runs in a namespace, and removes it.
+fn remove(name: &str) -> Result<(), Failure> {
+    kill(name);
+    run(&["ip", "netns", "del", name]).map(drop)
 }
 
 /// Moves the calling thread into the namespace of this file.
@@ -88,7 +128,7 @@ pub(super) fn enter(path: &Path) -> std::io::Result<()> {
 }
 
 /// Names of the namespaces created by tests, including those of other processes.
-pub(super) fn existing() -> Vec<String> {
+fn existing() -> Vec<String> {
     let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -97,20 +137,21 @@ pub(super) fn existing() -> Vec<String> {
 }
 
 /// Deletes the namespaces of tests that were killed.
-pub(super) fn sweep() {
+pub(crate) fn sweep() {
     for name in existing() {
         let owner = name[PREFIX.len()..].split('-').nth(1);
         let is_left = owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists());
         if is_left {
             // Several processes may try to delete it.
-            let _ = run(&["ip", "netns", "del", &name]);
+            let _ = remove(&name);
         }
     }
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_namespace_outlives_a_killed_test_only_until_the_next_link() {
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_syscost"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_syscost"))
         .arg("--version")
         .spawn()
         .expect("the binary starts");
@@ -124,4 +165,34 @@ fn a_namespace_outlives_a_killed_test_only_until_the_next_link() {
     assert!(existing().contains(&name));
     sweep();
     assert!(!existing().contains(&name), "{name} is still there");
+}
+
+#[test]
+#[ignore = "machine suite"]
+fn a_panic_leaves_nothing() {
+    let delayed = Shape {
+        delay: Some(Duration::from_millis(5)),
+        ..Shape::PLAIN
+    };
+    let mut made = None;
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        let Some(link) = Link::new(delayed) else {
+            return;
+        };
+        let mut sleeper = link.command(Side::Far, "sleep");
+        sleeper.arg("600");
+        let running = Running::start(sleeper);
+        let names = Side::BOTH.map(|side| link.end(side).name().to_owned());
+        assert!(names.iter().all(|name| existing().contains(name)));
+        made = Some((names, running.id()));
+        panic!("as a test that fails");
+    }));
+    let Some((names, pid)) = made else {
+        // Skipped, or it failed because a link is required.
+        return panicked.unwrap_or_else(|panic| resume_unwind(panic));
+    };
+    assert!(panicked.is_err());
+    assert!(!existing().iter().any(|name| names.contains(name)));
+    assert!(!Path::new("/proc").join(pid.to_string()).exists());
+    assert!(!Path::new("/sys/class/net").join(DEVICE).exists());
 }

@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Link, Running, Shape, Side, turn};
+use super::{Link, Running, Shape, Side};
 use crate::common::Program;
+use crate::tool::turn;
 
 /// The port of the far end.
 const PORT: u16 = 7717;
