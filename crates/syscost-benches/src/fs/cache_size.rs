@@ -389,9 +389,7 @@ impl<'s> Grown<'s> {
     /// Shortens the file: the rest would take memory, and be read ahead.
     fn cut(&mut self, bytes: u64) -> Result<(), Failure> {
         self.bytes = bytes;
-        self.file
-            .set_len(bytes)
-            .map_err(|cause| Failure::of("ftruncate", cause))
+        self.file.set_len(bytes).tried("ftruncate")
     }
 
     /// Extends the file to this many bytes and writes them back to its device.
@@ -430,7 +428,7 @@ impl<'s> Grown<'s> {
             let part = PART.min((self.bytes - offset) as usize);
             self.file
                 .read_exact_at(&mut self.buffer[..part], offset)
-                .map_err(|cause| Failure::of("pread", cause))?;
+                .tried("pread")?;
             if self.is_checked.all() {
                 stamp::check(&self.buffer[..part], offset, self.seed)?;
             }

@@ -138,8 +138,7 @@ impl Measured for Row {
             Advised::Sequential => Some(Advice::Sequential),
         };
         if let Some(advice) = advice {
-            fadvise(source.file(), 0, None, advice)
-                .map_err(|cause| Failure::of("posix_fadvise", cause))?;
+            fadvise(source.file(), 0, None, advice).tried("posix_fadvise")?;
         }
         source.prepare()?;
         let (storage, first) = (Storage::watch(source.file()), reader.tally().bytes());

@@ -170,8 +170,8 @@ impl Call {
     #[inline(always)]
     fn finish(self, file: &File) -> Result<(), Failure> {
         match self {
-            Self::Fsync => fsync(file).map_err(|cause| Failure::of("fsync", cause)),
-            Self::Fdatasync => fdatasync(file).map_err(|cause| Failure::of("fdatasync", cause)),
+            Self::Fsync => fsync(file).tried("fsync"),
+            Self::Fdatasync => fdatasync(file).tried("fdatasync"),
             Self::Dsync | Self::Sync => Ok(()),
         }
     }
@@ -186,7 +186,7 @@ fn measure<'p>(
     finish: impl Fn(&File) -> Result<(), Failure>,
 ) -> Result<Outcome<'p>, Failure> {
     let writer = Overwriter::new(&mut plan, space, blocks(size), call.flags())?;
-    let open = fcntl_getfl(writer.file()).map_err(|cause| Failure::of("fcntl", cause))?;
+    let open = fcntl_getfl(writer.file()).tried("fcntl")?;
     plan.saw(&OPEN_AS, name(open & OFlags::SYNC));
     let mut unwritten = Ok::<u64, Unsupported>(0);
     let look = |file: &File| {

@@ -339,8 +339,10 @@ impl Served for Parent {
     fn run(&mut self, warm_up: u64, iterations: u64) -> Result<Option<f64>, Failure> {
         let (wanted, clock) = (self.wanted, self.clock);
         let mut ids = std::mem::take(&mut self.ids);
-        let asked = self.lean()?.make(warm_up, iterations);
-        let done: Done<'_> = asked.map_err(|cause| Failure::of("ask a lean process", cause))?;
+        let done: Done<'_> = self
+            .lean()?
+            .make(warm_up, iterations)
+            .tried("ask a lean process")?;
         let mut creating = 0;
         for (number, iteration) in done.iterations().enumerate() {
             let (child, ticks) = wanted.check(iteration)?;

@@ -122,7 +122,7 @@ fn steps_of(mut plan: Plan, named: Named) -> Result<Outcome, Failure> {
             steps.take(long_enough, || Ok(read())),
             steps.take(long_enough, read)
         )
-        .map_err(|cause| Failure::of("reading the clock", cause))?;
+        .tried("reading the clock")?;
         let (took, first) = (begun.elapsed(), all.len());
         all.extend(
             steps

@@ -111,7 +111,7 @@ impl Measured for Row {
         let mut outcome = plan.measure(Observed::of(|| {
             let before = all.long;
             all.take(READINGS, || source.read())
-                .map_err(|cause| Failure::of("reading the clock", cause))?;
+                .tried("reading the clock")?;
             Ok(100.0 * (all.long - before) as f64 / READINGS as f64)
         }))?;
         outcome.report(BACKWARDS, all.backwards as f64);

@@ -112,7 +112,7 @@ impl Code {
         // SAFETY: a private file mapping that was never written: its pages come back from the file
         // as they were.
         unsafe { madvise(self.page, PAGES * page_size(), Advice::LinuxDontNeed) }
-            .map_err(|cause| Failure::of("madvise(MADV_DONTNEED) of a page of code", cause))
+            .tried("madvise(MADV_DONTNEED) of a page of code")
     }
 }
 

@@ -170,8 +170,7 @@ impl<'f> Ring<'f> {
                 .user_data(part as u64);
             // SAFETY: the part is as long as the read and belongs to no other read; nothing uses it until
             // the read has completed, and this is not dropped before.
-            unsafe { self.ring.submission().push(&read) }
-                .map_err(|error| Failure::of("submit", error))?;
+            unsafe { self.ring.submission().push(&read) }.tried("submit")?;
             self.parts[part] = Some(offset);
         }
         Ok(())
@@ -179,10 +178,7 @@ impl<'f> Ring<'f> {
 
     /// Submits what is in the ring, and waits until this many reads have completed.
     fn wait_for(&mut self, count: usize) -> Result<(), Failure> {
-        let taken = self
-            .ring
-            .submit_and_wait(count)
-            .map_err(|error| Failure::of("io_uring_enter", error))?;
+        let taken = self.ring.submit_and_wait(count).tried("io_uring_enter")?;
         self.submitted += taken as u64;
         Ok(())
     }

@@ -58,7 +58,7 @@ impl Place {
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
         // SAFETY: with this flag nothing that is mapped is touched.
         unsafe { mmap_anonymous(start.cast(), bytes, ProtFlags::empty(), flags) }
-            .map_err(|cause| Failure::of("keep a place", cause))?;
+            .tried("keep a place")?;
         Ok(Self {
             start,
             bytes,
@@ -145,7 +145,7 @@ impl Block {
         for (from, to) in [(self.start, place.start), (place.start, self.start)] {
             // SAFETY: the block is at `from`. What is mapped at `to` is a reservation, or was ours
             // until the last call: this process has one thread, which maps nothing in between.
-            unsafe { self.move_to(from, to) }.map_err(|cause| Failure::of("mremap", cause))?;
+            unsafe { self.move_to(from, to) }.tried("mremap")?;
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl Block {
         // SAFETY: the mapping is ours, nothing in it is needed, and it does not move.
         unsafe { mremap(self.start.cast(), from, to, MremapFlags::empty()) }
             .map(|_| self.now.set((self.start, to)))
-            .map_err(|cause| Failure::of("mremap", cause))
+            .tried("mremap")
     }
 }
 

@@ -29,7 +29,7 @@ impl Groups {
     /// Creates them below this process's own group.
     pub(super) fn new() -> Result<Self, Failure> {
         let own = own_group()?;
-        let (end, life) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
+        let (end, life) = pipe().tried("make a pipe")?;
         let process = fork(|| {
             // The pipe ends with this process's parent, the only one that then holds the other end.
             close(life.as_raw_fd());

@@ -55,8 +55,7 @@ impl Memory {
     pub(super) fn advise(&self, from: usize, to: usize, advice: Advice) -> Result<(), Failure> {
         assert!(from <= to && to <= self.0.bytes());
         // SAFETY: within the mapping; the advice given here changes no content.
-        unsafe { madvise(self.0.start().add(from).cast(), to - from, advice) }
-            .map_err(|cause| Failure::of("madvise", cause))
+        unsafe { madvise(self.0.start().add(from).cast(), to - from, advice) }.tried("madvise")
     }
 
     /// Reads the byte at this offset; a process that does not have it is killed by a signal.

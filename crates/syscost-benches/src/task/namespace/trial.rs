@@ -93,7 +93,7 @@ impl Trial {
     }
 
     fn new(kind: Kind, call: Call, is_within_user: bool) -> Result<Self, Failure> {
-        let (answers, answer) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
+        let (answers, answer) = pipe().tried("make a pipe")?;
         let holder = match call {
             Call::Unshare => None,
             Call::Setns => Some(Holder::new(kind, is_within_user)?),
@@ -183,7 +183,7 @@ struct Holder {
 
 impl Holder {
     fn new(kind: Kind, is_within_user: bool) -> Result<Self, Failure> {
-        let (end, life) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
+        let (end, life) = pipe().tried("make a pipe")?;
         let flags = match is_within_user {
             true => kind.flag() | libc::CLONE_NEWUSER,
             false => kind.flag(),
@@ -204,10 +204,7 @@ impl Holder {
             File::open(&path).map_err(|cause| Failure::Unsupported(format!("open {path}: {cause}")))
         };
         let (wanted, user) = (open(kind.name())?, open(Kind::User.name())?);
-        let number = wanted
-            .metadata()
-            .map_err(|cause| Failure::of("look at a namespace", cause))?
-            .ino();
+        let number = wanted.metadata().tried("look at a namespace")?.ino();
         Ok(Self {
             wanted,
             user,
