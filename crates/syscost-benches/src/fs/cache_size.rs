@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     setup: Setup::Expensive { seconds: 0.8 },
     roles: roles!(_ => Role::PageCache),
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -76,10 +77,6 @@ impl Measured for Row {
     fn profile(&self, _: &Here) -> Profile {
         // Up to a second in each round, for one row.
         Profile::Full
-    }
-
-    fn ignores_interference(&self) -> bool {
-        true
     }
 
     fn proofs(&self) -> RowProofs<Proof> {

@@ -35,6 +35,7 @@ use crate::witness::files::{DIRECTORY, MOVED};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NFS mount operation",
     tags: "network file system, nfs client, getattr, nfsstat",
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -89,10 +90,6 @@ impl Measured for Row {
 
     fn support(&self, here: &Here) -> Result<(), Unsupported> {
         is_mounted(here, &self.dir)
-    }
-
-    fn ignores_interference(&self) -> bool {
-        true
     }
 
     fn proofs(&self) -> RowProofs<Proof> {

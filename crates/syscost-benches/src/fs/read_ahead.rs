@@ -32,6 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "read ahead, prefetch, prefetching, posix_fadvise, fadvise",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -89,10 +90,6 @@ impl Measured for Row {
             Advised::None => Profile::Standard,
             Advised::Random | Advised::Sequential => Profile::Full,
         }
-    }
-
-    fn ignores_interference(&self) -> bool {
-        true
     }
 
     fn proofs(&self) -> RowProofs<Proof> {

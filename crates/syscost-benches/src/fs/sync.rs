@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         write-ahead log, flush, barrier, pg_test_fsync, fio",
     expect: &[calls(Sysno::PWRITE64), MAX_SLEEPS],
     roles: roles!(Row { via: Call::Fsync, size, .. } if size == Bytes::kib(4) => Role::Fsync),
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -90,10 +91,6 @@ impl Measured for Row {
 
     fn support(&self, here: &Here) -> Result<(), Unsupported> {
         waits::has_device(here, &self.dir)
-    }
-
-    fn ignores_interference(&self) -> bool {
-        true
     }
 
     fn proofs(&self) -> RowProofs<Proof> {

@@ -30,6 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // They wait for nothing: a switch that no step shows would be one the clock did not see.
         at_most(Counter::VoluntarySwitches, 0.05),
     ],
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -90,10 +91,6 @@ impl Measured for Row {
             true => Profile::Standard,
             false => Profile::Full,
         }
-    }
-
-    fn ignores_interference(&self) -> bool {
-        true
     }
 
     fn proofs(&self) -> RowProofs<Proof> {
