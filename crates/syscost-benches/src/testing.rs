@@ -95,9 +95,19 @@ fn unless_unsupported(findings: Result<Findings, Failure>) -> Option<Findings> {
     }
 }
 
+/// The findings of what is claimed of an outcome, whatever it is of.
+pub(crate) fn judged(pass: Pass, claim: impl FnOnce(&mut Outcome)) -> Findings {
+    let found = findings_by(&Case::default(), pass, &[], |plan| {
+        let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
+        claim(&mut outcome);
+        Ok(outcome)
+    });
+    found.expect("it can be observed")
+}
+
 /// The claims that have this verdict.
-pub(crate) fn claims(findings: &Findings, verdict: Verdict) -> Vec<&str> {
+pub(crate) fn claims(findings: &Findings, verdict: Verdict) -> Vec<String> {
     let judged = findings.evidence.iter();
     let judged = judged.filter(|evidence| evidence.verdict == verdict);
-    judged.map(|evidence| &*evidence.claim.sentence).collect()
+    judged.map(|one| one.claim.sentence.to_string()).collect()
 }

@@ -39,6 +39,22 @@ impl Failure {
     }
 }
 
+/// Makes a [`Failure`] of an error that does not say what was tried.
+pub trait Tried<T> {
+    /// The result; its error becomes the failure of what was `tried`.
+    ///
+    /// # Errors
+    /// What was tried, and the cause.
+    fn tried(self, tried: &str) -> Result<T, Failure>;
+}
+
+impl<T, E: std::fmt::Display> Tried<T> for Result<T, E> {
+    #[inline(always)]
+    fn tried(self, tried: &str) -> Result<T, Failure> {
+        self.map_err(|cause| Failure::of(tried, cause))
+    }
+}
+
 /// Errors that say themselves what was tried.
 macro_rules! failed_by {
     ($($error:ty),+) => {

@@ -67,7 +67,7 @@ pub mod prelude {
         Bound, Counter, Expect, at_least, at_most, calls, either, exactly, switches, together,
         within,
     };
-    pub use crate::failure::Failure;
+    pub use crate::failure::{Failure, Tried};
     pub use crate::here::Here;
     pub use crate::measured::Measured;
     pub use crate::placement::{Placement, spread_from};

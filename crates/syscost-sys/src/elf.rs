@@ -1,5 +1,45 @@
 //! Executable files of our own, as the System V ABI lays them out: little-endian, without sections.
 
+/// A function that gives the instructions of a program of our own, for each architecture: they are
+/// constants of this program, between two labels, and are not executed in it.
+macro_rules! machine_code {
+    (
+        $(#[$doc:meta])* $get:ident: $begin:ident to $end:ident in $section:literal,
+        x86_64 [$($x86_64:literal,)*], aarch64 [$($aarch64:literal,)*],
+        $($operand:ident = const $value:expr,)*
+    ) => {
+        #[cfg(target_arch = "x86_64")]
+        machine_code!(@asm $begin $end $section [$($x86_64,)*] $($operand = const $value,)*);
+        #[cfg(target_arch = "aarch64")]
+        machine_code!(@asm $begin $end $section [$($aarch64,)*] $($operand = const $value,)*);
+
+        $(#[$doc])*
+        pub(super) fn $get() -> &'static [u8] {
+            unsafe extern "C" {
+                static $begin: u8;
+                static $end: u8;
+            }
+            let (begin, end) = (&raw const $begin, &raw const $end);
+            // SAFETY: both labels are in one section of constants, the end after the beginning.
+            unsafe { std::slice::from_raw_parts(begin, end.addr() - begin.addr()) }
+        }
+    };
+    (@asm $begin:ident $end:ident $section:literal [$($line:literal,)*] $($operand:tt)*) => {
+        std::arch::global_asm!(
+            concat!(".pushsection ", $section, ", \"a\", @progbits"),
+            ".p2align 2",
+            concat!(".hidden ", stringify!($begin), "\n.globl ", stringify!($begin)),
+            concat!(stringify!($begin), ":"),
+            $($line,)*
+            concat!(".hidden ", stringify!($end), "\n.globl ", stringify!($end)),
+            concat!(stringify!($end), ":"),
+            ".popsection",
+            $($operand)*
+        );
+    };
+}
+pub(crate) use machine_code;
+
 /// Where a program begins: a multiple of every page size.
 pub(crate) const BASE: u64 = 0x40_0000;
 

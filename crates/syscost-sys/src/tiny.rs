@@ -9,75 +9,45 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use crate::elf::{self, Access, BASE, Segment};
+use crate::elf::{self, Access, BASE, Segment, machine_code};
 use crate::{SystemError, Unsupported, os};
 
 /// The byte that the program writes.
 pub const MARKER: u8 = 0x5c;
 
-// The instructions, then the two words that they read: the descriptor and the marker.
-#[cfg(target_arch = "x86_64")]
-std::arch::global_asm!(
-    ".pushsection .rodata.syscost_tiny, \"a\", @progbits",
-    ".hidden syscost_tiny_begin",
-    ".globl syscost_tiny_begin",
-    "syscost_tiny_begin:",
-    "mov edi, dword ptr [rip + 2f]",
-    "lea rsi, [rip + 3f]",
-    "mov edx, 1",
-    "mov eax, {write}",
-    "syscall",
-    "xor edi, edi",
-    "cmp rax, 1",
-    "setne dil",
-    "mov eax, {exit_group}",
-    "syscall",
-    ".balign 4",
-    "2: .long 0",
-    "3: .long 0",
-    ".hidden syscost_tiny_end",
-    ".globl syscost_tiny_end",
-    "syscost_tiny_end:",
-    ".popsection",
+machine_code! {
+    /// The instructions, then the two words that they read: the descriptor and the marker.
+    code: syscost_tiny_begin to syscost_tiny_end in ".rodata.syscost_tiny",
+    x86_64 [
+        "mov edi, dword ptr [rip + 2f]",
+        "lea rsi, [rip + 3f]",
+        "mov edx, 1",
+        "mov eax, {write}",
+        "syscall",
+        "xor edi, edi",
+        "cmp rax, 1",
+        "setne dil",
+        "mov eax, {exit_group}",
+        "syscall",
+        ".balign 4",
+        "2: .long 0",
+        "3: .long 0",
+    ],
+    aarch64 [
+        "ldr w0, 2f",
+        "adr x1, 3f",
+        "mov x2, #1",
+        "mov x8, #{write}",
+        "svc 0",
+        "cmp x0, #1",
+        "cset x0, ne",
+        "mov x8, #{exit_group}",
+        "svc 0",
+        "2: .long 0",
+        "3: .long 0",
+    ],
     write = const libc::SYS_write,
     exit_group = const libc::SYS_exit_group,
-);
-
-#[cfg(target_arch = "aarch64")]
-std::arch::global_asm!(
-    ".pushsection .rodata.syscost_tiny, \"a\", @progbits",
-    ".p2align 2",
-    ".hidden syscost_tiny_begin",
-    ".globl syscost_tiny_begin",
-    "syscost_tiny_begin:",
-    "ldr w0, 2f",
-    "adr x1, 3f",
-    "mov x2, #1",
-    "mov x8, #{write}",
-    "svc 0",
-    "cmp x0, #1",
-    "cset x0, ne",
-    "mov x8, #{exit_group}",
-    "svc 0",
-    "2: .long 0",
-    "3: .long 0",
-    ".hidden syscost_tiny_end",
-    ".globl syscost_tiny_end",
-    "syscost_tiny_end:",
-    ".popsection",
-    write = const libc::SYS_write,
-    exit_group = const libc::SYS_exit_group,
-);
-
-/// The program's instructions and words.
-fn code() -> &'static [u8] {
-    unsafe extern "C" {
-        static syscost_tiny_begin: u8;
-        static syscost_tiny_end: u8;
-    }
-    let (begin, end) = (&raw const syscost_tiny_begin, &raw const syscost_tiny_end);
-    // SAFETY: both labels are in one section of constants, the end after the beginning.
-    unsafe { std::slice::from_raw_parts(begin, end.addr() - begin.addr()) }
 }
 
 /// The program, which can be executed as long as this lives.

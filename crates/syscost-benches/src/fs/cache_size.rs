@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     setup: Setup::Expensive { seconds: 0.8 },
     roles: roles!(_ => Role::PageCache),
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -76,10 +77,6 @@ impl Measured for Row {
     fn profile(&self, _: &Here) -> Profile {
         // Up to a second in each round, for one row.
         Profile::Full
-    }
-
-    fn ignores_interference(&self) -> bool {
-        true
     }
 
     fn proofs(&self) -> RowProofs<Proof> {
@@ -389,9 +386,7 @@ impl<'s> Grown<'s> {
     /// Shortens the file: the rest would take memory, and be read ahead.
     fn cut(&mut self, bytes: u64) -> Result<(), Failure> {
         self.bytes = bytes;
-        self.file
-            .set_len(bytes)
-            .map_err(|cause| Failure::of("ftruncate", cause))
+        self.file.set_len(bytes).tried("ftruncate")
     }
 
     /// Extends the file to this many bytes and writes them back to its device.
@@ -430,7 +425,7 @@ impl<'s> Grown<'s> {
             let part = PART.min((self.bytes - offset) as usize);
             self.file
                 .read_exact_at(&mut self.buffer[..part], offset)
-                .map_err(|cause| Failure::of("pread", cause))?;
+                .tried("pread")?;
             if self.is_checked.all() {
                 stamp::check(&self.buffer[..part], offset, self.seed)?;
             }

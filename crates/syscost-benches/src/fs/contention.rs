@@ -44,6 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     setup: Setup::Expensive { seconds: 0.06 },
     roles: roles!(_ => Role::Readers),
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -102,10 +103,6 @@ impl Measured for Row {
             (Whose::Own, 1 | 8) => Profile::Standard,
             (Whose::Own | Whose::Shared, _) => Profile::Full,
         }
-    }
-
-    fn ignores_interference(&self) -> bool {
-        true
     }
 
     fn proofs(&self) -> RowProofs<Proof> {

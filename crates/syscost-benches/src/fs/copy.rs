@@ -296,10 +296,9 @@ impl Copier {
         let seed = b.random().u64(..);
         let source = space.file("source", size.0, seed)?;
         space.room_for(size.0)?;
-        let pipe = pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("pipe", cause))?;
+        let pipe = pipe_with(PipeFlags::CLOEXEC).tried("pipe")?;
         if by == By::Splice {
-            fcntl_setpipe_size(&pipe.1, PIPE)
-                .map_err(|cause| Failure::of("make the pipe larger", cause))?;
+            fcntl_setpipe_size(&pipe.1, PIPE).tried("make the pipe larger")?;
         }
         let mut copier = Self {
             by,
@@ -321,9 +320,9 @@ impl Copier {
 
     /// Empties the target.
     fn begin_anew(&mut self) -> Result<(), Failure> {
-        ftruncate(&self.target, 0).map_err(|cause| Failure::of("empty the target", cause))?;
+        ftruncate(&self.target, 0).tried("empty the target")?;
         for file in [&self.from, &self.target] {
-            seek(file, SeekFrom::Start(0)).map_err(|cause| Failure::of("lseek", cause))?;
+            seek(file, SeekFrom::Start(0)).tried("lseek")?;
         }
         Ok(())
     }
@@ -331,8 +330,7 @@ impl Copier {
     /// Fills the target.
     #[inline(always)]
     fn copy(&mut self) -> Result<(), Failure> {
-        self.fill()
-            .map_err(|cause| Failure::of(self.by.call(), cause))
+        self.fill().tried(self.by.call())
     }
 
     #[inline(always)]

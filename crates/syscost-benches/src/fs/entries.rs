@@ -47,15 +47,14 @@ pub(super) fn visit<E: From<Errno>>(
 
 /// Opens a scratch folder once more, to be read from its beginning.
 pub(super) fn open_directory(folder: &Folder) -> Result<OwnedFd, Failure> {
-    openat(folder.file(), c".", DIRECTORY, Mode::empty())
-        .map_err(|cause| Failure::of("open a directory", cause))
+    openat(folder.file(), c".", DIRECTORY, Mode::empty()).tried("open a directory")
 }
 
 /// Creates a directory in `parent` and opens it.
 pub(super) fn make_directory(parent: &OwnedFd, name: &CStr) -> Result<OwnedFd, Failure> {
     mkdirat(parent, name, Mode::RWXU)
         .and_then(|()| openat(parent, name, DIRECTORY, Mode::empty()))
-        .map_err(|cause| Failure::of("make a directory", cause))
+        .tried("make a directory")
 }
 
 /// Mode of new files: only the owner may read and write.

@@ -77,7 +77,7 @@ pub(super) struct Aside {
 impl Aside {
     /// A new directory beside others in `parent`; `None` where few inodes are free.
     pub(super) fn within(parent: &OwnedFd) -> Result<Option<Self>, Failure> {
-        let free = fstatvfs(parent).map_err(|cause| Failure::of("fstatvfs", cause))?;
+        let free = fstatvfs(parent).tried("fstatvfs")?;
         // Some file systems make inodes as they are needed, and say that there are none.
         if free.f_files > 0 && free.f_favail < ROOM {
             return Ok(None);

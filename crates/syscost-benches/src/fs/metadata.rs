@@ -314,7 +314,7 @@ impl Changing {
     /// What this operation does: entries of this kind are added, or removed.
     fn new(space: &Space, op: Op, effect: Effect, made: Made) -> Result<Self, Failure> {
         let parent = entries::open_directory(space.folder())?;
-        create(&parent, TARGET).map_err(|bad| Failure::of("create", bad))?;
+        create(&parent, TARGET).tried("create")?;
         Ok(Self {
             op,
             effect,
@@ -417,7 +417,7 @@ impl Object {
         let names = [0, 1].map(entries::name);
         let inode = openat(&directory, &*names[0], CREATE, PRIVATE)
             .and_then(|file| Ok(fstat(file)?.st_ino))
-            .map_err(|cause| Failure::of("create", cause))?;
+            .tried("create")?;
         Ok(Self {
             directory,
             names,
@@ -522,8 +522,7 @@ fn rename_and_sync<'p>(
         let renamed = object.rename(done.get());
         renamed.map_err(|cause| Op::Keep(Kept::Rename).refused(cause.into()))?;
         done.set(done.get() + 1);
-        let synced = Sync::Fsync.wait(&object.directory);
-        synced.map_err(|cause| Failure::of("fsync", cause))
+        Sync::Fsync.wait(&object.directory).tried("fsync")
     };
     let (mut outcome, _) = waits.measure(plan, false, DELIVERED, |_| Ok(()), rename)?;
     // The audited copies of this process made an even number of renames.
@@ -532,8 +531,7 @@ fn rename_and_sync<'p>(
 }
 
 fn claim_opened(b: &mut Bencher, object: &Object) -> Result<(), Failure> {
-    let opened = object.open().and_then(fstat);
-    let opened = opened.map_err(|cause| Failure::of("open", cause))?;
+    let opened = object.open().and_then(fstat).tried("open")?;
     let what = "inode of the file that is opened";
     b.claim_equal(what, object.inode, opened.st_ino, "fstat");
     Ok(())
@@ -541,8 +539,10 @@ fn claim_opened(b: &mut Bencher, object: &Object) -> Result<(), Failure> {
 
 fn claim_modes(b: &mut Bencher, object: &Object) -> Result<(), Failure> {
     for (number, mode) in MODES.into_iter().enumerate() {
-        let set = object.chmod(number).and_then(|()| object.look_up(0));
-        let set = set.map_err(|cause| Failure::of("chmod", cause))?;
+        let set = object
+            .chmod(number)
+            .and_then(|()| object.look_up(0))
+            .tried("chmod")?;
         let seen = Mode::from_raw_mode(set.st_mode);
         let name = |mode: Mode| format!("{:04o}", mode.bits());
         let what = "mode that a call sets";
@@ -555,8 +555,7 @@ fn claim_modes(b: &mut Bencher, object: &Object) -> Result<(), Failure> {
 fn claim_renamed(b: &mut Bencher, object: &Object, done: usize) -> Result<(), Failure> {
     for number in [done, done + 1] {
         if number > done {
-            let renamed = object.rename(done);
-            renamed.map_err(|cause| Failure::of("rename", cause))?;
+            object.rename(done).tried("rename")?;
         }
         let [new, old] = [number % 2, 1 - number % 2].map(|name| object.look_up(name));
         let is_there = new.is_ok_and(|stat| stat.st_ino == object.inode);

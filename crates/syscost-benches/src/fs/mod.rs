@@ -70,7 +70,7 @@ fn labels(here: &Here) -> impl Iterator<Item = String> + Clone {
 
 /// What fstat says of a file.
 fn facts(file: &File) -> Result<Metadata, Failure> {
-    file.metadata().map_err(|cause| Failure::of("fstat", cause))
+    file.metadata().tried("fstat")
 }
 
 /// The file system of the directory of this label; `None` if it cannot be looked up.

@@ -35,6 +35,7 @@ use crate::witness::files::{DIRECTORY, MOVED};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NFS mount operation",
     tags: "network file system, nfs client, getattr, nfsstat",
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -89,10 +90,6 @@ impl Measured for Row {
 
     fn support(&self, here: &Here) -> Result<(), Unsupported> {
         is_mounted(here, &self.dir)
-    }
-
-    fn ignores_interference(&self) -> bool {
-        true
     }
 
     fn proofs(&self) -> RowProofs<Proof> {
@@ -246,8 +243,8 @@ impl<'s> Caller<'s> {
         match self.op {
             Op::Getattr => {
                 let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
-                let facts = statx(&self.file, c"", flags, StatxFlags::BASIC_STATS)
-                    .map_err(|errno| Failure::of("statx", errno))?;
+                let facts =
+                    statx(&self.file, c"", flags, StatxFlags::BASIC_STATS).tried("statx")?;
                 if facts.stx_size != FILE_BYTES {
                     let found = facts.stx_size;
                     let what = format!("statx reports {found} bytes, not {FILE_BYTES}");
@@ -258,7 +255,7 @@ impl<'s> Caller<'s> {
                 let (offset, bytes) = (self.offset, self.buffer.len());
                 self.file
                     .read_exact_at(&mut self.buffer, offset)
-                    .map_err(|cause| Failure::of("pread", cause))?;
+                    .tried("pread")?;
                 nfs::check(&self.buffer, offset, self.seed, self.is_whole)?;
                 self.checked += 1;
                 self.offset = (offset + bytes as u64) % FILE_BYTES;

@@ -101,8 +101,7 @@ impl Overwriter {
     /// Writes the next block, by one call.
     #[inline(always)]
     pub(super) fn write(&mut self) -> Result<(), Failure> {
-        let written = pwrite(&self.file, &self.buffer, self.offsets[self.next])
-            .map_err(|cause| Failure::of("pwrite", cause))?;
+        let written = pwrite(&self.file, &self.buffer, self.offsets[self.next]).tried("pwrite")?;
         if written != self.buffer.len() {
             let length = self.buffer.len();
             return Err(Failure::Failed(format!(

@@ -158,7 +158,7 @@ impl<O: Operation> Pool<O> {
         // Opened anew: not every file system lets a directory be read from its beginning again.
         openat(&self.directory, c".", entries::DIRECTORY, Mode::empty())
             .and_then(|again| entries::visit(&again, buffer, note))
-            .map_err(|cause| Failure::of("read the directory", cause))?;
+            .tried("read the directory")?;
         Ok(is_there.iter().filter(|is_there| **is_there).count())
     }
 
@@ -197,12 +197,12 @@ impl<O: Operation> Pool<O> {
         let is_there_before = self.is_there_before();
         for (name, is_there) in self.names.iter().zip(&self.found.borrow().is_there) {
             if *is_there != is_there_before {
-                let taken_back = match (&self.aside, self.operation.effect()) {
+                match (&self.aside, self.operation.effect()) {
                     (Some(aside), _) => self.set_aside(aside, name),
                     (None, Effect::Adds) => self.operation.remove(&self.directory, name),
                     (None, Effect::Removes) => self.operation.add(&self.directory, name),
-                };
-                taken_back.map_err(|bad| Failure::of("prepare an operation", bad))?;
+                }
+                .tried("prepare an operation")?;
             }
         }
         self.done.set(0);

@@ -105,8 +105,7 @@ impl Measured for Row {
         let waits = match self.cache {
             State::Warm => return source.cached(plan, &mut reader),
             State::Cold => {
-                fadvise(source.file(), 0, None, Advice::Random)
-                    .map_err(|cause| Failure::of("posix_fadvise", cause))?;
+                fadvise(source.file(), 0, None, Advice::Random).tried("posix_fadvise")?;
                 // Once for each page.
                 1.0 + pages(self.size.0) as f64
             }

@@ -32,6 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "read ahead, prefetch, prefetching, posix_fadvise, fadvise",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -91,10 +92,6 @@ impl Measured for Row {
         }
     }
 
-    fn ignores_interference(&self) -> bool {
-        true
-    }
-
     fn proofs(&self) -> RowProofs<Proof> {
         let (blocks, call) = (self.blocks(), Sysno::PREAD64);
         let advice = match self.advice {
@@ -138,8 +135,7 @@ impl Measured for Row {
             Advised::Sequential => Some(Advice::Sequential),
         };
         if let Some(advice) = advice {
-            fadvise(source.file(), 0, None, advice)
-                .map_err(|cause| Failure::of("posix_fadvise", cause))?;
+            fadvise(source.file(), 0, None, advice).tried("posix_fadvise")?;
         }
         source.prepare()?;
         let (storage, first) = (Storage::watch(source.file()), reader.tally().bytes());

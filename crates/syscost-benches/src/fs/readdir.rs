@@ -187,8 +187,7 @@ impl Filled {
             let name = entries::name(number);
             let link = || linkat(&directory, &*first, &directory, &*name, AtFlags::empty());
             if !(is_of_one_file && number > 0 && link().is_ok()) {
-                let made = entries::create(&directory, &name);
-                made.map_err(|bad| Failure::of("create", bad))?;
+                entries::create(&directory, &name).tried("create")?;
             }
         }
         Ok(Self { parent, count })

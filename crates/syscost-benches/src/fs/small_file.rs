@@ -206,8 +206,7 @@ impl Operation for Files {
         // their content is left to be written back.
         let mut unwritten = Ok::<u64, Unsupported>(0);
         for name in names {
-            let seen = self.look(directory, name);
-            let (file, size, is_right) = seen.map_err(|cause| Failure::of("read a file", cause))?;
+            let (file, size, is_right) = self.look(directory, name).tried("read a file")?;
             right += usize::from(is_right);
             sizes.push(size);
             unwritten = unwritten.and_then(|sum| Ok(sum + unwritten_pages(&file)?));
@@ -249,7 +248,7 @@ mod tests {
                 current: limit,
                 maximum: limit,
             };
-            setrlimit(Resource::Fsize, limit).map_err(|cause| Failure::of("setrlimit", cause))?;
+            setrlimit(Resource::Fsize, limit).tried("setrlimit")?;
             let directory = super::super::entries::open_directory(&folder)?;
             let files = Files::new(7, 10 << 10, Op::Create, Sync::None);
             let made = files.add(&directory, c"long");

@@ -210,9 +210,9 @@ pub(super) mod tests {
         measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
     ) -> Result<Vec<String>, Failure> {
         let found = findings_by(&Case::default(), Pass::Evidence, expect, measure)?;
-        let refuted = claims(&found, Verdict::Refuted).into_iter();
-        let own = refuted.filter(|claim| !is_of_others(claim));
-        Ok(own.map(str::to_owned).collect())
+        let mut refuted = claims(&found, Verdict::Refuted);
+        refuted.retain(|claim| !is_of_others(claim));
+        Ok(refuted)
     }
 
     /// A space beside the build, which is on a disk; `None` where that is in memory.

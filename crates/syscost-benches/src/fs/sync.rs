@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         write-ahead log, flush, barrier, pg_test_fsync, fio",
     expect: &[calls(Sysno::PWRITE64), MAX_SLEEPS],
     roles: roles!(Row { via: Call::Fsync, size, .. } if size == Bytes::kib(4) => Role::Fsync),
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -90,10 +91,6 @@ impl Measured for Row {
 
     fn support(&self, here: &Here) -> Result<(), Unsupported> {
         waits::has_device(here, &self.dir)
-    }
-
-    fn ignores_interference(&self) -> bool {
-        true
     }
 
     fn proofs(&self) -> RowProofs<Proof> {
@@ -170,8 +167,8 @@ impl Call {
     #[inline(always)]
     fn finish(self, file: &File) -> Result<(), Failure> {
         match self {
-            Self::Fsync => fsync(file).map_err(|cause| Failure::of("fsync", cause)),
-            Self::Fdatasync => fdatasync(file).map_err(|cause| Failure::of("fdatasync", cause)),
+            Self::Fsync => fsync(file).tried("fsync"),
+            Self::Fdatasync => fdatasync(file).tried("fdatasync"),
             Self::Dsync | Self::Sync => Ok(()),
         }
     }
@@ -186,7 +183,7 @@ fn measure<'p>(
     finish: impl Fn(&File) -> Result<(), Failure>,
 ) -> Result<Outcome<'p>, Failure> {
     let writer = Overwriter::new(&mut plan, space, blocks(size), call.flags())?;
-    let open = fcntl_getfl(writer.file()).map_err(|cause| Failure::of("fcntl", cause))?;
+    let open = fcntl_getfl(writer.file()).tried("fcntl")?;
     plan.saw(&OPEN_AS, name(open & OFlags::SYNC));
     let mut unwritten = Ok::<u64, Unsupported>(0);
     let look = |file: &File| {

@@ -91,10 +91,7 @@ fn what_rows_say_of_themselves_is_not_refuted() {
                 let refuted = || {
                     let found = found(benchmark, &here, (case, case), pass)?;
                     let found = found.unwrap_or_else(|failure| panic!("{name}: {failure}"));
-                    let mut refuted: Vec<String> = claims(&found, Verdict::Refuted)
-                        .into_iter()
-                        .map(str::to_owned)
-                        .collect();
+                    let mut refuted = claims(&found, Verdict::Refuted);
                     refuted.retain(|claim| !is_of_others(claim));
                     Some(refuted)
                 };
@@ -113,7 +110,7 @@ fn unconfirmed(found: &Findings) -> BTreeSet<String> {
     let mut all = claims(found, Verdict::Refuted);
     all.extend(claims(found, Verdict::Unverified));
     all.retain(|claim| !is_of_others(claim));
-    all.into_iter().map(str::to_owned).collect()
+    all.into_iter().collect()
 }
 
 #[test]

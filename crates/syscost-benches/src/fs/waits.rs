@@ -322,19 +322,16 @@ mod tests {
     use syscost_results::Verdict;
 
     use super::*;
-    use crate::testing;
+    use crate::testing::judged;
     use syscost_sys::or_skip;
 
     #[test]
     fn what_others_move_is_not_confirmed() {
         let verdict = |pass, moved| {
-            let findings = testing::findings_by(&Case::default(), pass, &[], |plan| {
-                let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
-                claim_device_moved(&mut outcome, "moved", (1.0, MAX_MOVED), Ok(moved), "device");
-                Ok(outcome)
+            let mut found = judged(pass, |b| {
+                claim_device_moved(b, "moved", (1.0, MAX_MOVED), Ok(moved), "device");
             });
-            let evidence = findings.expect("measured").evidence.pop();
-            let evidence = evidence.expect("judged");
+            let evidence = found.evidence.pop().expect("judged");
             (evidence.verdict, evidence.reason)
         };
         let others = Some(OTHERS.to_owned());

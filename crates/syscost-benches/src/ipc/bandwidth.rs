@@ -156,10 +156,7 @@ impl Progress {
                 return Ok(());
             }
             let come = self.arrived.past_within(arrived, Some(PATIENCE));
-            if come
-                .map_err(|bad| Failure::of("wait for the partner", bad))?
-                .is_none()
-            {
+            if come.tried("wait for the partner")?.is_none() {
                 let taken = self.taken.load(Relaxed);
                 if before.replace(taken) == Some(taken) || taken >= goal {
                     let what = format!("of {goal} messages only {taken} arrived");

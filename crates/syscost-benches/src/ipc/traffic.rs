@@ -233,8 +233,7 @@ impl<C: Channel> Side<C> {
     /// Wakes the partner with a message that does not count.
     pub(super) fn send_last(&mut self) -> Result<(), Failure> {
         let last = self.end.send(&self.message);
-        last.map(drop)
-            .map_err(|bad| Failure::of("send the last message", bad))
+        last.map(drop).tried("send the last message")
     }
 
     /// Claims that what was sent came to the partner, and as much of it as the operations say, and

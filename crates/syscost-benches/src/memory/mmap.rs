@@ -116,8 +116,7 @@ impl Made {
     fn unmap(&mut self) -> Result<(), Failure> {
         for start in self.starts.drain(..) {
             // SAFETY: mapped by `map`, and nothing refers to it.
-            unsafe { munmap(start.cast(), self.bytes) }
-                .map_err(|cause| Failure::of("munmap", cause))?;
+            unsafe { munmap(start.cast(), self.bytes) }.tried("munmap")?;
         }
         Ok(())
     }

@@ -114,8 +114,10 @@ impl Measured for Row {
             Ok(())
         };
         let unmap = |iterations| {
-            let unmapped = islands.borrow_mut().unmap(iterations as usize);
-            unmapped.map_err(|cause| Failure::of("munmap", cause))
+            islands
+                .borrow_mut()
+                .unmap(iterations as usize)
+                .tried("munmap")
         };
         let batches = Loop::batches(1, unmap).prepared(most as u64, prepare);
         let mut outcome = plan.measure(batches)?;
@@ -128,7 +130,7 @@ impl Measured for Row {
         let before = mapped_bytes()?;
         let unmapped = islands.unmap(most);
         let gone = before.saturating_sub(mapped_bytes()?);
-        unmapped.map_err(|cause| Failure::of("munmap", cause))?;
+        unmapped.tried("munmap")?;
         // A mapping's pages are released with it.
         let claim = format!("bytes unmapped by {most} calls");
         outcome.claim_equal(&claim, most * bytes, gone, "/proc/self/statm");

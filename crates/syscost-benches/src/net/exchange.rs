@@ -132,8 +132,7 @@ impl<L: Link> Driver for Caller<L> {
 
     fn end(&mut self) -> Result<(), Failure> {
         self.interface.end();
-        let ended = self.link.end();
-        ended.map_err(|errno| Failure::of("end an exchange", errno))
+        self.link.end().tried("end an exchange")
     }
 }
 

@@ -270,11 +270,11 @@ fn exchange(mut session: Session, size: usize) -> Result<Duration, Failure> {
     let mut takes = Duration::ZERO;
     for _ in 0..2 {
         let begun = Instant::now();
-        let there_and_back = stream
+        stream
             .set_read_timeout(Some(PATIENCE))
             .and_then(|()| stream.write_all(&message))
-            .and_then(|()| stream.read_exact(&mut message));
-        there_and_back.map_err(|cause| Failure::of("exchange a message", cause))?;
+            .and_then(|()| stream.read_exact(&mut message))
+            .tried("exchange a message")?;
         takes = begun.elapsed();
     }
     Ok(takes)
@@ -456,8 +456,6 @@ pub(crate) fn listen(
     tcp: &syscost_net::socket::Tcp,
 ) -> Result<(TcpListener, SocketAddr), Failure> {
     let listener = syscost_net::socket::listen(SocketAddr::new(address, 0), backlog, tcp)?;
-    let address = listener
-        .local_addr()
-        .map_err(|error| Failure::of("ask for a socket's address", error))?;
+    let address = listener.local_addr().tried("ask for a socket's address")?;
     Ok((listener, address))
 }

@@ -189,7 +189,7 @@ impl Client {
     ) -> Result<Self, Failure> {
         to.budget.spend()?;
         let first = connected(&to.address)
-            .map_err(|errno| Failure::of(&format!("connect to {}", to.address), errno))?;
+            .map_err(|cause| Failure::of(&format!("connect to {}", to.address), cause))?;
         let mut client = Self {
             to,
             interface: InterfaceCounters::of(&first)?,

@@ -73,8 +73,7 @@ impl InterfaceCounters {
 
     /// Begins now, for what goes to the far end of a session.
     pub(crate) fn of_session(session: &Session) -> Result<Self, Failure> {
-        let own = session.local();
-        let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
+        let own = session.local().tried("getsockname")?;
         Ok(Self::begin(own.ip(), session.peer().ip()))
     }
 

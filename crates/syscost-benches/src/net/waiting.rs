@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, recv};
-use syscost_harness::prelude::Failure;
+use syscost_harness::prelude::{Failure, Tried};
 use syscost_net::Wait;
 use syscost_sys::tcp::Readable;
 
@@ -33,7 +33,7 @@ impl Waiting {
     ) -> Result<Self, Failure> {
         let socket = socket.as_fd();
         set_socket_timeout(socket, Timeout::Recv, limit.filter(|_| wait == Wait::Block))
-            .map_err(|errno| Failure::of("set SO_RCVTIMEO", errno))?;
+            .tried("set SO_RCVTIMEO")?;
         let readable = match wait {
             Wait::Epoll => Some(Readable::of(socket)?),
             Wait::Block | Wait::Spin => None,

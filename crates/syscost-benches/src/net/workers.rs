@@ -210,8 +210,7 @@ impl Workers {
 /// Another handle to the same socket.
 pub(super) fn again<S: AsFd + From<OwnedFd>>(socket: &S) -> Result<S, Failure> {
     let copy = socket.as_fd().try_clone_to_owned();
-    copy.map(S::from)
-        .map_err(|cause| Failure::of("duplicate a socket", cause))
+    copy.map(S::from).tried("duplicate a socket")
 }
 
 #[cfg(test)]

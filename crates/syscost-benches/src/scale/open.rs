@@ -102,7 +102,7 @@ impl Measured for Row {
             .iter()
             .map(|file| CString::new(file.path().as_os_str().as_bytes()))
             .collect::<Result<_, _>>()
-            .map_err(|error| Failure::of("name a file", error))?;
+            .tried("name a file")?;
         // The copies know only the paths: the files are removed once, by the measuring task.
         let paths = Arc::new(paths);
         let path_of = move |number: usize| paths[number % paths.len()].clone();

@@ -35,8 +35,7 @@ impl Operation for Pipe {
 
     fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
         copies::measure(plan, row.r#as, row.copies, |_| {
-            let (out, into) =
-                pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("make a pipe", cause))?;
+            let (out, into) = pipe_with(PipeFlags::CLOEXEC).tried("make a pipe")?;
             let mut byte = [0_u8];
             Ok(move || -> Result<(), Bad> {
                 must(write(&into, b".")? == 1)?;

@@ -67,8 +67,7 @@ impl Measured for Row {
                 }
             })),
             Of::Fstat => {
-                let file = File::open("/dev/null")
-                    .map_err(|cause| Failure::of("opening /dev/null", cause))?;
+                let file = File::open("/dev/null").tried("opening /dev/null")?;
                 let fstats = || (0..operations).try_for_each(|_| fstat(&file).map(drop));
                 plan.measure(Loop::each(fstats))
             }

@@ -91,7 +91,7 @@ fn measure(plan: Plan) -> Result<Outcome, Failure> {
             // in the end.
             unsafe {
                 mprotect(page.0.as_ptr().cast(), SIZE, MprotectFlags::READ)
-                    .map_err(|error| Failure::of("guard a page", error))?;
+                    .tried("guard a page")?;
                 page.0.as_ptr().write_volatile(1);
             }
         }
@@ -121,7 +121,7 @@ impl Page {
                 MapFlags::SHARED,
             )
         }
-        .map_err(|error| Failure::of("map a page", error))?;
+        .tried("map a page")?;
         let address = NonNull::new(address.cast::<u8>())
             .ok_or_else(|| Failure::of("map a page", "got the null address"))?;
         // SAFETY: the mapping is writable. This makes the page present, so that the first fault is

@@ -278,8 +278,7 @@ pub(super) fn results_of<'a>(
     let (mut seen, mut started) = (Seen::default(), 0_u64);
     let mut outcome = plan.measure(Published::of(operations, || {
         started += 1;
-        let ran = uncounted(&mut start);
-        let ran = ran.map_err(|cause| Failure::of("start the study's program", cause))?;
+        let ran = uncounted(&mut start).tried("start the study's program")?;
         seen.read(&ran, ticks_per_ns, unit, number_in)
     }))?;
     outcome.note("results of the program", started, "program");

@@ -81,7 +81,7 @@ impl Turns {
             sides: Pair::make(state)?,
         })?;
         if between == Between::Processes {
-            open_to_processes(&table).map_err(|error| Failure::of("share a mutex", error))?;
+            open_to_processes(&table).tried("share a mutex")?;
         }
         Ok(Self(table))
     }

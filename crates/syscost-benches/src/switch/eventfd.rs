@@ -37,7 +37,7 @@ impl Mechanism for Events {
         ping_pong::measure(plan, tasks, |_| {
             Pair::make(|| eventfd(0, EventfdFlags::CLOEXEC))
                 .map(Events)
-                .map_err(|error| Failure::of("make an eventfd", error))
+                .tried("make an eventfd")
         })
     }
 }

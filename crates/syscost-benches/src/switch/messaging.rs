@@ -139,7 +139,7 @@ fn see_channels(b: &mut Bencher, outboxes: &[Outbox]) -> Result<(), Failure> {
         .iter()
         .map(|outbox| Ok(fstat(outbox.descriptor())?.st_ino))
         .collect();
-    let seen = inodes.map_err(|error| Failure::of("fstat of a channel", error))?;
+    let seen = inodes.tried("fstat of a channel")?;
     b.saw(&CHANNELS, seen.len() as u64);
     Ok(())
 }
@@ -287,7 +287,7 @@ struct Inbox(OwnedFd);
 
 impl Via {
     fn open(self) -> Result<(Outbox, Inbox), Failure> {
-        let ends = match self {
+        let (inbox, outbox) = match self {
             Via::Pipe => pipe_with(PipeFlags::CLOEXEC),
             Via::Socket => socketpair(
                 AddressFamily::UNIX,
@@ -295,8 +295,8 @@ impl Via {
                 SocketFlags::CLOEXEC,
                 None,
             ),
-        };
-        let (inbox, outbox) = ends.map_err(|error| Failure::of("make a pipe or socket", error))?;
+        }
+        .tried("make a pipe or socket")?;
         Ok((Outbox(Arc::new(outbox)), Inbox(inbox)))
     }
 }
@@ -365,8 +365,7 @@ impl SharedState {
             if waiting == 0 {
                 return Ok(());
             }
-            let slept = sleep_on(&self.waiting, waiting);
-            slept.map_err(|error| Failure::of("waiting for the receivers", error))?;
+            sleep_on(&self.waiting, waiting).tried("waiting for the receivers")?;
         }
     }
 

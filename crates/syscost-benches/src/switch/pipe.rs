@@ -68,9 +68,7 @@ pub(crate) struct Pipes(Pair<(OwnedFd, OwnedFd)>);
 impl Pipes {
     pub(crate) fn open() -> Result<Self, Failure> {
         let pipe = || pipe_with(PipeFlags::CLOEXEC);
-        Pair::make(pipe)
-            .map(Self)
-            .map_err(|error| Failure::of("make a pipe", error))
+        Pair::make(pipe).map(Self).tried("make a pipe")
     }
 }
 

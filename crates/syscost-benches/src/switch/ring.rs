@@ -317,8 +317,7 @@ struct Inbox(OwnedFd);
 
 /// A pipe from one task to the next.
 fn link() -> Result<(Outbox, Inbox), Failure> {
-    let (reader, writer) =
-        pipe_with(PipeFlags::CLOEXEC).map_err(|error| Failure::of("make a pipe", error))?;
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).tried("make a pipe")?;
     Ok((Outbox(writer), Inbox(reader)))
 }
 

@@ -42,7 +42,7 @@ impl Mechanism for Sockets {
         let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
         ping_pong::measure_round_trip(plan, tasks, |_| {
             let (own, partner) = socketpair(family, kind, SocketFlags::CLOEXEC, None)
-                .map_err(|error| Failure::of("make a pair of sockets", error))?;
+                .tried("make a pair of sockets")?;
             Ok(Sockets { own, partner })
         })
     }

@@ -136,8 +136,7 @@ pub(crate) fn yielders<'t>(
         let (mut gate, yields) = (gate.try_clone().map_err(failed)?, yields.clone());
         let work = move |(): &mut (), stop: &Stop| {
             // No task yields before all are present.
-            let passed = gate.read_exact(&mut [0]);
-            passed.map_err(|cause| Failure::of("wait for the others", cause))?;
+            gate.read_exact(&mut [0]).tried("wait for the others")?;
             while !stop.is_set() {
                 give_way(&yields);
             }
@@ -151,7 +150,7 @@ pub(crate) fn yielders<'t>(
     let mut ahead = 0;
     let iterations = move |iterations| {
         open.write_all(&vec![0; std::mem::take(&mut waiting) as usize])
-            .map_err(|cause| Failure::of("let the partners begin", cause))?;
+            .tried("let the partners begin")?;
         let mut now = yields.load(Relaxed);
         let enough = now + iterations * tasks - ahead;
         while now < enough {

@@ -281,7 +281,7 @@ fn team<'t, A: Adder>(cpus: &[u32], adder: A, partners: usize) -> Result<Team<'t
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
+    use crate::testing::judged;
     use std::convert::Infallible;
     use syscost_harness::bencher::Pass;
     use syscost_sys::or_skip;
@@ -343,22 +343,14 @@ mod tests {
     #[test]
     fn what_is_hardly_contended_is_not_confirmed() {
         let verdict = |least| {
-            let findings = testing::findings_by(&Case::default(), Pass::Timed, &[], |plan| {
-                let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
-                let (each, number) = (vec![1000, least], 1000 + least);
-                Sums {
-                    each,
-                    number,
-                    rounds: 1,
-                }
-                .judge(&mut outcome);
-                Ok(outcome)
-            });
-            let evidence = findings.unwrap().evidence;
-            let judged = evidence
-                .iter()
-                .find(|one| one.claim.sentence.starts_with("least served"));
-            judged.expect("judged").verdict
+            let sums = Sums {
+                each: vec![1000, least],
+                number: 1000 + least,
+                rounds: 1,
+            };
+            let mut evidence = judged(Pass::Timed, |b| sums.judge(b)).evidence.into_iter();
+            let served = evidence.find(|one| one.claim.sentence.starts_with("least served"));
+            served.expect("judged").verdict
         };
         assert_eq!(
             verdict(110),

@@ -93,8 +93,8 @@ impl Driver for Mover {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         for _ in 0..iterations {
             let [from, to] = [self.at, 1 - self.at].map(|at| &self.bed.0[at].0);
-            let moved = futex::cmp_requeue(from, Flags::PRIVATE, 0, self.waiters as u32, to, 0);
-            let moved = moved.map_err(|error| Failure::of("requeue", error))? as u64;
+            let moved = futex::cmp_requeue(from, Flags::PRIVATE, 0, self.waiters as u32, to, 0)
+                .tried("requeue")? as u64;
             if moved != self.waiters {
                 let what = format!("moved {moved}, not {}", self.waiters);
                 return Err(Failure::Refuted(what));

@@ -144,8 +144,8 @@ impl Driver for Waker {
 
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         for _ in 0..iterations {
-            let woken = futex::wake(&self.bed.0[0].0, Flags::PRIVATE, i32::MAX.cast_unsigned());
-            let woken = woken.map_err(|error| Failure::of("wake", error))? as u64;
+            let woken = futex::wake(&self.bed.0[0].0, Flags::PRIVATE, i32::MAX.cast_unsigned())
+                .tried("wake")? as u64;
             if woken != self.waiters {
                 let what = format!("woke {woken}, not {}", self.waiters);
                 return Err(Failure::Refuted(what));

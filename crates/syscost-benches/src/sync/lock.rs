@@ -108,7 +108,7 @@ pub(super) fn measure_free<L: Lock>(mut plan: Plan) -> Result<Outcome, Failure> 
         claim_written(&mut plan, &lock)?;
     }
     let make = |cpus: &[u32]| {
-        let (mut read, write) = pipe().map_err(|error| Failure::of("make a pipe", error))?;
+        let (mut read, write) = pipe().tried("make a pipe")?;
         // Until the other end is closed.
         let asleep = move || read.read(&mut [0]).map(drop);
         let partner = Partner::start(Between::Threads, cpus, asleep)?;

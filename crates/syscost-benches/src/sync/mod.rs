@@ -18,7 +18,7 @@ use syscost_harness::prelude::*;
 
 use crate::sides::Padded;
 
-pub(crate) use file_lock::locks::Via;
+pub(crate) use file_lock::Via;
 pub(crate) use file_lock::{
     measure_free as measure_free_lock, proof_of_free as proof_of_free_lock,
 };

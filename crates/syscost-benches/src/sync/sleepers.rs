@@ -63,7 +63,7 @@ impl Bed {
         for word in &self.0 {
             word.0.store(1, Ordering::Release);
             futex::wake(&word.0, Flags::PRIVATE, i32::MAX.cast_unsigned())
-                .map_err(|error| Failure::of("wake the sleepers", error))?;
+                .tried("wake the sleepers")?;
         }
         Ok(())
     }
@@ -122,6 +122,6 @@ impl Watch {
         let word = &self.bed.0[0].0;
         let most = i32::MAX.cast_unsigned();
         futex::cmp_requeue(word, Flags::PRIVATE, 0, most, word, 0)
-            .map_err(|error| Failure::of("count the sleepers (FUTEX_CMP_REQUEUE)", error))
+            .tried("count the sleepers (FUTEX_CMP_REQUEUE)")
     }
 }

@@ -147,13 +147,12 @@ fn first(plan: Plan) -> Result<Outcome, Failure> {
             }
             child => Pid::from_raw(child),
         };
-        let ended = waitpid(child, WaitOptions::empty())
-            .map_err(|error| Failure::of("wait for the child", error))?;
+        let ended = waitpid(child, WaitOptions::empty()).tried("wait for the child")?;
         if ended.and_then(|(_, status)| status.exit_status()) != Some(0) {
             return Err(Failure::of("the first getppid", "did not name the parent"));
         }
         let mut ns = [0; 8];
-        read(&reader, &mut ns).map_err(|error| Failure::of("read from the child", error))?;
+        read(&reader, &mut ns).tried("read from the child")?;
         reported += 1;
         Ok(f64::from_ne_bytes(ns))
     }))?;

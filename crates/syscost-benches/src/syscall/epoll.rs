@@ -39,12 +39,10 @@ impl Waiting for Epoll {
 
     fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
         let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
-        let set = epoll::create(epoll::CreateFlags::CLOEXEC)
-            .map_err(|error| Failure::of("make an epoll set", error))?;
+        let set = epoll::create(epoll::CreateFlags::CLOEXEC).tried("make an epoll set")?;
         for (index, fd) in descriptors.watched().iter().enumerate() {
             let data = epoll::EventData::new_u64(index as u64);
-            epoll::add(&set, fd, data, epoll::EventFlags::IN)
-                .map_err(|error| Failure::of("add to an epoll set", error))?;
+            epoll::add(&set, fd, data, epoll::EventFlags::IN).tried("add to an epoll set")?;
         }
         let empty = epoll::Event {
             flags: epoll::EventFlags::empty(),

@@ -98,7 +98,7 @@ struct Moved {
 impl Moved {
     fn to(path: &CStr) -> Result<Self, Failure> {
         let before = open(c".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
-            .map_err(|error| Failure::of("open the working directory", error))?;
+            .tried("open the working directory")?;
         chdir(path).map_err(|error| {
             Failure::Unsupported(format!("cannot go to {}: {error}", path.to_string_lossy()))
         })?;

@@ -66,12 +66,11 @@ impl Measured for Row {
                 for number in 0..batch {
                     let nop = opcode::Nop::new().build().user_data(number);
                     // SAFETY: a no-op refers to no memory.
-                    unsafe { submission.push(&nop) }
-                        .map_err(|error| Failure::of("submit", error))?;
+                    unsafe { submission.push(&nop) }.tried("submit")?;
                 }
                 drop(submission);
                 ring.submit_and_wait(batch as usize)
-                    .map_err(|error| Failure::of("io_uring_enter", error))?;
+                    .tried("io_uring_enter")?;
                 // They complete in the order of submission, each with its own number.
                 let due = ring
                     .completion()

@@ -59,7 +59,7 @@ impl Measured for Row {
             Named::Root => FileType::Directory,
         };
         statat(directory, name, AtFlags::empty())
-            .map_err(|error| Failure::of(&format!("stat of {}", name.to_string_lossy()), error))?;
+            .map_err(|cause| Failure::of(&format!("stat of {}", name.to_string_lossy()), cause))?;
         plan.measure(Loop::each(|| -> Result<(), Bad> {
             let stat = statat(directory, name, AtFlags::empty())?;
             must(FileType::from_raw_mode(stat.st_mode) == kind)

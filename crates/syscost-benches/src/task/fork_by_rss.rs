@@ -17,18 +17,17 @@
 //! (`task.vfork`). `intercept_ns` is the fork without that memory.
 //! ## Source
 //! LEBench, fork of small and big processes.
+#![allow(unsafe_code)] // madvise, and a byte read in a child
 
-mod line;
-mod memory;
+use std::hint::black_box;
 
-use rustix::mm::Advice;
+use rustix::mm::{Advice, madvise};
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
+use syscost_sys::memory::{self, Memory as Filled};
 
-use self::line::Line;
-use self::memory::{Memory, Pages};
 use super::child::fork;
 use super::ids::{DISTINCT, Ids};
 use super::until;
@@ -104,7 +103,7 @@ impl Measured for Row {
             Some(Term::Page) => expected((sizes * REPEATS) as f64, 2.0 * sizes as f64),
         };
         let whole = Bytes::mib(sizes_of(self.pages).1 as u64);
-        let (size, pages) = memory::proofs(self.size.unwrap_or(whole).0, self.pages);
+        let (size, pages) = proofs(self.size.unwrap_or(whole).0, self.pages);
         RowProofs {
             size,
             term: Proof::counted(expected),
@@ -167,7 +166,7 @@ fn of_size(mut plan: Plan, bytes: usize, pages: Pages) -> Result<Outcome, Failur
     // Individually: batches, and their doubling for evidence, would take far too long for the largest.
     let fork = || forked(&clock, &mut ids, memory.as_ref(), bytes);
     let mut outcome = plan.measure(Observed::of(fork))?;
-    memory::see(&mut outcome, memory.as_ref())?;
+    see(&mut outcome, memory.as_ref())?;
     outcome.report(DISTINCT, ids.distinct());
     Ok(outcome)
 }
@@ -223,7 +222,7 @@ fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
         }
         Ok(Line::through(&points).map_or(f64::NAN, |line| line.slope))
     }))?;
-    memory::see(&mut outcome, Some(&memory))?;
+    see(&mut outcome, Some(&memory))?;
     outcome.report(DISTINCT, ids.distinct());
     if let Some(line) = Line::through(&shortest) {
         outcome.detail("intercept_ns", line.intercept);
@@ -252,4 +251,181 @@ fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
         }
     }
     Ok(outcome)
+}
+
+/// The line `intercept + slope * size`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Line {
+    slope: f64,
+    intercept: f64,
+}
+
+impl Line {
+    /// Fitted by the method of Theil and Sen: the median of the slopes between all pairs of points,
+    /// which is robust against a single outlier. `None` with less than two sizes.
+    fn through(points: &[(f64, f64)]) -> Option<Self> {
+        let mut slopes = Vec::new();
+        for (index, (x, y)) in points.iter().enumerate() {
+            let others = points[index + 1..].iter().filter(|(other, _)| other != x);
+            slopes.extend(others.map(|(other_x, other_y)| (other_y - y) / (other_x - x)));
+        }
+        let slope = median(&slopes)?;
+        let rests: Vec<f64> = points.iter().map(|(x, y)| y - slope * x).collect();
+        let intercept = median(&rests)?;
+        Some(Self { slope, intercept })
+    }
+
+    /// The largest distance of a point from the line, relative to the point.
+    fn largest_deviation(&self, points: &[(f64, f64)]) -> f64 {
+        points
+            .iter()
+            .map(|(x, y)| ((y - self.intercept - self.slope * x) / y).abs())
+            .fold(0.0, f64::max)
+    }
+}
+
+/// The size of the memory's pages.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Pages {
+    #[value("4K")]
+    Small,
+    /// Where small ones have 4 KiB.
+    #[value("2M")]
+    Huge,
+}
+
+impl Pages {
+    /// The size of one, in bytes.
+    const fn bytes(self) -> usize {
+        match self {
+            Pages::Small => 4 << 10,
+            Pages::Huge => 2 << 20,
+        }
+    }
+}
+
+/// Private memory, every page of it written.
+struct Memory(Filled);
+
+impl Memory {
+    /// This many bytes, a multiple of 2 MiB, in these pages.
+    fn fill(bytes: usize, pages: Pages) -> Result<Self, Failure> {
+        let kind = match pages {
+            Pages::Small => memory::Pages::Small,
+            Pages::Huge => memory::Pages::Huge,
+        };
+        let (real, size) = (kind.bytes()?, pages.bytes());
+        if real != size {
+            return Err(Failure::Unsupported(format!(
+                "these pages have {real} bytes on this machine, not {size}"
+            )));
+        }
+        Ok(Self(Filled::fill(bytes, kind)?))
+    }
+
+    /// How many of its pages this many bytes are.
+    fn pages(&self, bytes: usize) -> Result<f64, Unsupported> {
+        Ok(bytes as f64 / self.0.pages().bytes()? as f64)
+    }
+
+    /// Advises the kernel about a part of the memory; the advice must not discard it.
+    fn advise(&self, from: usize, to: usize, advice: Advice) -> Result<(), Failure> {
+        assert!(from <= to && to <= self.0.bytes());
+        // SAFETY: within the mapping; the advice given here changes no content.
+        unsafe { madvise(self.0.start().add(from).cast(), to - from, advice) }.tried("madvise")
+    }
+
+    /// Reads the byte at this offset; a process that does not have it is killed by a signal.
+    fn look_at(&self, at: usize) {
+        assert!(at < self.0.bytes());
+        // SAFETY: within the mapping; a child that was not given this part is killed, which is intended.
+        black_box(unsafe { self.0.start().add(at).read_volatile() });
+    }
+
+    /// How much of it is resident, in bytes, and in which pages: [`MIXED`] if in several kinds. And
+    /// what else than this program may have caused that.
+    fn resident(&self) -> Result<(usize, &'static str, Option<&'static str>), Unsupported> {
+        let resident = self.0.resident()?;
+        let as_asked = resident.in_pages_bytes;
+        let seen = match as_asked == resident.bytes {
+            true => self.0.pages().name(),
+            false => MIXED,
+        };
+        let is_split = as_asked as f64 >= MIN_UNSPLIT * resident.bytes as f64;
+        let doubt = is_split.then_some("the kernel has split some of these pages since");
+        Ok((resident.bytes, seen, doubt))
+    }
+}
+
+static BYTES: Witness = Witness::of("resident bytes in addition", "smaps");
+
+static PAGES: Witness = Witness::of("pages that they are in", "smaps");
+
+/// Where there is no memory in addition.
+const NONE: &str = "none";
+
+const MIXED: &str = "several kinds";
+
+/// Minimum share still in huge pages where the kernel, which may split some at any time, has.
+const MIN_UNSPLIT: f64 = 0.95;
+
+/// What proves that this many bytes were there in addition, in these pages.
+fn proofs(bytes: u64, pages: Pages) -> (Proof, Proof) {
+    let seen = match (bytes, pages) {
+        (0, Pages::Small | Pages::Huge) => NONE,
+        (_, Pages::Small) => memory::Pages::Small.name(),
+        (_, Pages::Huge) => memory::Pages::Huge.name(),
+    };
+    (BYTES.sees(bytes), PAGES.sees(seen))
+}
+
+/// Reports what memory there is in addition.
+fn see(b: &mut Bencher, memory: Option<&Memory>) -> Result<(), Failure> {
+    let (bytes, pages, doubt) = match memory {
+        Some(memory) => memory.resident()?,
+        None => (0, NONE, None),
+    };
+    b.saw(&BYTES, bytes);
+    b.saw_unless(&PAGES, pages, doubt);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_found_and_nothing_deviates_from_it() {
+        let points = [(1.0, 12.0), (2.0, 14.0), (4.0, 18.0)];
+        let line = Line::through(&points).unwrap();
+        assert_eq!((line.slope, line.intercept), (2.0, 10.0));
+        assert!(line.largest_deviation(&points) < 1e-12);
+    }
+
+    #[test]
+    fn one_point_that_is_off_does_not_turn_the_line() {
+        let points = [
+            (1.0, 12.0),
+            (2.0, 14.0),
+            (3.0, 160.0),
+            (4.0, 18.0),
+            (5.0, 20.0),
+        ];
+        let line = Line::through(&points).unwrap();
+        assert_eq!((line.slope, line.intercept), (2.0, 10.0));
+        assert!(line.largest_deviation(&points) > 0.8);
+    }
+
+    #[test]
+    fn one_size_makes_no_line() {
+        assert_eq!(Line::through(&[(1.0, 2.0), (1.0, 3.0)]), None);
+    }
+
+    #[test]
+    fn its_last_byte_can_be_read() {
+        match Memory::fill(8 << 20, Pages::Small) {
+            Ok(memory) => memory.look_at((8 << 20) - 1),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
 }

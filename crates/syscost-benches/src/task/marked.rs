@@ -21,8 +21,7 @@ impl Marked {
     /// The program, executed once as a trial.
     pub(crate) fn new() -> Result<Self, Failure> {
         // Reading from this pipe never waits: a marker has come when its program has ended, or never will.
-        let (markers, reports) = pipe_with(PipeFlags::NONBLOCK)
-            .map_err(|cause| Failure::of("make a pipe for markers", cause))?;
+        let (markers, reports) = pipe_with(PipeFlags::NONBLOCK).tried("make a pipe for markers")?;
         let marked = Self {
             program: TinyProgram::new(reports.as_raw_fd())?,
             markers,

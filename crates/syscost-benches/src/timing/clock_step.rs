@@ -17,21 +17,20 @@
 //! The clock-read-switch experiment's runs of equal gettimeofday readings; the rdtsc row of the
 //! three-costs experiment.
 
-mod steps;
-
+use std::io;
 use std::time::Instant;
 
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::nearest_rank;
 
-use self::steps::Steps;
 use super::clock_read::{Named, by_reader};
 use crate::implied::{Implied, Shares};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Clock granularity: step between readings",
     tags: "clock resolution, timer resolution, timer granularity, gettimeofday, rdtsc",
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -82,10 +81,6 @@ impl Measured for Row {
         self.source.source().support()
     }
 
-    fn ignores_interference(&self) -> bool {
-        true
-    }
-
     fn proofs(&self) -> RowProofs<Proof> {
         // Unfenced reads may pass one another: all that can be claimed is that few of them do.
         let backwards = match self.source == Named::Tsc {
@@ -122,7 +117,7 @@ fn steps_of(mut plan: Plan, named: Named) -> Result<Outcome, Failure> {
             steps.take(long_enough, || Ok(read())),
             steps.take(long_enough, read)
         )
-        .map_err(|cause| Failure::of("reading the clock", cause))?;
+        .tried("reading the clock")?;
         let (took, first) = (begun.elapsed(), all.len());
         all.extend(
             steps
@@ -168,4 +163,65 @@ fn steps_of(mut plan: Plan, named: Named) -> Result<Outcome, Failure> {
     }
     all.iter().for_each(|ns| outcome.record_single(*ns));
     Ok(outcome)
+}
+
+/// Maximum number of steps of one observation.
+const STEPS: usize = 4096;
+
+/// Consecutive readings that differ.
+struct Steps {
+    /// How far each differs from the one before, and how many readings in a row were equal to that.
+    seen: Vec<(i64, u32)>,
+    last: u64,
+}
+
+impl Steps {
+    /// Room for all steps, touched beforehand: a page fault between two readings would be seen as a gap.
+    fn new() -> Self {
+        Self {
+            seen: vec![(1, 1); STEPS],
+            last: 0,
+        }
+    }
+
+    /// Reads until there are [`STEPS`] steps, or the clock has advanced by `long_enough`.
+    fn take(
+        &mut self,
+        long_enough: i64,
+        mut read: impl FnMut() -> io::Result<u64>,
+    ) -> io::Result<()> {
+        self.seen.clear();
+        let first = read()?;
+        self.last = first;
+        while self.seen.len() < STEPS && self.last.wrapping_sub(first).cast_signed() < long_enough {
+            let mut run = 1;
+            let mut now = read()?;
+            while now == self.last {
+                run += 1;
+                now = read()?;
+            }
+            self.seen
+                .push((now.wrapping_sub(self.last).cast_signed(), run));
+            self.last = now;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_and_runs_of_equal_readings_are_distinguished() {
+        let mut readings = [10, 10, 13, 13, 13, 12, 20, 20].into_iter();
+        let mut steps = Steps::new();
+        steps
+            .take(10, || {
+                readings.next().ok_or(io::ErrorKind::UnexpectedEof.into())
+            })
+            .unwrap();
+        assert_eq!(steps.seen, [(3, 2), (-1, 3), (8, 1)]);
+        assert_eq!(steps.last, 20);
+    }
 }

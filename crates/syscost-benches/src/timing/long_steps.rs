@@ -30,6 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // They wait for nothing: a switch that no step shows would be one the clock did not see.
         at_most(Counter::VoluntarySwitches, 0.05),
     ],
+    ignores_interference: true,
     ..Benchmark::of::<Row>()
 };
 
@@ -92,10 +93,6 @@ impl Measured for Row {
         }
     }
 
-    fn ignores_interference(&self) -> bool {
-        true
-    }
-
     fn proofs(&self) -> RowProofs<Proof> {
         RowProofs {
             source: self.source.proof(),
@@ -111,7 +108,7 @@ impl Measured for Row {
         let mut outcome = plan.measure(Observed::of(|| {
             let before = all.long;
             all.take(READINGS, || source.read())
-                .map_err(|cause| Failure::of("reading the clock", cause))?;
+                .tried("reading the clock")?;
             Ok(100.0 * (all.long - before) as f64 / READINGS as f64)
         }))?;
         outcome.report(BACKWARDS, all.backwards as f64);

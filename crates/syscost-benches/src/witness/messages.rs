@@ -117,7 +117,7 @@ mod tests {
     use syscost_results::Verdict;
 
     use super::*;
-    use crate::testing::{claims, findings_by};
+    use crate::testing::{claims, judged};
 
     /// The claims that are refuted where one end gave two messages of 64 bytes.
     fn refuted(messages: u64, bytes: u64, sum: u64, strays: Strays) -> Vec<String> {
@@ -127,15 +127,9 @@ mod tests {
             sum: Some(sum),
         };
         let (gave, got) = (moved(2, 128, 7), moved(messages, bytes, sum));
-        let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
-            let mut outcome = plan.measure(Loop::infallible(|| 1))?;
-            claim_same(&mut outcome, "here", &gave, &got, strays);
-            Ok(outcome)
-        });
-        let found = found.expect("measured");
+        let found = judged(Pass::Timed, |b| claim_same(b, "here", &gave, &got, strays));
         let all = claims(&found, Verdict::Refuted).into_iter();
-        all.filter_map(|claim| claim.strip_suffix(" here"))
-            .map(str::to_owned)
+        all.filter_map(|claim| Some(claim.strip_suffix(" here")?.to_owned()))
             .collect()
     }
 

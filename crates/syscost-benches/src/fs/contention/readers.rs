@@ -155,8 +155,7 @@ impl Readers {
     /// Lets all processes begin, and waits until each has read something.
     fn release(&self) -> Result<(), Failure> {
         self.shared.barrier.store(1, Ordering::Release);
-        futex::wake(&self.shared.barrier, Flags::empty(), u32::MAX >> 1)
-            .map_err(|cause| Failure::of("futex wake", cause))?;
+        futex::wake(&self.shared.barrier, Flags::empty(), u32::MAX >> 1).tried("futex wake")?;
         while self.reads().contains(&0) {
             self.check()?;
             pause(LOOK);
@@ -271,7 +270,7 @@ impl Reader {
             let began = clock.start();
             self.file
                 .read_exact_at(&mut self.buffer, offset)
-                .map_err(|cause| Failure::of("read with O_DIRECT", cause))?;
+                .tried("read with O_DIRECT")?;
             account.ended = clock.stop().ticks;
             account.reads += 1;
             let is_near = |last: u64| last.abs_diff(offset) <= BLOCK as u64;
@@ -373,8 +372,7 @@ mod tests {
         let die = |_: &Stop| -> Result<Account, Failure> {
             // As another program might kill it: nothing is reported, and no other process is stopped.
             let own = rustix::process::getpid();
-            rustix::process::kill_process(own, rustix::process::Signal::KILL)
-                .map_err(|cause| Failure::of("kill", cause))?;
+            rustix::process::kill_process(own, rustix::process::Signal::KILL).tried("kill")?;
             unreachable!("it was killed")
         };
         let readers = or_skip!(readers(die).ok_or("no processes here"));

@@ -1,20 +1,10 @@
 //! Claims about processes that read, judged from reports made by hand and by real processes.
 
-use syscost_harness::bencher::{Findings, Pass};
+use syscost_harness::bencher::Pass;
 use syscost_results::Verdict;
 
 use super::*;
-use crate::testing::{claims, findings_by};
-
-/// The findings of claims about these.
-fn judged(claim: impl FnOnce(&mut Bencher)) -> Findings {
-    let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
-        let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
-        claim(&mut outcome);
-        Ok(outcome)
-    });
-    found.expect("it works")
-}
+use crate::testing::{claims, judged};
 
 fn account(began: u64, ended: u64) -> Account {
     Account {
@@ -43,15 +33,12 @@ fn windows() -> Windows {
 
 /// The claims that these reports refute.
 fn refuted(windows: &Windows, accounts: &[Account]) -> Vec<String> {
-    let found = judged(|b| {
+    let found = judged(Pass::Timed, |b| {
         claim_window(b, windows, accounts);
         claim_reads(b, accounts, true);
         describe(b, windows, accounts);
     });
     claims(&found, Verdict::Refuted)
-        .into_iter()
-        .map(str::to_owned)
-        .collect()
 }
 
 #[test]
@@ -97,7 +84,9 @@ fn shares_show_how_fair_it_was() {
         reads: vec![9, 1],
         ..windows()
     };
-    let found = judged(|b| describe(b, &unfair, &[account(900, 2100); 2]));
+    let found = judged(Pass::Timed, |b| {
+        describe(b, &unfair, &[account(900, 2100); 2])
+    });
     assert!((found.details["fairness_ratio"].value - 100.0 / 164.0).abs() < 1e-9);
     assert_eq!(found.details["least_share_percent"].value, 20.0);
     assert_eq!(found.details["largest_share_percent"].value, 180.0);

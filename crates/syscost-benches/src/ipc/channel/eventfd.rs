@@ -26,7 +26,7 @@ pub(super) struct EventFd {
 pub(super) fn open(_: usize) -> Result<Ends<EventFd>, Failure> {
     let make = || {
         let made = eventfd(0, EventfdFlags::CLOEXEC);
-        twice(made.map_err(|error| Failure::of("make an eventfd", error))?)
+        twice(made.tried("make an eventfd")?)
     };
     crossed(make, |from, to| EventFd { from, to })
 }

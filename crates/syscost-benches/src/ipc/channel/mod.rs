@@ -173,8 +173,10 @@ fn crossed<T, C>(
 
 /// One that is both read and written.
 fn twice(one: OwnedFd) -> Result<(OwnedFd, OwnedFd), Failure> {
-    let again = one.as_fd().try_clone_to_owned();
-    let again = again.map_err(|error| Failure::of("duplicate a descriptor", error))?;
+    let again = one
+        .as_fd()
+        .try_clone_to_owned()
+        .tried("duplicate a descriptor")?;
     Ok((again, one))
 }
 

@@ -78,8 +78,7 @@ pub(super) fn seqpackets(bytes: usize) -> Result<Ends<Packets>, Failure> {
 
 /// Checks that a message of this many bytes fits into their buffers.
 fn with_room((own, partner): Ends<OwnedFd>, bytes: usize) -> Result<Ends<Packets>, Failure> {
-    let room = sockopt::socket_send_buffer_size(&own)
-        .map_err(|error| Failure::of("ask for a socket's buffer size", error))?;
+    let room = sockopt::socket_send_buffer_size(&own).tried("ask for a socket's buffer size")?;
     // The kernel's own data structures count as well.
     if room < bytes + 1024 {
         return Err(Failure::Unsupported(format!(

@@ -57,8 +57,7 @@ const WORD: [u8; 8] = *b"in sight";
 
 pub(super) fn open(_: usize) -> Result<Ends<VmRead>, Failure> {
     let desk = || {
-        let desk = Shared::new(Desk::default());
-        let desk = desk.map_err(|error| Failure::of("share memory", error))?;
+        let desk = Shared::new(Desk::default()).tried("share memory")?;
         Ok((desk.clone(), desk))
     };
     let open = Arc::new(OpenToChildren::new());

@@ -88,7 +88,7 @@ pub(super) fn open<const SPINS: bool>(_: usize) -> Result<Ends<Ring<SPINS>>, Fai
             taken: Gate::default(),
             bytes: Bytes(UnsafeCell::new([0; ROOM])),
         });
-        let lane = lane.map_err(|error| Failure::of("make a ring", error))?;
+        let lane = lane.tried("make a ring")?;
         Ok((lane.clone(), lane))
     };
     crossed(lane, |from, to| Ring {

@@ -104,14 +104,14 @@ impl Channel for Streams {
 
 /// Two pipes.
 pub(crate) fn pipes(_: usize) -> Result<Ends<Streams>, Failure> {
-    let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|error| Failure::of("make a pipe", error));
+    let pipe = || pipe_with(PipeFlags::CLOEXEC).tried("make a pipe");
     crossed(pipe, |from, to| Streams { from, to })
 }
 
 /// Two fifos, which have a name until both ends are open.
 pub(super) fn fifos(_: usize) -> Result<Ends<Streams>, Failure> {
     let fifo = || {
-        let file = scratch::file("fifo").map_err(|error| Failure::of("name a fifo", error))?;
+        let file = scratch::file("fifo").tried("name a fifo")?;
         let failed = |error| Failure::of("make a fifo", error);
         mknodat(CWD, file.path(), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).map_err(failed)?;
         let end = |flags| open(file.path(), flags | OFlags::CLOEXEC, Mode::empty()).map_err(failed);
@@ -126,7 +126,7 @@ pub(super) fn fifos(_: usize) -> Result<Ends<Streams>, Failure> {
 pub(super) fn pair(_: usize) -> Result<Ends<Streams>, Failure> {
     let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
     let pair = socketpair(family, kind, SocketFlags::CLOEXEC, None);
-    both_ways(pair.map_err(|error| Failure::of("make a pair of sockets", error))?)
+    both_ways(pair.tried("make a pair of sockets")?)
 }
 
 /// Two stream sockets connected by a path, which is removed as soon as they are connected.
@@ -155,7 +155,7 @@ pub(super) fn connected(kind: SocketType) -> Result<Ends<OwnedFd>, Failure> {
 pub(in crate::ipc) fn bound(
     kind: SocketType,
 ) -> Result<(OwnedFd, scratch::File, SocketAddrUnix), Failure> {
-    let file = scratch::file("socket").map_err(|error| Failure::of("name a socket", error))?;
+    let file = scratch::file("socket").tried("name a socket")?;
     let failed = |error| Failure::of("bind a unix socket", error);
     let address = SocketAddrUnix::new(file.path()).map_err(failed)?;
     let socket = unix_socket(kind).map_err(failed)?;

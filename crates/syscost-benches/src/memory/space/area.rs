@@ -67,8 +67,7 @@ impl Area {
     pub(crate) fn advise(&self, from: usize, bytes: usize, advice: Advice) -> Result<(), Failure> {
         assert!(from * self.page + bytes <= self.memory.bytes());
         // SAFETY: within the mapping, whose content is not needed.
-        unsafe { madvise(self.page(from).cast(), bytes, advice) }
-            .map_err(|cause| Failure::of("madvise", cause))
+        unsafe { madvise(self.page(from).cast(), bytes, advice) }.tried("madvise")
     }
 
     /// Changes the protection of all of it.
@@ -76,7 +75,7 @@ impl Area {
     pub(crate) fn protect(&self, access: MprotectFlags) -> Result<(), Failure> {
         // SAFETY: a whole mapping of ours, to which there are no references.
         unsafe { mprotect(self.memory.start().cast(), self.memory.bytes(), access) }
-            .map_err(|cause| Failure::of("mprotect", cause))
+            .tried("mprotect")
     }
 
     /// Gives all its pages back to the kernel.

@@ -40,7 +40,7 @@ impl FilePages {
             .read(true)
             .write(true)
             .open(scratch.path())
-            .map_err(|cause| Failure::of("open the scratch file", cause))?;
+            .tried("open the scratch file")?;
         Ok(Self {
             mapped: Mapped::of(&file, pages, ProtFlags::READ | ProtFlags::WRITE)?,
             file,
@@ -99,7 +99,7 @@ impl Mapped {
                 0,
             )
         }
-        .map_err(|cause| Failure::of("map the scratch file", cause))?;
+        .tried("map the scratch file")?;
         Ok(Self {
             start: start.cast(),
             pages,
@@ -160,8 +160,7 @@ impl Mapped {
     pub(crate) fn sync(&self, bytes: usize, flags: MsyncFlags) -> Result<(), Failure> {
         assert!(bytes <= self.pages * self.page);
         // SAFETY: within the mapping.
-        unsafe { msync(self.start.cast(), bytes, flags) }
-            .map_err(|cause| Failure::of("msync", cause))
+        unsafe { msync(self.start.cast(), bytes, flags) }.tried("msync")
     }
 
     /// Forbids every second page, so that each other one is a separate mapping.
@@ -170,7 +169,7 @@ impl Mapped {
             let page = self.start.wrapping_add(number * self.page);
             // SAFETY: within the mapping; there are no references to it.
             unsafe { mprotect(page.cast(), self.page, MprotectFlags::empty()) }
-                .map_err(|cause| Failure::of("forbid a page", cause))?;
+                .tried("forbid a page")?;
         }
         Ok(())
     }
@@ -183,8 +182,7 @@ impl Mapped {
     /// Advises the kernel of the order in which pages are read.
     pub(crate) fn advise(&self, advice: Advice) -> Result<(), Failure> {
         // SAFETY: the mapping is of a file, which keeps the content.
-        unsafe { madvise(self.start.cast(), self.pages * self.page, advice) }
-            .map_err(|cause| Failure::of("madvise", cause))
+        unsafe { madvise(self.start.cast(), self.pages * self.page, advice) }.tried("madvise")
     }
 
     /// How many pages are in this process's page tables.

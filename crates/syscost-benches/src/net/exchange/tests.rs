@@ -227,17 +227,12 @@ fn claims(
         wrong,
         ..Account::default()
     };
-    let found = testing::found_by(&Case::default(), Pass::Timed, &[], |plan| {
-        let mut outcome = plan.measure(Observed::of(|| Ok(1.0)))?;
-        caller.claim(&mut outcome, &account);
-        Ok(outcome)
-    });
-    let found = found.expect("supported");
+    let found = testing::judged(Pass::Timed, |b| caller.claim(b, &account));
     // The interface has carried nothing.
     let of = |verdict| {
-        let all = testing::claims(&found, verdict).into_iter();
-        let all = all.filter(|claim| !claim.contains("interface"));
-        all.map(str::to_owned).collect()
+        let mut all = testing::claims(&found, verdict);
+        all.retain(|claim| !claim.contains("interface"));
+        all
     };
     let details = ["lost_count", "late_count", "duplicated_count"];
     let details = details.map(|name| found.details.get(name).is_some_and(|one| one.value == 1.0));

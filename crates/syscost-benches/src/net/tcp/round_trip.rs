@@ -117,8 +117,7 @@ impl Echoed for Stream {
 
 /// The partner: it serves one connection as `syscost serve` does.
 fn echo(listener: &TcpListener, size: usize, wait: Wait) -> Result<Account, Failure> {
-    let accepted = listener.accept();
-    let (socket, _) = accepted.map_err(|error| Failure::of("accept a connection", error))?;
+    let (socket, _) = listener.accept().tried("accept a connection")?;
     let account = stream::echo(&socket, &mut vec![0; size], wait, &mut |_| false)?;
     Ok(Account {
         tcp: TcpSide::of(&socket),

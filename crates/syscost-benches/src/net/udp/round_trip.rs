@@ -102,7 +102,7 @@ pub(super) fn pair(own: IpAddr) -> Result<(UdpSocket, UdpSocket), Failure> {
         other.connect(one.local_addr()?)?;
         Ok((one, other))
     };
-    make().map_err(|error| Failure::of("connect two UDP sockets", error))
+    make().tried("connect two UDP sockets")
 }
 
 /// The near end.

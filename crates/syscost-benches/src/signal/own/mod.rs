@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use libc::{c_int, c_void, siginfo_t};
-use syscost_harness::Failure;
+use syscost_harness::prelude::{Failure, Tried};
 use syscost_sys::raw::{Sysno, syscall4};
 
 use crate::syscall::checked;
@@ -111,7 +111,7 @@ impl Blocked {
     pub(crate) fn one(signal: c_int) -> Result<Self, Failure> {
         change_mask(libc::SIG_BLOCK, set_of(signal))
             .map(|before| Self { before })
-            .map_err(|error| Failure::of("block a signal", error))
+            .tried("block a signal")
     }
 }
 

@@ -81,7 +81,7 @@ impl Sleeper {
                 let end = after(clock_gettime(ClockId::Monotonic), INTERVAL_NS);
                 let slept = clock_nanosleep_absolute(ClockId::Monotonic, &end);
                 let now = clock_gettime(ClockId::Monotonic);
-                slept.map_err(|error| Failure::of("sleeping", error))?;
+                slept.tried("sleeping")?;
                 Ok(since(now, end))
             }
             Sleeper::Futex(waker) => waker.line.sleep(waker.clock),

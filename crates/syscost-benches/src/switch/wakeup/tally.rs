@@ -149,7 +149,7 @@ mod tests {
         })
     }
 
-    fn refuted(findings: &Findings) -> Vec<&str> {
+    fn refuted(findings: &Findings) -> Vec<String> {
         claims(findings, Verdict::Refuted)
     }
 

@@ -116,7 +116,7 @@ impl Descriptors {
             usable(Ipv4Addr::LOCALHOST.into())?;
         }
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .map_err(|error| Failure::of("listen on the loopback interface", error))?;
+            .tried("listen on the loopback interface")?;
         let mut watched = Vec::with_capacity(count);
         let mut peers = Vec::with_capacity(count);
         for _ in 0..count {
@@ -127,11 +127,10 @@ impl Descriptors {
             watched.push(near);
             // Numbered above, so that the watched ones are numbered without gaps: select checks numbers.
             peers.push(
-                fcntl_dupfd_cloexec(&far, (count + OTHERS) as i32)
-                    .map_err(|error| Failure::of("number a descriptor", error))?,
+                fcntl_dupfd_cloexec(&far, (count + OTHERS) as i32).tried("number a descriptor")?,
             );
         }
-        write(&peers[ready], b"x").map_err(|error| Failure::of("make one ready", error))?;
+        write(&peers[ready], b"x").tried("make one ready")?;
         Ok(Self {
             watched,
             _peers: peers,
@@ -179,7 +178,7 @@ fn tcp(listener: &TcpListener) -> Result<(OwnedFd, OwnedFd), Failure> {
         }
         Ok((near.into(), far.into()))
     };
-    connect().map_err(|error| Failure::of("connect through the loopback interface", error))
+    connect().tried("connect through the loopback interface")
 }
 
 /// The soft limit of open descriptors, raised until dropped.
@@ -201,8 +200,7 @@ impl RaisedLimit {
                 current: Some(needed),
                 maximum: before.maximum,
             };
-            setrlimit(Resource::Nofile, raised)
-                .map_err(|error| Failure::of("raise the limit of open descriptors", error))?;
+            setrlimit(Resource::Nofile, raised).tried("raise the limit of open descriptors")?;
         }
         Ok(Self { before })
     }
@@ -247,8 +245,7 @@ mod tests {
             .iter()
             .find(|case| case.row::<Row>().is_some_and(is_named));
         let found = found_by(case?, Pass::Timed, &[], |plan| Test::measure(row, plan))?;
-        let refuted = claims(&found, Verdict::Refuted).into_iter();
-        Some(refuted.map(str::to_owned).collect())
+        Some(claims(&found, Verdict::Refuted))
     }
 
     #[test]

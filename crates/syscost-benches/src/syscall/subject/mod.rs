@@ -61,15 +61,14 @@ impl Device {
 
 /// A file of one page that lives in memory only and goes away with its descriptor.
 pub(super) fn file_in_memory() -> Result<OwnedFd, Failure> {
-    let file = memfd_create(c"syscost", MemfdFlags::CLOEXEC)
-        .map_err(|error| Failure::of("make a file in memory", error))?;
-    ftruncate(&file, 4096).map_err(|error| Failure::of("size a file in memory", error))?;
+    let file = memfd_create(c"syscost", MemfdFlags::CLOEXEC).tried("make a file in memory")?;
+    ftruncate(&file, 4096).tried("size a file in memory")?;
     Ok(file)
 }
 
 /// The reading and the writing end of a pipe.
 pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
-    pipe_with(PipeFlags::CLOEXEC).map_err(|error| Failure::of("make a pipe", error))
+    pipe_with(PipeFlags::CLOEXEC).tried("make a pipe")
 }
 
 /// A regular file that always exists, on whatever file system holds it: this program's own executable.
@@ -80,8 +79,7 @@ pub(super) struct OwnExecutable {
 
 /// Opens the directory of this program's executable.
 pub(super) fn own_executable() -> Result<OwnExecutable, Failure> {
-    let path = std::env::current_exe()
-        .map_err(|error| Failure::of("find this program's executable", error))?;
+    let path = std::env::current_exe().tried("find this program's executable")?;
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(Failure::of(
             "find this program's executable",
@@ -89,9 +87,8 @@ pub(super) fn own_executable() -> Result<OwnExecutable, Failure> {
         ));
     };
     let directory = open(directory, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|error| Failure::of(&format!("open {}", directory.display()), error))?;
-    let name = CString::new(name.as_bytes())
-        .map_err(|error| Failure::of("name this program's executable", error))?;
+        .map_err(|cause| Failure::of(&format!("open {}", directory.display()), cause))?;
+    let name = CString::new(name.as_bytes()).tried("name this program's executable")?;
     Ok(OwnExecutable { directory, name })
 }
 

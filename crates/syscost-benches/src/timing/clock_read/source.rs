@@ -358,10 +358,7 @@ impl Source {
     /// Waits for its next step; returns the new reading and the run's clock.
     fn edge(self, run_clock: &Clock) -> Result<(u64, u64), Failure> {
         const PATIENCE_NS: f64 = 200e6;
-        let read = || {
-            self.read()
-                .map_err(|cause| Failure::of("reading the clock", cause))
-        };
+        let read = || self.read().tried("reading the clock");
         let start = run_clock.start();
         let before = read()?;
         loop {
@@ -420,7 +417,7 @@ fn claim_its_second(b: &mut Bencher) -> Result<(), Failure> {
         let of_clock = || clock_gettime(libc::CLOCK_REALTIME_COARSE).map(|ns| ns / 1_000_000_000);
         Ok([of_clock()?, seconds()?, of_clock()?])
     };
-    let [before, seen, after] = read().map_err(|cause| Failure::of("reading the clock", cause))?;
+    let [before, seen, after] = read().tried("reading the clock")?;
     let holds = (before..=after).contains(&seen);
     let (expected, observed) = (format!("{before} to {after}"), seen.to_string());
     b.claim(

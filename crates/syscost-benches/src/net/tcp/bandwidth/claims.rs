@@ -110,7 +110,7 @@ fn connections(delivered: &Delivered) -> Result<usize, Failure> {
     let (mut addresses, mut used) = (BTreeSet::new(), 0);
     for socket in &delivered.sockets {
         let address = socket.local_addr();
-        addresses.insert(address.map_err(|cause| Failure::of("getsockname", cause))?);
+        addresses.insert(address.tried("getsockname")?);
         let info = TcpInfo::of(socket)?;
         used += usize::from(info.bytes_acked.max(info.bytes_received) > MAX_EXTRA);
     }

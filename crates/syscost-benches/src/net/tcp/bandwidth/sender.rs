@@ -130,7 +130,7 @@ impl Sender {
             Method::ZeroCopy | Method::SendFile | Method::Splice => Some(Memory {
                 method,
                 file: FileMemory::new(MEMORY)?,
-                pipe: io::pipe().map_err(|cause| Failure::of("make a pipe", cause))?,
+                pipe: io::pipe().tried("make a pipe")?,
                 consumed,
                 consumed_bytes: 0,
             }),

@@ -180,8 +180,7 @@ impl Streams {
                 let mut meters = Vec::new();
                 for _ in &spec.places {
                     near.push(socket::connect(address, &spec.tcp, PATIENCE)?);
-                    let accepted = listener.accept();
-                    let accepted = accepted.map_err(|error| Failure::of("accept", error))?;
+                    let accepted = listener.accept().tried("accept")?;
                     far.push(accepted.0);
                     meters.push(Workers::meter()?);
                 }
