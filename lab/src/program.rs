@@ -24,7 +24,7 @@ impl Program {
     /// Builds the release for this machine, as `cargo build --release` does.
     pub(crate) fn build() -> Result<Self> {
         Ok(Self {
-            path: cargo::release(&[], None)?,
+            path: cargo::release(None, &[])?.program,
         })
     }
 

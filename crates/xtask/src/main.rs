@@ -1,6 +1,7 @@
 //! The project's chores, run as `cargo xtask CHORE`.
 
 mod cmd;
+mod owner;
 
 use std::process::ExitCode;
 

@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         signal_hook::flag::register(signal, Arc::clone(&stop)).context("catching signals")?;
     }
     let begun = Instant::now();
-    let programs = built(&["test", "--no-run"], None)?;
+    let programs = built(&["test", "--no-run"])?;
     let mut tests = Vec::new();
     for program in programs.iter().filter(|program| program.is_test) {
         tests.extend(left_out(program)?);

@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
+use sha2::{Digest, Sha256};
 
 /// The modification time of every file, in seconds since 1970, if SOURCE_DATE_EPOCH is not set: the
 /// beginning of 2026. (1970 itself would make tar warn.)
@@ -45,16 +48,19 @@ pub(super) fn time() -> Result<u64> {
 
 /// Compresses as gzip does, without name and time.
 pub(super) fn gzip(content: &[u8]) -> Result<Vec<u8>> {
-    let mut encoder = GzBuilder::new()
-        .mtime(0)
-        .write(Vec::new(), Compression::default());
+    let mut encoder = encoder();
     encoder.write_all(content)?;
     Ok(encoder.finish()?)
 }
 
+fn encoder() -> GzEncoder<Vec<u8>> {
+    let compression = Compression::best();
+    GzBuilder::new().mtime(0).write(Vec::new(), compression)
+}
+
 /// A compressed tar archive of files and their directories, all owned by root.
 pub(super) fn tar_gz(files: &Files, time: u64) -> Result<Vec<u8>> {
-    let mut tar = tar::Builder::new(Vec::new());
+    let mut tar = tar::Builder::new(encoder());
     let mut folders: Vec<&Path> = files
         .keys()
         .flat_map(|path| path.ancestors().skip(1))
@@ -73,7 +79,7 @@ pub(super) fn tar_gz(files: &Files, time: u64) -> Result<Vec<u8>> {
         header.set_size(file.content.len() as u64);
         tar.append_data(&mut header, path, &file.content[..])?;
     }
-    gzip(&tar.into_inner()?)
+    Ok(tar.into_inner()?.finish()?)
 }
 
 fn header(kind: tar::EntryType, mode: u32, time: u64) -> tar::Header {
@@ -87,6 +93,18 @@ fn header(kind: tar::EntryType, mode: u32, time: u64) -> tar::Header {
     header
 }
 
+/// Adds to a folder in the archive the list of what lies below `top`, as `sha256sum --check` reads it there.
+pub(super) fn add_checksums(files: &mut Files, top: &Path, folder: &Path) {
+    let mut sums = String::new();
+    for (path, file) in &*files {
+        let digest = Sha256::digest(&file.content);
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = path.strip_prefix(top).unwrap_or(path);
+        let _ = writeln!(sums, "{hex}  {}", path.display());
+    }
+    files.insert(folder.join("SHA256SUMS"), Packed::data(sums));
+}
+
 /// An `ar` archive of named parts, the format of Debian packages.
 pub(super) fn ar(parts: &[(&str, Vec<u8>)], time: u64) -> Result<Vec<u8>> {
     let mut ar = ar::Builder::new(Vec::new());
@@ -97,4 +115,20 @@ pub(super) fn ar(parts: &[(&str, Vec<u8>)], time: u64) -> Result<Vec<u8>> {
         ar.append(&header, &content[..])?;
     }
     Ok(ar.into_inner()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksums_are_those_of_sha256sum() {
+        let mut files = Files::from([("top/a/b".into(), Packed::data(""))]);
+        add_checksums(&mut files, Path::new("top"), Path::new("top/doc"));
+        let sums = &files[Path::new("top/doc/SHA256SUMS")].content;
+        assert_eq!(
+            String::from_utf8_lossy(sums),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a/b\n"
+        );
+    }
 }

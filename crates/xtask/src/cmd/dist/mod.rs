@@ -1,99 +1,138 @@
 //! `cargo xtask dist`: builds the static release, checks that it is static, and packs it: a Debian
-//! package, an archive, and the contents of a container image.
+//! package, an archive, the contents of a container image, and the source archive that makes it.
 
 mod archive;
+mod licenses;
 mod package;
+mod source;
 
 use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use package::Texts;
-use xtask::{cargo, workspace};
+use crate::owner::Owner;
+use archive::{Files, Packed};
+use package::{Texts, VERSION};
+use xtask::cargo::{self, Release};
+use xtask::workspace;
 
-const STATIC: &str = "-C target-feature=+crt-static";
+/// What makes the program static.
+const STATIC: [&str; 2] = ["-C", "target-feature=+crt-static"];
+
+/// The compiler that tells no paths, from the root.
+const WRAPPER: &str = "scripts/rustc";
 
 /// Runs the chore.
 pub(crate) fn run() -> Result<()> {
-    let flags = match env::var("RUSTFLAGS") {
-        Ok(own) if !own.is_empty() => format!("{own} {STATIC}"),
-        _ => STATIC.to_owned(),
-    };
+    let root = fs::canonicalize(workspace::root()).context("looking for the workspace")?;
+    let owner = Owner::of_workspace();
+    if let Some(missing) = owner.missing() {
+        println!("note: {missing}");
+    }
     let triple = host()?;
-    let program = cargo::release(&["--target", &triple], Some(&flags))?;
+    let commit = source::commit(&root)?;
+    let Release { program, linked } = build(&root, &triple, commit.as_deref())?;
     let path = program.display();
     let bytes = fs::read(&program).with_context(|| format!("reading {path}"))?;
     if let Some(loader) = loader(&bytes).with_context(|| format!("reading {path}"))? {
-        bail!("{path} is not static: it asks for {loader}; was `{STATIC}` overridden?");
+        bail!("{path} is not static: it asks for {loader}; were the flags overridden?");
     }
-    let output = Command::new(&program)
-        .arg("--version")
-        .output()
-        .with_context(|| format!("starting {path}"))?;
-    ensure!(
-        output.status.success(),
-        "`{path} --version` ended with {}",
-        output.status
-    );
-    let version = String::from_utf8_lossy(&output.stdout);
+    let version = output(Command::new(&program).arg("--version"))?;
     println!(
         "{}: static, {:.1} MB",
         version.trim(),
         bytes.len() as f64 / 1e6
     );
-    for file in pack(&program, &bytes, &triple)? {
-        println!("{}", file.display());
-    }
+    let mut parts = licenses::others(&root)?;
+    parts.extend(licenses::parts(&linked)?);
+    let texts = Texts::of(&root, &owner, &parts)?;
+    let name = format!("syscost-{VERSION}");
+    let time = archive::time()?;
+    let sources = source::files(&root, &name, commit.as_deref())?;
+    let sources = archive::tar_gz(&sources, time)?;
+    let mut files = packages(&texts, &bytes, &triple, time)?;
+    let name = format!("{name}-source.tar.gz");
+    files.insert(name.into(), Packed::data(sources));
+    files.extend(texts.image(&bytes, commit.as_deref()));
+    files.extend(texts.licenses());
+    archive::add_checksums(&mut files, Path::new(""), Path::new(""));
+    // target/TRIPLE/release/syscost
+    let target = program.ancestors().nth(3);
+    let folder = target.context("the build has no folder")?.join("dist");
+    write(&folder, &files)?;
     // The last line, for scripts.
     println!("{path}");
     Ok(())
 }
 
-/// Writes the release files next to the build's directory, and returns their paths.
-fn pack(built: &Path, binary: &[u8], triple: &str) -> Result<Vec<PathBuf>> {
-    // target/TRIPLE/release/syscost
-    let target = built.ancestors().nth(3);
-    let folder = target.context("the build has no folder")?.join("dist");
-    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-    let texts = Texts::of(workspace::root())?;
-    let time = archive::time()?;
-    let version = env!("CARGO_PKG_VERSION");
-    let architecture = package::architecture(triple)?;
-    let deb = package::deb(&texts.installed(binary)?, architecture, time)?;
-    let name = format!("syscost-{version}-{triple}");
-    let tar_gz = archive::tar_gz(&texts.archive(&name, binary), time)?;
-    let files = [
-        (format!("syscost_{version}_{architecture}.deb"), &deb[..]),
-        (format!("{name}.tar.gz"), &tar_gz[..]),
-        // The build context of the image.
-        ("image/syscost".to_owned(), binary),
+/// Builds the static release of this commit.
+fn build(root: &Path, triple: &str, commit: Option<&str>) -> Result<Release> {
+    let own = env::var("RUSTFLAGS").unwrap_or_default();
+    let flags = format!("{own} {}", STATIC.join(" "));
+    let wrapper = root.join(WRAPPER);
+    let mut environment = vec![
+        ("RUSTFLAGS", flags.trim().as_ref()),
+        ("RUSTC_WRAPPER", wrapper.as_os_str()),
+        ("CARGO_INCREMENTAL", "0".as_ref()),
     ];
-    let mut paths = Vec::new();
-    for (name, content) in files {
+    environment.extend(commit.map(|commit| ("SYSCOST_COMMIT", commit.as_ref())));
+    cargo::release(Some(triple), &environment)
+}
+
+/// The Debian package and the archive, by their files' names.
+fn packages(texts: &Texts, binary: &[u8], triple: &str, time: u64) -> Result<Files> {
+    let architecture = package::architecture(triple)?;
+    let deb = package::deb(texts, binary, architecture, time)?;
+    let name = format!("syscost-{VERSION}-{triple}");
+    let tar_gz = archive::tar_gz(&texts.archive(&name, binary), time)?;
+    Ok(Files::from([
+        (
+            format!("syscost_{VERSION}_{architecture}.deb").into(),
+            Packed::data(deb),
+        ),
+        (format!("{name}.tar.gz").into(), Packed::data(tar_gz)),
+    ]))
+}
+
+/// Writes the release files into this folder.
+fn write(folder: &Path, files: &Files) -> Result<()> {
+    for (name, file) in files {
         let path = folder.join(name);
         let writing = || format!("writing {}", path.display());
-        fs::create_dir_all(path.parent().unwrap_or(&folder)).with_context(writing)?;
-        fs::write(&path, content).with_context(writing)?;
-        paths.push(path);
+        fs::create_dir_all(path.parent().unwrap_or(folder)).with_context(writing)?;
+        fs::write(&path, &file.content).with_context(writing)?;
+        if file.is_program {
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(&path, mode).with_context(writing)?;
+        }
+        println!("{}", path.display());
     }
-    let image = &paths[paths.len() - 1];
-    fs::set_permissions(image, fs::Permissions::from_mode(0o755))
-        .with_context(|| format!("making {} a program", image.display()))?;
-    Ok(paths)
+    Ok(())
+}
+
+/// What a command prints on standard output.
+fn output(command: &mut Command) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .output()
+        .with_context(|| format!("starting {name}"))?;
+    ensure!(
+        output.status.success(),
+        "{command:?} ended with {}: {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    String::from_utf8(output.stdout).with_context(|| format!("reading what {name} printed"))
 }
 
 /// The target triple of this machine.
 fn host() -> Result<String> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc)
-        .arg("-vV")
-        .output()
-        .context("starting rustc")?;
-    String::from_utf8_lossy(&output.stdout)
+    output(Command::new(rustc).arg("-vV"))?
         .lines()
         .find_map(|line| line.strip_prefix("host: ").map(str::to_owned))
         .context("`rustc -vV` names no host")

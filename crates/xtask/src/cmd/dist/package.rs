@@ -1,44 +1,46 @@
 //! The release files: a Debian package, and an archive for all other systems.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use syscost_results::study::Study;
 
-use super::archive::{Files, Packed, ar, gzip, tar_gz};
+use super::archive::{Files, Packed, add_checksums, ar, gzip, tar_gz};
+use super::licenses::{Part, debian_copyright, third_party};
 use crate::cmd::generate::command_line;
+use crate::owner::Owner;
 use xtask::workspace;
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The name of the file with the licences of others.
+const THIRD_PARTY: &str = "THIRD-PARTY.txt";
 
-/// The first lines of a Debian copyright file (DEP 5).
-const COPYRIGHT: &str = "\
-Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Upstream-Name: syscost
+/// Debian's folder of documentation.
+const DOC: &str = "usr/share/doc/syscost";
 
-Files: *
-Copyright: 2026 the syscost authors
-License: Apache-2.0 or MIT
-
-License: Apache-2.0
- On Debian systems the full text is in /usr/share/common-licenses/Apache-2.0.
-
-License: MIT
-";
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// All files of a release except the binary itself, by their path in the workspace.
 pub(super) struct Texts {
+    owner: Owner,
     /// Man pages and completions, generated from the command line's definition.
-    generated: Vec<(PathBuf, String)>,
-    /// README.md, CHANGELOG.md and the documentation with its pages about studies.
-    documents: Vec<(PathBuf, String)>,
-    licenses: [(&'static str, String); 2],
+    generated: BTreeMap<PathBuf, String>,
+    /// README.md, CHANGELOG.md, the documentation with its pages about studies, and the studies' files as examples.
+    documents: BTreeMap<PathBuf, String>,
+    /// Our own licences, and those of all parts.
+    licenses: BTreeMap<PathBuf, String>,
+    /// The latter as Debian wants them.
+    copyright: String,
+    containerfile: String,
 }
 
 impl Texts {
-    /// Reads and generates them.
-    pub(super) fn of(root: &Path) -> Result<Self> {
-        let mut documents = vec![PathBuf::from("README.md"), PathBuf::from("CHANGELOG.md")];
+    /// Reads and generates them, for a program of these parts.
+    pub(super) fn of(root: &Path, owner: &Owner, parts: &[Part]) -> Result<Self> {
+        let read = |path: PathBuf| Ok((path.clone(), workspace::read(&root.join(path))?));
+        let mut documents = ["README.md", "CHANGELOG.md"].map(PathBuf::from).to_vec();
         for folder in ["docs", "docs/studies"] {
             let reading = || format!("reading {folder}/");
             for entry in fs::read_dir(root.join(folder)).with_context(reading)? {
@@ -49,37 +51,77 @@ impl Texts {
                 }
             }
         }
-        documents.sort();
-        let read = |path: PathBuf| Ok((path.clone(), workspace::read(&root.join(path))?));
-        let license = |name| Ok::<_, anyhow::Error>((name, workspace::read(&root.join(name))?));
+        let mut documents = documents
+            .into_iter()
+            .map(read)
+            .collect::<Result<BTreeMap<_, _>>>()?;
+        for text in syscost_benches::STUDIES {
+            let study = Study::parse(text).map_err(|error| anyhow!("a study{error}"))?;
+            let path = format!("docs/examples/{}.toml", study.id);
+            documents.insert(path.into(), (*text).to_owned());
+        }
+        let own = ["LICENSE-APACHE", "LICENSE-MIT"].map(PathBuf::from);
+        let mut licenses = own
+            .into_iter()
+            .map(read)
+            .collect::<Result<BTreeMap<_, _>>>()?;
+        let copyright = debian_copyright(owner, &licenses[Path::new("LICENSE-MIT")], parts)?;
+        licenses.insert(THIRD_PARTY.into(), third_party(parts));
         Ok(Self {
-            generated: command_line::files()?.into_iter().collect(),
-            documents: documents
-                .into_iter()
-                .map(read)
-                .collect::<Result<Vec<_>>>()?,
-            licenses: [license("LICENSE-APACHE")?, license("LICENSE-MIT")?],
+            owner: *owner,
+            generated: command_line::files()?,
+            documents,
+            licenses,
+            copyright,
+            containerfile: workspace::read(&root.join("Containerfile"))?,
         })
+    }
+
+    /// The licences, as files beside the packages.
+    pub(super) fn licenses(&self) -> Files {
+        data(&self.licenses).collect()
     }
 
     /// The files of the archive, in a directory with this name.
     pub(super) fn archive(&self, folder: &str, binary: &[u8]) -> Files {
-        let texts = self.generated.iter().map(|(path, text)| {
-            let inner = path.strip_prefix("docs").unwrap_or(path);
-            (inner.to_owned(), text)
+        let texts = data(&self.generated).map(|(path, file)| {
+            let inner = path.strip_prefix("docs").unwrap_or(&path);
+            (inner.to_owned(), file)
         });
-        let texts = texts.chain(
-            self.documents
-                .iter()
-                .map(|(path, text)| (path.clone(), text)),
-        );
-        let licenses = self.licenses.iter();
-        let licenses = licenses.map(|(name, text)| (PathBuf::from(name), text));
+        let texts = texts
+            .chain(data(&self.documents))
+            .chain(data(&self.licenses));
         let mut files: Files = texts
-            .chain(licenses)
-            .map(|(path, text)| (Path::new(folder).join(path), Packed::data(text.as_str())))
+            .map(|(path, file)| (Path::new(folder).join(path), file))
             .collect();
         files.insert(Path::new(folder).join("syscost"), program(binary));
+        add_checksums(&mut files, Path::new(folder), Path::new(folder));
+        files
+    }
+
+    /// The files that an image is built of, with its description.
+    pub(super) fn image(&self, binary: &[u8], commit: Option<&str>) -> Files {
+        let mut file = self.containerfile.clone();
+        let labels = [
+            ("title", Some("syscost")),
+            ("version", Some(VERSION)),
+            ("licenses", Some(env!("CARGO_PKG_LICENSE"))),
+            ("revision", commit),
+            ("authors", self.owner.maintainer),
+            ("source", self.owner.repository),
+            ("url", self.owner.homepage),
+        ];
+        for (name, value) in labels {
+            if let Some(value) = value {
+                let _ = writeln!(file, "LABEL org.opencontainers.image.{name}={value:?}");
+            }
+        }
+        let mut files = Files::from([
+            ("image/syscost".into(), program(binary)),
+            ("image/Containerfile".into(), Packed::data(file)),
+        ]);
+        let licenses = data(&self.licenses);
+        files.extend(licenses.map(|(path, file)| (Path::new("image/licenses").join(path), file)));
         files
     }
 
@@ -96,8 +138,9 @@ impl Texts {
                 files.insert(place, Packed::data(content));
             }
         }
-        let doc = Path::new("usr/share/doc/syscost");
-        for (path, text) in &self.documents {
+        let doc = Path::new(DOC);
+        let third_party = self.licenses.get_key_value(Path::new(THIRD_PARTY));
+        for (path, text) in self.documents.iter().chain(third_party) {
             let inner = path.strip_prefix("docs").unwrap_or(path);
             let name = match inner.to_str() {
                 Some("CHANGELOG.md") => "changelog",
@@ -107,18 +150,16 @@ impl Texts {
             let content = gzip(text.as_bytes())?;
             files.insert(doc.join(format!("{name}.gz")), Packed::data(content));
         }
-        let [_, (_, mit)] = &self.licenses;
-        let mit: String = mit
-            .lines()
-            .map(|line| match line.trim() {
-                "" => " .\n".to_owned(),
-                line => format!(" {line}\n"),
-            })
-            .collect();
-        let copyright = format!("{COPYRIGHT}{mit}");
-        files.insert(doc.join("copyright"), Packed::data(copyright));
+        let copyright = Packed::data(self.copyright.as_str());
+        files.insert(doc.join("copyright"), copyright);
+        add_checksums(&mut files, Path::new(""), doc);
         Ok(files)
     }
+}
+
+fn data(texts: &BTreeMap<PathBuf, String>) -> impl Iterator<Item = (PathBuf, Packed)> {
+    let texts = texts.iter();
+    texts.map(|(path, text)| (path.clone(), Packed::data(text.as_str())))
 }
 
 fn program(binary: &[u8]) -> Packed {
@@ -144,17 +185,25 @@ fn place(path: &Path) -> Option<(PathBuf, bool)> {
     Some((place, false))
 }
 
-/// The Debian package of installed files.
-pub(super) fn deb(files: &Files, architecture: &str, time: u64) -> Result<Vec<u8>> {
+/// The Debian package.
+pub(super) fn deb(texts: &Texts, binary: &[u8], architecture: &str, time: u64) -> Result<Vec<u8>> {
+    let files = texts.installed(binary)?;
     let bytes: usize = files.values().map(|file| file.content.len()).sum();
+    let owner = [
+        ("Maintainer", texts.owner.maintainer),
+        ("Homepage", texts.owner.homepage.or(texts.owner.repository)),
+    ];
+    let owner: String = owner
+        .into_iter()
+        .filter_map(|(field, value)| Some(format!("{field}: {}\n", value?)))
+        .collect();
     let control = format!(
         "Package: syscost
 Version: {VERSION}
 Section: utils
 Priority: optional
 Architecture: {architecture}
-Maintainer: The syscost authors <syscost@localhost>
-Installed-Size: {}
+{owner}Installed-Size: {}
 Description: what this computer charges for its primitives
  Measures what clock reads, calls, system calls, signals, tasks, switches,
  messages, locks, memory, the network and file systems cost on this machine.
@@ -168,7 +217,7 @@ Description: what this computer charges for its primitives
         &[
             ("debian-binary", b"2.0\n".to_vec()),
             ("control.tar.gz", tar_gz(&control, time)?),
-            ("data.tar.gz", tar_gz(files, time)?),
+            ("data.tar.gz", tar_gz(&files, time)?),
         ],
         time,
     )
@@ -186,27 +235,33 @@ pub(super) fn architecture(triple: &str) -> Result<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cmd::dist::licenses;
+    use crate::owner::EXAMPLES;
     use std::process::Command;
 
     const BINARY: &[u8] = b"a program";
 
-    fn package() -> Vec<u8> {
-        let texts = Texts::of(workspace::root()).unwrap();
-        deb(&texts.installed(BINARY).unwrap(), "amd64", 1_767_225_600).unwrap()
+    fn texts(owner: &Owner) -> Texts {
+        let root = workspace::root();
+        Texts::of(root, owner, &licenses::others(root).unwrap()).unwrap()
+    }
+
+    fn package(owner: &Owner) -> Vec<u8> {
+        deb(&texts(owner), BINARY, "amd64", 1_767_225_600).unwrap()
     }
 
     #[test]
     fn the_same_content_makes_the_same_bytes() {
-        assert!(package() == package());
-        let texts = Texts::of(workspace::root()).unwrap();
-        let archive = || tar_gz(&texts.archive("syscost-1", BINARY), 7).unwrap();
+        let [owner, _] = EXAMPLES;
+        assert!(package(&owner) == package(&owner));
+        let archive = || tar_gz(&texts(&owner).archive("syscost-1", BINARY), 7).unwrap();
         assert!(archive() == archive());
     }
 
     #[test]
     fn everything_lies_where_debian_looks_for_it() {
-        let texts = Texts::of(workspace::root()).unwrap();
-        let files = texts.installed(BINARY).unwrap();
+        let [owner, _] = EXAMPLES;
+        let files = texts(&owner).installed(BINARY).unwrap();
         for path in [
             "usr/bin/syscost",
             "usr/share/man/man1/syscost.1.gz",
@@ -219,39 +274,69 @@ mod tests {
             "usr/share/doc/syscost/changelog.gz",
             "usr/share/doc/syscost/README.md.gz",
             "usr/share/doc/syscost/studies.md.gz",
+            "usr/share/doc/syscost/THIRD-PARTY.txt.gz",
+            "usr/share/doc/syscost/SHA256SUMS",
+            "usr/share/doc/syscost/examples/three-costs.toml.gz",
             // The path that docs/studies.md links to.
             "usr/share/doc/syscost/studies/three-costs.md.gz",
         ] {
             assert!(files.contains_key(Path::new(path)), "{path}");
         }
-        let archive = texts.archive("syscost-1", BINARY);
-        assert!(archive.contains_key(Path::new("syscost-1/docs/studies/three-costs.md")));
+        let archive = texts(&owner).archive("syscost-1", BINARY);
+        for path in [
+            "docs/studies/three-costs.md",
+            "THIRD-PARTY.txt",
+            "SHA256SUMS",
+        ] {
+            let path = Path::new("syscost-1").join(path);
+            assert!(archive.contains_key(&path), "{}", path.display());
+        }
         let programs = files.values().filter(|file| file.is_program);
         assert_eq!(programs.count(), 1);
     }
 
     #[test]
-    fn dpkg_reads_the_package() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("syscost.deb");
-        fs::write(&path, package()).unwrap();
-        let Ok(output) = Command::new("dpkg-deb").arg("--info").arg(&path).output() else {
-            println!("skipped: no dpkg-deb here");
-            return;
+    fn dpkg_reads_the_package_and_who_maintains_it() {
+        for owner in EXAMPLES {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("syscost.deb");
+            fs::write(&path, package(&owner)).unwrap();
+            let dpkg = |option| Command::new("dpkg-deb").arg(option).arg(&path).output();
+            let Ok(output) = dpkg("--info") else {
+                println!("skipped: no dpkg-deb here");
+                return;
+            };
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{output:?}");
+            assert!(text.contains("Package: syscost"), "{text}");
+            let maintainer = owner.maintainer.map(|one| format!("Maintainer: {one}"));
+            let field = text.lines().map(str::trim);
+            let field = field.filter(|line| line.starts_with("Maintainer"));
+            assert_eq!(field.collect::<Vec<_>>(), Vec::from_iter(maintainer));
+            let text = String::from_utf8_lossy(&dpkg("--contents").unwrap().stdout).into_owned();
+            assert!(
+                text.contains("-rwxr-xr-x root/root") || text.contains("-rwxr-xr-x 0/0"),
+                "{text}"
+            );
+            assert!(text.contains(" usr/bin/syscost"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_image_is_described_as_far_as_is_known() {
+        let labels = |owner: &Owner, commit| {
+            let files = texts(owner).image(BINARY, commit);
+            let text = files[Path::new("image/Containerfile")].content.clone();
+            let text = String::from_utf8(text).unwrap();
+            let labels = text
+                .lines()
+                .filter_map(|line| line.strip_prefix("LABEL org.opencontainers.image."));
+            labels
+                .map(|line| line.split('=').next().unwrap().to_owned())
+                .collect::<Vec<_>>()
         };
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{output:?}");
-        assert!(text.contains("Package: syscost"), "{text}");
-        let listed = Command::new("dpkg-deb")
-            .arg("--contents")
-            .arg(&path)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&listed.stdout).into_owned();
-        assert!(
-            text.contains("-rwxr-xr-x root/root") || text.contains("-rwxr-xr-x 0/0"),
-            "{text}"
-        );
-        assert!(text.contains(" usr/bin/syscost"), "{text}");
+        let [none, all] = EXAMPLES;
+        assert_eq!(labels(&none, None), ["title", "version", "licenses"]);
+        assert_eq!(labels(&all, Some("abc")).len(), 7);
     }
 }

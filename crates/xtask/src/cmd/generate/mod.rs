@@ -1,8 +1,9 @@
-//! `cargo xtask gen`: generates files in docs/ from the code, and checks that they are current.
+//! `cargo xtask gen`: generates files from the code and from Cargo.toml, most in docs/, and checks that they are current.
 
 mod catalogue;
 pub(crate) mod command_line;
 mod lmbench;
+mod owner;
 mod schema;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use clap::Args;
 use syscost_report::study;
 use syscost_results::study::Study;
 
+use crate::owner::Owner;
 use xtask::workspace;
 
 /// Directories in which every file is generated, so that any other file there is stale.
@@ -72,6 +74,10 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>> {
         let path = format!("docs/studies/{}.md", study.id);
         files.insert(path.into(), study::page(study));
     }
+    let owner = Owner::of_workspace();
+    files.insert("SECURITY.md".into(), owner::security(&owner));
+    let issues = ".github/ISSUE_TEMPLATE/config.yml";
+    files.insert(issues.into(), owner::issues(&owner));
     files.insert("docs/run.schema.json".into(), schema::text()?);
     files.insert("docs/export.schema.json".into(), schema::export_text()?);
     Ok(files)
