@@ -8,6 +8,7 @@ macro_rules! group {
         syscost_harness::Group {
             name: stringify!($group),
             title: $title,
+            source: include_str!("mod.rs"),
             benchmarks: &[$(benchmark!($group::$($module)::+)),+],
             hidden: false,
         }

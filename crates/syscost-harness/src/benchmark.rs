@@ -237,6 +237,8 @@ pub struct Group {
     pub name: &'static str,
     /// What the group is about, for headings.
     pub title: &'static str,
+    /// The source file that lists it, whose doc comment explains it.
+    pub source: &'static str,
     /// The benchmarks, in the report's order.
     pub benchmarks: &'static [Entry],
     /// Left out of lists and runs unless named: the self-test's benchmarks.

@@ -1,10 +1,15 @@
-//! A benchmark's explanation, read from the doc comment of its own file.
+//! The explanations of benchmarks and groups, read from the doc comments of their own files.
 //!
-//! The comment begins with one sentence and has the headings of [`HEADINGS`]. `syscost explain`,
-//! the generated catalogue and the report's notes all come from it.
+//! The comment begins with one sentence and has the headings of [`HEADINGS`], that of a group those of
+//! [`GROUP_HEADINGS`]. `syscost explain`, the generated catalogue and the report's notes all come from
+//! it.
 
 /// The headings every benchmark's doc comment has, in this order.
 pub const HEADINGS: [&str; 4] = ["Measures", "Does not measure", "Interpretation", "Source"];
+
+/// The headings every group's doc comment has, in this order. The first has a list of rows, each with
+/// what it says.
+pub const GROUP_HEADINGS: [&str; 3] = ["First look", "Benchmarks", "Disturbances"];
 
 /// The parts of a doc comment.
 #[derive(Debug, Clone, PartialEq, Eq)]

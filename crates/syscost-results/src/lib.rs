@@ -10,7 +10,7 @@
 //! - [`measurement`]: one row of the document: estimate, evidence, flags, raw samples.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`mod@beside`]: the figure of the same row in another run.
-//! - [`mod@overview`]: what a machine is. [`mod@summary`]: the numbers people look for first. [`precision`]: how precise numbers are.
+//! - [`mod@overview`]: what a machine is. [`mod@summary`]: the numbers people look for first. [`precision`]: how precise numbers are; [`mod@agreement`]: between runs.
 //! - [`mod@study`]: published experiments compared with a run.
 //! - [`Role`]: what rows stand for in reports. [`mod@details`]: names that reports look up in them.
 //! - [`row_name`]: the parts of a row's name.
@@ -19,6 +19,7 @@
 //! - [`simulate`]: noise models for checking the intervals.
 //! - [`estimate`]: computes an [`Estimate`] and its flags from the samples of many rounds.
 
+pub mod agreement;
 mod anonymous;
 pub mod beside;
 pub mod bound;

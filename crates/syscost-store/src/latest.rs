@@ -35,7 +35,14 @@ impl Store {
         let (mut skipped, mut left) = (Vec::new(), back);
         for (id, path) in self.kept()?.into_iter().rev() {
             match stored(&id, &path) {
-                Ok(run) if left == 0 => return Ok(Loaded { run, path, skipped }),
+                Ok(run) if left == 0 => {
+                    return Ok(Loaded {
+                        run,
+                        path,
+                        older: 0,
+                        skipped,
+                    });
+                }
                 Ok(_) => left -= 1,
                 Err(problem) => skipped.push(problem),
             }
@@ -83,8 +90,14 @@ impl Store {
                 == (&machine.hostname, &machine.cpu_model);
             match is_same {
                 true if has(&mut run) => {
-                    let skipped = newest.skipped;
-                    return Ok((Loaded { run, path, skipped }, passed));
+                    return Ok((
+                        Loaded {
+                            run,
+                            path,
+                            ..newest
+                        },
+                        passed,
+                    ));
                 }
                 true => passed += 1,
                 false => {}

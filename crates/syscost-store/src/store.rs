@@ -28,6 +28,8 @@ pub struct Loaded {
     pub run: Run,
     /// Its file.
     pub path: PathBuf,
+    /// Number of older runs with the same tag, if it was found by one.
+    pub older: usize,
     /// Why later files in the directory of runs were passed over: they contain no stored run.
     pub skipped: Vec<LoadError>,
 }
@@ -46,12 +48,12 @@ pub enum StoreError {
         /// What was asked for.
         name: String,
     },
-    /// More than one run has this prefix or tag.
+    /// More than one run's id begins like this.
     #[error("`{name}` could be {count} runs, e.g. {first} and {second}; give one's id")]
     Ambiguous {
         /// What was asked for.
         name: String,
-        /// Number of runs with this prefix or tag.
+        /// Number of runs with this prefix.
         count: usize,
         /// The first of them.
         first: String,
@@ -63,16 +65,6 @@ pub enum StoreError {
     Empty {
         /// The directory of runs.
         folder: PathBuf,
-    },
-    /// Another run has the tag.
-    #[error(
-        "{holder} is tagged {tag}; take another tag, or first: syscost history untag {holder} {tag}"
-    )]
-    TagTaken {
-        /// The wanted tag.
-        tag: String,
-        /// The run that has it.
-        holder: String,
     },
     /// This cannot be a tag.
     #[error("`{tag}` cannot be a tag: it {problem}; take another, e.g. before-upgrade")]
@@ -118,22 +110,22 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the name refers to no run: it is wrong, or the file does not exist.
-    pub fn is_no_run(&self) -> bool {
+    /// Whether a name that was given is wrong: it refers to no run, the file does not exist, or it
+    /// cannot be a tag.
+    pub fn is_wrong_name(&self) -> bool {
         match self {
             Self::Load(LoadError::Read { cause, .. }) => cause.kind() == io::ErrorKind::NotFound,
             Self::Load(LoadError::Folder { .. })
             | Self::Unknown { .. }
             | Self::Ambiguous { .. }
             | Self::Empty { .. }
+            | Self::NoTag { .. }
             | Self::NotKept { .. } => true,
             Self::Load(
                 LoadError::TooLarge { .. }
                 | LoadError::Misnamed { .. }
                 | LoadError::Document { .. },
             )
-            | Self::TagTaken { .. }
-            | Self::NoTag { .. }
             | Self::Machine { .. }
             | Self::Index(_)
             | Self::Io { .. } => false,
@@ -227,7 +219,7 @@ impl Store {
     }
 
     /// The run that `name` refers to: a file; `latest`, or `latest~1` for the one before; a stored
-    /// run's id, a prefix of its id, or its tag.
+    /// run's id, a prefix of its id, or its tag. Of several with this tag it is the newest.
     ///
     /// # Errors
     /// If there is no such run, more than one, or its document cannot be read.
@@ -235,48 +227,66 @@ impl Store {
         if let Some(back) = steps_back(name).filter(|_| !Path::new(name).exists()) {
             return self.latest(back);
         }
-        let path = self.path_of(name)?;
+        let (path, older) = self.newest_of(name)?;
         let run = load(&path)?;
         Ok(Loaded {
             run,
             path,
+            older,
             skipped: Vec::new(),
         })
     }
 
     /// Whether a run has this name, even if its document cannot be read.
     pub fn has(&self, name: &str) -> bool {
-        !matches!(self.path_of(name), Err(StoreError::Unknown { .. }))
+        !matches!(self.paths_of(name), Err(StoreError::Unknown { .. }))
     }
 
-    fn path_of(&self, name: &str) -> Result<PathBuf, StoreError> {
+    /// The runs that `name` refers to where several are taken, each by a name of its own: the ids of
+    /// all with this tag, oldest first; of what is no tag, `name` itself.
+    pub fn each(&self, name: &str) -> Vec<String> {
+        match self.kept_ids(name) {
+            Ok(ids) if ids.len() > 1 => ids,
+            Ok(_) | Err(_) => vec![name.to_owned()],
+        }
+    }
+
+    /// The file of the newest run that `name` refers to, and the number of older ones.
+    fn newest_of(&self, name: &str) -> Result<(PathBuf, usize), StoreError> {
+        let mut paths = self.paths_of(name)?;
+        let newest = paths.pop().ok_or_else(|| StoreError::Unknown {
+            name: name.to_owned(),
+        })?;
+        Ok((newest, paths.len()))
+    }
+
+    /// The files of the runs that `name` refers to, oldest first; several have the same tag.
+    fn paths_of(&self, name: &str) -> Result<Vec<PathBuf>, StoreError> {
         let file = Path::new(name);
         // What looks like a path is one, so that the error is about the file.
         if file.exists() || name.contains('/') || name.ends_with(".json") {
-            return Ok(file.to_owned());
+            return Ok(vec![file.to_owned()]);
         }
         if let Some(back) = steps_back(name) {
-            return Ok(self.latest(back)?.path);
+            return Ok(vec![self.latest(back)?.path]);
         }
-        let kept = self.kept()?;
-        let mut candidates: Vec<&(String, PathBuf)> =
-            kept.iter().filter(|(id, _)| id == name).collect();
-        if candidates.is_empty() {
-            let tags = self.tags();
-            let has = |id: &String| {
-                tags.get(id)
-                    .is_some_and(|tags| tags.iter().any(|t| t == name))
-            };
-            candidates = kept.iter().filter(|(id, _)| has(id)).collect();
+        let (kept, tags) = (self.kept()?, self.tags());
+        let paths = |is_meant: &dyn Fn(&String) -> bool| -> Vec<PathBuf> {
+            let meant = kept.iter().filter(|(id, _)| is_meant(id));
+            meant.map(|(_, path)| path.clone()).collect()
+        };
+        let is_tagged = |id: &String| tags.get(id).is_some_and(|tags| tags.contains(&name.into()));
+        for exact in [paths(&|id| id == name), paths(&is_tagged)] {
+            if !exact.is_empty() {
+                return Ok(exact);
+            }
         }
-        if candidates.is_empty() && !name.is_empty() {
-            candidates = kept.iter().filter(|(id, _)| id.starts_with(name)).collect();
-        }
-        match candidates[..] {
-            [(_, path)] => Ok(path.clone()),
-            [(first, _), (second, _), ..] => Err(StoreError::Ambiguous {
+        let is_begun = |(id, _): &&(String, PathBuf)| !name.is_empty() && id.starts_with(name);
+        match kept.iter().filter(is_begun).collect::<Vec<_>>()[..] {
+            [(_, path)] => Ok(vec![path.clone()]),
+            [(first, _), (second, _), ref more @ ..] => Err(StoreError::Ambiguous {
                 name: name.to_owned(),
-                count: candidates.len(),
+                count: 2 + more.len(),
                 first: first.clone(),
                 second: second.clone(),
             }),
@@ -286,31 +296,35 @@ impl Store {
         }
     }
 
-    /// The id of the stored run that `name` refers to, as in [`Store::find`].
+    /// The ids of the stored runs that `name` refers to, oldest first; several have the same tag.
     ///
     /// # Errors
-    /// If there is no such run, more than one, or it is a file elsewhere.
-    pub fn kept_id(&self, name: &str) -> Result<String, StoreError> {
-        let path = self.path_of(name)?;
-        let mut kept = self.kept()?.into_iter();
-        kept.find(|(_, kept)| same_file(kept, &path))
-            .map(|(id, _)| id)
-            .ok_or(StoreError::NotKept { path })
+    /// If there is no such run, more than one whose id begins like this, or it is a file elsewhere.
+    pub fn kept_ids(&self, name: &str) -> Result<Vec<String>, StoreError> {
+        let kept = self.kept()?;
+        let id = |path: PathBuf| {
+            let found = kept.iter().find(|(_, kept)| same_file(kept, &path));
+            found
+                .map(|(id, _)| id.clone())
+                .ok_or(StoreError::NotKept { path })
+        };
+        self.paths_of(name)?.into_iter().map(id).collect()
     }
 
-    /// The names of the stored runs, newest first: the tags and the id of each.
+    /// The names of the stored runs, newest first: the tags that no newer one has, and the id of each.
     ///
     /// # Errors
     /// If the directory cannot be read.
     pub fn names(&self) -> Result<Vec<String>, StoreError> {
-        let mut tags = self.tags();
-        let kept = self.kept()?.into_iter().rev();
-        let names = kept.flat_map(|(id, _)| {
-            let mut names = tags.remove(&id).unwrap_or_default();
+        let (mut tags, mut names) = (self.tags(), Vec::new());
+        for (id, _) in self.kept()?.into_iter().rev() {
+            let of_run = tags.remove(&id).unwrap_or_default();
+            let fresh = of_run.into_iter().filter(|tag| !names.contains(tag));
+            let fresh: Vec<String> = fresh.collect();
+            names.extend(fresh);
             names.push(id);
-            names
-        });
-        Ok(names.collect())
+        }
+        Ok(names)
     }
 
     /// Removes the stored run with this id, and its tags.

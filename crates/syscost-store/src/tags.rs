@@ -40,11 +40,11 @@ impl Store {
             .collect()
     }
 
-    /// Gives a tag to the stored run with this id. A tag names only one run.
+    /// Checks that this may be a tag.
     ///
     /// # Errors
-    /// If it is not a valid tag, another run has it, or its file cannot be created.
-    pub fn tag(&self, run: &str, tag: &str) -> Result<(), StoreError> {
+    /// If it is not a valid tag, or names a run otherwise.
+    pub fn check_tag(&self, tag: &str) -> Result<(), StoreError> {
         check(tag)?;
         // Where a run is named, the beginning of its id is enough.
         let mut kept = self.kept()?.into_iter();
@@ -54,18 +54,15 @@ impl Store {
                 problem: "is the beginning of a run's id",
             });
         }
-        // The tags of a run that was removed by hand remain, but reserve nothing.
-        let is_kept = |run: &str| self.runs().join(format!("{run}.json")).is_file();
-        let has = |tags: &Vec<String>| tags.iter().any(|known| known == tag);
-        let mut tagged = self.tags().into_iter();
-        if let Some((holder, _)) =
-            tagged.find(|(holder, tags)| holder != run && has(tags) && is_kept(holder))
-        {
-            return Err(StoreError::TagTaken {
-                tag: tag.to_owned(),
-                holder,
-            });
-        }
+        Ok(())
+    }
+
+    /// Gives a tag to the stored run with this id. Several runs may have the same.
+    ///
+    /// # Errors
+    /// As [`Store::check_tag`], or if its file cannot be created.
+    pub fn tag(&self, run: &str, tag: &str) -> Result<(), StoreError> {
+        self.check_tag(tag)?;
         let folder = self.tags_folder().join(run);
         let path = folder.join(tag);
         fs::create_dir_all(&folder)

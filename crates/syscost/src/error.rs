@@ -57,7 +57,7 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     let is_usage = failed.is_some()
         || error
             .downcast_ref::<StoreError>()
-            .is_some_and(StoreError::is_no_run)
+            .is_some_and(StoreError::is_wrong_name)
         || error
             .downcast_ref::<TokenError>()
             .is_some_and(TokenError::is_missing)

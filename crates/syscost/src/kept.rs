@@ -20,7 +20,7 @@ use crate::{Failed, references};
 pub(crate) fn run(name: &str) -> Result<Run> {
     let found = having(name, |_| true);
     let (found, _) = found.map_err(|error| explain_missing(name, error))?;
-    warn_of_skipped(&found);
+    tell(name, &found);
     Ok(found.run)
 }
 
@@ -40,8 +40,16 @@ pub(crate) fn having(
     Ok((loaded, passed))
 }
 
-/// Warns of the files in the directory of runs that are later than the run, but contain none.
-pub(crate) fn warn_of_skipped(loaded: &Loaded) {
+/// Says which run it is where its tag names several, and warns of the files in the directory of runs
+/// that are later, but contain none.
+pub(crate) fn tell(name: &str, loaded: &Loaded) {
+    if loaded.older > 0 {
+        let runs = loaded.older + 1;
+        note!(
+            "{runs} runs are tagged {name}; this is the newest, {}.",
+            loaded.run.id
+        );
+    }
     /// Maximum number of files that are named.
     const NAMED: usize = 3;
     for problem in loaded.skipped.iter().take(NAMED) {
@@ -54,15 +62,18 @@ pub(crate) fn warn_of_skipped(loaded: &Loaded) {
     }
 }
 
-/// Returns the runs of these names, each once.
+/// Returns these names with the ids of its runs, oldest first, in place of a tag of several.
+pub(crate) fn several(names: &[String]) -> Vec<String> {
+    let store = Store::of_user();
+    names.iter().flat_map(|name| store.each(name)).collect()
+}
+
+/// Returns the runs of these names: of a tag, all that have it.
 ///
 /// # Errors
-/// As [`run`]; [`Failed::Usage`] when a run is named twice: its rows would be counted twice.
-pub(crate) fn each(names: &[String]) -> Result<Vec<Run>> {
-    let runs = names.iter().map(|name| run(name));
-    let runs = runs.collect::<Result<Vec<Run>>>()?;
-    distinct(&runs)?;
-    Ok(runs)
+/// As [`run`].
+pub(crate) fn runs(names: &[String]) -> Result<Vec<Run>> {
+    several(names).iter().map(|name| run(name)).collect()
 }
 
 /// Refuses a run that is given twice.
@@ -107,7 +118,8 @@ pub(crate) fn meant(
 }
 
 /// Returns the runs and the rows that the arguments `[RUN]... [SELECTOR|WORDS]...` of a command mean:
-/// the words before the first that is no run are runs; without any, the latest run is meant.
+/// the words before the first that is no run are runs, of a tag all that have it; without any, the
+/// latest run is meant.
 ///
 /// # Errors
 /// As [`meant`].
@@ -125,7 +137,7 @@ pub(crate) fn all_meant(
             let (run, rows) = meant(command, first, rest, are_rows)?;
             Ok((vec![run], rows))
         }
-        (runs, rows) => Ok((runs.to_vec(), rows.to_vec())),
+        (runs, rows) => Ok((several(runs), rows.to_vec())),
     }
 }
 
@@ -157,7 +169,7 @@ pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<
     };
     let found = having(name, has);
     let (loaded, passed) = found.map_err(|error| explain_missing(name, error))?;
-    warn_of_skipped(&loaded);
+    tell(name, &loaded);
     if let Some((id, lack)) = first.filter(|_| passed > 0) {
         let others = match passed - 1 {
             0 => String::new(),

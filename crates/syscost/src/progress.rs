@@ -16,6 +16,8 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     /// The command that measures, after `syscost`.
     command: String,
+    /// Which run of several this is: `run 2 of 3: `.
+    which: String,
     /// Whether rows without a number are expected, and not reported.
     quiet: bool,
 }
@@ -28,6 +30,7 @@ impl Progress {
             return Self {
                 bar: ProgressBar::hidden(),
                 command,
+                which: String::new(),
                 quiet: false,
             };
         }
@@ -42,7 +45,16 @@ impl Progress {
         Self {
             bar,
             command,
+            which: String::new(),
             quiet: false,
+        }
+    }
+
+    /// The progress of one run of several.
+    pub(crate) fn of_run(self, number: u32, runs: u32) -> Self {
+        Self {
+            which: format!("run {number} of {runs}: "),
+            ..self
         }
     }
 
@@ -75,7 +87,7 @@ impl Observer for Progress {
             Event::Preparing(what) => self.bar.set_message(what.to_owned()),
             Event::Begin { .. } if self.quiet => {}
             Event::Begin { rows, journal } => {
-                let mut line = format!("measuring {}", sentence::count(rows, "row"));
+                let mut line = format!("{}measuring {}", self.which, sentence::count(rows, "row"));
                 if let Some(journal) = journal {
                     line += &format!(
                         "; if interrupted, resume with: syscost {} --resume {}",
@@ -94,7 +106,8 @@ impl Observer for Progress {
             } => {
                 self.bar.set_position((done * STEPS as f64) as u64);
                 self.bar.set_message(format!(
-                    "round {round} of {rounds}  {} left  {benchmark}",
+                    "{}round {round} of {rounds}  {} left  {benchmark}",
+                    self.which,
                     readable(left)
                 ));
             }

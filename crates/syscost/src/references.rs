@@ -38,7 +38,12 @@ impl Reference {
 
 /// Whether a shipped reference has this name.
 pub(crate) fn is_shipped(name: &str) -> bool {
-    SHIPPED.iter().any(|(shipped, _)| *shipped == name)
+    names().any(|shipped| shipped == name)
+}
+
+/// The names of the shipped references.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|(name, _)| *name)
 }
 
 /// The shipped references.
@@ -67,18 +72,18 @@ pub(crate) fn beside(name: Option<&str>, run: &Run) -> Result<Option<Reference>>
     }
 }
 
-/// Returns a name that means the same reference after another run is kept: an id in place of
-/// `latest`.
+/// Returns a name that means the same reference after another run is kept, with this tag: an id in
+/// place of `latest` or the tag.
 ///
 /// # Errors
 /// When nothing has that name.
-pub(crate) fn settled(name: Option<&str>) -> Result<Option<String>> {
+pub(crate) fn settled(name: Option<&str>, tag: Option<&str>) -> Result<Option<String>> {
     let Some(name) = name else {
         return Ok(None);
     };
     let reference = find(name)?;
     let is_latest = name == "latest" || name.starts_with("latest~");
-    let name = match is_latest {
+    let name = match is_latest || tag == Some(name) {
         true => reference.run.id,
         false => name.to_owned(),
     };
@@ -92,7 +97,7 @@ pub(crate) fn find(name: &str) -> Result<Reference> {
     }
     let (loaded, _) = kept::having(name, |_| true).map_err(|error| match error {
         StoreError::Unknown { .. } => {
-            let shipped: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+            let shipped: Vec<&str> = names().collect();
             anyhow::Error::new(Failed::Usage(format!(
                 "no reference and no run is called `{name}`; the shipped references are: {}; or give a file, `latest`, or an id or tag from \
                  `syscost history`",
@@ -101,7 +106,7 @@ pub(crate) fn find(name: &str) -> Result<Reference> {
         }
         other => other.into(),
     })?;
-    kept::warn_of_skipped(&loaded);
+    kept::tell(name, &loaded);
     Ok(Reference::of(name, loaded.run))
 }
 
@@ -156,7 +161,7 @@ mod tests {
         let beside = arguments.find(|argument| argument.get_id() == "beside");
         let help = beside.and_then(|argument| argument.get_help());
         let help = help.expect("it has help").to_string();
-        for (name, _) in SHIPPED {
+        for name in names() {
             assert!(help.contains(name), "{name}: {help}");
         }
     }
@@ -174,7 +179,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_bad_usage() {
-        let error = settled(Some("no-such-machine")).expect_err("there is none");
+        let error = settled(Some("no-such-machine"), None).expect_err("there is none");
         let said = format!("{error:#}");
         assert!(
             said.contains("the shipped references are: epyc-guest"),

@@ -3,11 +3,8 @@
 mod absent;
 mod choice;
 mod parameters;
-mod programs;
 mod selector;
-mod similar;
 mod words;
-mod wrong;
 
 use anyhow::Result;
 use syscost_benches::{CATALOGUE, PROCEDURES};
@@ -20,14 +17,12 @@ use crate::Failed;
 use crate::terminal::{note, wrapped};
 
 use absent::is_remote;
-pub(crate) use absent::{Kept, absent, unknown};
+pub(crate) use absent::{Kept, absent, most_similar, similar, unknown};
 pub(crate) use choice::Choice;
 use choice::choose;
 pub(crate) use parameters::{to_measure, with_parameters};
-pub(crate) use programs::program;
 pub(crate) use selector::Selector;
-pub(crate) use similar::{most_similar, similar};
-pub(crate) use words::{Found, own_or_all, search};
+pub(crate) use words::{Found, own_or_all, program, search};
 
 /// Returns the rows that these selectors name, or whose titles and tags have these words, in the
 /// catalogue's order; all visible ones without any selector.
@@ -144,7 +139,7 @@ fn note_found(text: &str, found: &[String]) {
 /// Prints how this program of lmbench, if it is one, differs from what is measured here.
 fn note_program(text: &str) {
     if let Some(program) = program(text) {
-        note!("{}", wrapped(&programs::about(program), ""));
+        note!("{}", wrapped(&words::about(program), ""));
     }
 }
 
@@ -264,7 +259,7 @@ fn without_rows(selector: &Selector, here: &Here) -> Option<String> {
 /// end are not checked: only a run with one has such rows.
 fn wrong_parameter(selector: &Selector, names: &[String]) -> Option<String> {
     let parts = selector.parts.as_ref()?;
-    let wrong = wrong::parameter(parts, names.iter().map(String::as_str))?;
+    let wrong = absent::wrong_parameter(parts, names.iter().map(String::as_str))?;
     (!is_remote(&selector.text)).then(|| wrong.to_string())
 }
 

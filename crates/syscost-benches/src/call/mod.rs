@@ -1,4 +1,26 @@
 //! Procedure calls and their returns.
+//!
+//! What it costs to call a function within a program: by the number of arguments, the way in which
+//! the callee is found, and whether its code is in the caches. These are the cheapest operations
+//! of the catalogue, a few cycles each, and what a system call is to be compared with.
+//!
+//! ## First look
+//! - `call.integer{arguments=0}`: a call and its return, a handful of cycles.
+//! - `call.indirect{via=pointer,target=predicted}`: through a pointer, with a target that the
+//!   processor foresees.
+//! - `call.indirect{via=table,target=unpredicted}`: the same with targets that it cannot.
+//! - `call.recursion{depth=64,from=two_places}`: calls nested deeper than the processor remembers
+//!   returns.
+//!
+//! ## Benchmarks
+//! `integer`, `double`, `struct_argument` and `struct_return` differ in what is passed; `indirect`
+//! in how the callee is found; `first` is a function's first call, which loads or faults its code;
+//! `recursion` is depth.
+//!
+//! ## Disturbances
+//! Only the core's frequency: compare core cycles (`compare --cycles`) where it wanders.
+//! Mitigations such as retpolines concern compiled code and the kernel; these calls are assembly
+//! and have none.
 
 mod double;
 mod first;

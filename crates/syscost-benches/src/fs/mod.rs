@@ -1,4 +1,24 @@
 //! File systems: reading, writing, names, and the storage below.
+//!
+//! Reading, writing and naming files, in the page cache and on the device below. The directory
+//! decides the file system: `--dir` measures others, side by side.
+//!
+//! ## First look
+//! - `fs.read{access=random,cache=warm,size=4K}`: a read that the page cache answers.
+//! - `fs.read{access=random,cache=direct,size=4K}`: the same from the device.
+//! - `fs.sync{via=fsync}`: until written data are safe.
+//! - `fs.metadata{op=create,sync=none}`: making a file.
+//!
+//! ## Benchmarks
+//! `read` to `read_ahead` are about reading, by pread, mmap and io_uring; `write`, `sync`, `copy`
+//! and `fallocate` about writing; `metadata`, `readdir`, `small_file` and `lock` about names.
+//! `cache_size` finds how much the page cache holds, `contention` and its law many processes at
+//! once. `nfs`, `nfs_mount` and `remote` need a server.
+//!
+//! ## Disturbances
+//! Everything else that uses the device, a drive's own cache, and journals that commit at their
+//! own pace. `cache=cold` needs pages to be evicted, which other programs' maps can prevent;
+//! `cache=direct` is the device without the page cache.
 
 mod blocks;
 mod cache_size;

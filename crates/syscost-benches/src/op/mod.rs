@@ -1,4 +1,25 @@
 //! Operations of the core itself: arithmetic, vectors, branches and atomic operations.
+//!
+//! What single operations of a core cost, in its registers and first-level cache: arithmetic,
+//! vectors, branches, atomic operations, and how far it looks ahead. No system call is made and
+//! hardly any memory touched, so the numbers belong to the processor, not to the kernel.
+//!
+//! ## First look
+//! - `op.integer{op=multiply,type=i64,shape=latency}`: three or four cycles on most cores.
+//! - `op.flops{bits=64,threads=1}`: floating-point operations a second; with more bits, of
+//!   vectors.
+//! - `op.branch_miss{branch=conditional}`: what a wrongly predicted branch costs.
+//! - `op.atomic{op=fetch_add}`: an atomic operation that nobody else contends for.
+//!
+//! ## Benchmarks
+//! `integer`, `float` and `simd` have a latency (each operation waits for the one before) and a
+//! throughput (none waits); `flops` is the most that all threads do together. `branch`,
+//! `branch_miss`, `branch_targets` and `indirect` are about prediction, `store_forwarding` and
+//! `reorder_buffer` about what is in flight, `ramp_up` about a core that was idle.
+//!
+//! ## Disturbances
+//! The core's frequency, which wide vectors may lower, and a neighbour on the same core (SMT),
+//! which takes part of its throughput but not of its latencies.
 
 mod atomic;
 mod branch;

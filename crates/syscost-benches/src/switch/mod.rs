@@ -1,4 +1,25 @@
 //! Switching between tasks.
+//!
+//! Switching between tasks that wait for each other. Two tasks pass a token back and forth, and a
+//! round trip contains two switches and whatever carries the token: a pipe, a futex, a signal.
+//!
+//! ## First look
+//! - `switch.pipe{between=processes,cpus=same}`: the classical round trip, two switches on one
+//!   processor.
+//! - `switch.over_syscall{between=processes}`: the same as a multiple of a system call.
+//! - `switch.futex{between=threads}`: what hand-over between threads costs.
+//! - `switch.wakeup{via=timer}`: from a timer's end until the task runs.
+//!
+//! ## Benchmarks
+//! `pipe` to `signal` differ in what carries the token; `yield` has none. `ring` passes it around
+//! many tasks with working sets of their own; `messaging` is many senders and receivers at once.
+//! `cpus` says where the two tasks are: `same` measures switches, other values also the wake-up of
+//! another processor, which costs several times as much.
+//!
+//! ## Disturbances
+//! Idle states and, in a virtual machine, the interrupts between processors, which the hypervisor
+//! handles: rows across processors are theirs more than the scheduler's. Anything else that is
+//! runnable is switched to as well.
 
 mod condvar;
 mod eventfd;

@@ -1,4 +1,24 @@
 //! Locks and wake-ups.
+//!
+//! Locks and wake-ups: free, contended, and handed over to a sleeper. The three differ by factors
+//! of ten, and what a program pays depends on which it meets.
+//!
+//! ## First look
+//! - `sync.mutex{state=free}`: an atomic operation each to lock and unlock, and no system call.
+//! - `sync.mutex{state=contended,threads=2}`: the same when another thread wants it, too.
+//! - `sync.mutex{state=handed_over,cpus=same}`: when each hand-over needs the kernel.
+//! - `sync.futex_wake{waiters=0}`: what it costs to ask whether anybody waits.
+//!
+//! ## Benchmarks
+//! `mutex`, `spin_lock` and `atomic` are the C library's and bare operations; `barrier` is all of
+//! a team. `futex_wake` to `futex_pi` are the kernel's calls below them; `file_lock` is between
+//! processes. One atomic operation without contention is `op.atomic`, a line that moves is
+//! `memory.core_to_core`.
+//!
+//! ## Disturbances
+//! Where the threads run: two of one core, of one cache or of two sockets differ several times.
+//! Rows that wake a sleeper on another processor depend on idle states and the hypervisor, as
+//! `switch` does.
 
 mod atomic;
 mod barrier;

@@ -1,4 +1,26 @@
 //! Entering the kernel and coming back.
+//!
+//! What it costs to enter the kernel and come back, and what frequent calls do there. Each row
+//! names the calls that one operation makes, and the kernel's own count is the proof.
+//!
+//! ## First look
+//! - `syscall.null{call=getppid}`: a call that does nearly nothing, so the price of entry and
+//!   exit.
+//! - `syscall.over_call`: the same as a multiple of a function call.
+//! - `syscall.vdso{call=clock_gettime,via=vdso}`: what a call costs that need not enter the
+//!   kernel.
+//! - `syscall.open_close{of=file}`: looking up a path, and a descriptor for it.
+//!
+//! ## Benchmarks
+//! `null` to `cold` are about entry alone; `read_zero` and `write_null` add a descriptor and a
+//! copy, `stat` to `open_close` a path, `dup` to `umask` small changes of the process. `poll`,
+//! `select` and `epoll` wait for many descriptors; `io_uring_nop` is a call for a batch of
+//! operations.
+//!
+//! ## Disturbances
+//! Mitigations (page-table isolation, retpolines, untraining of predictors) may double these
+//! numbers: the document lists them, and `compare` says which differ. Auditing, seccomp filters
+//! and tracing add their own; the doctor looks for them.
 
 mod access;
 mod brk;

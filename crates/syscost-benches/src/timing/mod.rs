@@ -1,4 +1,25 @@
 //! Reading time, and how the machine disturbs it.
+//!
+//! How long it takes to read a clock, how finely clocks step, how late sleepers wake, and how much
+//! of the time the machine leaves a program alone. Everything else here is measured with the clock
+//! that this group describes, so it is also the place to look when other numbers are odd.
+//!
+//! ## First look
+//! - `timing.clock_read{source=monotonic}`: what a timestamp costs a program; much more than
+//!   `source=tsc` means that the kernel does not trust the processor's counter.
+//! - `timing.core_frequency{op=add}`: the frequency that times of work in the core follow.
+//! - `timing.sleep{via=clock_nanosleep,delay=1ms,slack=default}`: by how much a sleeper is late.
+//! - `timing.noise`: how much of the time something else ran.
+//!
+//! ## Benchmarks
+//! `clock_read` and `clock_step` have a row for each clock. `loop` and `core_frequency` are work
+//! of known length, by which the clock itself is judged. `sleep` is what timers and the scheduler
+//! add. `noise`, `long_steps` and `shared_core` observe what takes a program's time away;
+//! `tsc_skew`, whether the processors' counters agree.
+//!
+//! ## Disturbances
+//! Frequency changes, other guests of a hypervisor, and a clock that is not the TSC. `syscost
+//! doctor` says which clock this is and why.
 
 pub(crate) mod clock_read;
 mod clock_step;

@@ -3,14 +3,19 @@
 use clap::{Args, ValueEnum};
 
 use super::compare::percent;
+use super::manual;
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 #[command(override_usage = "syscost check [OPTIONS] --baseline <RUN|FILE> [SELECTOR]...")]
-#[command(after_help = "\
+#[command(after_help = manual::with_exit_codes("check", "\
 What looks worse is measured again, and only what both times show is said. Nothing is kept.
 
-Exit codes: 0 as it should be, 1 not as it should be, 2 cannot tell (something else ran on the cores, or the baseline is of another kind of machine), 3 could not measure (also bad usage). With --format nagios: 0 OK, 1 WARNING (not as it should be), 3 UNKNOWN (all else). With --format npd: 0, 1, and 2 for all else.")]
+  syscost run --profile quick --tag good
+  syscost check --baseline good
+  syscost check --baseline kind.json --format nagios
+
+With --format nagios the exit codes are 0 OK, 1 WARNING (not as it should be), 3 UNKNOWN (all else); with --format npd 0, 1, and 2 for all else."))]
 pub struct CheckArguments {
     /// Only these groups, ids, rows or patterns, as far as the baseline has them; a short list of the
     /// quick profile's rows if none is given

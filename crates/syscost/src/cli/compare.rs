@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::form;
+use super::{form, manual};
 use crate::Failed;
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 #[command(override_usage = "syscost compare [OPTIONS] [BASE] [NEW]...")]
-#[command(after_help = "\
+#[command(after_help = manual::with_exit_codes("compare", "\
 A row is called worse or better when the whole 95 % interval of its ratio lies outside the margin and the change survives \
 correction for the number of rows (5 % false discovery rate, to the extent the run's own processes reflect its noise). \
 The margin is 2 %, or how far two such sides differ when nothing changed, if that is more. A row is the same when the whole \
@@ -20,13 +20,15 @@ a side cannot show how far runs differ, and some costs differ from run to run: p
   syscost compare                                     the last two runs
   syscost compare before.json a.json b.json c.json    three new runs, pooled
   syscost compare before.json after.json --base before2.json --fail-on worse:5%
+  syscost compare before after                        all runs with these tags
 
-Exit codes: 0 done, 3 the gate of --fail-on failed, 1 it could judge no row, or fewer came to a conclusion than --min-conclusive requires, or nothing could be compared.")]
+Two kernels, or mitigations on and off, are compared by runs of each: syscost run --repeat 3 --tag before; restart; syscost run --repeat 3 --tag after."))]
 pub struct CompareArguments {
-    /// The run to compare with; if none is given, the last two runs are compared
+    /// The run to compare with, or a tag: all runs that have it are pooled; if none is given, the last
+    /// two runs are compared
     #[arg(value_name = "BASE", default_value = "latest~1")]
     pub base: String,
-    /// The run to compare; several are pooled
+    /// The run to compare, or a tag; several runs are pooled
     #[arg(value_name = "NEW", default_value = "latest")]
     pub new: Vec<String>,
     /// Another run of the base's side, pooled with BASE

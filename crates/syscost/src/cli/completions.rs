@@ -1,15 +1,25 @@
-//! Arguments of `completions`, and what shells complete besides commands and options: benchmarks,
-//! groups and kept runs.
+//! Arguments of `completions`, and what shells complete besides commands and options: groups,
+//! benchmarks, their parameters, studies, kept runs and tags.
 //!
 //! The scripts call the program itself, so they complete what this program and this data directory have.
 
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::path::Path;
+
 use clap::{Arg, Args, Command, CommandFactory};
-use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
-use clap_complete::env::{CompleteEnv, Shells};
+use clap_complete::engine::{
+    self, ArgValueCandidates, ArgValueCompleter, CompletionCandidate, ValueCompleter,
+};
+use clap_complete::env::{CompleteEnv, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
 use syscost_benches::CATALOGUE;
+use syscost_harness::{Entry, Here};
 use syscost_store::Store;
 
 use super::Cli;
+use crate::cmd::study::published;
+use crate::references;
 
 pub use clap_complete::Shell;
 
@@ -32,6 +42,88 @@ pub struct CompletionsArguments {
     pub shell: Shell,
 }
 
+/// The shells that have a script.
+const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
+
+/// Bash splits words at `=` and `:`, also within quotes that are not closed, so the command line is
+/// split here, and what bash takes for the beginning of the last word is left out of the answer.
+struct Bash;
+
+impl EnvCompleter for Bash {
+    fn name(&self) -> &'static str {
+        "bash"
+    }
+
+    fn is(&self, name: &str) -> bool {
+        name == "bash"
+    }
+
+    fn write_registration(
+        &self,
+        var: &str,
+        name: &str,
+        bin: &str,
+        completer: &str,
+        buf: &mut dyn Write,
+    ) -> io::Result<()> {
+        let completer = completer.replace('\'', r"'\''");
+        writeln!(
+            buf,
+            r#"_complete_{name}() {{
+    local IFS=$'\n'
+    COMPREPLY=($({var}=bash '{completer}' -- "${{COMP_LINE:0:COMP_POINT}}" "$2"))
+    if [[ ${{COMPREPLY-}} == *[=/:] ]]; then
+        compopt -o nospace
+    fi
+}}
+# Not every bash can keep the order.
+complete -o bashdefault -o default -o nosort -F _complete_{name} {bin} 2>/dev/null ||
+    complete -o bashdefault -o default -F _complete_{name} {bin}"#
+        )
+    }
+
+    fn write_complete(
+        &self,
+        command: &mut Command,
+        arguments: Vec<OsString>,
+        current_dir: Option<&Path>,
+        buf: &mut dyn Write,
+    ) -> io::Result<()> {
+        let [line, word] = &arguments[..] else {
+            return Ok(());
+        };
+        let words = words(&line.to_string_lossy());
+        let last = words.last().cloned().unwrap_or_default();
+        let left_out = last.strip_suffix(&*word.to_string_lossy()).unwrap_or("");
+        let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+        let index = words.len().saturating_sub(1);
+        for candidate in engine::complete(command, words, index, current_dir)? {
+            let value = candidate.get_value().to_string_lossy();
+            writeln!(buf, "{}", value.strip_prefix(left_out).unwrap_or(&value))?;
+        }
+        Ok(())
+    }
+}
+
+/// The words of a command line that is being typed, without quotes; the last one may be empty.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut quote) = (vec![String::new()], None);
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), letter) if letter == open => quote = None,
+            (None, ' ' | '\t') => words.push(String::new()),
+            (None, '\\') => words.last_mut().expect("one").extend(letters.next()),
+            (_, letter) => words.last_mut().expect("one").push(letter),
+        }
+    }
+    let last = words.pop();
+    words.retain(|word| !word.is_empty());
+    words.extend(last);
+    words
+}
+
 /// The command line, with the possible values of its arguments: benchmarks and kept runs.
 fn command() -> Command {
     with_values(Cli::command())
@@ -44,8 +136,7 @@ fn command() -> Command {
 /// When there is no script for this shell.
 pub fn script(shell: Shell, program: &str) -> Result<String, String> {
     let missing = || format!("there is no script for {shell}");
-    let shells = Shells::builtins();
-    let completer = shells.completer(&shell.to_string()).ok_or_else(missing)?;
+    let completer = SHELLS.completer(&shell.to_string()).ok_or_else(missing)?;
     let mut script = Vec::new();
     completer
         .write_registration(VARIABLE, "syscost", "syscost", program, &mut script)
@@ -55,7 +146,10 @@ pub fn script(shell: Shell, program: &str) -> Result<String, String> {
 
 /// Prints the completions and exits, if a completion script has called the program.
 pub(crate) fn answer() {
-    CompleteEnv::with_factory(command).var(VARIABLE).complete();
+    CompleteEnv::with_factory(command)
+        .var(VARIABLE)
+        .shells(SHELLS)
+        .complete();
 }
 
 fn with_values(command: Command) -> Command {
@@ -66,40 +160,143 @@ fn with_values(command: Command) -> Command {
 
 /// Adds the possible values. A value name means the same kind of value in all commands.
 fn with_candidates(argument: Arg) -> Arg {
+    let is_option = argument.get_long().is_some();
     let names = argument.get_value_names().unwrap_or_default();
     let name = names.first().map(|name| name.as_str().to_owned());
-    match name.as_deref() {
-        Some("RUN" | "BASE" | "NEW" | "REFERENCE") => argument.add(ArgValueCandidates::new(runs)),
-        Some("RUN|SELECTOR") => {
-            let both = || runs().into_iter().chain(selectors()).collect();
-            argument.add(ArgValueCandidates::new(both))
+    let candidates: fn() -> Vec<CompletionCandidate> = match name.as_deref() {
+        Some("RUN" | "BASE" | "NEW" | "RUN|FILE") => runs,
+        Some("REFERENCE") => || both(shipped(), runs()),
+        Some("TAG") => tags,
+        Some("STUDY") => studies,
+        Some("STUDY|RUN") => || both(studies(), runs()),
+        Some("ID|WORDS") => selectors,
+        Some("RUN|SELECTOR") => return argument.add(ArgValueCompleter::new(Selectors(runs))),
+        Some("SELECTOR" | "SELECTOR|WORDS" | "NAME") if !is_option => {
+            return argument.add(ArgValueCompleter::new(Selectors(Vec::new)));
         }
-        Some("SELECTOR" | "SELECTOR|WORDS" | "NAME") if argument.get_long().is_none() => {
-            argument.add(ArgValueCandidates::new(selectors))
+        Some("KEY=VALUE") if argument.get_long() == Some("case") => {
+            return argument.add(ArgValueCompleter::new(parameters));
         }
-        Some("ID|WORDS") if argument.get_long().is_none() => {
-            argument.add(ArgValueCandidates::new(benchmarks))
+        Some(_) | None => return argument,
+    };
+    argument.add(ArgValueCandidates::new(candidates))
+}
+
+fn both(
+    one: Vec<CompletionCandidate>,
+    other: Vec<CompletionCandidate>,
+) -> Vec<CompletionCandidate> {
+    one.into_iter().chain(other).collect()
+}
+
+/// Names with what is said of each.
+fn candidates<'a>(named: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<CompletionCandidate> {
+    let candidate = |(name, about): (&str, &str)| {
+        CompletionCandidate::new(name).help(Some(about.to_owned().into()))
+    };
+    named.into_iter().map(candidate).collect()
+}
+
+/// Groups, then ids of benchmarks, with their titles.
+fn selectors() -> Vec<CompletionCandidate> {
+    let groups = CATALOGUE.visible_groups();
+    let groups = groups.map(|group| (group.name, group.title));
+    let benchmarks = CATALOGUE.benchmarks();
+    candidates(groups.chain(benchmarks.map(|one| (one.id, one.title))))
+}
+
+/// Completes selectors: these names, groups, benchmarks, and the parameters of a benchmark.
+struct Selectors(fn() -> Vec<CompletionCandidate>);
+
+impl ValueCompleter for Selectors {
+    fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
+        let current = current.to_string_lossy();
+        match current.split_once('{') {
+            Some((id, typed)) => CATALOGUE
+                .find(id)
+                .map_or_else(Vec::new, |benchmark| of_benchmark(benchmark, typed)),
+            None => {
+                let mut all = both((self.0)(), selectors());
+                all.retain(|one| one.get_value().to_string_lossy().starts_with(&*current));
+                all
+            }
         }
-        Some(_) | None => argument,
     }
 }
 
-/// Ids of benchmarks, with their titles.
-fn benchmarks() -> Vec<CompletionCandidate> {
-    let candidate = |id: &str, title: &str| {
-        CompletionCandidate::new(id.to_owned()).help(Some(title.to_owned().into()))
+/// Completes the parameters of a benchmark, `key=value,key=`.
+fn of_benchmark(benchmark: &'static Entry, typed: &str) -> Vec<CompletionCandidate> {
+    let (done, last) = match typed.rsplit_once(',') {
+        Some((done, last)) => (format!("{done},"), last),
+        None => (String::new(), typed),
     };
-    CATALOGUE
-        .benchmarks()
-        .map(|benchmark| candidate(benchmark.id, benchmark.title))
-        .collect()
+    let is_done = |key: &str| {
+        done.split(',')
+            .any(|one| one.split('=').next() == Some(key))
+    };
+    let begun = format!("{}{{{done}", benchmark.id);
+    let completed = parameters_of([benchmark], last).into_iter();
+    let completed = completed.filter(|(text, _)| !is_done(text.trim_end_matches('=')));
+    let completed = completed.map(|(text, about)| {
+        let end = if text.ends_with('=') { "" } else { "}" };
+        CompletionCandidate::new(format!("{begun}{text}{end}")).help(about.map(Into::into))
+    });
+    completed.collect()
 }
 
-/// Groups, then ids of benchmarks.
-fn selectors() -> Vec<CompletionCandidate> {
-    let groups = CATALOGUE.visible_groups();
-    let groups = groups.map(|group| CompletionCandidate::new(group.name));
-    groups.chain(benchmarks()).collect()
+/// Completes a parameter, `key=value`.
+fn parameters(current: &OsStr) -> Vec<CompletionCandidate> {
+    let completed = parameters_of(CATALOGUE.benchmarks(), &current.to_string_lossy());
+    let candidate = |(text, about): (String, Option<&'static str>)| {
+        CompletionCandidate::new(text).help(about.map(Into::into))
+    };
+    completed.into_iter().map(candidate).collect()
+}
+
+/// The parameters of these benchmarks that begin like this: keys with what they mean, or, after a key, the
+/// values of their rows here.
+fn parameters_of(
+    benchmarks: impl IntoIterator<Item = &'static Entry>,
+    typed: &str,
+) -> Vec<(String, Option<&'static str>)> {
+    let mut seen = BTreeSet::new();
+    let mut found: Vec<(String, Option<&str>)> = Vec::new();
+    for benchmark in benchmarks {
+        if !typed.contains('=') {
+            let keys = benchmark.parameters.iter();
+            found.extend(keys.map(|(key, meaning)| (format!("{key}="), Some(*meaning))));
+            continue;
+        }
+        for case in (benchmark.cases)(&Here::plain()) {
+            found.extend(
+                case.parameters()
+                    .map(|(key, value)| (format!("{key}={value}"), None)),
+            );
+        }
+    }
+    found.retain(|(text, _)| text.starts_with(typed) && seen.insert(text.clone()));
+    found
+}
+
+/// Ids of studies, with their titles, and `all`.
+fn studies() -> Vec<CompletionCandidate> {
+    let published = published();
+    let named = published
+        .iter()
+        .map(|study| (&study.id[..], &study.title[..]));
+    candidates(named.chain([("all", "every published experiment")]))
+}
+
+/// The shipped references.
+fn shipped() -> Vec<CompletionCandidate> {
+    references::names().map(CompletionCandidate::new).collect()
+}
+
+/// Tags, in their order.
+fn tags() -> Vec<CompletionCandidate> {
+    let tags = Store::of_user().tags().into_values().flatten();
+    let tags: BTreeSet<String> = tags.collect();
+    tags.into_iter().map(CompletionCandidate::new).collect()
 }
 
 /// `latest`, tags, and ids, newest first; only `latest` if the directory cannot be read.
@@ -124,5 +321,37 @@ mod tests {
             );
         }
         command().debug_assert();
+    }
+
+    #[test]
+    fn a_line_that_is_being_typed_has_words() {
+        for (line, wanted) in [
+            ("syscost run ", &["syscost", "run", ""][..]),
+            ("syscost  show 'a b{c=", &["syscost", "show", "a b{c="]),
+            (r#"x "it's" a\ b"#, &["x", "it's", "a b"]),
+            ("", &[""]),
+        ] {
+            assert_eq!(words(line), wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn parameters_complete_by_key_and_value() {
+        let of = |typed: &str| -> Vec<String> {
+            let found = Selectors(Vec::new).complete(OsStr::new(typed));
+            let names = found.iter().map(|one| one.get_value().to_string_lossy());
+            names.map(String::from).collect()
+        };
+        let poll = "syscall.poll{of=pipe,";
+        assert_eq!(of(&format!("{poll}f")), [format!("{poll}fds=")]);
+        assert_eq!(
+            of(&format!("{poll}fds=10")),
+            [format!("{poll}fds=10}}"), format!("{poll}fds=100}}")]
+        );
+        assert_eq!(of(&format!("{poll}o")), [""; 0], "it is there already");
+        assert_eq!(of("syscall.nu"), ["syscall.null"]);
+        assert_eq!(of("no.such{"), [""; 0]);
+        let values = parameters(OsStr::new("fds="));
+        assert!(values.iter().any(|one| one.get_value() == "fds=500"));
     }
 }

@@ -10,6 +10,12 @@ use super::Format;
 
 /// Arguments of `history`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  syscost history                              the kept runs
+  syscost history show syscall.null            a metric over time
+  syscost history tag latest~2 latest before   names two runs
+  syscost history prune --older-than 90d")]
 pub struct HistoryArguments {
     /// What to do; lists the kept runs if not given
     #[command(subcommand)]
@@ -23,8 +29,16 @@ pub struct HistoryArguments {
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
     /// List the kept runs, newest first
+    #[command(after_help = "\
+Examples:
+  syscost history list --format json")]
     List,
     /// Follow a metric over time, or several at a glance
+    #[command(after_help = "\
+Examples:
+  syscost history show 'syscall.null{call=getppid}' --last 20
+  syscost history show memory --since 2026-11-01
+  syscost history show syscall.null --all-machines")]
     Show {
         /// Rows: a group, a benchmark, a row such as `syscall.null{call=getppid}`, a pattern, or
         /// words such as `page fault`
@@ -39,28 +53,47 @@ pub enum HistoryCommand {
         scope: ScopeArguments,
     },
     /// List every change of level of any metric, newest first
+    #[command(after_help = "\
+Examples:
+  syscost history changes --since 2026-11-01")]
     Changes {
         /// Which runs
         #[command(flatten)]
         scope: ScopeArguments,
     },
-    /// Name a run; a tagged run is not pruned
+    /// Name runs; tagged runs are not pruned
+    #[command(after_help = "\
+Examples:
+  syscost history tag latest before-upgrade
+  syscost history tag latest~2 latest~1 latest before")]
     Tag {
-        /// The run
-        run: String,
-        /// The tag
+        /// The runs
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
+        /// The tag; several runs may have the same: `compare before after` pools all that have it,
+        /// and where one run is asked for, it means the newest
+        #[arg(value_name = "TAG")]
         tag: String,
     },
-    /// Remove a tag from a run
+    /// Remove a tag from runs
+    #[command(after_help = "\
+Examples:
+  syscost history untag latest before
+  syscost history untag before before          from all runs that have it")]
     Untag {
-        /// The run
-        run: String,
+        /// The runs
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
         /// The tag
+        #[arg(value_name = "TAG")]
         tag: String,
     },
     /// Remove old runs, after asking
     Prune(PruneArguments),
     /// Print the directory where runs are kept
+    #[command(after_help = "\
+Examples:
+  ls $(syscost history path)")]
     Path,
 }
 
@@ -81,6 +114,10 @@ pub struct ScopeArguments {
 
 /// Arguments of `history prune`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  syscost history prune --keep 50 --dry-run
+  syscost history prune --older-than 90d --yes")]
 #[command(group(ArgGroup::new("which").args(["keep", "older_than"]).required(true).multiple(true)))]
 pub struct PruneArguments {
     /// Keep the newest N runs

@@ -9,6 +9,12 @@ use super::{Format, parameter};
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 #[command(override_usage = "syscost show [OPTIONS] [RUN] [SELECTOR|WORDS]...")]
+#[command(after_help = "\
+Examples:
+  syscost show                       the latest run
+  syscost show before memory         the rows of a group, of a run by its tag
+  syscost show latest --summary      what a run of everything ends with
+  syscost show syscall.null -v       with evidence and details")]
 pub struct ShowArguments {
     /// The run: a document, `latest`, an id or a tag; may be left out before rows: `syscost show syscall`
     #[arg(value_name = "RUN", default_value = "latest")]
@@ -49,6 +55,10 @@ pub enum ShowFormat {
 /// Arguments of `numbers`.
 #[derive(Debug, Args)]
 #[command(override_usage = "syscost numbers [OPTIONS] [RUN]")]
+#[command(after_help = "\
+Examples:
+  syscost numbers
+  syscost numbers latest --beside epyc-guest")]
 pub struct NumbersArguments {
     /// The run: a document, `latest`, an id or a tag
     #[arg(value_name = "RUN", default_value = "latest")]
@@ -65,6 +75,11 @@ pub struct NumbersArguments {
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 #[command(override_usage = "syscost report [OPTIONS] [RUN]...")]
+#[command(after_help = "\
+Examples:
+  syscost report -o report.html      the latest run
+  syscost report before after        two sides, compared; those of a tag are pooled
+  syscost report latest --history    with every row over time")]
 pub struct ReportArguments {
     /// The runs, side by side: documents, `latest`, ids or tags
     #[arg(value_name = "RUN", default_value = "latest")]
@@ -91,6 +106,11 @@ pub struct ReportArguments {
 /// Arguments of `plot`.
 #[derive(Debug, Clone, Args)]
 #[command(override_usage = "syscost plot [OPTIONS] [RUN|SELECTOR]...")]
+#[command(after_help = "\
+Examples:
+  syscost plot memory.latency                         in the terminal
+  syscost plot latest~1 latest context switch -o s.svg
+  syscost plot numbers -o numbers.pdf --theme dark")]
 pub struct PlotArguments {
     /// The runs, in one chart: documents, `latest`, ids or tags; the latest if none is given. After
     /// them, what to draw: groups, ids, rows or patterns, or what is found by these words:
@@ -152,9 +172,12 @@ pub enum PlotKind {
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 #[command(override_usage = "syscost export [OPTIONS] --format <FORMAT> [RUN|SELECTOR]...")]
-#[command(
-    after_help = "docs/export.md describes every format: its columns, units and an example of use."
-)]
+#[command(after_help = "\
+docs/export.md describes every format: its columns, units and an example of use.
+
+  syscost export --format csv > run.csv
+  syscost export before after syscall --format jsonl
+  syscost export nodes/ --format parquet -o tables")]
 pub struct ExportArguments {
     /// The runs: documents, folders of them, `latest`, ids or tags; only one for bencher, the latest
     /// of each host for openmetrics; the latest if none is given. After them, only these groups,

@@ -7,6 +7,7 @@ mod completions;
 pub mod fleet;
 mod history;
 mod kept;
+pub mod manual;
 mod parse;
 mod run;
 mod serve;
@@ -56,7 +57,7 @@ pub(crate) use values::{
     max_term_width = 100,
     arg_required_else_help = true
 )]
-#[command(after_help = "\
+#[command(after_help = manual::with_exit_codes("", "\
 Begin with:
   syscost run --profile quick      what people look at first, in seconds
   syscost run syscall              one group, in a minute or less
@@ -70,9 +71,9 @@ Begin with:
   source <(syscost completions bash)
                                    completes benchmarks and kept runs
 
-Where a run is asked for, give its document, `latest`, `latest~1` and so on, the beginning of a kept run's id, or its tag.
+Where a run is asked for, give its document, `latest`, `latest~1` and so on, the beginning of a kept run's id, or its tag; a tag of several runs means the newest where one run is asked for, and all of them elsewhere.
 
-Exit codes: 0 done, 1 failure (also when --fail-on has too few rows to judge), 2 bad usage (also a run, row, benchmark, CPU, journal, file or program that does not exist), 3 a gate failed (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 5 a study is incomplete (its time was too short for quantities with published figures), 130 interrupted.")]
+For one command: `syscost COMMAND --help`."))]
 pub struct Cli {
     /// When to write colours
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
@@ -162,6 +163,12 @@ pub enum Color {
 /// Arguments of `list`.
 #[derive(Debug, Args)]
 #[command(override_usage = "syscost list [OPTIONS] [SELECTOR|WORDS]...")]
+#[command(after_help = "\
+Examples:
+  syscost list                 every benchmark, and why one cannot run here
+  syscost list memory          a group
+  syscost list page fault      what these words find
+  syscost list lat_ctx         what measures the same as lmbench's program")]
 pub struct ListArguments {
     /// Only these groups, ids or patterns, or what is found by these words: `context switch`, `lat_ctx`
     #[arg(value_name = "SELECTOR|WORDS")]
@@ -177,8 +184,14 @@ pub struct ListArguments {
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  syscost explain memory           a group: what to look at first
+  syscost explain syscall.null     a benchmark
+  syscost explain false sharing    what these words find")]
 pub struct ExplainArguments {
-    /// Id of the benchmark, e.g. `syscall.null`, or words that find it: `false sharing`
+    /// Id of the benchmark, e.g. `syscall.null`, words that find it: `false sharing`, or a group:
+    /// `memory`
     #[arg(value_name = "ID|WORDS", required = true)]
     pub words: Vec<String>,
 }
@@ -186,6 +199,11 @@ pub struct ExplainArguments {
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("metrics").args(["openmetrics", "listen"]).multiple(true))]
+#[command(after_help = "\
+Examples:
+  syscost doctor
+  syscost doctor --watch 60
+  syscost doctor --watch --listen 9101")]
 pub struct DoctorArguments {
     /// Show live how much of the time each core is ours alone, until Ctrl-C or for this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, value_parser = seconds, conflicts_with = "format")]
@@ -207,6 +225,10 @@ pub struct DoctorArguments {
 
 /// Arguments of `selftest`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  syscost selftest
+  syscost selftest --format json")]
 pub struct SelftestArguments {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -219,7 +241,10 @@ pub struct SelftestArguments {
 #[command(after_help = "\
 A run removes what it made, and what killed runs left according to their records. `clean` does the latter without a run, and also searches the directories of interrupted runs, the default directory, and each PATH.
 
-It removes only this user's directories with syscost's marker (or with a name and mode that only syscost gives, on record or untouched for an hour), made by processes that have ended, and files that were left half written in the data folder. It never follows a link.")]
+It removes only this user's directories with syscost's marker (or with a name and mode that only syscost gives, on record or untouched for an hour), made by processes that have ended, and files that were left half written in the data folder. It never follows a link.
+
+  syscost clean --dry-run
+  syscost clean /mnt/scratch")]
 pub struct CleanArguments {
     /// Directories to search as well, e.g. those given to a lost run by `--dir`
     #[arg(value_name = "PATH")]

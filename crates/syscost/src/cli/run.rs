@@ -33,6 +33,11 @@ does:
 Groups: timing, call, op, memory, syscall, signal, task, switch, ipc, net, fs, sync and scale.
 Without a selector the profile says which rows are measured: quick those people look at first, standard those they read, full and careful all. By name any row is.
 
+Two kernels, or mitigations on and off:
+  syscost run --repeat 3 --tag before        restart with the other one, then
+  syscost run --repeat 3 --tag after
+  syscost compare before after               pools the three runs of each side
+
 An interrupted run is resumed with --resume and the path of its journal, which `run` prints when it begins.")]
 pub struct RunArguments {
     /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; the rows of the
@@ -92,18 +97,27 @@ pub struct RunArguments {
     /// Leave the raw samples out of the document
     #[arg(long)]
     pub no_samples: bool,
+    /// Measure N whole runs, one after the other: each is kept, takes the time of a run and begins
+    /// afresh. Printed are the last and how the runs agree; --compare-with pools them, -o FILE.json
+    /// writes FILE.1.json and so on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Name the run, as `syscost history tag` does. Several runs may have one tag: `compare before after`
+    /// pools all that have it
+    #[arg(long, value_name = "TAG", conflicts_with = "no_save")]
+    pub tag: Option<String>,
     /// Do not keep the run in the data directory
     #[arg(long)]
     pub no_save: bool,
     /// Resume the interrupted run recorded in this journal; journals lie in
     /// $XDG_DATA_HOME/syscost/journals (by default ~/.local/share/syscost/journals)
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "cases", "profile", "budget", "cpus", "seed", "labels", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "cases", "profile", "budget", "repeat", "cpus", "seed", "labels", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub time_limit: Duration,
-    /// Compare with this run: its document, an id, or `latest`, which is the latest that has one of
-    /// the rows; prints the comparison after the table (with --format json only the comparison: the run's document is kept, and written with
+    /// Compare with this run: its document, an id, a tag, or `latest`, which is the latest that has one
+    /// of the rows; prints the comparison after the table (with --format json only the comparison: the run's document is kept, and written with
     /// -o)
     #[arg(long, value_name = "BASE")]
     pub compare_with: Option<String>,

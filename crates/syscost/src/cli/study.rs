@@ -31,12 +31,19 @@ pub struct StudyArguments {
 #[derive(Debug, Subcommand)]
 pub enum StudyCommand {
     /// List the studies
+    #[command(after_help = "\
+Examples:
+  syscost study list")]
     List {
         /// What to print
         #[arg(long, value_enum, default_value_t = Format::Table)]
         format: Format,
     },
     /// Print the published figures and their inconsistencies, or the programs that repeat them
+    #[command(after_help = "\
+Examples:
+  syscost study show three-costs
+  syscost study show three-costs --source")]
     Show {
         /// The study: its id, or a TOML file; `all` for every published one
         #[arg(value_name = "STUDY")]
@@ -64,6 +71,11 @@ pub enum StudyCommand {
 
 /// Arguments of `study report`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  syscost study report latest
+  syscost study report three-costs before after -o both.md
+  syscost study report all latest -o lab/")]
 pub struct StudyReportArguments {
     /// Studies: ids, `all`, or TOML files; without any, those whose rows the runs have. Runs: documents,
     /// ids or tags, several are columns; without any, the latest
@@ -130,6 +142,11 @@ impl From<Format> for StudyFormat {
 
 /// Arguments of `study run`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  syscost study run three-costs
+  syscost study run all --thorough -o lab/
+  syscost study run mine.toml")]
 pub struct StudyRunArguments {
     /// The studies: ids, or TOML files; `all` for every published one
     #[arg(value_name = "STUDY", required = true)]

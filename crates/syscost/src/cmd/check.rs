@@ -1,9 +1,10 @@
 //! `syscost check`: whether this machine is as it should be.
 
-mod watchdog;
-
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -22,8 +23,6 @@ use crate::error::{exit, unless_broken_pipe};
 use crate::progress::Progress;
 use crate::selection::{self, Selector};
 use crate::{interrupt, kept};
-
-use watchdog::Watchdog;
 
 /// What is measured if nothing is selected: of each part of a machine that fails, is throttled or
 /// is set up wrongly, the rows that show it and take little time.
@@ -223,6 +222,48 @@ fn code(check: &Check, format: CheckFormat) -> u8 {
         (_, CheckFormat::Npd) => NPD_UNKNOWN,
         (Answer::CannotTell, _) => exit::CANNOT_TELL,
         (Answer::CouldNotMeasure, _) => exit::NOT_CHECKED,
+    }
+}
+
+/// When it bites: early enough that the program has ended within 20 s.
+const BITES: Duration = Duration::from_secs(19);
+
+/// How long an answer may take to be written.
+const WRITING: Duration = Duration::from_millis(500);
+
+/// A thread that answers if nobody else does, before the time is up, whatever the program hangs in:
+/// a file on a server that is gone, a disk that does not answer.
+struct Watchdog {
+    is_answered: Arc<AtomicBool>,
+}
+
+impl Watchdog {
+    /// Starts it; `answer` makes what it prints and the exit code of a reason.
+    fn start(begun: Instant, answer: impl FnOnce(String) -> (String, u8) + Send + 'static) -> Self {
+        let is_answered = Arc::new(AtomicBool::new(false));
+        let answered = Arc::clone(&is_answered);
+        let watch = move || {
+            thread::sleep(BITES.saturating_sub(begun.elapsed()));
+            let (text, code) = answer(format!("no answer within {} s", BITES.as_secs()));
+            if !answered.swap(true, Ordering::SeqCst) {
+                let (is_written, written) = mpsc::channel();
+                thread::spawn(move || {
+                    let _ = std::io::stdout().write_all(text.as_bytes());
+                    let _ = is_written.send(());
+                });
+                // A pipe that nobody reads must not hold it.
+                let _ = written.recv_timeout(WRITING);
+            }
+            std::process::exit(i32::from(code));
+        };
+        // Without a thread there is no watchdog; what is measured has a deadline of its own.
+        let _ = thread::Builder::new().spawn(watch);
+        Self { is_answered }
+    }
+
+    /// Whether it has begun to answer; if not, it leaves that to the caller.
+    fn is_too_late(&self) -> bool {
+        self.is_answered.swap(true, Ordering::SeqCst)
     }
 }
 

@@ -44,10 +44,9 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
         files::check_writable(path)?;
         output.form()?;
     }
-    let base: Vec<&String> = std::iter::once(base).chain(more_base).collect();
-    let base = side(&base)?;
-    let new = side(&new.iter().collect::<Vec<_>>())?;
-    let spread = side(&spread.iter().collect::<Vec<_>>())?;
+    let base = side(&[std::slice::from_ref(base), more_base].concat())?;
+    let new = side(new)?;
+    let spread = side(spread)?;
     // A run counted twice makes a spread or a change smaller than it is.
     kept::distinct(base.iter().chain(&new).chain(&spread))?;
     let how = How {
@@ -72,29 +71,30 @@ fn write_and_judge(comparison: &Comparison, runs: &[&Run], output: &CompareOutpu
     Ok(code)
 }
 
-/// The runs of a side.
+/// The runs of a side, which are pooled.
 ///
 /// # Errors
 /// When they are of different processors: pooled, their figures would be no machine's.
-fn side(names: &[&String]) -> Result<Vec<Run>> {
-    let runs: Vec<Run> = names
-        .iter()
-        .map(|name| kept::run(name))
-        .collect::<Result<_>>()?;
+pub(super) fn side(names: &[String]) -> Result<Vec<Run>> {
+    let runs = kept::runs(names)?;
+    check_pooled(names, &runs)?;
+    Ok(runs)
+}
+
+/// Refuses to pool runs of different processors, which have these names.
+pub(super) fn check_pooled(names: &[String], runs: &[Run]) -> Result<(), Failed> {
     let models = runs.iter().map(|run| run.machine.cpu_model.as_str());
     let models: BTreeSet<&str> = models.collect();
     if models.len() > 1 {
-        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
         let models: Vec<&str> = models.into_iter().collect();
         return Err(Failed::Usage(format!(
             "{} would be pooled, but are runs of different processors ({}): compare two at a time, or see \
              them side by side: syscost report RUN...",
             names.join(", "),
             models.join("; ")
-        ))
-        .into());
+        )));
     }
-    Ok(runs)
+    Ok(())
 }
 
 /// Writes a comparison of these runs, which are its sides.

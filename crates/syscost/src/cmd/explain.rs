@@ -1,25 +1,28 @@
 //! `syscost explain`: explains what a benchmark measures and what it does not, how to read it, and
-//! what proves it.
-
-mod values;
+//! what proves it; of a group, what to look at first.
 
 use std::fmt::Write;
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
-use syscost_harness::Here;
-use syscost_harness::doc::explanation;
+use syscost_harness::doc::{GROUP_HEADINGS, explanation};
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::session::Profile;
-use syscost_harness::{Case, Entry, Expect, Group};
+use syscost_harness::{Case, Catalogue, Entry, Expect, Group, Here, Row};
 use syscost_report::sentence::count;
-use syscost_report::wrap::beside;
-use syscost_results::row_name;
+use syscost_report::units::{Figures, quantity};
+use syscost_report::wrap::{beside, together};
+use syscost_results::beside::{figure_of, is_of_one_machine};
+use syscost_results::study::{Quantity, Study, figures, means};
+use syscost_results::{Measurement, Run, Status, row_name};
+use syscost_store::LATEST;
 
+use super::study::published;
 use crate::cli::ExplainArguments;
 use crate::error::exit;
-use crate::selection;
+use crate::selection::{self, choose_of, names_of};
 use crate::terminal::{BOLD, DIM, RESET, note, text_width, wrapped, wrapped_item};
+use crate::{kept, references};
 
 /// Maximum number of other matches that are named.
 const MAX_OTHERS: usize = 6;
@@ -55,33 +58,60 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// A group: what it is about, and what each of its benchmarks measures.
-fn about_group(group: &Group) -> Result<String> {
-    let mut out = String::new();
+/// A group: what it is about, what to look at first, with the latest numbers, and its benchmarks.
+fn about_group(group: &'static Group) -> Result<String> {
+    let explained = explanation(group.source);
     let rows: usize = group
         .benchmarks
         .iter()
         .map(|one| (one.cases)(&Here::plain()).len())
         .sum();
-    let counts = [
+    let mut out = format!(
+        "{BOLD}{}{RESET}  {}  {DIM}{} with {}{RESET}\n\n{}\n",
+        group.name,
+        group.title,
         count(group.benchmarks.len(), "benchmark"),
         count(rows, "row"),
-    ];
-    let name = group.name;
-    writeln!(out, "{BOLD}{name}{RESET}  {}\n", group.title)?;
-    let about = format!(
-        "A group of {}: `syscost run {name}` measures them, `syscost list {name}` says which can run \
-         here, and `syscost explain ID` explains each.",
-        counts.join(" with ")
+        paragraphs(&explained.summary)
     );
-    writeln!(out, "{}", paragraphs(&about))?;
-    for benchmark in group.benchmarks {
-        let summary = explanation(benchmark.source).summary.replace('\n', " ");
-        let heading = format!("{BOLD}{}{RESET}  {}", benchmark.id, benchmark.title);
-        writeln!(out, "\n{}", wrapped_item(&heading, "", "  "))?;
-        writeln!(out, "{}", wrapped(&summary, "  "))?;
+    for (heading, body) in &explained.sections {
+        writeln!(out, "\n{BOLD}{heading}{RESET}")?;
+        match heading == GROUP_HEADINGS[0] {
+            true => out += &first_look(group, body),
+            false => writeln!(out, "{}", paragraphs(body))?,
+        }
     }
+    out.push('\n');
+    for benchmark in group.benchmarks {
+        let line = format!("{BOLD}{}{RESET}  {}", benchmark.id, benchmark.title);
+        writeln!(out, "{}", wrapped_item(&line, "  ", "      "))?;
+    }
+    let next = format!(
+        "`syscost explain ID` explains a benchmark, `syscost list {0}` says which rows can be measured here, `syscost run {0}` measures them.",
+        group.name
+    );
+    writeln!(out, "\n{}", wrapped(&next, ""))?;
     Ok(out)
+}
+
+/// The rows of a group to look at first, and their figures in the latest run.
+fn first_look(group: &Group, list: &str) -> String {
+    let latest = latest_with(|row| row.id.starts_with(&format!("{}.", group.name)));
+    let mut out = String::new();
+    for item in list.split(ITEM).filter(|item| !item.is_empty()) {
+        let text = item.split_whitespace().collect::<Vec<_>>().join(" ");
+        out += &(wrapped_item(&text, "  - ", "    ") + "\n");
+        let figure = latest.as_ref().zip(named_row(item));
+        if let Some(figure) = figure.and_then(|(run, name)| first_of(run, name)) {
+            out += &format!("{}\n", wrapped(&format!("{DIM}{figure}{RESET}"), "      "));
+        }
+    }
+    out
+}
+
+/// The name of the row that an item of a list is about: its first words, marked as code.
+fn named_row(item: &str) -> Option<&str> {
+    item.trim_start().strip_prefix('`')?.split('`').next()
 }
 
 /// Returns the best match for the words: a benchmark with them as a tag, else one with them in its
@@ -134,7 +164,7 @@ fn text(benchmark: &'static Entry) -> Result<String> {
     writeln!(out, "{}", paragraphs(&other_checks(benchmark)))?;
     out += &parameters(benchmark);
     out += &rows(benchmark);
-    out += &values::text(benchmark);
+    out += &known_figures(benchmark);
     Ok(out)
 }
 
@@ -306,6 +336,115 @@ fn block(text: &str) -> String {
 /// Start of a list item.
 const ITEM: &str = "- ";
 
+/// Maximum number of rows of one benchmark with known figures; those of shorter profiles come first.
+const MAX_FIGURES: usize = 8;
+
+/// Known figures of a benchmark's rows: in the latest run, on the reference machines, and as
+/// published; empty if no figure is known.
+fn known_figures(benchmark: &'static Entry) -> String {
+    // Without a run that has it, only other machines' figures are shown.
+    let latest = latest_with(|row| row.id == benchmark.id);
+    let references: Vec<_> = references::shipped().collect();
+    let studies = published();
+    let mut rows = Catalogue::rows(std::iter::once(benchmark), &Here::plain());
+    rows.sort_by_key(|row| Profile::first_with(benchmark, &row.case));
+    let lines = rows.iter().map(|row| {
+        let name = row.name();
+        let mut known: Vec<String> = Vec::new();
+        let is_today = |row: &Measurement| row.revision == benchmark.revision;
+        known.extend(
+            latest
+                .as_ref()
+                .and_then(|run| latest_of(run, &name, is_today)),
+        );
+        known.extend(references.iter().filter_map(|reference| {
+            let reference = reference.as_beside();
+            let found = row_of(reference.run, &name)
+                .filter(|row| is_today(row) && !is_of_one_machine(row))?;
+            let value = figure_of(found, found.unit)?;
+            let value = quantity(found.unit, value);
+            Some(together(&format!("{} {value}", reference.name)))
+        }));
+        known.extend(as_published(&studies, row));
+        (name, known)
+    });
+    let lines: Vec<(String, Vec<String>)> = lines
+        .filter(|(_, known)| !known.is_empty())
+        .take(MAX_FIGURES)
+        .collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{BOLD}Known figures{RESET}\n");
+    for (name, known) in lines {
+        let known = format!("{DIM}{}{RESET}", known.join("; "));
+        out += &format!("{}\n{}\n", wrapped(&name, "  "), wrapped(&known, "    "));
+    }
+    out
+}
+
+/// The latest kept run with a figure of such a row.
+fn latest_with(is_meant: impl Fn(&Measurement) -> bool) -> Option<Run> {
+    let is_meant = |row: &Measurement| row.status == Status::Ok && is_meant(row);
+    let has_it = |run: &Run| run.measurements.iter().any(is_meant);
+    let (loaded, _) = kept::having(LATEST, has_it).ok()?;
+    Some(loaded.run).filter(has_it)
+}
+
+/// The figure of the first of a run's rows that this selector means.
+fn first_of(run: &Run, selector: &str) -> Option<String> {
+    let choices = choose_of(names_of(run), &[selector.to_owned()], &Here::plain()).ok()?;
+    let mut rows = run.measurements.iter();
+    let row = rows.find(|row| {
+        row.status == Status::Ok && choices.iter().any(|choice| choice.selects(&row.name))
+    })?;
+    latest_of(run, &row.name, |_| true)
+}
+
+fn row_of<'r>(run: &'r Run, name: &str) -> Option<&'r Measurement> {
+    run.measurements.iter().find(|row| row.name == name)
+}
+
+/// The latest run's figure, with its machine: a kept run may be of another one.
+fn latest_of(run: &Run, name: &str, is_today: impl Fn(&Measurement) -> bool) -> Option<String> {
+    let row = row_of(run, name).filter(|row| row.status == Status::Ok && is_today(row))?;
+    let figures = Figures::of(row)?;
+    let day = run.started.get(..10).unwrap_or(&run.started);
+    let machine = match run.machine.hostname.as_str() {
+        "" => &run.machine.cpu_model,
+        name => name,
+    };
+    let figures = format!("{} {}", figures.with_half_width(), figures.unit);
+    Some(format!(
+        "latest run ({machine}, {day}) {}",
+        together(&figures)
+    ))
+}
+
+/// Published figures of the same quantity, without those that are doubtful or whose name claims
+/// more than was measured.
+fn as_published(studies: &[Study], row: &Row) -> Vec<String> {
+    let name = row.name();
+    let is_same = |quantity: &&Quantity| {
+        let ours = quantity.ours.as_deref();
+        ours.is_some_and(|ours| means(ours, &name))
+            && quantity.ours_scale.is_none()
+            && quantity.claims.is_empty()
+    };
+    let mut found = Vec::new();
+    for study in studies {
+        for one in study.quantities.iter().filter(is_same) {
+            for figure in figures(study, one) {
+                if let (Some(value), true) = (figure.value, figure.doubts.is_empty()) {
+                    let value = together(&quantity(one.unit, value));
+                    found.push(format!("{} on {} {value}", study.id, figure.machine));
+                }
+            }
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -330,6 +469,28 @@ mod tests {
             many.contains("c, c and 2 more, which `syscost list a` lists"),
             "{many}"
         );
+    }
+
+    #[test]
+    fn every_group_is_explained_and_names_rows_to_look_at_first() {
+        for group in CATALOGUE.visible_groups() {
+            let explained = explanation(group.source);
+            let headings = explained.sections.iter().map(|(heading, _)| &heading[..]);
+            assert!(headings.eq(GROUP_HEADINGS), "{}", group.name);
+            assert!(explained.summary.contains("\n\n"), "{}", group.name);
+            let list = &explained.sections[0].1;
+            let items: Vec<&str> = list.split(ITEM).filter(|item| !item.is_empty()).collect();
+            assert!((3..=5).contains(&items.len()), "{}", group.name);
+            for item in items {
+                let name = named_row(item).expect("it begins with a row's name");
+                let benchmark = CATALOGUE.find(row_name::id(name)).expect(name);
+                assert!(benchmark.id.starts_with(group.name), "{name}");
+                for (key, _) in row_name::parameters(name) {
+                    let mut known = benchmark.parameters.iter();
+                    assert!(known.any(|(known, _)| *known == key), "{name}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! `syscost history`: shows the kept runs, and metrics over time.
 
-mod prune;
-
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::Result;
 use indicatif::ProgressBar;
@@ -16,9 +14,9 @@ use syscost_report::units::quantity;
 use syscost_results::history::Series;
 use syscost_results::row_name;
 use syscost_results::stats::order;
-use syscost_store::{Followed, Index, KeptRun, Scope, Store};
+use syscost_store::{Followed, Index, KeptRun, Scope, Store, StoreError};
 
-use crate::cli::{Format, HistoryArguments, HistoryCommand, ScopeArguments};
+use crate::cli::{Format, HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
 use crate::error::{Failed, exit};
 use crate::selection::{Choice, Kept, absent, choose_of, own_or_all};
 use crate::terminal::{self, note, warn};
@@ -39,32 +37,42 @@ pub(crate) fn run(arguments: &HistoryArguments) -> Result<u8> {
         } => show_machines(&open(&store)?, names, scope, format)?,
         HistoryCommand::Show { names, scope, .. } => show(&open(&store)?, names, scope, format)?,
         HistoryCommand::Changes { scope } => print_changes(&open(&store)?, scope, format)?,
-        HistoryCommand::Tag { run, tag } => {
-            let id = store.kept_id(run)?;
-            store.tag(&id, tag)?;
+        HistoryCommand::Tag { runs, tag } => {
+            // All are known before the first is changed.
+            let ids = ids(&store, runs)?;
+            ids.iter().try_for_each(|id| store.tag(id, tag))?;
+            let lines = ids.iter().map(|id| format!("{id} is tagged {tag}"));
+            let lines: Vec<String> = lines.collect();
+            say(format, &json!({"runs": ids, "tag": tag}), &lines.join("\n"))?;
+        }
+        HistoryCommand::Untag { runs, tag } => {
+            let ids = ids(&store, runs)?;
+            let had = ids.iter().map(|id| store.untag(id, tag));
+            let had = had.collect::<Result<Vec<bool>, _>>()?;
+            let line = |(id, had): (&String, &bool)| {
+                let text = if *had { "is no longer" } else { "was not" };
+                format!("{id} {text} tagged {tag}")
+            };
+            let lines: Vec<String> = ids.iter().zip(&had).map(line).collect();
             say(
                 format,
-                &json!({"run": id, "tag": tag}),
-                &format!("{id} is tagged {tag}"),
+                &json!({"runs": ids, "tag": tag, "had": had}),
+                &lines.join("\n"),
             )?;
         }
-        HistoryCommand::Untag { run, tag } => {
-            let id = store.kept_id(run)?;
-            let had = store.untag(&id, tag)?;
-            let text = if had { "is no longer" } else { "was not" };
-            say(
-                format,
-                &json!({"run": id, "tag": tag, "had": had}),
-                &format!("{id} {text} tagged {tag}"),
-            )?;
-        }
-        HistoryCommand::Prune(which) => return prune::run(&store, which, format),
+        HistoryCommand::Prune(which) => return prune(&store, which, format),
         HistoryCommand::Path => {
             let path = store.runs().display().to_string();
             say(format, &json!({"runs": path}), &path)?;
         }
     }
     Ok(exit::DONE)
+}
+
+/// The ids of these kept runs.
+fn ids(store: &Store, names: &[String]) -> Result<Vec<String>, StoreError> {
+    let ids = names.iter().map(|name| store.kept_ids(name));
+    Ok(ids.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 fn say(format: Format, document: &serde_json::Value, text: &str) -> Result<()> {
@@ -366,4 +374,91 @@ fn left_out(followed: &Followed) -> String {
 
 fn runs(count: usize, which: &str) -> String {
     format!("{}{which}", sentence::count(count, "run"))
+}
+
+/// Removes old runs, after asking.
+fn prune(store: &Store, arguments: &PruneArguments, format: Format) -> Result<u8> {
+    let runs = open(store)?.runs()?;
+    let now = Timestamp::now();
+    let (spared, going): (Vec<KeptRun>, Vec<KeptRun>) = old(runs, arguments, now)
+        .into_iter()
+        .partition(|run| !arguments.tagged && !run.tags.is_empty());
+    let bytes: u64 = going.iter().map(|run| run.size_bytes).sum();
+    if let Format::Table = format {
+        super::print(&report_of_pruning(&going, spared.len(), bytes, now))?;
+    }
+    let remove =
+        !going.is_empty() && !arguments.dry_run && (arguments.yes || confirmed(going.len())?);
+    if remove {
+        for run in &going {
+            store.remove(&run.id)?;
+        }
+    }
+    if let Format::Json = format {
+        let ids: Vec<&String> = going.iter().map(|run| &run.id).collect();
+        super::print_json(
+            &json!({"runs": ids, "bytes": bytes, "spared_tagged": spared.len(), "removed": remove}),
+        )?;
+    } else if remove {
+        super::print("removed\n")?;
+    }
+    Ok(exit::DONE)
+}
+
+/// Returns the runs, given newest first, that are beyond the limits of number and age. With both
+/// limits, a run must be beyond both.
+fn old(runs: Vec<KeptRun>, arguments: &PruneArguments, now: Timestamp) -> Vec<KeptRun> {
+    let is_old = |run: &KeptRun| {
+        arguments.older_than.is_none_or(|age| {
+            // A run whose time cannot be read is not old.
+            run.started
+                .parse::<Timestamp>()
+                .is_ok_and(|started| now.duration_since(started) > age)
+        })
+    };
+    runs.into_iter()
+        .skip(arguments.keep.unwrap_or(0))
+        .filter(is_old)
+        .collect()
+}
+
+fn report_of_pruning(going: &[KeptRun], spared: usize, bytes: u64, now: Timestamp) -> String {
+    let mut text = String::new();
+    if going.is_empty() {
+        text += "there is nothing to remove\n";
+    } else {
+        text += &list(&listed(going), now, &drawing());
+        text += &format!("{}, {:.1} MB\n", runs(going.len(), ""), bytes as f64 / 1e6);
+    }
+    if spared > 0 {
+        text += &format!(
+            "{} (--tagged removes {} too)\n",
+            match spared {
+                1 => "1 run with a tag stays".to_owned(),
+                spared => format!("{spared} runs with a tag stay"),
+            },
+            if spared == 1 { "it" } else { "them" }
+        );
+    }
+    text
+}
+
+/// Asks for confirmation on the terminal.
+///
+/// # Errors
+/// [`Failed::Usage`] without a terminal: then only `--yes` confirms it.
+fn confirmed(count: usize) -> Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Err(Failed::Usage(format!(
+            "{} would be removed, and there is no terminal to ask on; add --yes, or --dry-run to look",
+            runs(count, "")
+        ))
+        .into());
+    }
+    let mut question = io::stderr();
+    write!(question, "remove {}? [y/N] ", runs(count, ""))?;
+    question.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

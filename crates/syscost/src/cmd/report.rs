@@ -1,6 +1,7 @@
 //! `syscost report`: writes runs as a page to look at in a browser.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
@@ -12,6 +13,7 @@ use syscost_results::numbers::numbers;
 use syscost_results::{Machine, Run, summary};
 use syscost_store::{Scope, Store, fingerprint};
 
+use super::compare::side;
 use crate::cli::ReportArguments;
 use crate::error::exit;
 use crate::references::{self, Reference};
@@ -23,7 +25,17 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     files::check_writable(&arguments.output)?;
     files::check_ending(&arguments.output, &["html", "htm"], "a page")?;
     let store = Store::of_user();
-    let mut runs = kept::each(&arguments.runs)?;
+    let (mut runs, in_base) = match &arguments.runs[..] {
+        // Two names are compared, and the runs of a tag are pooled.
+        [base, new] => {
+            let mut runs = side(slice::from_ref(base))?;
+            let in_base = runs.len();
+            runs.extend(side(slice::from_ref(new))?);
+            (runs, in_base)
+        }
+        names => (kept::runs(names)?, 0),
+    };
+    kept::distinct(&runs)?;
     // Before runs are anonymised: afterwards the machine would be another one.
     let mut history = match (arguments.history, runs.last()) {
         (true, Some(last)) => history(&store, &runs, &last.machine)?,
@@ -40,10 +52,8 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
         }
     }
     let runs: Vec<&Run> = runs.iter().collect();
-    let comparison = match runs[..] {
-        [base, new] => Some(compare(&[base], &[new], &[])),
-        _ => None,
-    };
+    let (base, new) = runs.split_at(in_base);
+    let comparison = (!base.is_empty()).then(|| compare(base, new, &[]));
     let options = PageOptions {
         title: arguments.title.clone(),
         samples: arguments.samples,

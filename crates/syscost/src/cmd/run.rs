@@ -5,6 +5,7 @@ pub(super) mod print;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
@@ -15,6 +16,7 @@ use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
 use syscost_harness::{Here, Row, Targets, congestion};
+use syscost_results::agreement::agreement;
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::study::Study;
 use syscost_results::{Measurement, Run, Status};
@@ -49,17 +51,23 @@ pub(super) fn measured(
     command: &str,
     show: Show<'_>,
 ) -> Result<u8> {
-    if let Some(output) = &arguments.output {
-        files::check_writable(output)?;
-    }
     let store = Store::of_user();
+    let repeat = arguments.repeat;
+    if let Some(output) = &arguments.output {
+        for number in 1..=repeat {
+            files::check_writable(&numbered(output, number, repeat)?)?;
+        }
+    }
+    if let Some(tag) = &arguments.tag {
+        store.check_tag(tag)?;
+    }
     let prints_document =
         arguments.format == Format::Json || arguments.output.as_deref() == Some(Path::new("-"));
     if arguments.beside.is_some() && prints_document {
         let words = "--beside shows figures beside those of the summary or a table; a document (--format json, -o -) has no place for them";
         return Err(Failed::Usage(words.to_owned()).into());
     }
-    arguments.beside = references::settled(arguments.beside.as_deref())?;
+    arguments.beside = references::settled(arguments.beside.as_deref(), arguments.tag.as_deref())?;
     admit(arguments.cpus.as_ref());
     let far = &arguments.far;
     let named = far.peer.as_ref().zip(far.token_file.as_ref());
@@ -81,7 +89,7 @@ pub(super) fn measured(
     // Found before anything is measured, so that a wrong one costs no time and `latest` is not the
     // run itself.
     let base = arguments.compare_with.as_ref();
-    let base = base.map(|name| find_base(name, &rows)).transpose()?;
+    let base = base.map_or_else(|| Ok(Vec::new()), |name| find_base(name, &rows))?;
     let mut far_end = named.map(Named::connect).transpose()?;
     if let Some(far_end) = &far_end {
         // The address that answered, which may not be the first.
@@ -91,7 +99,7 @@ pub(super) fn measured(
         &arguments,
         studies,
         &store,
-        base.as_ref(),
+        base.last(),
         here,
         far_end.as_ref(),
         nfs.as_ref(),
@@ -109,39 +117,53 @@ pub(super) fn measured(
             terminal::RESET
         );
     }
-    let mut progress = Progress::new(command);
-    let mut session = match &arguments.resume {
-        Some(journal) => {
-            let session =
-                Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?;
-            far_end = far_end_of(&session)?;
-            let then = session.header().nfs.as_deref();
-            let found = then.map(|then| NfsEnd::find_again(then, &interrupted));
-            nfs = found.transpose()?;
-            session
+    // Each with its samples, which a comparison needs even if the documents are to be without them.
+    let (mut runs, mut code) = (Vec::new(), exit::DONE);
+    let (finished, saved) = loop {
+        let number = 1 + u32::try_from(runs.len())?;
+        let mut progress = Progress::new(command);
+        if repeat > 1 {
+            progress = progress.of_run(number, repeat);
         }
-        None => Session::new(rows, &options, &mut progress, &interrupted)?,
+        let mut session = match &arguments.resume {
+            Some(journal) => {
+                let session =
+                    Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?;
+                far_end = far_end_of(&session)?;
+                let then = session.header().nfs.as_deref();
+                let found = then.map(|then| NfsEnd::find_again(then, &interrupted));
+                nfs = found.transpose()?;
+                session
+            }
+            None => Session::new(rows.clone(), &options, &mut progress, &interrupted)?,
+        };
+        // Reported before the first round, so that users can end the run instead of waiting for a
+        // shared core.
+        let mut early = session.header().warnings.iter();
+        if let Some(warning) = early.find(|warning| warning.code == SHARED_CORE) {
+            progress.print_line(&format!("{}; {}", warning.message, warning.advice));
+        }
+        session.measure(&mut progress);
+        progress.done();
+        let [mut finished] = session.finish(!base.is_empty() || !arguments.no_samples);
+        finished.run.studies = super::study::own_of(studies).cloned().collect();
+        runs.push(finished.run.clone());
+        if arguments.no_samples {
+            for row in &mut finished.run.measurements {
+                row.samples = None;
+            }
+        }
+        let saved = save(&store, &finished.run, &arguments, number);
+        if number == repeat || saved.is_err() || interrupted.load(Ordering::Relaxed) {
+            break (finished, saved);
+        }
+        code = worse(code, close(finished, &arguments, command));
     };
-    // Reported before the first round, so that users can end the run instead of waiting for a shared
-    // core.
-    let mut early = session.header().warnings.iter();
-    if let Some(warning) = early.find(|warning| warning.code == SHARED_CORE) {
-        progress.print_line(&format!("{}; {}", warning.message, warning.advice));
-    }
-    session.measure(&mut progress);
-    progress.done();
     drop(far_end);
     drop(nfs);
-    // A comparison needs the samples, even if the document is to be without them.
-    let [mut finished] = session.finish(base.is_some() || !arguments.no_samples);
-    finished.run.studies = super::study::own_of(studies).cloned().collect();
-    let comparison = base.map(|base| compare(&[&base], &[&finished.run], &[]));
-    if arguments.no_samples {
-        for row in &mut finished.run.measurements {
-            row.samples = None;
-        }
-    }
-    let saved = save(&store, &finished.run, &arguments);
+    let runs: Vec<&Run> = runs.iter().collect();
+    let base: Vec<&Run> = base.iter().collect();
+    let comparison = (!base.is_empty()).then(|| compare(&base, &runs, &[]));
     // A run that cannot be saved is still printed: that is all the user gets. One that cannot be
     // printed is still kept and judged.
     let printed = show(
@@ -157,10 +179,13 @@ pub(super) fn measured(
         )),
         None => error,
     })?;
+    if let Some(agreement) = agreement(&runs) {
+        note!("{}", print::agreement(&agreement, arguments.tag.as_deref()));
+    }
     if interrupted.load(Ordering::Relaxed) && !finished.run.complete {
         say!("interrupted");
     }
-    let code = close(finished, &arguments, command);
+    code = worse(code, close(finished, &arguments, command));
     let was_interrupted = interrupted.load(Ordering::Relaxed);
     let regression = match comparison {
         // Not where nothing was measured: the reason for that was printed, and the gate's own error
@@ -181,6 +206,33 @@ pub(super) fn measured(
     })
 }
 
+/// The exit code of several runs: that of the first that was not done.
+fn worse(earlier: u8, later: u8) -> u8 {
+    match earlier {
+        exit::DONE => later,
+        earlier => earlier,
+    }
+}
+
+/// The file of one run of several, with its number before the extension; of a single one, the file itself.
+///
+/// # Errors
+/// When several are to be written to standard output.
+fn numbered(output: &Path, number: u32, runs: u32) -> Result<PathBuf, Failed> {
+    if runs == 1 {
+        return Ok(output.to_owned());
+    }
+    if output == Path::new("-") {
+        let words = "standard output holds one document: give -o a file, of which --repeat makes one for each run";
+        return Err(Failed::Usage(words.to_owned()));
+    }
+    let name = output.file_name().unwrap_or_default().to_string_lossy();
+    // `.json.gz` is one extension.
+    let end = name.strip_suffix(".gz").unwrap_or(&name).rfind('.');
+    let (stem, extension) = name.split_at(end.unwrap_or(name.len()));
+    Ok(output.with_file_name(format!("{stem}.{number}{extension}")))
+}
+
 /// Adds the CPUs that are named to those that may be used, before rows are planned: isolated ones
 /// are not among them otherwise. The session says which one is refused.
 pub(super) fn admit(cpus: Option<&CpuList>) {
@@ -189,24 +241,29 @@ pub(super) fn admit(cpus: Option<&CpuList>) {
     }
 }
 
-/// Returns the run called `name`, to compare a run of these rows with. `latest` is the latest run
+/// Returns the runs called `name`, to compare a run of these rows with. `latest` is the latest run
 /// that has one of them. Without rows, which a resumed run takes from its journal, any run will do.
 ///
 /// # Errors
-/// When there is no such run, or none of the rows has a number there.
-fn find_base(name: &str, rows: &[Row]) -> Result<Run> {
+/// When there is no such run, none of the rows has a number there, or the runs cannot be pooled.
+fn find_base(name: &str, rows: &[Row]) -> Result<Vec<Run>> {
     let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
     let is_common = |row: &Measurement| row.status == Status::Ok && names.contains(&row.name);
     let lack = |run: &Run| {
         let is_fit = names.is_empty() || run.measurements.iter().any(is_common);
         (!is_fit).then(|| "has no number of any row that is to be measured".to_owned())
     };
-    let base = kept::find(name, lack)?;
-    match lack(&base) {
+    let name = name.to_owned();
+    let base = kept::several(slice::from_ref(&name)).into_iter();
+    let base = base
+        .map(|one| kept::find(&one, lack))
+        .collect::<Result<Vec<Run>>>()?;
+    super::compare::check_pooled(slice::from_ref(&name), &base)?;
+    match base.iter().find_map(|run| Some((run, lack(run)?))) {
         None => Ok(base),
-        Some(lack) => Err(Failed::Usage(format!(
-            "run {}, given with --compare-with, {lack}: name rows that it has (syscost show {name}), or give another run",
-            base.id
+        Some((run, lack)) => Err(Failed::Usage(format!(
+            "run {}, given with --compare-with, {lack}: name rows that it has (syscost show {}), or give another run",
+            run.id, run.id
         ))
         .into()),
     }
@@ -298,10 +355,18 @@ fn program() -> Result<Program> {
     Ok(program.with_environment(environment))
 }
 
-/// Saves the document to the requested file and to the data folder, and returns where it can be
-/// found. A run in which nothing was even tried is not kept in the data folder: as the latest, it
+/// Saves the document to the requested file and to the data folder, with its tag, and returns where
+/// it can be found. A run in which nothing was even tried is not kept in the data folder: as the latest, it
 /// would hide one with numbers.
-fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<PathBuf>> {
+fn save(
+    store: &Store,
+    run: &Run,
+    arguments: &RunArguments,
+    number: u32,
+) -> Result<Option<PathBuf>> {
+    let output = arguments.output.as_ref();
+    let output = output.map(|output| numbered(output, number, arguments.repeat));
+    let output = output.transpose()?;
     let text = serde_json::to_vec_pretty(run)?;
     let is_tried = |row: &Measurement| !matches!(row.status, Status::Skipped | Status::Unsupported);
     let is_worth_keeping = run.measurements.iter().any(is_tried);
@@ -309,13 +374,16 @@ fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<Pat
         note!("nothing was tried: this run is not among those of `syscost history`");
     }
     if arguments.no_save || !is_worth_keeping {
-        return match &arguments.output {
-            Some(output) => files::write_document(output, &text).map(|()| Some(output.clone())),
+        return match output {
+            Some(output) => files::write_document(&output, &text).map(|()| Some(output)),
             None => Ok(None),
         };
     }
     let path = store.keep(run, &text)?;
-    if let Some(output) = &arguments.output {
+    if let Some(tag) = &arguments.tag {
+        store.tag(&run.id, tag)?;
+    }
+    if let Some(output) = &output {
         files::write_document(output, &text)?;
     }
     Ok(Some(path))
@@ -365,6 +433,21 @@ fn judge(rows: &[Status], is_strict: bool) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_of_several_runs_has_a_file_of_its_own() {
+        let of = |output: &str| numbered(Path::new(output), 2, 3).map(PathBuf::into_os_string);
+        for (output, second) in [
+            ("run.json", "run.2.json"),
+            ("a.b/run.json.gz", "a.b/run.2.json.gz"),
+            ("x/run", "x/run.2"),
+        ] {
+            assert_eq!(of(output).expect("a file"), second);
+            let only = numbered(Path::new(output), 1, 1).expect("a file");
+            assert_eq!(only, Path::new(output));
+        }
+        assert!(of("-").is_err());
+    }
 
     #[test]
     fn the_exit_code_shows_whether_anything_was_measured() {

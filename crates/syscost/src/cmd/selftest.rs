@@ -2,28 +2,28 @@
 //! refuted (negative controls), and SMT interference that must be seen.
 
 mod interference;
-mod outcome;
 
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use anstyle::Style;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use syscost_benches::selftest::Cost;
 use syscost_benches::{FILE_BYTES, NEGATIVE_CONTROLS, Need, NegativeControl, POSITIVE_CONTROLS};
 use syscost_harness::session::{Options, Session};
 use syscost_harness::worker::Program;
+use syscost_report::wrap::beside;
 use syscost_results::{Flag, Measurement, Run, Status};
 use syscost_sys::{cpu, scratch};
 
 use self::interference::InterferenceResult;
-use self::outcome::Outcome;
 use crate::cli::{Format, SelftestArguments};
 use crate::error::exit;
 use crate::progress::Progress;
 use crate::selection;
-use crate::terminal::{BOLD, DIM, RESET, text_width};
+use crate::terminal::{BOLD, DIM, GREEN, RED, RESET, text_width};
 
 /// Maximum deviation from a known cost, relative.
 const TOLERANCE: f64 = 0.01;
@@ -300,6 +300,43 @@ fn seen(positive: &PositiveControlResult) -> String {
     let reason = positive.reason.iter().map(|reason| format!(": {reason}"));
     let reason: String = reason.collect();
     format!("measured {measured:.3} [{low:.3}, {high:.3}], bias {bias:+.2} %{reason}")
+}
+
+/// The outcome of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome {
+    Pass,
+    Fail,
+    /// The check cannot be judged here.
+    Skip,
+}
+
+impl Outcome {
+    pub(super) fn of(has_passed: bool) -> Self {
+        match has_passed {
+            true => Self::Pass,
+            false => Self::Fail,
+        }
+    }
+
+    /// Renders the check for the report, with a newline at the end: its outcome, its name, and `seen`
+    /// after that or below.
+    pub(super) fn entry(self, what: &str, seen: &str, width: usize) -> String {
+        let (style, word) = self.mark();
+        let head = format!("{style}{word}{RESET}  {what} ");
+        let lines = beside(&head, seen, width, "      ");
+        lines.join("\n") + "\n"
+    }
+
+    /// The style and word that mark the outcome.
+    fn mark(self) -> (Style, &'static str) {
+        match self {
+            Self::Pass => (GREEN, "pass"),
+            Self::Fail => (RED, "FAIL"),
+            Self::Skip => (DIM, "skip"),
+        }
+    }
 }
 
 #[cfg(test)]

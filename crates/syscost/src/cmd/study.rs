@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
 }
 
 /// The published studies.
-pub(super) fn published() -> Vec<Study> {
+pub(crate) fn published() -> Vec<Study> {
     let parsed = STUDIES.iter().map(|text| Study::parse(text));
     parsed
         .map(|study| study.expect("a test reads every study of the catalogue"))
@@ -342,6 +342,8 @@ fn as_run(
         labels: Vec::new(),
         no_samples: false,
         no_save: arguments.no_save,
+        repeat: 1,
+        tag: None,
         resume: arguments.resume,
         time_limit: match arguments.thorough {
             true => THOROUGH_TIME_LIMIT,

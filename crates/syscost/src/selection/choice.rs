@@ -3,8 +3,7 @@
 use syscost_harness::Here;
 use syscost_report::sentence;
 
-use super::programs::{is_plainly_program, program};
-use super::words::{may_be_words, own_or_all};
+use super::words::{is_plainly_program, may_be_words, own_or_all, program};
 use super::{Found, Selector, search};
 use crate::Failed;
 

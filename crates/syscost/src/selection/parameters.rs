@@ -5,8 +5,8 @@ use syscost_harness::Here;
 use syscost_harness::{Catalogue, Row};
 use syscost_results::row_name;
 
+use super::absent::{Wrong, wrong_parameter};
 use super::selector::Parts;
-use super::wrong::{self, Wrong};
 use super::{Choice, Found, choose_of, note_found, own_or_all};
 use crate::Failed;
 
@@ -104,8 +104,7 @@ fn is_of_any(selector: &str, names: &[String]) -> bool {
 /// Explains that nothing these words find has these parameters, and what the likeliest of it has instead.
 fn none_has(text: &str, parameters: &[String], meant: &[String], names: &[String]) -> Failed {
     let parts = meant.iter().filter_map(|one| Parts::parse(one).ok()?);
-    let wrong =
-        parts.filter_map(|parts| wrong::parameter(&parts, names.iter().map(String::as_str)));
+    let wrong = parts.filter_map(|parts| wrong_parameter(&parts, names.iter().map(String::as_str)));
     let wrong: Vec<Wrong> = wrong.collect();
     let likeliest = wrong.iter().find(|wrong| wrong.is_value).or(wrong.first());
     let instead = likeliest.map_or_else(String::new, |wrong| format!("; {wrong}"));

@@ -1,14 +1,10 @@
 //! Search for benchmarks by words of their ids, titles and tags, of their labels in the summary and
-//! in `numbers`, and by values of their rows.
+//! in `numbers`, by values of their rows, and by names of lmbench's programs.
 
-mod word;
-
-use syscost_benches::{CATALOGUE, PROCEDURES};
+use syscost_benches::{CATALOGUE, LMBENCH, PROCEDURES, Program};
 use syscost_harness::Here;
 use syscost_harness::{Catalogue, Entry};
-use syscost_results::{numbers, row_name, summary};
-
-use word::Word;
+use syscost_results::{Unit, numbers, row_name, summary};
 
 /// Minimum Jaro-Winkler similarity to a group's name of a word that is taken for a misspelt group.
 const MIN_SIMILARITY_OF_GROUPS: f64 = 0.9;
@@ -197,6 +193,112 @@ fn labels(benchmark: &'static Entry) -> impl Iterator<Item = &'static str> {
         .map(|(_, title)| title)
 }
 
+/// One word that is searched for.
+#[derive(Clone)]
+struct Word {
+    /// As it was written.
+    typed: String,
+    /// Its letters and digits.
+    text: String,
+    /// Its singular, if it may be a plural.
+    singular: Option<String>,
+}
+
+impl Word {
+    fn new(word: &str) -> Self {
+        let text = squeezed(word);
+        // `lat_fs` is not a plural.
+        let singular = text
+            .strip_suffix('s')
+            .filter(|rest| rest.len() > 2 && !word.contains('_'));
+        let singular = singular.map(str::to_owned);
+        let typed = word.to_owned();
+        Self {
+            typed,
+            text,
+            singular,
+        }
+    }
+
+    /// Whether a word of the text, or several in a row joined into one, begins with this word.
+    fn is_in(&self, text: &str) -> bool {
+        let parts = parts(text);
+        (0..parts.len()).any(|first| {
+            let rest = parts[first..].concat();
+            self.forms().any(|form| rest.starts_with(form))
+        })
+    }
+
+    /// Whether a word of the text, or several in a row joined into one, equals this word.
+    fn is_whole_in(&self, text: &str) -> bool {
+        let parts = parts(text);
+        (0..parts.len()).any(|first| {
+            (first..parts.len()).any(|last| {
+                let joined = parts[first..=last].concat();
+                self.forms().any(|form| joined == form)
+            })
+        })
+    }
+
+    /// Whether it equals this value of a parameter.
+    fn is_value(&self, value: &str) -> bool {
+        squeezed(value) == self.text
+    }
+
+    fn forms(&self) -> impl Iterator<Item = &str> {
+        self.singular.iter().chain([&self.text]).map(String::as_str)
+    }
+
+    /// The units of the quantity that it names; empty for other words.
+    fn units(&self) -> &'static [Unit] {
+        let is_one_of = |names: &[&str]| self.forms().any(|form| names.contains(&form));
+        if is_one_of(&["latency", "latencies", "time", "cost", "overhead"]) {
+            &[Unit::Nanoseconds]
+        } else if is_one_of(&["bandwidth", "throughput"]) {
+            &[
+                Unit::BytesPerSecond,
+                Unit::OperationsPerSecond,
+                Unit::FlopsPerSecond,
+            ]
+        } else {
+            &[]
+        }
+    }
+}
+
+fn parts(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric()).map(squeezed);
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// Only the letters and digits, in lower case.
+fn squeezed(text: &str) -> String {
+    let letters = text.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// Returns the program with this name.
+pub(crate) fn program(name: &str) -> Option<&'static Program> {
+    LMBENCH.iter().find(|program| program.name == name)
+}
+
+/// Whether the name can only mean a program: `lat_ctx`, but not `cache`.
+pub(super) fn is_plainly_program(name: &str) -> bool {
+    name.contains('_') && program(name).is_some()
+}
+
+/// Describes the program with this name if no benchmark covers it.
+pub(super) fn uncovered(name: &str) -> Option<String> {
+    let program = program(name)?;
+    let is_covered = CATALOGUE.tagged(program.name).next().is_some();
+    (!is_covered).then(|| about(program))
+}
+
+/// Describes how what is measured here differs from a program.
+pub(super) fn about(program: &Program) -> String {
+    format!("`{}` of lmbench: {}", program.name, program.note)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -350,5 +452,20 @@ mod tests {
         for text in ["syscalls", "signals", "mispredict", "hackb"] {
             assert!(!ids(text).is_empty(), "{text}");
         }
+    }
+
+    #[test]
+    fn programs_that_are_not_covered_say_why() {
+        for program in LMBENCH {
+            let said = uncovered(program.name);
+            assert_eq!(
+                said.is_some(),
+                program.note.starts_with("Not covered: "),
+                "{}",
+                program.name
+            );
+        }
+        assert!(is_plainly_program("lat_ctx") && !is_plainly_program("cache"));
+        assert!(program("lat_ctxx").is_none());
     }
 }

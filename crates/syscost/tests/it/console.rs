@@ -12,28 +12,23 @@ fn keep(program: &Program, (id, run): (String, Value)) -> String {
     id
 }
 
-/// The completions that the program gives bash for these words.
-fn completed(program: &Program, words: &str) -> Vec<String> {
-    // The last word may be empty.
-    let words: Vec<&str> = words.split(' ').collect();
-    let index = (words.len() - 1).to_string();
+/// The completions of this line, which bash begins with what it takes for its last word.
+fn completed(program: &Program, line: &str) -> Vec<String> {
+    let word = line
+        .rsplit([' ', '=', ':', '\''])
+        .next()
+        .unwrap_or_default();
     let output = program
         .command("--")
-        .args(words)
+        .args([line, word])
         .env("SYSCOST_COMPLETE", "bash")
-        .env("_CLAP_IFS", "\n")
-        .env("_CLAP_COMPLETE_INDEX", index)
         .ended()
         .succeeded();
-    output
-        .out
-        .lines()
-        .map(|line| line.trim().to_owned())
-        .collect()
+    output.out.lines().map(str::to_owned).collect()
 }
 
 #[test]
-fn benchmarks_groups_and_kept_runs_complete() {
+fn what_a_command_takes_completes() {
     let program = Program::new();
     let id = keep(&program, stamped(1, 5.0));
     let tag = format!("history tag {id} before-upgrade");
@@ -46,6 +41,18 @@ fn benchmarks_groups_and_kept_runs_complete() {
         ("syscost show ", "latest"),
         ("syscost compare latest 2026", &id),
         ("syscost report bef", "before-upgrade"),
+        ("syscost history tag latest bef", "before-upgrade"),
+        ("syscost run --tag ", "before-upgrade"),
+        ("syscost check --baseline bef", "before-upgrade"),
+        ("syscost show --beside ", "epyc-guest"),
+        ("syscost explain mem", "memory"),
+        ("syscost study run ", "three-costs"),
+        ("syscost study report all ", "latest"),
+        ("syscost run --profile=ca", "careful"),
+        ("syscost run --case fd", "fds="),
+        ("syscost run syscall.poll --case fds=5", "500"),
+        ("syscost run syscall.poll{of=", "pipe}"),
+        ("syscost run 'syscall.poll{of=pipe,r", "ready="),
         ("syscost show --color ne", "never"),
     ] {
         let completed = completed(&program, words);
@@ -64,10 +71,22 @@ fn every_shell_gets_a_script_and_bash_can_run_it() {
         assert!(output.code == Some(0), "{shell}: {output:?}");
         assert!(output.out.contains("SYSCOST_COMPLETE"), "{shell}");
     }
-    let script = "source <(\"$syscost\" completions bash) && complete -p syscost";
+    let script = "source <(\"$syscost\" completions bash) && complete -p syscost
+        COMP_LINE='syscost run syscall.poll --case fds=5' COMP_POINT=37
+        _complete_syscost syscost 5 =; echo \"${COMPREPLY[*]}\"";
     if let Some(output) = program.script(&["bash"], script) {
         assert_eq!(output.code, Some(0), "{output:?}");
-        assert!(output.out.ends_with(" syscost\n"), "{output:?}");
+        assert!(output.out.ends_with(" syscost\n500\n"), "{output:?}");
+    }
+    let script = "source (\"$syscost\" completions fish | psub)
+        complete -C 'syscost run syscall.poll --case fds=5'";
+    if let Some(output) = program.script(&["fish"], script) {
+        assert_eq!(output.out.trim(), "fds=500", "{output:?}");
+    }
+    let script = "autoload -U compinit && compinit -D
+        source <(\"$syscost\" completions zsh) && print $_comps[syscost]";
+    if let Some(output) = program.script(&["zsh", "-f"], script) {
+        assert!(output.out.contains("syscost"), "{output:?}");
     }
     let unknown = program.run("completions tcsh");
     assert_eq!(unknown.code, Some(2));

@@ -104,6 +104,78 @@ fn files_that_are_no_stored_run_do_not_hide_the_latest() {
 }
 
 #[test]
+fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewhere() {
+    let program = with_runs(5);
+    program
+        .run("history tag latest~4 latest~3 before")
+        .succeeded();
+    program.run("history tag latest after").succeeded();
+    program.run("history tag latest~1 after").succeeded();
+    let id = |day| stamped(day, 0.0).0;
+    let shown = program
+        .run("show before")
+        .says(0, "2 runs are tagged before");
+    assert!(
+        shown
+            .err
+            .contains(&format!("this is the newest, {}", id(1)))
+    );
+    let compared = program.json("compare before after --format json");
+    assert_eq!(compared["base"]["runs"], serde_json::json!([id(0), id(1)]));
+    assert_eq!(compared["new"]["runs"], serde_json::json!([id(3), id(4)]));
+    let compared = program.json("compare latest~2 after --format json");
+    assert_eq!(compared["new"]["runs"].as_array().map(Vec::len), Some(2));
+    program
+        .run("compare before after --base latest~3")
+        .says(2, "is given twice");
+    let page = program.folder().join("page.html").display().to_string();
+    program
+        .run(&format!("report before after -o {page}"))
+        .succeeded();
+    let page = fs::read_to_string(page).expect("written");
+    assert!(page.contains(&id(0)) && page.contains(&id(4)));
+    let exported = program.run("export --format csv before").succeeded().out;
+    assert_eq!(exported.lines().count(), 3, "{exported}");
+    program.run("plot before a.b").succeeded();
+    let list = program.json("history untag before before --format json");
+    assert_eq!(list["runs"], serde_json::json!([id(0), id(1)]));
+    program
+        .run("show before")
+        .says(2, "no kept run called `before`");
+}
+
+#[test]
+fn whole_runs_are_repeated_tagged_and_written() {
+    let program = Program::new();
+    let output = program.folder().join("run.json").display().to_string();
+    let run = "run call.integer{arguments=0} --budget 1 --repeat 2 --tag before";
+    let ended = program.run(&format!("{run} -o {output}"));
+    // On a busy machine nothing may be measured.
+    assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
+    assert!(
+        ended.err.contains("run 2 of 2: measuring 1 row"),
+        "{ended:?}"
+    );
+    let list = program.json("history --format json");
+    assert_eq!(ids(&list).len(), 2);
+    for (run, number) in list["runs"].as_array().expect("runs").iter().zip([2, 1]) {
+        assert_eq!(run["tags"], serde_json::json!(["before"]));
+        let written = program.folder().join(format!("run.{number}.json"));
+        let written: Value =
+            serde_json::from_slice(&fs::read(written).expect("written")).expect("JSON");
+        assert_eq!(written["id"], run["id"]);
+    }
+    for (refused, why) in [
+        ("--tag before --no-save", "cannot be used with"),
+        ("--repeat 2 -o -", "standard output holds one document"),
+        ("--repeat 0", "0 is not in 1.."),
+        ("--tag latest", "cannot be a tag"),
+    ] {
+        program.run(&format!("run call {refused}")).says(2, why);
+    }
+}
+
+#[test]
 fn a_tag_that_begins_a_runs_id_is_refused() {
     let program = with_runs(2);
     let (first, _) = stamped(0, 1.0);

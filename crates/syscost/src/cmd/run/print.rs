@@ -6,6 +6,7 @@ use anyhow::Result;
 use syscost_report::summary::summary;
 use syscost_report::table::{TableOptions, table};
 use syscost_results::Run;
+use syscost_results::agreement::Agreement;
 use syscost_results::compare::Comparison;
 use syscost_results::summary::has_many;
 use syscost_store::Store;
@@ -80,6 +81,24 @@ pub(in crate::cmd) fn summary_beside(
     let reference = references::beside(beside, run)?;
     let reference = reference.as_ref().map(Reference::as_beside);
     Ok(summary(run, reference, options))
+}
+
+/// Says how well the runs agree that were measured one after the other.
+pub(super) fn agreement(agreement: &Agreement, tag: Option<&str>) -> String {
+    let Agreement {
+        runs,
+        rows,
+        half_within,
+        most_within,
+    } = agreement;
+    let tagged = tag.map_or_else(String::new, |tag| format!(", tagged {tag}"));
+    let within = match rows {
+        1 => format!("their row agrees within {half_within:.1} %"),
+        rows => format!(
+            "half of their {rows} rows agree within {half_within:.1} %, nine in ten within {most_within:.1} %"
+        ),
+    };
+    format!("{runs} runs{tagged}: {within} (from the smallest figure to the largest)")
 }
 
 /// The name by which commands find a run saved at this path: `latest` if it is kept, else the path.

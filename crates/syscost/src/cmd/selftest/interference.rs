@@ -15,7 +15,7 @@ use syscost_results::run::Noise;
 use syscost_sys::core_probe::{Alone, Probe};
 use syscost_sys::cpu;
 
-use super::outcome::Outcome;
+use super::Outcome;
 use crate::terminal::{BOLD, DIM, RESET};
 
 /// Duration of the probe that finds what each core shows while it is ours.

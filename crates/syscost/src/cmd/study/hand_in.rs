@@ -49,6 +49,7 @@ pub(super) fn report(arguments: &StudyReportArguments) -> Result<u8> {
         };
         (!has).then(|| "has no rows of a study asked for".to_owned())
     };
+    let runs = kept::several(&runs);
     let runs = runs.iter().map(|name| kept::find(name, lack));
     let runs = runs.collect::<Result<Vec<Run>>>()?;
     kept::distinct(&runs)?;

@@ -315,6 +315,7 @@ mod tests {
         Group {
             name: "some",
             title: "of them",
+            source: "",
             benchmarks: &[
                 Benchmark {
                     title: "A call",
@@ -336,6 +337,7 @@ mod tests {
         Group {
             name: "liar",
             title: "hidden",
+            source: "",
             benchmarks: &[],
             hidden: true,
         },

@@ -51,6 +51,7 @@ mod tests {
     const GROUPS: &[Group] = &[Group {
         name: "some",
         title: "of them",
+        source: "",
         benchmarks: &[Benchmark {
             tags: "kernel entry, lat_one",
             ..Benchmark::DEFAULT

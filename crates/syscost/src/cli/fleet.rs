@@ -1,17 +1,51 @@
-//! Arguments of `fleet run` and `fleet net`.
+//! Arguments of `fleet`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, Subcommand, ValueEnum};
+use jiff::civil::Date;
+use syscost_fleet::template::TEMPLATES;
 
-use crate::cli::{Format, ProfileName, label, parameter, seconds};
+use super::{Format, ProfileName, label, manual, parameter, seconds};
+
+/// Arguments of `fleet`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+#[command(after_help = "\
+Examples:
+  syscost fleet run --engine slurm --partition compute
+  syscost fleet report fleet-2026-11-27")]
+pub struct FleetArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: FleetCommand,
+}
+
+/// What is done with many machines.
+#[derive(Debug, Subcommand)]
+pub enum FleetCommand {
+    /// Measure many machines through Slurm or Ansible, one document each
+    Run(Box<CollectArguments>),
+    /// Measure the network between every pair of machines
+    Net(NetArguments),
+    /// Find the machines that are not like the others: in what, by how much, and what about them is
+    /// different
+    Report(FleetReportArguments),
+    /// Turn documents into Parquet tables, for DuckDB and Spark
+    Import(FleetImportArguments),
+    /// Turn Parquet tables back into documents
+    Export(FleetExportArguments),
+    /// Write the file that another program needs to measure or check machines with syscost
+    Template(TemplateArguments),
+}
 
 /// Arguments of `fleet run`.
 #[derive(Debug, Args)]
 #[command(override_usage = "syscost fleet run [OPTIONS] [SELECTOR|WORDS]...")]
 #[command(after_help = "\
-For example:
+Examples:
   syscost fleet run --engine slurm --partition compute
   syscost fleet run --engine slurm --nodes 'n[1-8]' syscall
   syscost fleet run --engine ansible -i hosts.ini --profile quick
@@ -111,7 +145,7 @@ pub enum EngineName {
 /// Arguments of `fleet net`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For example:
+Examples:
   syscost fleet net --nodes 'n[1-8]'
   syscost fleet net --partition compute --at-once 1 --budget 20
 
@@ -148,4 +182,105 @@ pub struct NetArguments {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+}
+
+/// Arguments of `fleet report`.
+#[derive(Debug, Args)]
+#[command(after_help = manual::with_exit_codes("fleet report", "\
+A machine is held against those with the same processor, number of CPUs, hypervisor and product, or with the same values of other \
+facts (--cohort). Each of its rows is compared with the median of the others, by how far they are apart; deviations up to 2 % \
+do not count. Of the machines called unlike the others, at most 5 % are so by chance, however many there are, and however many \
+rows. Of several documents of a machine the latest counts; the earlier ones say since when it has been like this, and what \
+changed. A machine whose cores were its own much less of the time than others' is never called slow.
+
+  syscost fleet report fleet-2026-11-27          a collection of `fleet run`
+  syscost fleet report monday friday -o now.html two collections, and a page
+  syscost fleet report nodes/*.json.gz --cohort label:instance
+
+A CPU quota stops programs between operations, so it is read and not measured: machines that let a process use fewer CPUs than the others are told apart."))]
+pub struct FleetReportArguments {
+    /// Collections, tables or documents
+    #[arg(value_name = "DIR|PARQUET|DOCUMENT", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Also write a page to this file
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: Option<PathBuf>,
+    /// Hold machines against each other that have the same values of these facts: those of `machine` in a document (kernel,
+    /// memory_modules, mitigations.retbleed), core_ghz, label:NAME
+    #[arg(long, value_name = "FACT,...", value_delimiter = ',', default_values = syscost_fleet::facts::ALIKE)]
+    pub cohort: Vec<String>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = FleetReportFormat::Table)]
+    pub format: FleetReportFormat,
+    /// Write what machines of each cohort cost to this file, for `syscost check --baseline`
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Show every machine and row that differs, and every document left out
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// How to print what is said of a fleet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FleetReportFormat {
+    /// Text for people, the worst machine first.
+    Table,
+    /// One JSON document.
+    Json,
+}
+
+/// Arguments of `fleet import`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  syscost fleet import fleet-2026-11-27 -o tables")]
+pub struct FleetImportArguments {
+    /// Directories of documents, such as `syscost fleet run` makes, or single documents
+    #[arg(value_name = "DIR|DOCUMENT", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// The directory of the tables; runs that it has already are not added again
+    #[arg(short, long, value_name = "TABLES")]
+    pub output: PathBuf,
+}
+
+/// Arguments of `fleet export`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  syscost fleet export tables -o documents --host n17")]
+pub struct FleetExportArguments {
+    /// The directory of the tables
+    #[arg(value_name = "TABLES")]
+    pub tables: PathBuf,
+    /// The directory for the documents, one packed file for each run
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Only runs of the machine of this name
+    #[arg(long)]
+    pub host: Option<String>,
+    /// Only runs that began on this day, UTC, e.g. 2026-11-20
+    #[arg(long)]
+    pub date: Option<Date>,
+}
+
+/// Arguments of `fleet template`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  syscost fleet template kubernetes -o deploy
+  syscost fleet template systemd -o units")]
+pub struct TemplateArguments {
+    /// For which program
+    #[arg(value_parser = names())]
+    pub name: String,
+    /// Write the files into this folder; without it, the only file is printed
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+fn names() -> PossibleValuesParser {
+    let named = |template: &syscost_fleet::template::Template| {
+        PossibleValue::new(template.name).help(template.about)
+    };
+    TEMPLATES.iter().map(named).collect::<Vec<_>>().into()
 }
