@@ -68,31 +68,16 @@ pub struct ExpectedRow {
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     /// The file cannot be read.
-    #[error("cannot read {path}: {cause}")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        cause: io::Error,
-    },
+    #[error("cannot read {0}: {1}")]
+    Read(PathBuf, io::Error),
     /// It contains no baseline.
-    #[error("{path} is no baseline: {cause}; `syscost fleet report --baseline FILE` writes one")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        cause: String,
-    },
+    #[error("{0} is no baseline: {1}; `syscost fleet report --baseline FILE` writes one")]
+    Foreign(PathBuf, String),
     /// A newer version wrote it.
     #[error(
-        "{path} is a baseline of version {version}, and this program reads version {VERSION}; take a newer syscost"
+        "{0} is a baseline of version {1}, and this program reads version {VERSION}; take a newer syscost"
     )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        version: u32,
-    },
+    Newer(PathBuf, u32),
 }
 
 impl Baseline {
@@ -104,14 +89,8 @@ impl Baseline {
         let mut bytes = Vec::new();
         let file =
             File::open(path).and_then(|file| file.take(MAX_SIZE + 1).read_to_end(&mut bytes));
-        file.map_err(|cause| BaselineError::Read {
-            path: path.to_owned(),
-            cause,
-        })?;
-        let foreign = |cause: String| BaselineError::Foreign {
-            path: path.to_owned(),
-            cause,
-        };
+        file.map_err(|cause| BaselineError::Read(path.to_owned(), cause))?;
+        let foreign = |cause: String| BaselineError::Foreign(path.to_owned(), cause);
         if bytes.len() as u64 > MAX_SIZE {
             return Err(foreign(format!("it is larger than {} MiB", MAX_SIZE >> 20)));
         }
@@ -119,10 +98,7 @@ impl Baseline {
         // A newer one may have another shape.
         let Versioned { syscost_baseline } = serde_json::from_slice(&bytes).map_err(not_json)?;
         if syscost_baseline > VERSION {
-            return Err(BaselineError::Newer {
-                path: path.to_owned(),
-                version: syscost_baseline,
-            });
+            return Err(BaselineError::Newer(path.to_owned(), syscost_baseline));
         }
         let baseline: Baseline = serde_json::from_slice(&bytes).map_err(not_json)?;
         let of_none = |cohort: &CohortBaseline| {

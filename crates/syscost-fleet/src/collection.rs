@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use serde::Serialize;
@@ -139,7 +139,7 @@ impl Places {
     }
 
     /// Reads them, in any order.
-    pub fn read(&self) -> Documents {
+    pub fn read(&self) -> impl Iterator<Item = Result<Document, LeftOut>> + use<> {
         let files = Arc::new(self.files.clone());
         let next = Arc::new(AtomicUsize::new(0));
         let readers = thread::available_parallelism()
@@ -177,19 +177,7 @@ impl Places {
                 }
             });
         }
-        Documents(documents)
-    }
-}
-
-/// Documents as they are read.
-#[derive(Debug)]
-pub struct Documents(Receiver<Result<Document, LeftOut>>);
-
-impl Iterator for Documents {
-    type Item = Result<Document, LeftOut>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.recv().ok()
+        documents.into_iter()
     }
 }
 

@@ -8,12 +8,12 @@ use syscost_results::document::DigestRow;
 use syscost_results::stats::order;
 
 /// Deviations up to this share are nobody's concern, however certain.
-pub const MARGIN: f64 = 0.02;
+pub(crate) const MARGIN: f64 = 0.02;
 /// No cohort is taken to agree better than this, as a share: a handful of figures may coincide by chance, and a figure that takes
 /// steps agrees to the last digit.
-pub const SMALLEST_SCALE: f64 = 0.005;
+pub(crate) const SMALLEST_SCALE: f64 = 0.005;
 /// Fewer machines than this are no cohort: half of two or three is one.
-pub const MIN_MACHINES: usize = 5;
+pub(crate) const MIN_MACHINES: usize = 5;
 /// Half the width of a 95 % interval in standard errors.
 const HALF_WIDTH: f64 = 1.959_964;
 /// The standard deviation of a normal distribution over its median absolute deviation.
@@ -35,17 +35,17 @@ const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
 /// A row's figure as it is judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// The natural logarithm of the median in the row's unit.
-    pub log: f64,
+    pub(crate) log: f64,
     /// Its standard error, by its 95 % interval; as a share of the median.
-    pub error: f64,
+    pub(crate) error: f64,
 }
 
 impl Figure {
     /// The figure of a row that can be held against others'; `None` of doubtful ones, of those without an interval, and of
     /// percentages, which are the machine's noise and not its costs.
-    pub fn of(row: &DigestRow) -> Option<Self> {
+    pub(crate) fn of(row: &DigestRow) -> Option<Self> {
         if !row.is_beyond_doubt() || row.unit == Unit::Percent {
             return None;
         }
@@ -54,7 +54,7 @@ impl Figure {
     }
 
     /// A median with the ends of its 95 % interval; `None` if one of them is not positive.
-    pub fn new(median: f64, low: f64, high: f64) -> Option<Self> {
+    pub(crate) fn new(median: f64, low: f64, high: f64) -> Option<Self> {
         let log = |value: f64| Some(value.ln()).filter(|log| log.is_finite());
         Some(Figure {
             log: log(median)?,
@@ -65,22 +65,22 @@ impl Figure {
 
 /// What machines of one kind say of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Expected {
+pub(crate) struct Expected {
     /// The median of the figures' logarithms.
-    pub log: f64,
+    pub(crate) log: f64,
     /// How far machines are apart: a robust standard deviation, as a share.
-    pub scale: f64,
+    pub(crate) scale: f64,
     /// How many machines.
-    pub machines: usize,
+    pub(crate) machines: usize,
     /// Degrees of freedom of Student's distribution that chances are taken from: few of few machines, as the scale is then not
     /// well known, and of machines with heavy tails ([`freedom_by_tails`]).
-    pub freedom: f64,
+    pub(crate) freedom: f64,
 }
 
 impl Expected {
     /// What these logarithms say, which are changed; `None` below [`MIN_MACHINES`]. With it, of many machines, the reach of nine of
     /// ten over the middle one.
-    pub fn of(logs: &mut [f64]) -> Option<(Self, Option<f64>)> {
+    pub(crate) fn of(logs: &mut [f64]) -> Option<(Self, Option<f64>)> {
         let machines = logs.len();
         if machines < MIN_MACHINES {
             return None;
@@ -108,7 +108,7 @@ impl Expected {
     }
 
     /// How far a figure is from it.
-    pub fn deviation(&self, figure: Figure) -> Deviation {
+    pub(crate) fn deviation(&self, figure: Figure) -> Deviation {
         let log = figure.log - self.log;
         let apart = self.scale.hypot(figure.error);
         let beyond = (log.abs() - MARGIN).max(0.0);
@@ -120,7 +120,7 @@ impl Expected {
     }
 
     /// How far the median itself is from zero: of changes, how far all machines changed.
-    pub fn from_zero(&self) -> Deviation {
+    pub(crate) fn from_zero(&self) -> Deviation {
         let beyond = (self.log.abs() - MARGIN).max(0.0);
         Deviation {
             log: self.log,
@@ -129,7 +129,6 @@ impl Expected {
         }
     }
 
-    /// The standard error of the median.
     fn error(&self) -> f64 {
         MEDIAN_OVER_MEAN * self.scale / (self.machines as f64).sqrt()
     }
@@ -137,7 +136,7 @@ impl Expected {
 
 /// The degrees of freedom by how heavy the tails of a cohort's rows are: by the middle one of their reaches, so that machines that
 /// are slow in a group of rows do not pass for tails. `None` without any.
-pub fn freedom_by_tails(reaches: &[f64]) -> Option<f64> {
+pub(crate) fn freedom_by_tails(reaches: &[f64]) -> Option<f64> {
     let excess = (order::median(reaches)? - NORMAL_REACH).max(f64::MIN_POSITIVE);
     Some((1.0 + FREEDOM_TIMES_EXCESS / excess).max(FREEDOM.0))
 }

@@ -11,30 +11,30 @@ use crate::judge::{Judgement, RATE, Subject, judge, ours};
 
 /// What changed between machines' latest documents and those before.
 #[derive(Debug)]
-pub struct Drift {
+pub(crate) struct Drift {
     /// The machines whose change is not like the others'; deviations are from the cohort's median change.
-    pub judgement: Judgement,
+    pub(crate) judgement: Judgement,
     /// The document before, by that of the last collection.
-    pub before: HashMap<usize, usize>,
+    pub(crate) before: HashMap<usize, usize>,
     /// Rows in which a whole cohort changed.
-    pub together: Vec<Together>,
+    pub(crate) together: Vec<Together>,
 }
 
 /// A row in which a cohort changed.
 #[derive(Debug, Clone, Copy)]
-pub struct Together {
+pub(crate) struct Together {
     /// Its number among the judgement's cohorts.
-    pub cohort: usize,
+    pub(crate) cohort: usize,
     /// The row's number.
-    pub row: u32,
+    pub(crate) row: u32,
     /// How many machines were measured in it both times.
-    pub machines: usize,
+    pub(crate) machines: usize,
     /// The median machine's change.
-    pub change: Deviation,
+    pub(crate) change: Deviation,
 }
 
 /// What changed with the last collection; `None` if it is the only one.
-pub fn drift(fleet: &Fleet, alike: &[String]) -> Option<Drift> {
+pub(crate) fn drift(fleet: &Fleet, alike: &[String]) -> Option<Drift> {
     let (last, earlier) = fleet.collections.split_last()?;
     let of_host = fleet.latest(earlier);
     let not_ours = not_ours(fleet, alike);
@@ -119,7 +119,11 @@ fn together(judgement: &Judgement) -> Vec<Together> {
 }
 
 /// Since which collection each of these machines has not been like the others, by host name.
-pub fn since(fleet: &Fleet, judgement: &Judgement, alike: &[String]) -> HashMap<String, usize> {
+pub(crate) fn since(
+    fleet: &Fleet,
+    judgement: &Judgement,
+    alike: &[String],
+) -> HashMap<String, usize> {
     let Some(last) = fleet.collections.len().checked_sub(1) else {
         return HashMap::new();
     };
@@ -141,7 +145,7 @@ pub fn since(fleet: &Fleet, judgement: &Judgement, alike: &[String]) -> HashMap<
 }
 
 /// These documents' figures, to be judged.
-pub fn subjects<'a>(fleet: &'a Fleet, entries: &[usize]) -> Vec<Subject<'a>> {
+pub(crate) fn subjects<'a>(fleet: &'a Fleet, entries: &[usize]) -> Vec<Subject<'a>> {
     let subject = |entry: &usize| Subject {
         entry: *entry,
         cells: &fleet.entries[*entry].cells,

@@ -61,7 +61,6 @@ pub struct Entry {
     pub rows: usize,
     /// What is recorded of the machine: numbers of name and value, ascending.
     facts: Vec<(u32, u32)>,
-    /// The run's id.
     run: String,
     /// What stays the same for one machine.
     identity: u32,

@@ -15,7 +15,6 @@ use syscost_results::document::Digest;
 use syscost_store::{LoadError, load_digest, write_atomically};
 
 use crate::NodeName;
-use crate::engine::Engine;
 use crate::harmless::harmless;
 
 /// Name of the file that says what was asked and what became of it.
@@ -111,6 +110,32 @@ pub struct Request {
     pub limit_s: u64,
 }
 
+/// How nodes are reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// By jobs of Slurm.
+    Slurm {
+        /// The partition.
+        partition: String,
+    },
+    /// By a playbook of Ansible.
+    Ansible {
+        /// Inventory, as `ansible-playbook -i` takes it.
+        inventory: PathBuf,
+    },
+}
+
+impl Engine {
+    /// Its name, for people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Engine::Slurm { .. } => "Slurm",
+            Engine::Ansible { .. } => "Ansible",
+        }
+    }
+}
+
 /// The content of `fleet.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collection {
@@ -134,9 +159,7 @@ impl Collection {
         Self {
             schema_version: SCHEMA_VERSION,
             id: Self::new_id(),
-            created: jiff::Timestamp::now()
-                .strftime("%Y-%m-%dT%H:%M:%SZ")
-                .to_string(),
+            created: now(),
             engine,
             request,
             nodes,
@@ -161,39 +184,21 @@ impl Collection {
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// A file cannot be made, read or written.
-    #[error("{action} {path}: {cause}")]
-    Io {
-        /// `making`, `reading`, `writing`, ...
-        action: &'static str,
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's error.
-        cause: io::Error,
-    },
+    #[error("{0} {1}: {2}")]
+    Io(&'static str, PathBuf, io::Error),
     /// There is something else in the way.
     #[error(
-        "{path} exists; continue its collection with --resume {path}, or give another directory with -o"
+        "{0} exists; continue its collection with --resume {0}, or give another directory with -o"
     )]
-    Exists {
-        /// The directory.
-        path: PathBuf,
-    },
+    Exists(PathBuf),
     /// It holds no collection that this version can read.
     #[error(
-        "{path} is not the file of a collection that this version can read ({cause}); give a directory that `syscost fleet run` made"
+        "{0} is not the file of a collection that this version can read ({1}); give a directory that `syscost fleet run` made"
     )]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        cause: String,
-    },
+    Foreign(PathBuf, String),
     /// Another `fleet run` is at work there.
-    #[error("another syscost collects into {path}; wait for its end")]
-    Busy {
-        /// The directory.
-        path: PathBuf,
-    },
+    #[error("another syscost collects into {0}; wait for its end")]
+    Busy(PathBuf),
 }
 
 /// The directory of a collection, which one process at a time writes to.
@@ -211,20 +216,14 @@ impl Folder {
     /// # Errors
     /// When it exists or cannot be made.
     pub fn create(path: &Path, collection: Collection) -> Result<Self, FolderError> {
-        let mut builder = DirBuilder::new();
-        builder.mode(0o700);
-        builder.create(path).map_err(|cause| match cause.kind() {
-            io::ErrorKind::AlreadyExists => FolderError::Exists {
-                path: path.to_owned(),
-            },
-            _ => failed("making", path)(cause),
+        let path = make(path, ["nodes", "arriving"]).map_err(|error| match error {
+            FolderError::Io(_, part, cause)
+                if part == path && cause.kind() == io::ErrorKind::AlreadyExists =>
+            {
+                FolderError::Exists(part)
+            }
+            error => error,
         })?;
-        // Nodes are told where it is.
-        let path = fs::canonicalize(path).map_err(failed("finding", path))?;
-        for part in ["nodes", "arriving"] {
-            let part = path.join(part);
-            builder.create(&part).map_err(failed("making", &part))?;
-        }
         let folder = Self {
             _lock: locked(&path)?,
             path,
@@ -322,6 +321,24 @@ impl Folder {
     }
 }
 
+/// Makes a directory with these parts, for its owner only, and returns its absolute path: nodes are told where it is.
+pub(crate) fn make(path: &Path, parts: [&str; 2]) -> Result<PathBuf, FolderError> {
+    let mut builder = DirBuilder::new();
+    let builder = builder.mode(0o700);
+    builder.create(path).map_err(failed("making", path))?;
+    let path = fs::canonicalize(path).map_err(failed("finding", path))?;
+    for part in parts.map(|part| path.join(part)) {
+        builder.create(&part).map_err(failed("making", &part))?;
+    }
+    Ok(path)
+}
+
+/// This moment, RFC 3339, UTC.
+pub(crate) fn now() -> String {
+    let now = jiff::Timestamp::now();
+    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
 /// Reads what was asked and what became of it, without a lock.
 ///
 /// # Errors
@@ -330,10 +347,7 @@ pub(crate) fn read(folder: &Path) -> Result<Collection, FolderError> {
     let path = folder.join(FILE);
     // Opening a pipe would wait.
     let facts = path.symlink_metadata().map_err(failed("reading", &path))?;
-    let foreign = |cause: String| FolderError::Foreign {
-        path: path.clone(),
-        cause,
-    };
+    let foreign = |cause: String| FolderError::Foreign(path.clone(), cause);
     if !facts.is_file() || facts.len() > MAX_SIZE {
         return Err(foreign(
             "it is no regular file, or a very large one".to_owned(),
@@ -412,9 +426,7 @@ fn document_in(folder: &Path, node: &NodeName) -> PathBuf {
 fn locked(path: &Path) -> Result<File, FolderError> {
     let folder = File::open(path).map_err(failed("opening", path))?;
     match folder.try_lock() {
-        Err(fs::TryLockError::WouldBlock) => Err(FolderError::Busy {
-            path: path.to_owned(),
-        }),
+        Err(fs::TryLockError::WouldBlock) => Err(FolderError::Busy(path.to_owned())),
         // Some network file systems have no locks.
         Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(folder),
     }
@@ -424,9 +436,5 @@ pub(crate) fn failed<'p>(
     action: &'static str,
     path: &'p Path,
 ) -> impl Fn(io::Error) -> FolderError + 'p {
-    move |cause| FolderError::Io {
-        action,
-        path: path.to_owned(),
-        cause,
-    }
+    move |cause| FolderError::Io(action, path.to_owned(), cause)
 }

@@ -17,73 +17,73 @@ use crate::deviation::{Deviation, Expected, Figure, MIN_MACHINES, freedom_by_tai
 use crate::fleet::{Cell, Fleet};
 
 /// Of the machines accused, so large a share may be accused wrongly, on average.
-pub const RATE: f64 = 0.05;
+pub(crate) const RATE: f64 = 0.05;
 /// A machine whose cores were its own by so many percentage points less of the time than those of half of its cohort cannot be
 /// judged: what differs may be whoever else ran on them.
-pub const OURS_APART: f64 = 20.0;
+pub(crate) const OURS_APART: f64 = 20.0;
 /// Maximum number of figures gathered by row at a time: all of them would be in memory twice.
 const AT_ONCE: usize = 1 << 18;
 
 /// What is judged of a machine.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// The document that its facts are from, by number.
-    pub entry: usize,
+    pub(crate) entry: usize,
     /// Its figures, ascending by row.
-    pub cells: &'a [Cell],
+    pub(crate) cells: &'a [Cell],
 }
 
 /// Which machines are not like the others.
 #[derive(Debug, Default)]
-pub struct Judgement {
+pub(crate) struct Judgement {
     /// The cohorts, the largest first.
-    pub cohorts: Vec<JudgedCohort>,
+    pub(crate) cohorts: Vec<JudgedCohort>,
     /// The machines that are not like the others, the worst first.
-    pub outliers: Vec<Outlier>,
+    pub(crate) outliers: Vec<Outlier>,
     /// Those of which nothing can be said.
-    pub untold: Vec<(usize, Untold)>,
+    pub(crate) untold: Vec<(usize, Untold)>,
     /// How many machines were judged.
-    pub machines: usize,
+    pub(crate) machines: usize,
     /// How many of their figures.
-    pub figures: usize,
+    pub(crate) figures: usize,
 }
 
 /// A cohort, and what its machines say of each row.
 #[derive(Debug)]
-pub struct JudgedCohort {
+pub(crate) struct JudgedCohort {
     /// The machines.
-    pub cohort: Cohort,
+    pub(crate) cohort: Cohort,
     /// What is expected, ascending by row; of rows that enough machines have.
-    pub expected: Vec<(u32, Expected)>,
+    pub(crate) expected: Vec<(u32, Expected)>,
 }
 
 /// A machine that is not like the others.
 #[derive(Debug)]
-pub struct Outlier {
+pub(crate) struct Outlier {
     /// Its document.
-    pub entry: usize,
+    pub(crate) entry: usize,
     /// Its cohort.
-    pub cohort: usize,
+    pub(crate) cohort: usize,
     /// How likely any of such a cohort is as far off by chance.
-    pub p_value: f64,
+    pub(crate) p_value: f64,
     /// The rows in which it differs, the worst first.
-    pub findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// A row in which a machine differs.
 #[derive(Debug, Clone, Copy)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// The row's number.
-    pub row: u32,
+    pub(crate) row: u32,
     /// By how much.
-    pub deviation: Deviation,
+    pub(crate) deviation: Deviation,
     /// Whether it is worse than the others.
-    pub is_worse: bool,
+    pub(crate) is_worse: bool,
 }
 
 /// Why nothing can be said of a machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Untold {
+pub(crate) enum Untold {
     /// There are too few machines like it; their number, itself included.
     FewLikeIt(usize),
     /// Its cores were its own much less of the time than others'; both in percent.
@@ -100,7 +100,7 @@ pub enum Untold {
 }
 
 /// Judges these machines, alike by these facts.
-pub fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judgement {
+pub(crate) fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -> Judgement {
     let mut by_entry = vec![None; fleet.entries.len()];
     for subject in subjects {
         by_entry[subject.entry] = Some(subject.cells);
@@ -309,7 +309,7 @@ fn findings(fleet: &Fleet, cohort: &JudgedCohort, cells: &[Cell], rate: f64) -> 
 }
 
 /// How far each figure of a machine is from what its cohort has.
-pub fn deviations<'a>(
+pub(crate) fn deviations<'a>(
     cohort: &'a JudgedCohort,
     cells: &'a [Cell],
 ) -> impl Iterator<Item = (u32, Deviation)> + 'a {
@@ -323,7 +323,7 @@ pub fn deviations<'a>(
 }
 
 /// A deviation's logarithm such that above zero is worse.
-pub fn worse(fleet: &Fleet, row: u32, log: f64) -> f64 {
+pub(crate) fn worse(fleet: &Fleet, row: u32, log: f64) -> f64 {
     match fleet.rows[row as usize].better {
         Better::Lower => log,
         Better::Higher => -log,

@@ -5,36 +5,43 @@
 //! - [`mod@net`]: the network between every pair of nodes; which links of it are slow, [`slow_links`].
 //! - [`mod@collection`]: finds and reads documents. [`fleet`]: their figures and facts, small. [`tables`]: their runs in Parquet,
 //!   and back.
-//! - [`deviation`]: how far a machine's figure is from those of machines like it.
-//! - [`mod@judge`]: which machines are not like the others of their [`mod@cohort`]; [`reasons`]: what is different about them;
-//!   [`mod@limits`]: which may use fewer CPUs; [`mod@drift`]: what changed, and since when. [`report`]: all of it in words.
+//! - `deviation`: how far a machine's figure is from those of machines like it.
+//! - `judge`: which machines are not like the others of their `cohort`; `reasons`: what is different about them; `drift`: what
+//!   changed, and since when. [`report`]: all of it in words.
 //! - [`facts`]: what is recorded of a machine. [`baseline`]: what machines of each kind cost, in a file.
 //! - [`check`]: whether one machine is as it should be.
 //! - [`template`]: the files that other programs need to measure or check machines.
 
 pub mod baseline;
 pub mod check;
-pub mod cohort;
+mod cohort;
 pub mod collection;
-pub mod deviation;
-pub mod drift;
+mod deviation;
+mod drift;
 pub mod engine;
 pub mod facts;
 pub mod fleet;
 pub mod folder;
 mod harmless;
-pub mod judge;
-pub mod limits;
+mod judge;
 pub mod net;
 mod node_name;
-pub mod reasons;
+mod reasons;
 pub mod report;
 pub mod slow_links;
 pub mod tables;
 pub mod template;
-pub mod tournament;
-
-#[cfg(test)]
-mod fixture;
+mod tournament;
 
 pub use node_name::NodeName;
+
+#[cfg(test)]
+mod fixture {
+    use syscost_results::{Run, document};
+
+    /// The recorded quick run, with its samples.
+    pub(crate) fn run() -> Run {
+        let document = include_bytes!("../../../fixtures/runs/quick.json");
+        document::read(document).expect("a run document")
+    }
+}

@@ -1,21 +1,18 @@
 //! The network between every pair of nodes, measured through Slurm: a job for each pair, in which one node serves and the other measures.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use syscost_results::document::Digest;
 
 use crate::NodeName;
-use crate::engine::slurm::{
-    self, Job, Patient, Seen, cancel, cancel_all, queue, submission, submitted,
-};
+use crate::engine::slurm::{self, Job, Patient, Seen, cancel_all, queue, submission, submitted};
 use crate::engine::{EngineError, pause, quoted};
-use crate::folder::{Collection, FolderError, Request, failed, look, write_json};
+use crate::folder::{Collection, FolderError, Request, failed, look, make, now, write_json};
 use crate::harmless::harmless;
 use crate::slow_links::{Between, Figure, Slow, find};
 use crate::tournament::rounds;
@@ -86,6 +83,26 @@ pub struct Net {
 }
 
 impl Net {
+    /// Every pair of these nodes, in rounds, yet to be measured.
+    fn of(nodes: Vec<NodeName>, left_out: BTreeMap<NodeName, String>) -> Self {
+        let pair = |(a, b): (usize, usize)| Pair {
+            a: nodes[a].clone(),
+            b: nodes[b].clone(),
+            round_trip_ns: None,
+            forth_b_per_s: None,
+            back_b_per_s: None,
+            reason: None,
+        };
+        let pairs = rounds(nodes.len()).into_iter().flatten().map(pair);
+        Net {
+            schema_version: 1,
+            created: now(),
+            pairs: pairs.collect(),
+            nodes,
+            left_out,
+        }
+    }
+
     /// What is slow by round trips, and by the slower direction's goodput; `None` where there are too few nodes to tell.
     pub fn slow(&self) -> [Option<Slow>; 2] {
         let place = |name: &NodeName| self.nodes.iter().position(|node| node == name);
@@ -144,16 +161,7 @@ impl NetFolder {
     /// # Errors
     /// When it exists or cannot be made.
     pub fn create(path: &Path) -> Result<Self, FolderError> {
-        let mut builder = DirBuilder::new();
-        builder
-            .mode(0o700)
-            .create(path)
-            .map_err(failed("making", path))?;
-        let path = fs::canonicalize(path).map_err(failed("finding", path))?;
-        for part in ["pairs", "arriving"] {
-            let part = path.join(part);
-            builder.create(&part).map_err(failed("making", &part))?;
-        }
+        let path = make(path, ["pairs", "arriving"])?;
         Ok(Self { path })
     }
 
@@ -234,29 +242,7 @@ pub fn nodes(
         )));
     }
     let nodes: Vec<NodeName> = seen.keys().cloned().collect();
-    let pair = |(a, b): (usize, usize)| Pair {
-        a: nodes[a].clone(),
-        b: nodes[b].clone(),
-        round_trip_ns: None,
-        forth_b_per_s: None,
-        back_b_per_s: None,
-        reason: None,
-    };
-    let pairs = rounds(nodes.len())
-        .into_iter()
-        .flatten()
-        .map(pair)
-        .collect();
-    let net = Net {
-        schema_version: 1,
-        created: jiff::Timestamp::now()
-            .strftime("%Y-%m-%dT%H:%M:%SZ")
-            .to_string(),
-        nodes,
-        left_out,
-        pairs,
-    };
-    Ok((net, seen))
+    Ok((Net::of(nodes, left_out), seen))
 }
 
 /// Which of these pairs are measured at the same time, by their places: none has a node twice.
@@ -295,12 +281,19 @@ pub fn collect(
     tell: &mut dyn FnMut(usize, usize),
 ) -> Result<(), EngineError> {
     let id = Collection::new_id();
+    let collector = Collector {
+        folder,
+        seen,
+        plan,
+        id: &id,
+        stop,
+    };
     let all: Vec<usize> = (0..net.pairs.len()).collect();
-    pass(folder, net, seen, plan, &id, &all, stop, tell)?;
+    collector.pass(net, &all, tell)?;
     // One bad moment makes no slow link: what looks slow, or lacks a figure, is measured once more, and the better figure counts.
     let first = net.pairs.clone();
     let doubtful = doubtful(net);
-    pass(folder, net, seen, plan, &id, &doubtful, stop, tell)?;
+    collector.pass(net, &doubtful, tell)?;
     for index in doubtful {
         net.pairs[index].keep_better(&first[index]);
     }
@@ -325,161 +318,128 @@ fn doubtful(net: &Net) -> Vec<usize> {
         .collect()
 }
 
-/// Measures these pairs, turn by turn.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "what a collection has; a struct of them would be used once"
-)]
-fn pass(
-    folder: &NetFolder,
-    net: &mut Net,
-    seen: &BTreeMap<NodeName, Seen>,
-    plan: &Plan<'_>,
-    id: &str,
-    which: &[usize],
-    stop: &AtomicBool,
-    tell: &mut dyn FnMut(usize, usize),
-) -> Result<(), EngineError> {
-    let mut through = 0;
-    for turn in turns(net, which, plan.at_once) {
-        let is_stopped = stop.load(Ordering::Relaxed);
-        let mut jobs = BTreeMap::new();
-        for &index in &turn {
-            net.pairs[index].reason = is_stopped.then(|| "not measured: interrupted".to_owned());
-        }
-        if is_stopped {
-            continue;
-        }
-        let outcome = measure(folder, net, seen, plan, id, &turn, stop, &mut jobs);
-        let cancelled = match outcome.is_ok() && !stop.load(Ordering::Relaxed) {
-            true => Ok(()),
-            false => cancel_all(id, jobs.values().map(|job: &Job| &*job.number)),
-        };
-        for index in jobs.keys() {
-            net.pairs[*index].reason = Some("interrupted: its job was cancelled".to_owned());
-        }
-        through += turn.len();
-        write_json(&folder.path.join(FILE), net)?;
-        outcome.and(cancelled)?;
-        tell(through, which.len());
-    }
-    Ok(())
+/// What measures pairs.
+struct Collector<'c> {
+    folder: &'c NetFolder,
+    seen: &'c BTreeMap<NodeName, Seen>,
+    plan: &'c Plan<'c>,
+    /// Names the jobs.
+    id: &'c str,
+    stop: &'c AtomicBool,
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "what one turn needs; a struct of them would be used once"
-)]
-fn measure(
-    folder: &NetFolder,
-    net: &mut Net,
-    seen: &BTreeMap<NodeName, Seen>,
-    plan: &Plan<'_>,
-    id: &str,
-    turn: &[usize],
-    stop: &AtomicBool,
-    jobs: &mut BTreeMap<usize, Job>,
-) -> Result<(), EngineError> {
-    for &index in turn {
-        let pair = &mut net.pairs[index];
-        let ends = [&pair.a, &pair.b];
-        let addresses = ends.map(|name| &*seen[name].address);
-        let log = folder.file("pairs", pair, "log");
-        let words = submission(
-            &folder.path,
-            id,
-            plan.partition,
-            &ends,
-            &log,
-            plan.request.limit_s,
-        );
-        let text = script(
-            plan,
-            pair,
-            addresses,
-            &folder.file("arriving", pair, "json.gz"),
-        );
-        match submitted(&words, &text) {
-            Ok(number) => {
-                let job = Job {
-                    number,
-                    submitted: Instant::now(),
-                    gone: None,
-                };
-                jobs.insert(index, job);
+impl Collector<'_> {
+    /// Measures these pairs, turn by turn.
+    fn pass(
+        &self,
+        net: &mut Net,
+        which: &[usize],
+        tell: &mut dyn FnMut(usize, usize),
+    ) -> Result<(), EngineError> {
+        let mut through = 0;
+        for turn in turns(net, which, self.plan.at_once) {
+            let is_stopped = self.stop.load(Ordering::Relaxed);
+            for &index in &turn {
+                net.pairs[index].reason =
+                    is_stopped.then(|| "not measured: interrupted".to_owned());
             }
-            Err(EngineError::Failed { cause, .. }) => {
-                pair.reason = Some(format!("sbatch: {cause}"))
+            if is_stopped {
+                continue;
             }
-            Err(error) => return Err(error),
+            let mut jobs = BTreeMap::new();
+            let outcome = self.measure(net, &turn, &mut jobs);
+            let cancelled = match outcome.is_ok() && !self.stop.load(Ordering::Relaxed) {
+                true => Ok(()),
+                false => cancel_all(self.id, jobs.values().map(|job| &*job.number)),
+            };
+            for index in jobs.keys() {
+                net.pairs[*index].reason = Some("interrupted: its job was cancelled".to_owned());
+            }
+            through += turn.len();
+            write_json(&self.folder.path.join(FILE), net)?;
+            outcome.and(cancelled)?;
+            tell(through, which.len());
         }
+        Ok(())
     }
-    let mut patient = Patient::default();
-    while !jobs.is_empty() && pause(PAUSE, stop) {
-        let Some(queue) = patient.bears(queue(id))? else {
-            continue;
-        };
-        for index in turn {
-            let Some(job) = jobs.get_mut(index) else {
+
+    fn measure(
+        &self,
+        net: &mut Net,
+        turn: &[usize],
+        jobs: &mut BTreeMap<usize, Job>,
+    ) -> Result<(), EngineError> {
+        let (folder, plan) = (self.folder, self.plan);
+        for &index in turn {
+            let pair = &mut net.pairs[index];
+            let ends = [&pair.a, &pair.b];
+            let addresses = ends.map(|name| &*self.seen[name].address);
+            let (log, limit_s) = (folder.file("pairs", pair, "log"), plan.request.limit_s);
+            let words = submission(&folder.path, self.id, plan.partition, &ends, &log, limit_s);
+            let arriving = folder.file("arriving", pair, "json.gz");
+            match submitted(&words, &script(plan, pair, addresses, &arriving)) {
+                Ok(number) => drop(jobs.insert(index, Job::new(number))),
+                Err(EngineError::Failed(_, cause)) => {
+                    pair.reason = Some(format!("sbatch: {cause}"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let mut patient = Patient::default();
+        while !jobs.is_empty() && pause(PAUSE, self.stop) {
+            let Some(queue) = patient.bears(queue(self.id))? else {
                 continue;
             };
-            let pair = &mut net.pairs[*index];
-            let is_over = match queue.get(&job.number) {
-                Some(queued) => {
-                    let is_late = queued.is_pending
-                        && plan.wait.is_some_and(|wait| job.submitted.elapsed() > wait);
-                    if is_late {
-                        cancel([&*job.number])?;
-                        pair.reason = Some(format!(
-                            "its job did not start in time; Slurm says why: {}",
-                            queued.reason
-                        ));
-                    }
-                    is_late
+            for index in turn {
+                let Some(job) = jobs.get_mut(index) else {
+                    continue;
+                };
+                let pair = &mut net.pairs[*index];
+                let is_over = match queue.get(&job.number) {
+                    Some(queued) => match job.cancel_late(queued, plan.wait)? {
+                        Some(reason) => {
+                            pair.reason = Some(reason);
+                            true
+                        }
+                        None => false,
+                    },
+                    None => self.settle(pair, job)?,
+                };
+                if is_over {
+                    jobs.remove(index);
                 }
-                None => settle(folder, pair, seen, job)?,
-            };
-            if is_over {
-                jobs.remove(index);
             }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Takes the figures of a job that has left the queue, or finds out why there are none; `false` if they may still appear.
-fn settle(
-    folder: &NetFolder,
-    pair: &mut Pair,
-    seen: &BTreeMap<NodeName, Seen>,
-    job: &mut Job,
-) -> Result<bool, EngineError> {
-    let arrived = folder.file("arriving", pair, "json.gz");
-    if arrived.symlink_metadata().is_ok() {
-        let hosts = [&pair.a, &pair.b].map(|name| &*seen[name].host);
-        // Either may have measured.
-        let looked = look(&arrived, Some(hosts[0])).map(|digest| (digest, true));
-        let looked =
-            looked.or_else(|_| look(&arrived, Some(hosts[1])).map(|digest| (digest, false)));
-        match looked {
-            Ok((digest, is_by_a)) => {
-                let kept = folder.file("pairs", pair, "json.gz");
-                fs::rename(&arrived, &kept).map_err(failed("moving", &arrived))?;
-                take(pair, &digest, is_by_a);
+    /// Takes the figures of a job that has left the queue, or finds out why there are none; `false` if they may still appear.
+    fn settle(&self, pair: &mut Pair, job: &mut Job) -> Result<bool, EngineError> {
+        let arrived = self.folder.file("arriving", pair, "json.gz");
+        if arrived.symlink_metadata().is_ok() {
+            let [a, b] = [&pair.a, &pair.b].map(|name| &*self.seen[name].host);
+            // Either may have measured.
+            let looked = look(&arrived, Some(a)).map(|digest| (digest, true));
+            match looked.or_else(|_| look(&arrived, Some(b)).map(|digest| (digest, false))) {
+                Ok((digest, is_by_a)) => {
+                    let kept = self.folder.file("pairs", pair, "json.gz");
+                    fs::rename(&arrived, &kept).map_err(failed("moving", &arrived))?;
+                    take(pair, &digest, is_by_a);
+                }
+                Err(why) => {
+                    fs::remove_file(&arrived).map_err(failed("removing", &arrived))?;
+                    pair.reason = Some(harmless(&format!("its document was refused: {why}")));
+                }
             }
-            Err(why) => {
-                fs::remove_file(&arrived).map_err(failed("removing", &arrived))?;
-                pair.reason = Some(harmless(&format!("its document was refused: {why}")));
-            }
+            return Ok(true);
         }
-        return Ok(true);
+        let log = self.folder.file("pairs", pair, "log");
+        let Some(why) = job.why_nothing(|| crate::folder::tail(&log).unwrap_or_default()) else {
+            return Ok(false);
+        };
+        pair.reason = Some(harmless(&why));
+        Ok(true)
     }
-    let log = folder.file("pairs", pair, "log");
-    let Some(why) = job.why_nothing(|| crate::folder::tail(&log).unwrap_or_default()) else {
-        return Ok(false);
-    };
-    pair.reason = Some(harmless(&why));
-    Ok(true)
 }
 
 /// Takes a pair's figures from the document of one of its nodes.
@@ -525,21 +485,7 @@ mod tests {
     #[test]
     fn turns_have_all_pairs_and_no_node_twice() {
         let name = |index: usize| format!("n{index}").parse::<NodeName>().expect("a name");
-        let pairs = rounds(7).into_iter().flatten().map(|(a, b)| Pair {
-            a: name(a),
-            b: name(b),
-            round_trip_ns: None,
-            forth_b_per_s: None,
-            back_b_per_s: None,
-            reason: None,
-        });
-        let net = Net {
-            schema_version: 1,
-            created: String::new(),
-            nodes: (0..7).map(name).collect(),
-            left_out: BTreeMap::new(),
-            pairs: pairs.collect(),
-        };
+        let net = Net::of((0..7).map(name).collect(), BTreeMap::new());
         let every: Vec<usize> = (0..21).collect();
         for at_once in [1, 2, 100] {
             let turns = turns(&net, &every, at_once);

@@ -34,7 +34,7 @@ pub struct Reason {
 }
 
 /// What goes with being unlike the others, for all machines of a judgement.
-pub struct Reasons<'a> {
+pub(crate) struct Reasons<'a> {
     fleet: &'a Fleet,
     /// The facts of each cohort that has an outlier.
     cohorts: HashMap<usize, Values<'a>>,
@@ -80,7 +80,7 @@ impl<'a> Values<'a> {
 
 impl<'a> Reasons<'a> {
     /// For these machines.
-    pub fn new(fleet: &'a Fleet, judgement: &Judgement) -> Self {
+    pub(crate) fn new(fleet: &'a Fleet, judgement: &Judgement) -> Self {
         let mut such: HashMap<Difference, Vec<usize>> = HashMap::new();
         such.extend(
             judgement
@@ -118,7 +118,7 @@ impl<'a> Reasons<'a> {
     }
 
     /// What goes with this machine's being unlike the others of its cohort, the likeliest first.
-    pub fn of(&self, outlier: &Outlier) -> Vec<Reason> {
+    pub(crate) fn of(&self, outlier: &Outlier) -> Vec<Reason> {
         let such = worst(outlier).and_then(|worst| self.such.get(&worst));
         let Some((such, all)) = such.zip(self.cohorts.get(&outlier.cohort)) else {
             return Vec::new();

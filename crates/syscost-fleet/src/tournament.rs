@@ -1,7 +1,7 @@
 //! Every pair once, in rounds of disjoint pairs: the circle method of round-robin tournaments.
 
 /// The rounds of a tournament of this many players: `count - 1` of them (`count`, if that is odd, and each player rests once).
-pub fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
+pub(crate) fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
     // With an odd number, whoever meets the last one rests.
     let seats = count + count % 2;
     let mut circle: Vec<usize> = (0..seats).collect();

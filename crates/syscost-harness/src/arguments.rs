@@ -38,7 +38,6 @@ pub struct Code {
 }
 
 impl Code {
-    /// Whether it has this address.
     fn has(&self, address: u64) -> bool {
         (address as usize)
             .checked_sub(self.start)
@@ -139,7 +138,6 @@ impl ArgumentClaim {
             .because(format!("{calls} such calls prepare operations"))
     }
 
-    /// The evidence where auditing is not supported.
     pub(crate) fn unverified(&self, source: &str, reason: impl Into<String>) -> Evidence {
         Evidence::unobserved(self.claim(), ALL.fact(), source).because(reason)
     }
@@ -194,10 +192,6 @@ mod tests {
         claim.judge(&calls, "seccomp audit")
     }
 
-    fn holds(given: ArgumentValue, lengths: &[u64]) -> bool {
-        judge(given, lengths).verdict == Verdict::Confirmed
-    }
-
     #[test]
     fn what_is_always_given_must_always_be() {
         let evidence = judge(ArgumentValue::Always(4096), &[4096; 4]);
@@ -214,66 +208,49 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_in_turn_must_change_each_time() {
-        assert!(holds(ArgumentValue::InTurn(1, 3), &[1, 3, 1, 3]));
-        assert!(!holds(ArgumentValue::InTurn(1, 3), &[3, 3, 3, 3]));
-        assert!(!holds(ArgumentValue::InTurn(1, 3), &[3, 1, 3, 1]));
-    }
-
-    #[test]
-    fn where_a_call_is_made_is_in_the_code_or_not() {
+    fn each_kind_of_value_is_checked_in_every_call() {
+        use ArgumentValue::*;
         let code = Code {
             name: "a library's procedure",
             start: 100,
             bytes: 64,
         };
-        assert!(holds(ArgumentValue::In(code), &[100, 163]));
-        assert!(!holds(ArgumentValue::In(code), &[100, 164]));
-        assert!(!holds(ArgumentValue::In(code), &[99]));
-        assert!(holds(ArgumentValue::NotIn(code), &[99, 164]));
-        assert!(!holds(ArgumentValue::NotIn(code), &[110]));
-    }
-
-    #[test]
-    fn what_is_different_never_comes_back() {
-        assert!(holds(ArgumentValue::Different, &[1, 3, 2]));
-        assert!(!holds(ArgumentValue::Different, &[1, 3, 1]));
-    }
-
-    #[test]
-    fn what_is_apart_is_far_from_the_last() {
-        assert!(holds(ArgumentValue::Apart(10), &[10, 20, 10]));
-        assert!(!holds(ArgumentValue::Apart(10), &[10, 19, 10]));
-        assert!(!holds(ArgumentValue::Apart(10), &[10, 20, 20]));
-    }
-
-    #[test]
-    fn what_is_given_in_every_second_call_is_there_in_the_first() {
-        assert!(holds(ArgumentValue::EverySecond(1), &[1, 3, 1, 4, 1]));
-        assert!(!holds(ArgumentValue::EverySecond(1), &[3, 1, 3, 1]));
-        assert!(!holds(ArgumentValue::EverySecond(1), &[1, 3, 2]));
-    }
-
-    #[test]
-    fn what_is_in_order_goes_on_by_its_step_and_begins_again_at_the_end() {
-        let in_order = ArgumentValue::InOrder { step: 4, end: 16 };
-        assert!(holds(in_order, &[8, 12, 0, 4]));
-        assert!(!holds(in_order, &[8, 12, 16]), "beyond the end");
-        assert!(!holds(in_order, &[0, 8, 12]), "one left out");
-        assert!(!holds(in_order, &[4, 4]));
-    }
-
-    #[test]
-    fn no_call_confirms_nothing() {
-        for given in [
-            ArgumentValue::Always(1),
-            ArgumentValue::InTurn(1, 3),
-            ArgumentValue::Different,
-            ArgumentValue::Apart(1),
-            ArgumentValue::EverySecond(1),
-            ArgumentValue::InOrder { step: 4, end: 16 },
-        ] {
-            assert!(!holds(given, &[]), "{given:?}");
+        let in_order = InOrder { step: 4, end: 16 };
+        let cases: [(ArgumentValue, &[u64], bool); 28] = [
+            (Never(4), &[3, 5], true),
+            (Never(4), &[3, 4], false),
+            (InTurn(1, 3), &[1, 3, 1, 3], true),
+            (InTurn(1, 3), &[3, 3, 3, 3], false),
+            (InTurn(1, 3), &[3, 1, 3, 1], false),
+            (In(code), &[100, 163], true),
+            (In(code), &[100, 164], false),
+            (In(code), &[99], false),
+            (NotIn(code), &[99, 164], true),
+            (NotIn(code), &[110], false),
+            (Different, &[1, 3, 2], true),
+            (Different, &[1, 3, 1], false),
+            (Apart(10), &[10, 20, 10], true),
+            (Apart(10), &[10, 19, 10], false),
+            (Apart(10), &[10, 20, 20], false),
+            (EverySecond(1), &[1, 3, 1, 4, 1], true),
+            (EverySecond(1), &[3, 1, 3, 1], false),
+            (EverySecond(1), &[1, 3, 2], false),
+            (in_order, &[8, 12, 0, 4], true),
+            (in_order, &[8, 12, 16], false), // beyond the end
+            (in_order, &[0, 8, 12], false),  // one left out
+            (in_order, &[4, 4], false),
+            // No call confirms nothing.
+            (Always(1), &[], false),
+            (InTurn(1, 3), &[], false),
+            (Different, &[], false),
+            (Apart(1), &[], false),
+            (EverySecond(1), &[], false),
+            (in_order, &[], false),
+        ];
+        for (given, lengths, holds) in cases {
+            let verdict = judge(given, lengths).verdict;
+            let is_as_given = verdict == Verdict::Confirmed;
+            assert_eq!(is_as_given, holds, "{given:?}: {lengths:?}");
         }
     }
 }

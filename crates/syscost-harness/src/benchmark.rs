@@ -102,7 +102,6 @@ impl Benchmark {
         }
     }
 
-    /// Whether a case's samples are taken as they come, even on a shared core.
     pub(crate) fn disregards(&self, case: &Case) -> bool {
         self.ignores_interference || case.facts.ignores_interference
     }

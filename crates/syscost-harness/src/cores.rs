@@ -30,7 +30,6 @@ pub struct Cores {
     pub grain: u32,
 }
 
-/// What is known of one core.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Core {
     cpu: u32,

@@ -4,7 +4,6 @@ mod cores;
 mod directories;
 mod environment;
 mod machine_state;
-mod order;
 
 use serde::Serialize;
 use syscost_results::estimate::CONVERTED;
@@ -18,7 +17,6 @@ use crate::machine;
 
 pub use cores::{SHARED_CORE, finding as core_finding};
 pub use directories::{directory_finding, directory_warning};
-pub(crate) use order::worst_first;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -418,6 +416,37 @@ pub fn converted(measurements: &[Measurement]) -> Option<Warning> {
             "what memory or devices take does not follow the frequency; measure when it is steady",
         )
     })
+}
+
+/// Warnings that numbers are wrong.
+const WRONG: [&str; 7] = [
+    "tracer",
+    PERF_EVENTS,
+    "build",
+    "clock",
+    "clock_fallback",
+    "clocksource",
+    "cgroup_quota",
+];
+
+/// Warnings of what was seen to disturb this run.
+const DISTURBED: [&str; 5] = ["noise", SHARED_CORE, "steal", "cpu_pressure", "load"];
+
+/// Warnings that hold for the machine at all times, and are in its description already.
+const KNOWN: [&str; 1] = ["hypervisor"];
+
+/// Orders warnings by importance; equally important ones keep their order.
+pub(crate) fn worst_first(warnings: &mut [Warning]) {
+    let rank = |warning: &Warning| {
+        let is_in = |codes: &[&str]| codes.contains(&warning.code.as_str());
+        match () {
+            () if is_in(&WRONG) => 0,
+            () if is_in(&DISTURBED) => 1,
+            () if is_in(&KNOWN) => 3,
+            () => 2,
+        }
+    };
+    warnings.sort_by_key(rank);
 }
 
 fn warning(code: &str, message: String, advice: &str) -> Warning {

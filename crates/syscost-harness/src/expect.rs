@@ -81,46 +81,35 @@ pub const fn switches(count: f64) -> Expect {
 
 /// Exactly `value` per operation.
 pub const fn exactly(counter: Counter, value: f64) -> Expect {
-    Expect {
-        counter,
-        bound: Bound::Exactly(value),
-    }
+    Expect::of(counter, Bound::Exactly(value))
 }
 
 /// At most `value` per operation.
 pub const fn at_most(counter: Counter, value: f64) -> Expect {
-    Expect {
-        counter,
-        bound: Bound::AtMost(value),
-    }
+    Expect::of(counter, Bound::AtMost(value))
 }
 
 /// At least `value` per operation.
 pub const fn at_least(counter: Counter, value: f64) -> Expect {
-    Expect {
-        counter,
-        bound: Bound::AtLeast(value),
-    }
+    Expect::of(counter, Bound::AtLeast(value))
 }
 
 /// From `low` to `high` per operation.
 pub const fn within(counter: Counter, low: f64, high: f64) -> Expect {
-    Expect {
-        counter,
-        bound: Bound::Within(low, high),
-    }
+    Expect::of(counter, Bound::Within(low, high))
 }
 
 /// Either `one` or `other`, which is larger, per operation: where a machine decides which, but never a
 /// mixture.
 pub const fn either(counter: Counter, one: f64, other: f64) -> Expect {
-    Expect {
-        counter,
-        bound: Bound::Either(one, other),
-    }
+    Expect::of(counter, Bound::Either(one, other))
 }
 
 impl Expect {
+    const fn of(counter: Counter, bound: Bound) -> Self {
+        Self { counter, bound }
+    }
+
     /// Its claim: other programs can break it at times.
     fn claim(&self) -> Claim {
         Claim::by_most(self.counter.claim())
@@ -241,59 +230,37 @@ mod tests {
     use super::*;
 
     fn bound(all: &[Expect], counter: Counter) -> Option<Bound> {
-        all.iter()
-            .find(|expect| expect.counter == counter)
-            .map(|expect| expect.bound)
+        let mut all = all.iter();
+        let found = all.find(|expect| expect.counter == counter);
+        found.map(|expect| expect.bound)
     }
 
     #[test]
-    fn a_system_call_gets_a_floor_and_nothing_beside_it() {
-        let all = complete(&[calls(Sysno::GETPPID)], Manner::Batches, 1);
-        assert_eq!(bound(&all, Counter::CoreCycles), Some(Bound::AtLeast(50.0)));
-        assert_eq!(
-            bound(&all, Counter::OtherSyscalls),
-            Some(Bound::Exactly(0.0))
-        );
-        assert_eq!(
-            bound(&all, Counter::TimeScaling),
-            Some(Bound::Within(1.9, 2.1))
-        );
-    }
-
-    #[test]
-    fn calls_of_several_tasks_have_a_floor_on_all_their_cpus() {
+    fn what_is_declared_is_completed_as_it_is_measured() {
+        use Bound::{AtLeast, Exactly, Within};
+        use Counter::{CoreCycles, OtherSyscalls, TimeScaling};
+        use Manner::{Batches, Singles, SinglesTogether, Together};
+        let call = [calls(Sysno::GETPPID)];
         let pair = [together(Sysno::READ, 2.0), together(Sysno::WRITE, 2.0)];
-        let floor = |manner, cpus| bound(&complete(&pair, manner, cpus), Counter::CoreCycles);
-        assert_eq!(floor(Manner::Together, 1), Some(Bound::AtLeast(190.0)));
-        assert_eq!(floor(Manner::Together, 2), Some(Bound::AtLeast(95.0)));
-        assert_eq!(
-            floor(Manner::SinglesTogether, 2),
-            Some(Bound::AtLeast(OPERATION_FLOOR_CYCLES)),
-            "whose calls they are is not said"
-        );
-    }
-
-    #[test]
-    fn a_declared_expectation_replaces_the_default() {
-        let all = complete(&[exactly(Counter::OtherSyscalls, 3.0)], Manner::Singles, 1);
-        assert_eq!(
-            bound(&all, Counter::OtherSyscalls),
-            Some(Bound::Exactly(3.0))
-        );
-        assert_eq!(
-            bound(&all, Counter::TimeScaling),
-            None,
-            "singles are not batches"
-        );
-        assert_eq!(
-            bound(&all, Counter::CoreCycles),
-            Some(Bound::AtLeast(OPERATION_FLOOR_CYCLES)),
-            "no call is named"
-        );
-    }
-
-    #[test]
-    fn observations_are_expected_nothing_by_default() {
+        let declared = [exactly(OtherSyscalls, 3.0)];
+        let least = Some(AtLeast(OPERATION_FLOOR_CYCLES));
+        for (declared, manner, cpus, counter, expected) in [
+            (&call[..], Batches, 1, CoreCycles, Some(AtLeast(50.0))),
+            (&call, Batches, 1, OtherSyscalls, Some(Exactly(0.0))),
+            (&call, Batches, 1, TimeScaling, Some(Within(1.9, 2.1))),
+            // Calls of several tasks have a floor on all their CPUs.
+            (&pair, Together, 1, CoreCycles, Some(AtLeast(190.0))),
+            (&pair, Together, 2, CoreCycles, Some(AtLeast(95.0))),
+            // Whose calls they are is not said.
+            (&pair, SinglesTogether, 2, CoreCycles, least),
+            // What is declared replaces the default.
+            (&declared, Singles, 1, OtherSyscalls, Some(Exactly(3.0))),
+            (&declared, Singles, 1, TimeScaling, None),
+            (&declared, Singles, 1, CoreCycles, least),
+        ] {
+            let all = complete(declared, manner, cpus);
+            assert_eq!(bound(&all, counter), expected, "{manner:?} {counter:?}");
+        }
         assert_eq!(complete(&[], Manner::Observations, 1), []);
     }
 

@@ -70,12 +70,10 @@ impl Witness {
         }
     }
 
-    /// Whether it looks in this pass.
     pub(crate) fn looks_in(&self, pass: Pass) -> bool {
         self.only_in.is_none_or(|only| only == pass)
     }
 
-    /// Its phrase.
     pub(crate) fn sentence(&self) -> &'static str {
         self.sentence
     }
@@ -88,7 +86,6 @@ impl Witness {
     }
 }
 
-/// What a witness must see.
 #[derive(Debug, Clone, PartialEq)]
 enum Wanted {
     Equal(Fact),
@@ -103,7 +100,6 @@ pub(crate) struct Awaited {
 }
 
 impl Awaited {
-    /// Whether this is the witness.
     pub(crate) fn is_of(&self, witness: &Witness) -> bool {
         std::ptr::eq(self.witness, witness)
     }

@@ -3,7 +3,6 @@
 //! Every stamped word of 8 bytes is a function of its position in the stream, so a receiver that
 //! knows only how many bytes came before notices what is lost, duplicated, swapped or changed.
 
-/// Bytes of a word.
 const WORD: u64 = 8;
 
 /// Distance between stamped words in sparse content, in bytes.
@@ -32,7 +31,6 @@ pub struct Checked {
 }
 
 impl Content {
-    /// Distance between stamped words, in bytes.
     const fn distance(self) -> u64 {
         match self {
             Content::Whole => WORD,
@@ -97,7 +95,6 @@ impl Content {
     }
 }
 
-/// Returns the word at this position.
 #[inline(always)]
 fn stamp(position: u64) -> u64 {
     (position / WORD + 1).wrapping_mul(SPREAD)

@@ -44,24 +44,14 @@ pub struct Token([u8; BYTES]);
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The file cannot be read or written.
-    #[error("{action} the token file {path}: {cause}")]
-    Io {
-        /// `reading` or `writing`.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        cause: io::Error,
-    },
+    #[error("{0} the token file {1}: {2}")]
+    Io(&'static str, PathBuf, io::Error),
     /// The file holds no token.
     #[error(
-        "{path} holds no token: it must have {digits} hexadecimal digits and nothing else; `syscost serve --token-file FILE` \
+        "{0} holds no token: it must have {digits} hexadecimal digits and nothing else; `syscost serve --token-file FILE` \
          writes one where there is none", digits = 2 * BYTES
     )]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-    },
+    Malformed(PathBuf),
     /// The kernel provides no random bytes.
     #[error("no random bytes from the kernel: {0}")]
     Random(String),
@@ -71,8 +61,8 @@ impl TokenError {
     /// Whether the file, or the folder it was to be written to, does not exist.
     pub fn is_missing(&self) -> bool {
         match self {
-            TokenError::Io { cause, .. } => cause.kind() == io::ErrorKind::NotFound,
-            TokenError::Malformed { .. } | TokenError::Random(_) => false,
+            TokenError::Io(_, _, cause) => cause.kind() == io::ErrorKind::NotFound,
+            TokenError::Malformed(_) | TokenError::Random(_) => false,
         }
     }
 }
@@ -292,17 +282,11 @@ fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
 }
 
 fn malformed(path: &Path) -> TokenError {
-    TokenError::Malformed {
-        path: path.to_owned(),
-    }
+    TokenError::Malformed(path.to_owned())
 }
 
 fn io_error<'p>(action: &'static str, path: &'p Path) -> impl Fn(io::Error) -> TokenError + 'p {
-    move |cause| TokenError::Io {
-        action,
-        path: path.to_owned(),
-        cause,
-    }
+    move |cause| TokenError::Io(action, path.to_owned(), cause)
 }
 
 #[cfg(test)]

@@ -5,62 +5,24 @@ pub mod slurm;
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
+pub use crate::folder::Engine;
 use crate::folder::{Collection, FolderError};
 use crate::harmless::harmless;
-
-/// How nodes are reached.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Engine {
-    /// By jobs of Slurm.
-    Slurm {
-        /// The partition.
-        partition: String,
-    },
-    /// By a playbook of Ansible.
-    Ansible {
-        /// Inventory, as `ansible-playbook -i` takes it.
-        inventory: PathBuf,
-    },
-}
-
-impl Engine {
-    /// Its name, for people.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Engine::Slurm { .. } => "Slurm",
-            Engine::Ansible { .. } => "Ansible",
-        }
-    }
-}
 
 /// Why an engine could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// A program is not installed here.
-    #[error("{program} is not installed on this machine: {install}")]
-    Missing {
-        /// The program.
-        program: String,
-        /// What to install.
-        install: &'static str,
-    },
+    #[error("{0} is not installed on this machine: {1}")]
+    Missing(String, &'static str),
     /// A program could not be started, or said no.
-    #[error("{program}: {cause}")]
-    Failed {
-        /// The program.
-        program: String,
-        /// What it said.
-        cause: String,
-    },
+    #[error("{0}: {1}")]
+    Failed(String, String),
     /// It knows no node that is meant.
     #[error("{0}")]
     NoNodes(String),
@@ -95,23 +57,17 @@ fn ask(words: &[&str], input: &str, install: &'static str) -> Result<String, Eng
     let output = child.wait_with_output().map_err(failed)?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(EngineError::Failed {
-            program: program.to_owned(),
-            cause: harmless(&String::from_utf8_lossy(&output.stderr)),
-        }),
+        false => {
+            let cause = harmless(&String::from_utf8_lossy(&output.stderr));
+            Err(EngineError::Failed(program.to_owned(), cause))
+        }
     }
 }
 
 fn could_not_start(program: &str, cause: &io::Error, install: &'static str) -> EngineError {
     match cause.kind() {
-        io::ErrorKind::NotFound => EngineError::Missing {
-            program: program.to_owned(),
-            install,
-        },
-        _ => EngineError::Failed {
-            program: program.to_owned(),
-            cause: cause.to_string(),
-        },
+        io::ErrorKind::NotFound => EngineError::Missing(program.to_owned(), install),
+        _ => EngineError::Failed(program.to_owned(), cause.to_string()),
     }
 }
 

@@ -51,7 +51,7 @@ pub fn partition(given: Option<&str>) -> Result<String, EngineError> {
     if let Some(name) = given {
         return Ok(name.to_owned());
     }
-    let listed = ask(&["sinfo", "--noheader", "--format=%P"], "", INSTALL)?;
+    let listed = answer(&["sinfo", "--noheader", "--format=%P"])?;
     default_of(&listed).map(str::to_owned).ok_or_else(|| {
         EngineError::NoNodes(
             "Slurm has no default partition; name one with --partition (`sinfo` lists them)"
@@ -82,7 +82,7 @@ pub fn nodes(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, N
         nodes.insert(name.clone(), node);
     }
     if let Some(list) = list {
-        let named = ask(&["scontrol", "show", "hostnames", list], "", INSTALL)?;
+        let named = answer(&["scontrol", "show", "hostnames", list])?;
         for name in named.lines() {
             let unknown = || Node::unreachable("Slurm has no such node, or not in this partition");
             nodes.entry(parsed(name)?).or_insert_with(unknown);
@@ -108,7 +108,7 @@ pub fn seen(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Se
     let mut words = vec!["sinfo", "--noheader", "--Node", &partition, format];
     words.extend(list.as_deref());
     let mut nodes = BTreeMap::new();
-    for line in ask(&words, "", INSTALL)?.lines() {
+    for line in answer(&words)?.lines() {
         let mut parts = line.splitn(5, '|');
         let [name, host, address, state, reason] =
             std::array::from_fn(|_| parts.next().unwrap_or_default());
@@ -120,6 +120,11 @@ pub fn seen(partition: &str, list: Option<&str>) -> Result<BTreeMap<NodeName, Se
         nodes.insert(parsed(name)?, seen);
     }
     Ok(nodes)
+}
+
+/// What one of Slurm's programs prints.
+fn answer(words: &[&str]) -> Result<String, EngineError> {
+    ask(words, "", INSTALL)
 }
 
 fn parsed(name: &str) -> Result<NodeName, EngineError> {
@@ -214,12 +219,37 @@ cp \"$scratch/run.json.gz\" \"$arriving.part\" && mv \"$arriving.part\" \"$arriv
 /// A job that has been submitted.
 pub(crate) struct Job {
     pub(crate) number: String,
-    pub(crate) submitted: Instant,
+    submitted: Instant,
     /// When it was first missing from the queue.
-    pub(crate) gone: Option<Instant>,
+    gone: Option<Instant>,
 }
 
 impl Job {
+    pub(crate) fn new(number: String) -> Self {
+        Self {
+            number,
+            submitted: Instant::now(),
+            gone: None,
+        }
+    }
+
+    /// Cancels it if it has waited for its nodes for longer than this, and returns why it is over.
+    pub(crate) fn cancel_late(
+        &self,
+        queued: &Queued,
+        wait: Option<Duration>,
+    ) -> Result<Option<String>, EngineError> {
+        let is_late = wait.is_some_and(|wait| self.submitted.elapsed() > wait);
+        if !queued.is_pending || !is_late {
+            return Ok(None);
+        }
+        cancel([&*self.number])?;
+        let why = &queued.reason;
+        Ok(Some(format!(
+            "its job did not start in time; Slurm says why: {why}"
+        )))
+    }
+
     /// Why nothing came of it, when it is no longer in the queue and printed what `said` gives;
     /// `None` while a document may still come.
     pub(crate) fn why_nothing(&mut self, said: impl FnOnce() -> String) -> Option<String> {
@@ -296,18 +326,13 @@ fn measure(
         for name in &names {
             let job = jobs.get_mut(name).expect("it is one of them");
             let is_over = match queue.get(&job.number) {
-                Some(queued) if queued.is_pending => {
-                    let is_late = wait.is_some_and(|wait| job.submitted.elapsed() > wait);
-                    if is_late {
-                        cancel([&*job.number])?;
-                        let reason = format!(
-                            "its job did not start in time; Slurm says why: {}",
-                            queued.reason
-                        );
+                Some(queued) if queued.is_pending => match job.cancel_late(queued, wait)? {
+                    Some(reason) => {
                         ended(folder, name, State::Waiting, &reason);
+                        true
                     }
-                    is_late
-                }
+                    None => false,
+                },
                 Some(_) => {
                     let node = folder.collection.nodes.get_mut(name);
                     node.expect("every job is a node's").state = State::Running;
@@ -383,14 +408,9 @@ fn submit(
                     .get_mut(&name)
                     .expect("it is one of them");
                 node.job = Some(number.clone());
-                let job = Job {
-                    number,
-                    submitted: Instant::now(),
-                    gone: None,
-                };
-                jobs.insert(name, job);
+                jobs.insert(name, Job::new(number));
             }
-            Err(EngineError::Failed { cause, .. }) => {
+            Err(EngineError::Failed(_, cause)) => {
                 ended(folder, &name, State::Failed, &format!("sbatch: {cause}"))
             }
             Err(error) => return Err(error),
@@ -407,20 +427,19 @@ pub(crate) fn submitted(words: &[String], script: &str) -> Result<String, Engine
     let number = number.trim().split(';').next().unwrap_or_default();
     match !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
         true => Ok(number.to_owned()),
-        false => Err(EngineError::Failed {
-            program: "sbatch".to_owned(),
-            cause: format!("it printed no job's number, but {:?}", harmless(number)),
-        }),
+        false => {
+            let cause = format!("it printed no job's number, but {:?}", harmless(number));
+            Err(EngineError::Failed("sbatch".to_owned(), cause))
+        }
     }
 }
 
-/// A job in the queue.
 pub(crate) struct Queued {
-    pub(crate) is_pending: bool,
+    is_pending: bool,
     /// The nodes that it asked for.
     node: String,
     /// Why it is not running.
-    pub(crate) reason: String,
+    reason: String,
 }
 
 /// Bears that looks at the queue fail for some time.
@@ -450,17 +469,8 @@ impl Patient {
 /// The jobs of a collection that have not ended, by number.
 pub(crate) fn queue(id: &str) -> Result<BTreeMap<String, Queued>, EngineError> {
     let name = format!("--name={}", job_name(id));
-    let text = ask(
-        &[
-            "squeue",
-            "--noheader",
-            "--me",
-            &name,
-            "--format=%i|%T|%n|%r",
-        ],
-        "",
-        INSTALL,
-    )?;
+    let format = "--format=%i|%T|%n|%r";
+    let text = answer(&["squeue", "--noheader", "--me", &name, format])?;
     let mut jobs = BTreeMap::new();
     for line in text.lines() {
         let mut parts = line.splitn(4, '|');
@@ -525,11 +535,7 @@ impl std::fmt::Display for End {
 
 /// How a job that has left the queue ended.
 fn end_of(number: &str) -> End {
-    let shown = ask(
-        &["scontrol", "--oneliner", "show", "job", number],
-        "",
-        INSTALL,
-    );
+    let shown = answer(&["scontrol", "--oneliner", "show", "job", number]);
     let text = shown.unwrap_or_default();
     let field = |key: &str| {
         let value = text
@@ -585,10 +591,10 @@ fn give_up_on_dead(
 }
 
 /// Cancels jobs; those that have ended meanwhile are no failure.
-pub(crate) fn cancel<'j>(numbers: impl IntoIterator<Item = &'j str>) -> Result<(), EngineError> {
+fn cancel<'j>(numbers: impl IntoIterator<Item = &'j str>) -> Result<(), EngineError> {
     let numbers: Vec<&str> = numbers.into_iter().collect();
     for some in numbers.chunks(CHUNK) {
-        ask(&[&["scancel", "--quiet"], some].concat(), "", INSTALL)?;
+        answer(&[&["scancel", "--quiet"], some].concat())?;
     }
     Ok(())
 }

@@ -13,11 +13,11 @@ pub use page::page;
 pub use text::text;
 
 use crate::baseline::{Baseline, CohortBaseline, ExpectedRow, VERSION};
+use crate::cohort::{Limited, limited};
 use crate::collection::{LeftOut, Silent};
 use crate::drift::{self, Drift};
 use crate::fleet::{Fleet, date};
 use crate::judge::{self, Judgement, Outlier, Untold, judge};
-use crate::limits::{Limited, limited};
 use crate::reasons::{Reason, Reasons};
 
 /// Facts of one machine that changed are told up to this many.

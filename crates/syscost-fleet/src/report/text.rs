@@ -9,8 +9,8 @@ use syscost_report::wrap::{hanging, together};
 use syscost_results::Better;
 
 use super::{ChangedFact, CohortLine, Report, Unlike, UnlikeRow, UntoldKind};
+use crate::cohort::Limited;
 use crate::judge::RATE;
-use crate::limits::Limited;
 use crate::reasons::Reason;
 
 /// The name of a machine.
@@ -33,71 +33,41 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
     out.list(&report.outliers, MAX_MACHINES, |out, unlike| {
         out.unlike(unlike, "others")
     });
-    if !report.changed.is_empty() {
-        out.heading(&format!(
-            "{} changed as the others did not, since measured before:",
-            count(report.changed.len(), "machine")
-        ));
-        out.list(&report.changed, MAX_MACHINES, |out, unlike| {
-            out.unlike(unlike, "had it changed as the others did")
-        });
-    }
-    if !report.changed_together.is_empty() {
-        out.heading(&format!(
-            "In {} the machines changed together:",
-            count(report.changed_together.len(), "row")
-        ));
-        out.list(&report.changed_together, MAX_LINES, |out, row| {
-            let of = change(row.change, row.low, row.high);
-            let worse = worse_or_better(row.worse);
-            out.line(
-                "  ",
-                &format!(
-                    "{} {of}, {worse}, the middle one of {} machines",
-                    row.row, row.machines
-                ),
-            );
-        });
-    }
-    if !report.limited.is_empty() {
-        out.heading(&format!("{LIMITED}:"));
-        out.list(&report.limited, MAX_LINES, |out, one| {
-            out.line("  ", &format!("{}: {}", one.machine, cpus(one)));
-        });
-    }
-    if !report.untold.is_empty() {
-        out.heading(&format!(
-            "Of {} nothing can be said:",
-            count(report.untold.len(), "machine")
-        ));
-        out.list(&report.untold, MAX_LINES, |out, one| {
-            out.line("  ", &format!("{}: cannot tell: {}", one.machine, one.why));
-        });
-    }
-    if !report.silent.is_empty() {
-        out.heading(&format!(
-            "{} gave no document:",
-            count(report.silent.len(), "node")
-        ));
-        out.list(&report.silent, MAX_LINES, |out, node| {
-            let reason = [node.state.word(), &*node.reason]
-                .into_iter()
-                .filter(|text| !text.is_empty());
-            out.line(
-                "  ",
-                &format!("{}: {}", node.node, reason.collect::<Vec<_>>().join(": ")),
-            );
-        });
-    }
-    if !report.left_out.is_empty() {
-        out.heading(&format!(
-            "{} left out:",
-            count(report.left_out.len(), "document")
-        ));
-        out.list(&report.left_out, MAX_LINES, |out, left| {
-            out.line("  ", &format!("{}: {}", left.what, left.why));
-        });
-    }
+    let head = |of| {
+        let machines = count(of, "machine");
+        format!("{machines} changed as the others did not, since measured before:")
+    };
+    out.section(&report.changed, head, MAX_MACHINES, |out, unlike| {
+        out.unlike(unlike, "had it changed as the others did")
+    });
+    let head = |of| format!("In {} the machines changed together:", count(of, "row"));
+    out.section(&report.changed_together, head, MAX_LINES, |out, row| {
+        let of = change(row.change, row.low, row.high);
+        let (name, worse) = (&row.row, worse_or_better(row.worse));
+        let machines = row.machines;
+        out.line(
+            "  ",
+            &format!("{name} {of}, {worse}, the middle one of {machines} machines"),
+        );
+    });
+    let head = |_| format!("{LIMITED}:");
+    out.section(&report.limited, head, MAX_LINES, |out, one| {
+        out.line("  ", &format!("{}: {}", one.machine, cpus(one)));
+    });
+    let head = |of| format!("Of {} nothing can be said:", count(of, "machine"));
+    out.section(&report.untold, head, MAX_LINES, |out, one| {
+        out.line("  ", &format!("{}: cannot tell: {}", one.machine, one.why));
+    });
+    let head = |of| format!("{} gave no document:", count(of, "node"));
+    out.section(&report.silent, head, MAX_LINES, |out, node| {
+        let reason = [node.state.word(), &*node.reason].into_iter();
+        let reason: Vec<&str> = reason.filter(|text| !text.is_empty()).collect();
+        out.line("  ", &format!("{}: {}", node.node, reason.join(": ")));
+    });
+    let head = |of| format!("{} left out:", count(of, "document"));
+    out.section(&report.left_out, head, MAX_LINES, |out, left| {
+        out.line("  ", &format!("{}: {}", left.what, left.why));
+    });
     out.heading("Held against each other:");
     out.list(&report.cohorts, MAX_LINES, |out, cohort| {
         out.line("  ", &in_words(cohort))
@@ -281,6 +251,20 @@ impl Text {
     fn heading(&mut self, text: &str) {
         self.out.push('\n');
         self.line("", text);
+    }
+
+    /// A list beneath its heading, which is made of its length; nothing if it is empty.
+    fn section<T>(
+        &mut self,
+        list: &[T],
+        heading: impl Fn(usize) -> String,
+        most: usize,
+        line: impl Fn(&mut Self, &T),
+    ) {
+        if !list.is_empty() {
+            self.heading(&heading(list.len()));
+            self.list(list, most, line);
+        }
     }
 
     /// The first lines of a list, and how many more there are.

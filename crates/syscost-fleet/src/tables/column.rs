@@ -181,12 +181,9 @@ impl TableReader {
         SerializedFileReader::try_from(path).map(Self)
     }
 
-    pub(super) fn groups(&self) -> usize {
-        self.0.num_row_groups()
-    }
-
-    pub(super) fn group(&self, index: usize) -> Result<Group<'_>, ParquetError> {
-        self.0.get_row_group(index).map(Group)
+    pub(super) fn groups(&self) -> impl Iterator<Item = Result<Group<'_>, ParquetError>> {
+        let indices = 0..self.0.num_row_groups();
+        indices.map(|index| self.0.get_row_group(index).map(Group))
     }
 }
 

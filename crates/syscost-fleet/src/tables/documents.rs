@@ -5,7 +5,7 @@ use std::path::Path;
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
 
-use super::column::TableReader;
+use super::column::{Group, TableReader};
 use super::{TablesError, files_of};
 
 /// Which documents are wanted.
@@ -27,14 +27,13 @@ pub fn documents<E: From<TablesError>>(
     mut give: impl FnMut(String, &[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     if files_of(tables, "documents", None)?.is_empty() {
-        let path = tables.to_owned();
-        return Err(TablesError::NoTables { path }.into());
+        return Err(TablesError::NoTables(tables.to_owned()).into());
     }
     for path in files_of(tables, "documents", wanted.date.as_deref())? {
         let unreadable = TablesError::table(&path);
         let file = TableReader::open(&path).map_err(&unreadable)?;
-        for index in 0..file.groups() {
-            let found = of_group(&file, index, wanted.hostname.as_deref());
+        for group in file.groups() {
+            let found = group.and_then(|group| of_group(&group, wanted.hostname.as_deref()));
             for (run, document) in found.map_err(&unreadable)? {
                 give(file_name(&run), document.data())?;
             }
@@ -45,11 +44,9 @@ pub fn documents<E: From<TablesError>>(
 
 /// The documents of a row group with the ids of their runs; of a group of other machines nothing is read but their names.
 fn of_group(
-    file: &TableReader,
-    index: usize,
+    group: &Group<'_>,
     hostname: Option<&str>,
 ) -> Result<Vec<(String, ByteArray)>, ParquetError> {
-    let group = file.group(index)?;
     let is_meant = |of: &Option<ByteArray>| {
         let is_it = |wanted: &str| of.as_ref().is_some_and(|of| of.data() == wanted.as_bytes());
         hostname.is_none_or(is_it)

@@ -41,21 +41,11 @@ pub enum LeftOut {
     #[error(transparent)]
     Unreadable(#[from] LoadError),
     /// Another document is of the same run.
-    #[error("{path}: its run is that of {other}; of one run only one document counts")]
-    Twice {
-        /// The document.
-        path: PathBuf,
-        /// The one that was imported.
-        other: PathBuf,
-    },
+    #[error("{0}: its run is that of {1}; of one run only one document counts")]
+    Twice(PathBuf, PathBuf),
     /// No table can hold its run.
-    #[error("{path}: {cause}")]
-    Unfit {
-        /// The document.
-        path: PathBuf,
-        /// Why not.
-        cause: ExportError,
-    },
+    #[error("{0}: {1}")]
+    Unfit(PathBuf, ExportError),
 }
 
 /// Adds the runs in these documents to the tables in a directory, which is made if it does not exist.
@@ -195,10 +185,10 @@ impl Import<'_> {
         let runs = known.entry(day.to_owned()).or_default();
         let key = (digest.id.clone(), digest.machine.hostname.clone());
         Ok(match runs.get(&key) {
-            Some(Some(other)) => Some(Outcome::LeftOut(LeftOut::Twice {
-                path: path.to_owned(),
-                other: other.clone(),
-            })),
+            Some(Some(other)) => {
+                let why = LeftOut::Twice(path.to_owned(), other.clone());
+                Some(Outcome::LeftOut(why))
+            }
             Some(None) => Some(Outcome::Known),
             None => {
                 runs.insert(key, Some(path.to_owned()));
@@ -217,8 +207,7 @@ enum Outcome {
 
 impl Outcome {
     fn unfit(path: &Path, cause: ExportError) -> Self {
-        let path = path.to_owned();
-        Outcome::LeftOut(LeftOut::Unfit { path, cause })
+        Outcome::LeftOut(LeftOut::Unfit(path.to_owned(), cause))
     }
 }
 
@@ -239,8 +228,8 @@ fn runs_of(tables: &Path, day: &str) -> Result<HashSet<Key>, TablesError> {
     for path in files_of(tables, "runs", Some(day))? {
         let mut read = || {
             let file = TableReader::open(&path)?;
-            for index in 0..file.groups() {
-                let group = file.group(index)?;
+            for group in file.groups() {
+                let group = group?;
                 let hosts = group.column::<ByteArrayType>("hostname")?;
                 let ids = group.column::<ByteArrayType>("run")?;
                 for (run, host) in ids.into_iter().zip(hosts) {

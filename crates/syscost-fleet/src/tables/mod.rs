@@ -47,57 +47,33 @@ pub enum TablesError {
     #[error("the tables cannot be written ({0}); report this as a defect of syscost")]
     Parquet(#[from] ParquetError),
     /// A file or directory cannot be read or written.
-    #[error("{path}: {cause}")]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        cause: io::Error,
-    },
+    #[error("{0}: {1}")]
+    File(PathBuf, io::Error),
     /// A file that is no table of ours.
-    #[error("{path}: {cause}; remove it, and import its documents again")]
-    Table {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        cause: ParquetError,
-    },
+    #[error("{0}: {1}; remove it, and import its documents again")]
+    Table(PathBuf, ParquetError),
     /// A directory without tables.
-    #[error("{path} has no tables of runs; make them: syscost fleet import DIR -o {path}")]
-    NoTables {
-        /// The directory.
-        path: PathBuf,
-    },
+    #[error("{0} has no tables of runs; make them: syscost fleet import DIR -o {0}")]
+    NoTables(PathBuf),
     /// The rows of a run do not follow each other.
     #[error(
-        "{path}: the rows of run {run} are in several places; sort the table by hostname and run, or import the documents again"
+        "{0}: the rows of run {1} are in several places; sort the table by hostname and run, or import the documents again"
     )]
-    Scattered {
-        /// The file.
-        path: PathBuf,
-        /// The run's id.
-        run: String,
-    },
+    Scattered(PathBuf, String),
     /// Another import writes into the tables.
-    #[error("{path}: another import is writing there; wait for its end")]
-    Busy {
-        /// The directory of the tables.
-        path: PathBuf,
-    },
+    #[error("{0}: another import is writing there; wait for its end")]
+    Busy(PathBuf),
 }
 
 impl TablesError {
     fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |cause| TablesError::File { path, cause }
+        move |cause| TablesError::File(path, cause)
     }
 
     fn table(path: &Path) -> impl Fn(ParquetError) -> Self + use<> {
         let path = path.to_owned();
-        move |cause| {
-            let path = path.clone();
-            TablesError::Table { path, cause }
-        }
+        move |cause| TablesError::Table(path.clone(), cause)
     }
 }
 

@@ -40,8 +40,7 @@ impl Stage {
         fs::create_dir_all(tables).map_err(TablesError::file(tables))?;
         let lock = File::open(tables).map_err(TablesError::file(tables))?;
         if let Err(fs::TryLockError::WouldBlock) = lock.try_lock() {
-            let path = tables.to_owned();
-            return Err(TablesError::Busy { path });
+            return Err(TablesError::Busy(tables.to_owned()));
         }
         let stage = Self {
             tables: tables.to_owned(),

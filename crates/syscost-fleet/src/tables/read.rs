@@ -37,8 +37,7 @@ pub fn read(
         days.extend(name.strip_prefix("date=").map(str::to_owned));
     }
     if days.is_empty() {
-        let path = tables.to_owned();
-        return Err(TablesError::NoTables { path });
+        return Err(TablesError::NoTables(tables.to_owned()));
     }
     let tables = tables.to_owned();
     let (sender, digests) = sync_channel(AHEAD);
@@ -111,8 +110,8 @@ fn runs_of(tables: &Path, day: &str) -> Result<Runs, TablesError> {
     for path in files_of(tables, "runs", Some(day))? {
         let mut read = || {
             let file = TableReader::open(&path)?;
-            for index in 0..file.groups() {
-                let found = runs::digests(&file.group(index)?)?.into_iter();
+            for group in file.groups() {
+                let found = runs::digests(&group?)?.into_iter();
                 all.extend(found.map(|digest| {
                     let key = (digest.id.clone(), digest.machine.hostname.clone());
                     (key, Some(digest))
@@ -135,8 +134,8 @@ fn send_file(path: &Path, runs: &mut Runs, sender: &Sender) -> Result<(), Ended>
     let file = TableReader::open(path).map_err(&unreadable)?;
     let mut id = None;
     let mut run: Option<Digest> = None;
-    for index in 0..file.groups() {
-        let group = file.group(index).map_err(&unreadable)?;
+    for group in file.groups() {
+        let group = group.map_err(&unreadable)?;
         for (of, row) in measurements::rows(&group).map_err(&unreadable)? {
             if id.as_ref() != Some(&of) {
                 send(run.take())?;
@@ -147,7 +146,7 @@ fn send_file(path: &Path, runs: &mut Runs, sender: &Sender) -> Result<(), Ended>
                 run = match runs.get_mut(&(name.to_owned(), host.to_owned())) {
                     Some(found) => {
                         let (path, run) = (path.to_owned(), name.to_owned());
-                        let gone = || TablesError::Scattered { path, run };
+                        let gone = || TablesError::Scattered(path, run);
                         Some(found.take().ok_or_else(gone)?)
                     }
                     None => None,

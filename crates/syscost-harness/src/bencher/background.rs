@@ -173,18 +173,20 @@ mod tests {
     use syscost_results::Verdict;
 
     use super::*;
+    use crate::bencher::tests::real::beside_busy_loops;
     use crate::expect::{Counter, at_most};
+
+    fn used(run_ns: u64, delay_ns: u64) -> TaskReading {
+        TaskReading {
+            run_ns: Some(run_ns),
+            delay_ns: Some(delay_ns),
+            ..TaskReading::default()
+        }
+    }
 
     #[test]
     fn others_ran_while_some_task_was_ready_and_none_ran() {
-        let of = |run_ns, delay_ns| {
-            let used = TaskReading {
-                run_ns: Some(run_ns),
-                delay_ns: Some(delay_ns),
-                ..TaskReading::default()
-            };
-            share(&used, 100.0)
-        };
+        let of = |run_ns, delay_ns| share(&used(run_ns, delay_ns), 100.0);
         assert_eq!(of(98, 90), Some(0.02), "of two that take turns");
         assert_eq!(of(10, 1), Some(0.01), "of tasks that sleep");
         assert_eq!(of(40, 140), Some(0.6), "beside a busy loop");
@@ -194,13 +196,7 @@ mod tests {
 
     #[test]
     fn a_slice_of_others_is_seen_in_the_stretch_that_has_it() {
-        let counted = |run_ns, delay_ns| {
-            Some(TaskReading {
-                run_ns: Some(run_ns),
-                delay_ns: Some(delay_ns),
-                ..TaskReading::default()
-            })
-        };
+        let counted = |run_ns, delay_ns| Some(used(run_ns, delay_ns));
         let passed = Duration::from_millis(4);
         let stretch = |before| Stretch {
             before,
@@ -236,23 +232,14 @@ mod tests {
 
     #[test]
     fn a_task_that_shares_its_cpu_has_background_tasks() {
-        use std::sync::atomic::AtomicBool;
         let cpu = syscost_sys::cpu::allowed().expect("some")[0];
-        let is_over = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let _ = syscost_sys::cpu::pin(cpu);
-                while !is_over.load(Relaxed) {
-                    std::hint::spin_loop();
-                }
-            });
-            let seen = scope.spawn(|| {
-                let _ = syscost_sys::cpu::pin(cpu);
-                (0..20).any(|_| is_there())
-            });
-            let seen = seen.join().expect("it only looks");
-            is_over.store(true, Relaxed);
-            assert!(seen || SchedStat::open().is_err());
+        let look = || {
+            let _ = pin(cpu);
+            (0..20).any(|_| is_there())
+        };
+        let seen = beside_busy_loops(&[cpu], || {
+            thread::scope(|scope| scope.spawn(look).join().expect("it only looks"))
         });
+        assert!(seen || SchedStat::open().is_err());
     }
 }

@@ -97,7 +97,6 @@ pub struct PreparedBody<P, F> {
     prepare: P,
     body: F,
     max_iterations: u64,
-    /// The result of the last preparation.
     prepared: Result<(), Failure>,
 }
 

@@ -64,7 +64,6 @@ where
     O: FnMut() -> Result<(), E>,
     E: Display,
 {
-    /// Runs another window and returns what each copy did in it.
     fn window(
         &mut self,
         core_probes: &mut Option<CoreProbes>,

@@ -28,18 +28,15 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// The mean frequency, in GHz.
     pub(super) fn ghz(&self) -> Option<f64> {
         (self.probes > 0).then(|| self.ghz / f64::from(self.probes))
     }
 
-    /// Whether every probe found the core ours.
     pub(super) fn is_undisturbed(&self) -> bool {
         !self.before && !self.after
     }
 }
 
-/// Takes probes of one core around what is timed on it.
 pub(super) struct CoreProbes {
     clock: Clock,
     probe: Probe,
@@ -197,7 +194,6 @@ impl CoreProbes {
         all
     }
 
-    /// Takes the probe right before something is timed.
     #[inline]
     pub(super) fn probe_before(&mut self) {
         let reading = self.probe_twice();
@@ -205,7 +201,6 @@ impl CoreProbes {
         self.ghz_before = self.ghz(reading);
     }
 
-    /// Takes the probe right after something was timed.
     #[inline]
     pub(super) fn probe_after(&mut self) {
         let reading = self.probe_twice();
@@ -221,7 +216,6 @@ impl CoreProbes {
         }
     }
 
-    /// Returns what was seen since the last call.
     pub(super) fn take_seen(&mut self) -> Seen {
         std::mem::take(&mut self.seen)
     }

@@ -82,7 +82,6 @@ impl Placed {
     }
 }
 
-/// What the kernel counted, for one task or several.
 #[derive(Default)]
 pub(super) struct Counted {
     minor_faults: u64,
@@ -92,7 +91,6 @@ pub(super) struct Counted {
     migrations: Option<u64>,
     /// Time that the tasks ran, in ns.
     run_ns: Option<u64>,
-    /// Where the tasks ran.
     placed: Placed,
     /// Others' share of the CPU time at most, where the tasks had no separate CPUs and the kernel
     /// reports it.
@@ -133,7 +131,6 @@ impl From<TaskReading> for Counted {
 }
 
 impl Counted {
-    /// Sets where the tasks were placed.
     pub(super) fn placed(self, placed: Placed) -> Self {
         Self { placed, ..self }
     }
@@ -304,13 +301,11 @@ pub(super) fn sum(each: &[TaskReading]) -> TaskReading {
     sum.unwrap_or_default()
 }
 
-/// The usage since `before`.
 pub(super) fn since(before: Result<Usage, Unsupported>) -> Result<Usage, Unsupported> {
     let now = Usage::thread()?;
     Ok(now - before?)
 }
 
-/// The sum of two usages.
 pub(super) fn plus(a: Usage, b: Usage) -> Usage {
     Usage {
         minor_faults: a.minor_faults + b.minor_faults,

@@ -60,7 +60,6 @@ impl Progress {
         begun_shared + self.ended_shared == number && 2 * begun_shared >= number
     }
 
-    /// Whether the samples suffice.
     fn is_enough(&self, wanted: usize) -> bool {
         // When the frequency changes, times differ and cycles do not, or the other way round.
         let agree = |share: f64| {
@@ -230,7 +229,6 @@ impl Plan<'_> {
         }
     }
 
-    /// Takes a probe right before something is timed.
     #[inline]
     pub(super) fn probe_before(&mut self) {
         if let Some(core_probes) = &mut self.core_probes {
@@ -238,7 +236,6 @@ impl Plan<'_> {
         }
     }
 
-    /// Takes a probe right after it.
     #[inline]
     pub(super) fn probe_after(&mut self) {
         if let Some(core_probes) = &mut self.core_probes {

@@ -4,7 +4,6 @@ use hdrhistogram::Histogram;
 
 use super::{Bencher, Over};
 
-/// Their times.
 pub(super) struct Singles {
     /// In tenths of a nanosecond.
     times: Histogram<u64>,

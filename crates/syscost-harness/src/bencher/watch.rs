@@ -29,7 +29,6 @@ impl Watch {
         }
     }
 
-    /// What happened since the last look.
     pub(super) fn look(&mut self) -> Option<Cause> {
         if self.is_team {
             return None;

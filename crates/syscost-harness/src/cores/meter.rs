@@ -6,25 +6,22 @@
 //! find the core ours is an unbiased estimate of the share of time, and binomial, so that Wilson's
 //! interval holds for it.
 
-mod window;
-
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
+use syscost_results::run::Noise;
 use syscost_results::stats::proportion::wilson;
 use syscost_sys::clock::Clock;
-use syscost_sys::core_probe::Probe;
-use syscost_sys::counters::cpu_times_of_all;
+use syscost_sys::core_probe::{LongChain, Probe};
+use syscost_sys::counters::{CpuTimes, cpu_times_of_all};
 use syscost_sys::cpu;
 
 use super::moment::arrive;
 use super::{Cores, Heard};
-pub use window::WINDOW;
-use window::Window;
 
 /// How much of one core this process may use, over all CPUs. Less than the promised thousandth,
 /// since what it used is known only afterwards.
@@ -36,7 +33,6 @@ const MAX_RATE: f64 = 10.0;
 /// Probes a second over all CPUs until it is known what one costs.
 const FIRST_RATE: f64 = 2.0;
 
-/// A thread's stack, in bytes.
 const STACK_BYTES: usize = 128 << 10;
 
 /// What was found about one core, over the window.
@@ -132,7 +128,6 @@ impl CoreMeter {
         })
     }
 
-    /// Takes probes of one core until the end.
     fn listen(&self, number: u32, window: &Mutex<Window>) {
         let mut random = fastrand::Rng::new();
         loop {
@@ -209,6 +204,58 @@ impl CoreMeter {
     }
 }
 
+/// How far back figures reach: long enough for some hundred probes of each CPU of a small machine,
+/// short enough to see a neighbour come and go.
+pub const WINDOW: Duration = Duration::from_secs(300);
+
+/// The probes of one CPU, and the uses of its time, oldest first.
+#[derive(Debug, Default)]
+struct Window {
+    probes: VecDeque<(Instant, LongChain)>,
+    times: VecDeque<(Instant, CpuTimes)>,
+}
+
+impl Window {
+    fn add(&mut self, when: Instant, probe: LongChain) {
+        self.probes.push_back((when, probe));
+    }
+
+    fn add_times(&mut self, when: Instant, times: CpuTimes) {
+        self.times.push_back((when, times));
+    }
+
+    fn forget_before(&mut self, now: Instant) {
+        let is_old = |when: Instant| now.duration_since(when) > WINDOW;
+        while self.probes.front().is_some_and(|(when, _)| is_old(*when)) {
+            self.probes.pop_front();
+        }
+        while self.times.front().is_some_and(|(when, _)| is_old(*when)) {
+            self.times.pop_front();
+        }
+    }
+
+    /// Share of the window in which the hypervisor gave the CPU to another machine, 0 to 1; `None`
+    /// before two readings.
+    fn steal(&self) -> Option<f64> {
+        let ((from, first), (to, last)) = self.times.front().zip(self.times.back())?;
+        (from < to).then(|| (*last - *first).steal_share())
+    }
+
+    /// The probes, as what listening to this CPU showed.
+    fn heard(&self, cpu: u32, probe: Probe) -> Heard {
+        let probes = || self.probes.iter().map(|(_, probe)| *probe);
+        Heard {
+            noise: Noise {
+                cpu,
+                ..Noise::default()
+            },
+            readings: probes().map(|probe| probe.around[0]).collect(),
+            long_chains: probes().collect(),
+            probe,
+        }
+    }
+}
+
 /// CPU time that this process has used, in seconds.
 fn cpu_seconds() -> f64 {
     let used = clock_gettime(ClockId::ProcessCPUTime);
@@ -222,7 +269,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::core_probe::{LongChain, ProbeReading};
+    use syscost_sys::core_probe::ProbeReading;
 
     use super::*;
 
@@ -293,5 +340,42 @@ mod tests {
         );
         let taken = meter.taken.load(Ordering::Relaxed);
         assert!(taken >= states.iter().map(|state| state.probes).sum());
+    }
+
+    #[test]
+    fn what_is_older_is_forgotten() {
+        let mut window = Window::default();
+        let begun = Instant::now();
+        let reading = |throughput| ProbeReading {
+            throughput,
+            chain: 1000,
+        };
+        for second in 0..400 {
+            let when = begun + Duration::from_secs(second);
+            let around = [reading(second as u32), reading(0)];
+            window.add(when, LongChain { around, ticks: 1 });
+            let times = CpuTimes {
+                // The hypervisor takes the second half of each second, at first.
+                idle: if second < 200 {
+                    50 * second
+                } else {
+                    100 * second - 10_000
+                },
+                steal: if second < 200 { 50 * second } else { 10_000 },
+                ..CpuTimes::default()
+            };
+            window.add_times(when, times);
+        }
+        window.forget_before(begun + Duration::from_secs(400));
+        let heard = window.heard(3, Probe::new(Clock::system(), 1));
+        assert_eq!(heard.noise.cpu, 3);
+        assert_eq!(heard.readings.len(), 300);
+        assert_eq!(heard.readings[0], reading(100));
+        // 99 or 100 of 299 seconds at half.
+        let steal = window.steal().expect("two readings");
+        assert!((steal - 50.0 / 299.0).abs() < 0.002, "{steal}");
+        window.forget_before(begun + Duration::from_secs(1000));
+        assert_eq!(window.steal(), None);
+        assert!(window.heard(3, heard.probe).readings.is_empty());
     }
 }

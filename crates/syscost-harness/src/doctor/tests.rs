@@ -239,3 +239,12 @@ fn a_cpu_that_comes_to_measure_later_has_its_warning_too() {
     let messages: Vec<&str> = warnings.iter().map(|one| &one.message[..17]).collect();
     assert_eq!(messages, ["CPU 1 lost 41.0 %", "CPU 0 lost 40.0 %"]);
 }
+
+#[test]
+fn what_makes_numbers_wrong_comes_first_and_what_is_known_last() {
+    let codes = ["hypervisor", "far_end", "load", "noise", "clock"];
+    let mut warnings = codes.map(|code| warning(code, String::new(), ""));
+    worst_first(&mut warnings);
+    let sorted = warnings.map(|warning| warning.code);
+    assert_eq!(sorted, ["clock", "load", "noise", "far_end", "hypervisor"]);
+}

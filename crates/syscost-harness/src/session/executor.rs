@@ -111,7 +111,6 @@ pub(super) struct Executor<'a> {
 }
 
 impl<'a> Executor<'a> {
-    /// An executor of each run's workers on these CPUs.
     pub(super) fn new(
         launchers: Vec<Launcher<'a>>,
         interrupted: &'a AtomicBool,
@@ -135,7 +134,6 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Whether Ctrl-C arrived.
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }

@@ -18,12 +18,10 @@ const MIN_ROUNDS: usize = 4;
 /// without its charger, a damaged file) would be a figure that nothing here could show.
 const MAX_DISTANCE: f64 = 1.25;
 
-/// The frequencies of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frequencies {
     /// The one at which costs are given, in GHz.
     usual: Option<f64>,
-    /// Whether that is the machine's usual one.
     is_of_machine: bool,
     /// Median over the rows, by round and CPU.
     by_round: BTreeMap<(u32, u32), f64>,
@@ -55,7 +53,6 @@ impl Frequencies {
         }
     }
 
-    /// The usual one, in GHz.
     pub(super) fn usual(&self) -> Option<f64> {
         self.usual
     }

@@ -168,15 +168,8 @@ fn yes() -> bool {
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file cannot be created, read or written.
-    #[error("{action} the journal {path}: {cause}; set XDG_DATA_HOME to choose another place")]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
+    #[error("{0} the journal {1}: {2}; set XDG_DATA_HOME to choose another place")]
+    Io(&'static str, PathBuf, io::Error),
     /// There is no such journal.
     #[error(
         "there is no journal {0}: one is removed when its run is complete; `syscost history` lists the runs that were kept"
@@ -186,15 +179,8 @@ pub enum JournalError {
     #[error("the journal {0} belongs to a run that is still going on; wait for it or end it first")]
     Busy(PathBuf),
     /// It is not a journal, or of another version.
-    #[error(
-        "{path} is not a journal this version can resume: {cause}; measure anew with `syscost run`"
-    )]
-    Unusable {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        cause: String,
-    },
+    #[error("{0} is not a journal this version can resume: {1}; measure anew with `syscost run`")]
+    Unusable(PathBuf, String),
 }
 
 /// An open journal.
@@ -252,10 +238,7 @@ impl Journal {
             file,
         };
         journal.lock()?;
-        let unusable = |cause: String| JournalError::Unusable {
-            path: path.to_owned(),
-            cause,
-        };
+        let unusable = |cause: String| JournalError::Unusable(path.to_owned(), cause);
         let facts = journal.file.metadata().map_err(&failed)?;
         if !facts.is_file() {
             return Err(unusable("it is no regular file".to_owned()));
@@ -354,11 +337,7 @@ pub fn read(bytes: &[u8]) -> Result<(Header, Vec<Record>), String> {
 }
 
 fn io_error<'p>(action: &'static str, path: &'p Path) -> impl Fn(io::Error) -> JournalError + 'p {
-    move |cause| JournalError::Io {
-        action,
-        path: path.to_owned(),
-        cause,
-    }
+    move |cause| JournalError::Io(action, path.to_owned(), cause)
 }
 
 /// Whether a living process has locked this journal.

@@ -78,7 +78,6 @@ impl KeptFile {
         Self { path: None, ..self }
     }
 
-    /// What is kept of a row.
     pub(super) fn of(&self, state: &RowState) -> Option<&KeptRuns> {
         self.before.rows.get(&self.row_key(state))
     }

@@ -52,7 +52,6 @@ impl Ledger {
         }
     }
 
-    /// Path of its journal, if it has one.
     pub(super) fn journal_path(&self) -> Option<&Path> {
         self.journal.as_ref().map(Journal::path)
     }
@@ -117,7 +116,6 @@ impl Ledger {
         median(&self.beside_s).unwrap_or(0.0)
     }
 
-    /// All rounds of all rows.
     pub(super) fn rounds(&self) -> impl Iterator<Item = &RoundSamples> + Clone {
         self.rows.iter().flat_map(|row| &row.rounds)
     }
@@ -132,7 +130,6 @@ impl Ledger {
         }
     }
 
-    /// The frequencies of the samples so far.
     fn frequencies(&self) -> Frequencies {
         Frequencies::of(self.kept.before.usual_ghz, self.common_ghz, self.rounds())
     }

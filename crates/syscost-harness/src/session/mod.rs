@@ -238,12 +238,10 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         rows.for_each(RowState::doubt);
     }
 
-    /// All rows of all runs.
     fn rows(&self) -> impl Iterator<Item = &RowState> {
         self.ledgers.iter().flat_map(|ledger| &ledger.rows)
     }
 
-    /// The row with this index of each run.
     fn each(&mut self, index: usize) -> impl Iterator<Item = &mut RowState> {
         self.ledgers
             .iter_mut()

@@ -68,18 +68,12 @@ impl<'a> Session<'a> {
         observer.event(Event::Preparing("reading the journal"));
         let (journal, mut header, recorded) = Journal::open(path)?;
         if header.studies != options.study_ids() {
-            return Err(SessionError::Command {
-                path: path.to_owned(),
-                command: header.command(),
-            });
+            return Err(SessionError::Command(path.to_owned(), header.command()));
         }
         let mut options = options.clone();
         options.here.targets = header.targets.clone();
         options.here.programs = programs::resumed(&header.programs, &options.here.programs);
-        let foreign = |cause: String| SessionError::Foreign {
-            path: path.to_owned(),
-            cause,
-        };
+        let foreign = |cause: String| SessionError::Foreign(path.to_owned(), cause);
         if let Some(difference) = difference(&header, options.version) {
             return Err(foreign(difference));
         }

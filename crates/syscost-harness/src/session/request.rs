@@ -131,27 +131,12 @@ pub enum SessionError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// A requested CPU cannot be used.
-    #[error("CPU {cpu} cannot be used: {reason}; `syscost doctor` lists the allowed ones")]
-    Cpu {
-        /// Its number.
-        cpu: u32,
-        /// Why not.
-        reason: String,
-    },
+    #[error("CPU {0} cannot be used: {1}; `syscost doctor` lists the allowed ones")]
+    Cpu(u32, String),
     /// It was begun by another command, `run` or `study run`, or with other studies.
-    #[error("{path} is continued by the command that began it: {command} --resume {path}")]
-    Command {
-        /// The journal.
-        path: PathBuf,
-        /// That command.
-        command: String,
-    },
+    #[error("{0} is continued by the command that began it: {1} --resume {0}")]
+    Command(PathBuf, String),
     /// The journal comes from another version or machine.
-    #[error("cannot resume {path}: {cause}; measure anew with `syscost run`")]
-    Foreign {
-        /// The journal.
-        path: PathBuf,
-        /// What differs.
-        cause: String,
-    },
+    #[error("cannot resume {0}: {1}; measure anew with `syscost run`")]
+    Foreign(PathBuf, String),
 }

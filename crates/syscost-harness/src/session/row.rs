@@ -30,7 +30,6 @@ const PATIENT_ROUNDS: usize = 3;
 /// The share of a run's time that a row takes, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Takes {
-    /// Time of its evidence pass.
     pub(super) evidence_s: f64,
     /// Time of its last timed pass, without waiting for an undisturbed core; 0 if there was none
     /// yet.
@@ -38,11 +37,9 @@ pub(super) struct Takes {
     /// Time of its longest pass so far: cases reuse memory, and the one that comes first pays for
     /// it.
     pub(super) longest_s: f64,
-    /// Time spent waiting.
     pub(super) waited_s: f64,
 }
 
-/// The state of one row.
 pub(super) struct RowState {
     pub(super) row: Row,
     pub(super) target_half_width: f64,
@@ -66,7 +63,6 @@ pub(super) struct RowState {
     timed: Vec<Findings>,
     /// How many rounds postponed it because no core was ours.
     pub(super) deferred: u32,
-    /// The time that it takes of the run.
     pub(super) takes: Takes,
 }
 

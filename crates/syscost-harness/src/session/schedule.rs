@@ -27,7 +27,6 @@ use crate::worker::JobCase;
 /// Rows are deferred only where at least this share of the rounds counts.
 const OFTEN_OURS: f64 = 0.25;
 
-/// How a run, or several in turn, are measured.
 pub(super) struct Schedule {
     pub(super) profile: Profile,
     pub(super) budget: Budget,
@@ -136,7 +135,6 @@ impl Schedule {
         }
     }
 
-    /// Sets the pace of the next round.
     pub(super) fn set_pace(&mut self, standing: &Standing<'_>) {
         self.pace = self.pace.after(standing);
     }

@@ -44,9 +44,7 @@ pub(super) enum Heard {
     Lost(String),
     /// Nothing until the time was up.
     Silence,
-    /// Ctrl-C.
     Interrupt,
-    /// The end of its output.
     End,
 }
 

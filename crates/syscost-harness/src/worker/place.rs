@@ -21,7 +21,6 @@ const FREE: f64 = 0.9;
 
 /// The place where a case is measured.
 pub(super) struct Place {
-    /// The CPU.
     pub(super) cpu: u32,
     /// Whether its core was ours a moment ago, as far as is known.
     pub(super) is_free: bool,
@@ -90,7 +89,6 @@ pub(super) struct Queue {
 /// A case that is still to be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waiting {
-    /// Its index in the job.
     pub(super) index: usize,
     /// Whether it was already postponed once.
     was_put_off: bool,
@@ -120,7 +118,6 @@ impl Queue {
         }
     }
 
-    /// The next case.
     pub(super) fn next(&mut self) -> Option<Waiting> {
         self.cases.pop_front()
     }

@@ -57,34 +57,19 @@ pub struct About {
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// It cannot be started.
-    #[error("cannot start {binary}: {cause}; give the file of a syscost binary")]
-    Start {
-        /// Path of the program.
-        binary: PathBuf,
-        /// Why not.
-        cause: io::Error,
-    },
+    #[error("cannot start {0}: {1}; give the file of a syscost binary")]
+    Start(PathBuf, io::Error),
     /// It does not print what it is.
     #[error(
-        "{binary} does not answer as syscost does; give the file of a syscost binary from version 0.1 on"
+        "{0} does not answer as syscost does; give the file of a syscost binary from version 0.1 on"
     )]
-    Stranger {
-        /// Path of the program.
-        binary: PathBuf,
-    },
-    /// It would misunderstand its jobs.
+    Stranger(PathBuf),
+    /// It would misunderstand its jobs: its version, and that of its protocol.
     #[error(
-        "the workers of {binary} (syscost {version}) speak version {protocol}, this program {PROTOCOL}; measure each by \
+        "the workers of {0} (syscost {1}) speak version {2}, this program {PROTOCOL}; measure each by \
          itself and use `syscost compare`"
     )]
-    Protocol {
-        /// Path of the program.
-        binary: PathBuf,
-        /// Its version.
-        version: String,
-        /// Version of its protocol.
-        protocol: u32,
-    },
+    Protocol(PathBuf, String, u32),
 }
 
 impl About {
@@ -124,11 +109,8 @@ impl Program {
     pub fn other(binary: &Path) -> Result<Self, ProgramError> {
         let about = ask(binary)?;
         if about.protocol != PROTOCOL {
-            return Err(ProgramError::Protocol {
-                binary: binary.to_owned(),
-                version: about.version,
-                protocol: about.protocol,
-            });
+            let (version, protocol) = (about.version, about.protocol);
+            return Err(ProgramError::Protocol(binary.to_owned(), version, protocol));
         }
         Ok(Self {
             binary: binary.to_owned(),
@@ -146,10 +128,7 @@ impl Program {
 }
 
 fn ask(binary: &Path) -> Result<About, ProgramError> {
-    let start = |cause| ProgramError::Start {
-        binary: binary.to_owned(),
-        cause,
-    };
+    let start = |cause| ProgramError::Start(binary.to_owned(), cause);
     let mut child = Command::new(binary)
         .args([ARGUMENT, ABOUT])
         .stdin(Stdio::null())
@@ -174,9 +153,7 @@ fn ask(binary: &Path) -> Result<About, ProgramError> {
     // A program that has not ended by now is not syscost; both calls fail only if it has.
     let _ = child.kill();
     let _ = child.wait();
-    serde_json::from_slice(&answer).map_err(|_| ProgramError::Stranger {
-        binary: binary.to_owned(),
-    })
+    serde_json::from_slice(&answer).map_err(|_| ProgramError::Stranger(binary.to_owned()))
 }
 
 #[cfg(test)]

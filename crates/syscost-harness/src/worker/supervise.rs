@@ -32,21 +32,11 @@ pub struct Interrupted;
 #[derive(Debug, thiserror::Error)]
 enum WorkerError {
     /// The process could not be started.
-    #[error("starting a worker process from {binary}: {cause}")]
-    Start {
-        /// The binary that was executed.
-        binary: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
+    #[error("starting a worker process from {0}: {1}")]
+    Start(PathBuf, io::Error),
     /// It ended before it had read its job.
-    #[error("a worker ended before it could begin ({status}): {stderr}")]
-    NoBegin {
-        /// How it ended.
-        status: ExitStatus,
-        /// Its standard error.
-        stderr: String,
-    },
+    #[error("a worker ended before it could begin ({0}): {1}")]
+    NoBegin(ExitStatus, String),
     /// Ctrl-C.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
@@ -130,11 +120,8 @@ impl<'a> Launcher<'a> {
             return Err(Interrupted.into());
         }
         let begun = Instant::now();
-        let mut worker =
-            Worker::start(&self.program, job, padding).map_err(|cause| WorkerError::Start {
-                binary: self.program.binary.clone(),
-                cause,
-            })?;
+        let mut worker = Worker::start(&self.program, job, padding)
+            .map_err(|cause| WorkerError::Start(self.program.binary.clone(), cause))?;
         let mut outcome = Outcome {
             results: vec![None; job.cases.len()],
             started_in: Duration::ZERO,
@@ -172,7 +159,7 @@ impl<'a> Launcher<'a> {
                     let (status, stderr) = worker.ending();
                     if outcome.started_in.is_zero() {
                         let stderr = stderr.trim().to_owned();
-                        return Err(WorkerError::NoBegin { status, stderr });
+                        return Err(WorkerError::NoBegin(status, stderr));
                     }
                     break describe_end(status, &stderr);
                 }

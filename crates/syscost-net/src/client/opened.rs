@@ -46,11 +46,7 @@ impl Opened {
         const WHAT: &str = "connecting to a service";
         let mut stream = socket::connect(self.address, tcp, self.timeout).map_err(|error| {
             match error.operation {
-                "connect" => ClientError::Unreachable {
-                    peer: self.address,
-                    what: WHAT,
-                    cause: error.cause,
-                },
+                "connect" => ClientError::Unreachable(self.address, WHAT, error.cause),
                 _ => self.socket(error),
             }
         })?;
@@ -63,11 +59,10 @@ impl Opened {
             .map_err(|cause| ClientError::lost(self.address, self.timeout, cause, WHAT))?;
         match shown == self.cookie {
             true => Ok(stream),
-            false => Err(ClientError::Stranger {
-                peer: self.address,
-                what: WHAT,
-                cause: "it shows another cookie".to_owned(),
-            }),
+            false => {
+                let cause = "it shows another cookie".to_owned();
+                Err(ClientError::Stranger(self.address, WHAT, cause))
+            }
         }
     }
 
@@ -126,9 +121,6 @@ impl Opened {
     }
 
     fn socket(&self, cause: SystemError) -> ClientError {
-        ClientError::Socket {
-            peer: self.address,
-            cause,
-        }
+        ClientError::Socket(self.address, cause)
     }
 }

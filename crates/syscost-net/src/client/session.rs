@@ -38,13 +38,8 @@ impl Session {
         timeout: Duration,
     ) -> Result<Session, ClientError> {
         const WHAT: &str = "beginning a session";
-        let stream = socket::connect(peer, &Tcp::nodelay(), timeout).map_err(|error| {
-            ClientError::Unreachable {
-                peer,
-                what: "connecting",
-                cause: error.cause,
-            }
-        })?;
+        let stream = socket::connect(peer, &Tcp::nodelay(), timeout)
+            .map_err(|error| ClientError::Unreachable(peer, "connecting", error.cause))?;
         let mut link = Link {
             stream,
             peer,
@@ -62,7 +57,7 @@ impl Session {
         link.say(&Answer { proof }, WHAT)?;
         let welcome: Welcome = link.hear(MAX_WELCOME, WHAT)?;
         if !token.verify(Role::Server, &nonces, &welcome.proof) {
-            return Err(ClientError::Impostor { peer });
+            return Err(ClientError::Impostor(peer));
         }
         let mut facts = welcome.facts;
         escape(&mut facts);
@@ -170,17 +165,10 @@ impl Session {
     fn unexpected(&self, reply: &Reply, what: &'static str) -> ClientError {
         let peer = self.link.peer;
         match reply {
-            Reply::Failed(why) => ClientError::Failed {
-                peer,
-                what,
-                why: wire::printable(why),
-            },
+            Reply::Failed(why) => ClientError::Failed(peer, what, wire::printable(why)),
             Reply::Opened(_) | Reply::Reading(_) | Reply::Core(_) | Reply::Account(_) => {
-                ClientError::Stranger {
-                    peer,
-                    what,
-                    cause: "the reply does not match the request".to_owned(),
-                }
+                let cause = "the reply does not match the request".to_owned();
+                ClientError::Stranger(peer, what, cause)
             }
         }
     }
@@ -239,11 +227,7 @@ impl Link {
         let spoken = wire::decode(&line);
         let Spoken { syscost } = spoken.map_err(|error| self.strange(&error, what))?;
         if syscost != wire::VERSION {
-            return Err(ClientError::Version {
-                peer: self.peer,
-                theirs: syscost,
-                ours: wire::VERSION,
-            });
+            return Err(ClientError::Version(self.peer, syscost, wire::VERSION));
         }
         self.decode(&line, what)
     }
@@ -254,11 +238,8 @@ impl Link {
         what: &'static str,
     ) -> Result<T, ClientError> {
         if let Ok(Refused { refused, .. }) = wire::decode(line) {
-            return Err(ClientError::Refused {
-                peer: self.peer,
-                what,
-                why: wire::printable(&refused),
-            });
+            let why = wire::printable(&refused);
+            return Err(ClientError::Refused(self.peer, what, why));
         }
         wire::decode(line).map_err(|error| self.strange(&error, what))
     }
@@ -293,34 +274,11 @@ impl Link {
     }
 
     fn strange(&self, error: &wire::WireError, what: &'static str) -> ClientError {
-        ClientError::Stranger {
-            peer: self.peer,
-            what,
-            cause: error.to_string(),
-        }
+        ClientError::Stranger(self.peer, what, error.to_string())
     }
 
     fn lost(&self, cause: io::Error, what: &'static str) -> ClientError {
         ClientError::lost(self.peer, self.timeout, cause, what)
-    }
-}
-
-impl ClientError {
-    /// The error for a socket that failed, or timed out after this long.
-    pub(super) fn lost(
-        peer: SocketAddr,
-        timeout: Duration,
-        cause: io::Error,
-        what: &'static str,
-    ) -> ClientError {
-        match cause.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => ClientError::Silent {
-                peer,
-                what,
-                seconds: timeout.as_secs_f64(),
-            },
-            _ => ClientError::Gone { peer, what, cause },
-        }
     }
 }
 

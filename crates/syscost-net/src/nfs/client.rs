@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use nfs3_client::nfs3_types::nfs3::{
     CREATE3args, FSINFO3args, GETATTR3args, LOOKUP3args, MKDIR3args, Nfs3Option, Nfs3Result,
     READ3args, READDIR3args, REMOVE3args, RMDIR3args, WRITE3args, cookieverf3, createhow3,
-    diropargs3, fattr3, filename3, ftype3, nfs_fh3, nfsstat3, sattr3, stable_how,
+    diropargs3, fattr3, filename3, nfs_fh3, nfsstat3, sattr3, stable_how,
 };
 use nfs3_client::nfs3_types::rpc::opaque_auth;
 use nfs3_client::nfs3_types::xdr_codec::Opaque;
 use nfs3_client::{Nfs3Client, RpcError};
 
-use super::error::NfsError;
+use super::NfsError;
 use super::export::{Export, NFS_PORT};
 use super::mount;
 use super::wire::{Traffic, Watch, Wire, at_once};
@@ -37,8 +37,6 @@ pub struct Attributes {
     pub id: u64,
     /// Its size, in bytes.
     pub bytes: u64,
-    /// Whether it is a directory.
-    pub is_directory: bool,
     /// Time of its last modification (mtime), by the server's clock, in s since 1970.
     pub modified_s: u32,
 }
@@ -48,7 +46,6 @@ impl From<&fattr3> for Attributes {
         Self {
             id: attributes.fileid,
             bytes: attributes.size,
-            is_directory: attributes.type_ == ftype3::NF3DIR,
             modified_s: attributes.mtime.seconds,
         }
     }
@@ -96,10 +93,9 @@ impl Client {
     /// Those of [`NfsError`].
     pub fn mount(export: &Export) -> Result<Client, NfsError> {
         let unlocated = SocketAddr::from(([0, 0, 0, 0], NFS_PORT));
-        let (server, mount_server) = export.addresses().ok_or(NfsError::Unreachable {
-            server: unlocated,
-            what: "mounting",
-            cause: io::Error::other(format!("{export} is not located")),
+        let (server, mount_server) = export.addresses().ok_or_else(|| {
+            let cause = io::Error::other(format!("{export} is not located"));
+            NfsError::Unreachable(unlocated, "mounting", cause)
         })?;
         let root = mount::root_of(mount_server, &export.path)?;
         let (wire, watch) = mount::connect(server, "connecting to NFS")?;
@@ -351,25 +347,18 @@ impl Client {
         let server = self.server;
         match result {
             Ok(Nfs3Result::Ok(done)) => Ok(done),
-            Ok(Nfs3Result::Err((status, _))) => Err(NfsError::Refused {
-                server,
-                what,
-                status: explained(status),
-            }),
+            Ok(Nfs3Result::Err((status, _))) => {
+                Err(NfsError::Refused(server, what, explained(status)))
+            }
             Err(error) => Err(NfsError::of(server, what, error)),
         }
     }
 
     fn odd(&self, what: &'static str, cause: String) -> NfsError {
-        NfsError::Stranger {
-            server: self.server,
-            what,
-            cause,
-        }
+        NfsError::Stranger(self.server, what, cause)
     }
 }
 
-/// A name in a directory.
 fn place<'n>(directory: &Handle, name: &'n str) -> diropargs3<'n> {
     diropargs3 {
         dir: directory.clone(),

@@ -11,7 +11,6 @@ use crate::address::Endpoint;
 /// The default port of NFS.
 pub const NFS_PORT: u16 = 2049;
 
-/// The scheme of the URL.
 const SCHEME: &str = "nfs://";
 
 /// Maximum length of a path in the MOUNT protocol, in bytes (MNTPATHLEN of RFC 1813).

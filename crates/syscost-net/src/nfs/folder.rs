@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use super::NfsError;
 use super::client::{Client, Handle};
-use super::error::NfsError;
 use super::owner::Owner;
 
 /// Name of the file in a folder.

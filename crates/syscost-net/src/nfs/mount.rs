@@ -11,8 +11,7 @@ use nfs3_client::{MountClient, MountError, PortmapError, PortmapperClient, RpcEr
 use rustix::process::{getegid, geteuid, getgroups};
 use rustix::system::uname;
 
-use super::client::Handle;
-use super::error::NfsError;
+use super::NfsError;
 use super::export::Export;
 use super::wire::{PATIENCE, Watch, Wire, at_once};
 use crate::socket::{self, Tcp};
@@ -27,7 +26,10 @@ pub(super) fn locate(export: &Export, server: SocketAddr) -> Result<Export, NfsE
         let (wire, _) = connect(mapper, what)?;
         let mut mapper = PortmapperClient::new(wire);
         let port = at_once(mapper.getport(program, nfs3::VERSION, IPPROTO_TCP));
-        port.map_err(|error| unmapped(server, what, error))
+        port.map_err(|error| match error {
+            PortmapError::Rpc(error) => NfsError::of(server, what, error),
+            other => NfsError::Stranger(server, what, other.to_string()),
+        })
     };
     let port = match export.port {
         Some(port) => port,
@@ -42,11 +44,7 @@ pub(super) fn locate(export: &Export, server: SocketAddr) -> Result<Export, NfsE
 
 /// Connects, from a reserved port if this process may use one, since most servers require one.
 pub(super) fn connect(server: SocketAddr, what: &'static str) -> Result<(Wire, Watch), NfsError> {
-    let failed = |cause| NfsError::Unreachable {
-        server,
-        what,
-        cause,
-    };
+    let failed = |cause| NfsError::Unreachable(server, what, cause);
     let socket = socket::connect_reserved(server, &Tcp::nodelay(), PATIENCE)
         .map_err(|error| failed(error.cause))?;
     Wire::over(socket).map_err(failed)
@@ -54,25 +52,20 @@ pub(super) fn connect(server: SocketAddr, what: &'static str) -> Result<(Wire, W
 
 /// Returns the handle of the directory exported under this path. It is unmounted at once: handles
 /// stay valid without it, and the server's list of mounts is left as it was.
-pub(super) fn root_of(server: SocketAddr, path: &str) -> Result<Handle, NfsError> {
+pub(super) fn root_of(server: SocketAddr, path: &str) -> Result<nfs_fh3, NfsError> {
     const WHAT: &str = "mounting";
     let (wire, _) = connect(server, "connecting to its mount service")?;
     let mut client = MountClient::new_with_auth(wire, credential(), opaque_auth::default());
     let directory = || dirpath(Opaque::borrowed(path.as_bytes()));
     let mounted = at_once(client.mnt(directory())).map_err(|error| match error {
-        MountError::Denied(status) => NfsError::Refused {
-            server,
-            what: WHAT,
-            status: format!(
-                "{status} for {path}; `showmount -e` lists what it exports, and to whom"
-            ),
-        },
-        MountError::Rpc(RpcError::ProgUnavail) => NfsError::Stranger {
-            server,
-            what: WHAT,
-            cause: "no mount service at this port; give it as nfs://HOST:PORT:MOUNTPORT/PATH"
-                .to_owned(),
-        },
+        MountError::Denied(status) => {
+            let why = "`showmount -e` lists what it exports, and to whom";
+            NfsError::Refused(server, WHAT, format!("{status} for {path}; {why}"))
+        }
+        MountError::Rpc(RpcError::ProgUnavail) => {
+            let cause = "no mount service at this port; give it as nfs://HOST:PORT:MOUNTPORT/PATH";
+            NfsError::Stranger(server, WHAT, cause.to_owned())
+        }
         MountError::Rpc(error) => NfsError::of(server, WHAT, error),
     })?;
     let unmounted = at_once(client.umnt(directory()));
@@ -80,27 +73,12 @@ pub(super) fn root_of(server: SocketAddr, path: &str) -> Result<Handle, NfsError
     let known = [auth_flavor::AUTH_NULL as u32, auth_flavor::AUTH_UNIX as u32];
     let flavors = &mounted.auth_flavors;
     if !flavors.is_empty() && !flavors.iter().any(|flavor| known.contains(flavor)) {
-        return Err(NfsError::Refused {
-            server,
-            what: WHAT,
-            status: format!("it requires credentials of kind {flavors:?}, not AUTH_SYS"),
-        });
+        let status = format!("it requires credentials of kind {flavors:?}, not AUTH_SYS");
+        return Err(NfsError::Refused(server, WHAT, status));
     }
     Ok(nfs_fh3 {
         data: mounted.fhandle.0,
     })
-}
-
-/// The error of a port mapper that returned no port.
-fn unmapped(server: SocketAddr, what: &'static str, error: PortmapError) -> NfsError {
-    match error {
-        PortmapError::Rpc(error) => NfsError::of(server, what, error),
-        other => NfsError::Stranger {
-            server,
-            what,
-            cause: other.to_string(),
-        },
-    }
 }
 
 /// The caller's credential (AUTH_SYS): this machine's name, and this process's user and groups.

@@ -26,7 +26,6 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// This process.
     pub(super) fn this() -> Self {
         let pid = std::process::id();
         Self {

@@ -118,13 +118,11 @@ pub(super) struct Wire {
 /// What a client keeps of its wire, which nfs3_client owns.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
-    /// The socket.
     pub(super) socket: Arc<TcpStream>,
     traffic: Arc<Mutex<Traffic>>,
 }
 
 impl Watch {
-    /// The traffic so far.
     pub(super) fn traffic(&self) -> Traffic {
         *locked(&self.traffic)
     }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::PULSE;
-use super::task::Work;
+use super::work::Work;
 use crate::socket::poll_for;
 use crate::wire::Cookie;
 
@@ -21,7 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// oldest.
 const MAX_WAITING: usize = 64;
 
-/// Admits the streams of a service.
 pub(super) struct Admission {
     listener: TcpListener,
     peer: IpAddr,

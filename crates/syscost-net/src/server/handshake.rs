@@ -94,7 +94,6 @@ impl<'t> Handshake<'t> {
         }
     }
 
-    /// Answers the client's first line.
     fn greet(&mut self, line: &[u8], answer: &mut Vec<u8>) -> Result<Nonces, Rejected> {
         let unexpected = |error: WireError| Rejected(error.to_string());
         let Spoken { syscost } = wire::decode(line).map_err(unexpected)?;

@@ -11,6 +11,7 @@ mod limits;
 mod service_sockets;
 mod session;
 mod task;
+mod work;
 
 use std::fmt;
 use std::io;
@@ -177,7 +178,6 @@ impl Server {
         self.is_ending.load(Ordering::Relaxed)
     }
 
-    /// Begins a session, if the limits allow it.
     fn start_session<'scope>(
         &'scope self,
         scope: &'scope thread::Scope<'scope, '_>,
@@ -235,7 +235,6 @@ impl Server {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The listeners to poll.
     fn pollable(&self) -> impl Iterator<Item = PollFd<'_>> {
         self.listeners
             .iter()

@@ -11,7 +11,7 @@ use syscost_sys::SystemError;
 
 use super::STACK_BYTES;
 use super::admission::{self, Admission};
-use super::task::{Lane, Work};
+use super::work::{Lane, Work};
 use crate::service::{
     Account, IsOver, ServiceError, TcpSide, connections, datagram, http, listen_overflows, stream,
 };
@@ -46,7 +46,6 @@ pub(super) struct Job {
 type Run = Box<dyn FnOnce(&Work) -> Result<Account, String> + Send>;
 
 impl ServiceSockets {
-    /// Opens the sockets of a service.
     pub(super) fn open(&self, service: &Service) -> Result<Job, String> {
         match service.clone() {
             Service::StreamEcho { size, wait, tcp } => {

@@ -40,11 +40,9 @@ pub(super) struct Client {
 
 /// Why a session has ended.
 enum End {
-    /// The client has left.
     Left,
     /// The client is sent away with this reason.
     Dismissed(String),
-    /// The connection is broken.
     Broken(io::Error),
 }
 
@@ -75,13 +73,11 @@ impl Client {
         })
     }
 
-    /// Refuses the client a session.
     pub(super) fn refuse(mut self, why: &str) {
         // The send buffer has room for it, unless the client does not read.
         let _ = self.stream.write(&wire::encode(&Refused::new(why)));
     }
 
-    /// Runs the session with the client.
     pub(super) fn serve(self, server: &Server, number: u64, log: Log<'_>) {
         let (begun, address) = (Instant::now(), self.address);
         log(&format!("session {number} of {address} begins"));

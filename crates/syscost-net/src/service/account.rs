@@ -231,7 +231,6 @@ fn overflows_in(netstat: &str) -> Option<u64> {
         .ok()
 }
 
-/// Reads the kernel's monotonic clock, in ns.
 pub(crate) fn monotonic_ns() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -13,7 +13,6 @@ use crate::content::Content;
 /// Maximum length of a request, in bytes.
 const MAX_REQUEST: usize = 4096;
 
-/// The end of a request's header.
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// The response to every request.

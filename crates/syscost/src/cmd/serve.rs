@@ -1,6 +1,5 @@
 //! `syscost serve`: serves as the far end of another machine's network measurements.
 
-use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +8,7 @@ use anyhow::{Context, Result};
 use syscost_harness::clock::RunClock;
 use syscost_harness::{machine, noise};
 use syscost_net::address::DEFAULT_PORT;
-use syscost_net::token::{TokenError, exposure};
+use syscost_net::token::exposure;
 use syscost_net::{Judge, Limits, Server, Token};
 use syscost_results::Machine;
 use syscost_sys::core_probe::Probe;
@@ -82,7 +81,7 @@ fn token(file: Option<&Path>) -> Result<(Token, bool)> {
         return Ok((Token::generate()?, true));
     };
     match Token::read(path) {
-        Err(TokenError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {
+        Err(error) if error.is_missing() => {
             let token = Token::generate()?;
             token.write_new(path)?;
             say!("wrote a new token to {}", path.display());

@@ -57,18 +57,15 @@ struct CopyReport {
     is_shared: AtomicBool,
 }
 
-/// What one copy did in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CopyInterval {
     /// When it began, in ticks.
     pub(super) began: u64,
     /// When it ended, in ticks.
     pub(super) ended: u64,
-    /// How many operations it did in between.
     pub(super) operations: u64,
     /// How many untimed operations it did before.
     pub(super) warm_up: u64,
-    /// Its CPU at the end.
     pub(super) cpu: u32,
     /// Whether its core did other work right before or after; false where it was not probed.
     pub(super) is_shared: bool,
@@ -179,7 +176,6 @@ impl<O> RunningCopies<O> {
             .collect()
     }
 
-    /// Ends the copies and reports their failures.
     pub(super) fn dismiss(self) -> Result<(), Failure> {
         self.workers.dismiss().map(drop)
     }

@@ -10,21 +10,11 @@ use syscost_sys::raw::Sysno;
 
 use super::*;
 use crate::bencher::Loop;
-use crate::bencher::tests::real::{found_of, verdict_of};
+use crate::bencher::tests::real::{found_of, two_cpus, verdict_of};
 use crate::bencher::{Findings, Observed, Outcome, Plan};
 use crate::case::Case;
 use crate::expect::{Expect, at_most, calls};
 use crate::rows;
-
-/// The CPUs of two copies; `None` where this machine has fewer than two.
-fn two_cpus() -> Option<Vec<u32>> {
-    let allowed = cpu::allowed().ok()?;
-    let two = allowed.get(..2).map(<[u32]>::to_vec);
-    if two.is_none() {
-        println!("skipped: two copies need two CPUs");
-    }
-    two
-}
 
 /// What a measurement of copies on the first of these CPUs finds, in a separate thread, which is
 /// pinned as a worker is.
@@ -102,10 +92,6 @@ fn more_or_fewer_copies_than_the_name_says_are_refuted() {
         });
         rows.remove(0).erased()
     };
-    let expected = |named: u32, started: u32| match named == started {
-        true => Verdict::Confirmed,
-        false => Verdict::Refuted,
-    };
     for (name, started) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
         let findings = found_of(&named(name), &cpus, Pass::Timed, &[], |plan| {
             plan.measure(Copied::of(Between::Threads, started as usize, 1, |_| {
@@ -115,14 +101,14 @@ fn more_or_fewer_copies_than_the_name_says_are_refuted() {
         let findings = findings.expect("measured");
         for claim in ["CPUs of its copies", "number of its tasks"] {
             let seen = verdict_of(&findings, claim);
-            assert_eq!(seen, expected(name, started), "{claim}: {started}");
+            assert_eq!(seen, Verdict::of(name == started), "{claim}: {started}");
         }
         // One that is no copy of another is one all the same.
         let alone = found_of(&named(name), &cpus, Pass::Timed, &[], |plan| {
             plan.measure(Loop::infallible(|| 1))
         });
         let seen = verdict_of(&alone.expect("measured"), "number of its tasks");
-        assert_eq!(seen, expected(name, 1));
+        assert_eq!(seen, Verdict::of(name == 1));
     }
 }
 

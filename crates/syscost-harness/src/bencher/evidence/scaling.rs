@@ -23,7 +23,6 @@ const LONG_BATCH_NS: f64 = 8.0 * BATCH_NS;
 /// Maximum number of pairs of batches before the proportion is believed to be off.
 const MAX_PAIRS: usize = 60;
 
-/// Minimum number of pairs of batches.
 const MIN_PAIRS: usize = 5;
 
 /// No more pairs are timed after this many ns, including waiting for an undisturbed core.

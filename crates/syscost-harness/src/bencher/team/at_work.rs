@@ -26,7 +26,6 @@ pub(super) struct AtWork<'t> {
     /// Whether it is looked up between batches where its tasks are: not while these should sleep
     /// undisturbed on CPUs of their own.
     pub(super) is_looked_up: bool,
-    /// The result of the last preparation.
     prepared: Result<(), Failure>,
 }
 
@@ -78,7 +77,6 @@ impl<'t> AtWork<'t> {
         Count::begin(self.tasks.iter().chain(partners).copied().collect())
     }
 
-    /// How many tasks it has, with the measuring one.
     pub(super) fn tasks(&self) -> usize {
         self.tasks.len()
     }

@@ -175,12 +175,9 @@ mod tests {
         }
         for between in Between::ALL {
             for named in Between::ALL {
-                let expected = match named == between {
-                    true => Verdict::Confirmed,
-                    false => Verdict::Refuted,
-                };
+                let expected = [Verdict::of(named == between)];
                 match verdict(named, between) {
-                    Ok(verdicts) => assert_eq!(verdicts, [expected], "{named:?}, {between:?}"),
+                    Ok(verdicts) => assert_eq!(verdicts, expected, "{named:?}, {between:?}"),
                     Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
                     Err(failure) => panic!("{failure}"),
                 }

@@ -73,22 +73,18 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Driver for F {
 pub(super) struct Handed<T>(Rc<Cell<Option<T>>>);
 
 impl<T> Handed<T> {
-    /// An empty place.
     pub(super) fn nothing() -> Self {
         Self(Rc::default())
     }
 
-    /// Another handle to the same place.
     pub(super) fn again(&self) -> Self {
         Self(Rc::clone(&self.0))
     }
 
-    /// Stores the result.
     pub(super) fn put(&self, value: T) {
         self.0.set(Some(value));
     }
 
-    /// Takes the result.
     pub(super) fn take(&self) -> Result<T, Failure> {
         let missing = || Failure::Broken("has a team that never ended".into());
         self.0.take().ok_or_else(missing)

@@ -30,7 +30,6 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Adds a look.
     pub(super) fn note(&mut self, look: Result<Vec<u32>, Unsupported>) {
         match look {
             Ok(cpus) => self.looks.push(cpus),
@@ -38,7 +37,6 @@ impl Seen {
         }
     }
 
-    /// How many looks there were.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.looks.len()
@@ -60,12 +58,10 @@ impl Seen {
         cpus
     }
 
-    /// Adds the processes that a team's tasks belong to.
     pub(super) fn note_groups(&mut self, groups: Groups) {
         self.groups.push(groups);
     }
 
-    /// Adds the looks of another team.
     pub(super) fn extend(&mut self, other: Seen) {
         self.looks.extend(other.looks);
         self.groups.extend(other.groups);
@@ -243,7 +239,6 @@ impl Plan<'_> {
     }
 }
 
-/// Whether these CPUs are all different.
 fn all_differ(cpus: &[u32]) -> bool {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();

@@ -27,7 +27,6 @@ const LAST_ANSWER: Duration = Duration::from_millis(50);
 
 /// A sentinel's answer, in shared memory.
 struct Answer {
-    /// How many questions it has answered.
     count: AtomicU64,
     /// Whether the last probes found its core ours.
     is_exclusive: AtomicU64,

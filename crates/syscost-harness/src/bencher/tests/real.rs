@@ -20,6 +20,16 @@ const EFFORT: Effort = Effort {
     ..super::EFFORT
 };
 
+/// The first two CPUs; `None`, after printing so, where there are fewer.
+pub(in crate::bencher) fn two_cpus() -> Option<Vec<u32>> {
+    let allowed = cpu::allowed().unwrap_or_default();
+    let two = allowed.get(..2).map(<[u32]>::to_vec);
+    if two.is_none() {
+        println!("skipped: needs two CPUs");
+    }
+    two
+}
+
 /// What a measurement on the first of these CPUs finds of a case, in a separate thread,
 /// which is pinned as a worker is.
 pub(in crate::bencher) fn found_of(

@@ -9,7 +9,7 @@ use syscost_results::measurement::Cause;
 use syscost_sys::counters::{SchedStat, TaskId, TaskReading};
 use syscost_sys::partner::{Between, Partner};
 
-use super::real::{beside_busy_loops, found_of, team_of, verdict_of};
+use super::real::{beside_busy_loops, found_of, team_of, two_cpus, verdict_of};
 use super::*;
 use crate::bencher::evidence::COUNTED_TOGETHER;
 use crate::expect::within;
@@ -287,11 +287,7 @@ fn what_comes_back_is_of_the_team_that_was_measured() {
 
 #[test]
 fn tasks_that_share_a_cpu_are_not_distinct() {
-    let allowed = allowed();
-    let Some(two) = allowed.get(..2) else {
-        println!("skipped: needs two CPUs");
-        return;
-    };
+    let Some(two) = &two_cpus() else { return };
     for (partners, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
         let findings = on(two, |plan| {
             plan.measure(Together::of(Placement::Distinct, |cpus| {
@@ -312,11 +308,7 @@ struct Placed {
 
 #[test]
 fn tasks_that_are_put_elsewhere_than_the_name_says_are_refuted() {
-    let allowed = allowed();
-    let Some(two) = allowed.get(..2) else {
-        println!("skipped: needs two CPUs");
-        return;
-    };
+    let Some(two) = &two_cpus() else { return };
     for named in Placement::among(two) {
         let case = rows!(Placed { cpus: [named] }).remove(0).erased();
         for cpus in Placement::among(two) {
@@ -328,22 +320,15 @@ fn tasks_that_are_put_elsewhere_than_the_name_says_are_refuted() {
             let evidence = findings.expect("measured").evidence.into_iter();
             let places = evidence.filter(|one| one.claim.sentence.starts_with("CPUs "));
             let verdicts: Vec<Verdict> = places.map(|one| one.verdict).collect();
-            let expected = match cpus == named {
-                true => Verdict::Confirmed,
-                false => Verdict::Refuted,
-            };
-            assert_eq!(verdicts, [expected], "{cpus:?} for {named:?}");
+            let expected = [Verdict::of(cpus == named)];
+            assert_eq!(verdicts, expected, "{cpus:?} for {named:?}");
         }
     }
 }
 
 #[test]
 fn every_placement_that_may_be_seen_is_reported() {
-    let allowed = allowed();
-    let Some(two) = allowed.get(..2) else {
-        println!("skipped: needs two CPUs");
-        return;
-    };
+    let Some(two) = &two_cpus() else { return };
     let findings = on(two, |plan| {
         plan.measure(Together::of(Placement::Free, |_| lasting(100)))
     })

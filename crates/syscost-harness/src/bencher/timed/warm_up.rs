@@ -22,7 +22,6 @@ const MIN_SHARE: f64 = 0.75;
 /// steady.
 #[derive(Debug)]
 pub(in crate::bencher) struct WarmUp {
-    /// Cost of each batch so far.
     costs: Vec<f64>,
     spent_ns: f64,
     /// When it is judged next, in ns.
@@ -60,7 +59,6 @@ impl WarmUp {
         self.spent_ns += took_ns;
     }
 
-    /// The minimum cost of a batch, in ns.
     pub(in crate::bencher) fn min_cost(&self) -> Option<f64> {
         self.costs.iter().copied().reduce(f64::min)
     }

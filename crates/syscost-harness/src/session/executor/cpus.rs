@@ -13,7 +13,6 @@ use crate::session::SessionError;
 /// Maximum number of CPUs probed for noise, when none are named.
 const MAX_PROBED: usize = 8;
 
-/// The CPUs of a run.
 pub(in crate::session) struct Cpus {
     /// The one that measures next, and since when.
     pub(super) current: u32,
@@ -46,19 +45,16 @@ impl Cpus {
         }
     }
 
-    /// Those that may measure.
     pub(super) fn measurable(&self) -> Vec<u32> {
         left(&self.candidates, &self.usable)
     }
 
-    /// Notes that this CPU measured.
     pub(super) fn note_used(&mut self, cpu: u32) {
         if !self.used.contains(&cpu) {
             self.used.push(cpu);
         }
     }
 
-    /// Lets this CPU measure from now on.
     pub(super) fn choose(&mut self, cpu: u32) {
         self.current = cpu;
         self.chosen = Instant::now();
@@ -147,10 +143,10 @@ pub(in crate::session) fn probed_cpus(asked: Option<&[u32]>) -> Result<Vec<u32>,
         .unwrap_or_else(|_| vec![0]);
     match asked {
         Some(asked) => match asked.iter().find(|cpu| !allowed.contains(cpu)) {
-            Some(&cpu) => Err(SessionError::Cpu {
-                cpu,
-                reason: format!("this process may use {}", cpu::format_list(&allowed)),
-            }),
+            Some(&cpu) => {
+                let reason = format!("this process may use {}", cpu::format_list(&allowed));
+                Err(SessionError::Cpu(cpu, reason))
+            }
             None => Ok(asked.to_vec()),
         },
         // The last ones: the first serve most interrupts.

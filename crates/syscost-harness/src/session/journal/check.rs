@@ -217,16 +217,13 @@ mod tests {
     fn a_header_that_no_run_wrote_is_refused() {
         assert_eq!(header(&tests::header()), Ok(()));
         for id in ["", "../../etc/passwd", "a/b", ".hidden", "a\0b"] {
-            refused(|header| header.id = id.to_owned(), "is no name");
-            refused(
-                |header| header.studies = [id.to_owned()].into(),
-                "is no name",
-            );
+            refused(|it| it.id = id.to_owned(), "is no name");
+            refused(|it| it.studies = [id.to_owned()].into(), "is no name");
         }
-        refused(|header| header.started = "soon".to_owned(), "no time");
+        refused(|it| it.started = "soon".to_owned(), "no time");
         for seconds in [-1.0, 0.0, 1e300] {
-            refused(|header| header.time_limit_s = seconds, "time limit");
-            refused(|header| header.config.budget_s = seconds, "budget");
+            refused(|it| it.time_limit_s = seconds, "time limit");
+            refused(|it| it.config.budget_s = seconds, "budget");
         }
         let long = header(&Header {
             id: "/".repeat(5_000),
@@ -237,23 +234,20 @@ mod tests {
         let mut endless = tests::header();
         endless.config.budget_s = 1e300;
         assert!(header(&endless).expect_err("it is endless").len() < 40);
-        refused(|header| header.rows.clear(), "no rows");
-        refused(|header| header.rows.push(header.rows[0].clone()), "twice");
-        refused(|header| header.config.cpus.clear(), "CPUs");
-        refused(|header| header.candidates.push(u32::MAX), "CPUs");
-        refused(|header| header.config.min_rounds = 0, "rounds");
-        refused(|header| header.config.resumed = u32::MAX, "rounds");
+        refused(|it| it.rows.clear(), "no rows");
+        refused(|it| it.rows.push(it.rows[0].clone()), "twice");
+        refused(|it| it.config.cpus.clear(), "CPUs");
+        refused(|it| it.candidates.push(u32::MAX), "CPUs");
+        refused(|it| it.config.min_rounds = 0, "rounds");
+        refused(|it| it.config.resumed = u32::MAX, "rounds");
+        refused(|it| it.config.profile = "rash".to_owned(), "profile");
         refused(
-            |header| header.config.profile = "rash".to_owned(),
-            "profile",
-        );
-        refused(
-            |header| header.config.program = Some("/bin/sh".to_owned()),
+            |it| it.config.program = Some("/bin/sh".to_owned()),
             "program",
         );
         for name in ["LD_PRELOAD", "PATH", "MALLOC_PERTURB_"] {
             let set = (name.to_owned(), Some("x".to_owned()));
-            refused(|header| header.config.environment.extend([set]), name);
+            refused(|it| it.config.environment.extend([set]), name);
         }
         let far = |address: &str, token_file: &str| {
             Some(PeerTarget {
@@ -262,14 +256,8 @@ mod tests {
             })
         };
         let token = "/home/me/token";
-        refused(
-            |header| header.targets.peer = far("10.0.0.1:0", token),
-            "far end",
-        );
-        refused(
-            |header| header.targets.peer = far("10.0.0.1:1", token),
-            "far end",
-        );
+        refused(|it| it.targets.peer = far("10.0.0.1:0", token), "far end");
+        refused(|it| it.targets.peer = far("10.0.0.1:1", token), "far end");
         let mut remote = tests::header();
         remote.peer = Some(Box::new(Peer {
             name: "db1:7717".to_owned(),
@@ -294,21 +282,15 @@ mod tests {
         export.targets.nfs = Some(located.parse().expect("an export"));
         assert_eq!(header(&export), Ok(()));
         let server = export.targets.nfs;
-        refused(|header| header.targets.nfs = server.clone(), "NFS server");
+        refused(|it| it.targets.nfs = server.clone(), "NFS server");
         let unlocated = "nfs://db1/e".parse().ok();
-        refused(
-            |header| header.targets.nfs = unlocated.clone(),
-            "NFS server",
-        );
+        refused(|it| it.targets.nfs = unlocated.clone(), "NFS server");
         let nowhere = Directory {
             label: "ssd".to_owned(),
             path: "/data".to_owned(),
             ..Directory::default()
         };
-        refused(
-            |header| header.directories.push(nowhere.clone()),
-            "directories",
-        );
+        refused(|it| it.directories.push(nowhere.clone()), "directories");
         let ssd = |path: &str| {
             vec![crate::directory::Directory {
                 label: "ssd".to_owned(),
@@ -319,14 +301,11 @@ mod tests {
         legal.targets.directories = ssd("/data");
         legal.directories.push(nowhere.clone());
         assert_eq!(header(&legal), Ok(()));
-        refused(
-            |header| header.targets.directories = ssd("data"),
-            "directories",
-        );
-        refused(|header| header.targets.directories.clear(), "directories");
+        refused(|it| it.targets.directories = ssd("data"), "directories");
+        refused(|it| it.targets.directories.clear(), "directories");
         for name in ["", "a b", "a name of more than sixteen bytes"] {
             refused(
-                |header| header.targets.congestion = Some(name.to_owned()),
+                |it| it.targets.congestion = Some(name.to_owned()),
                 "congestion",
             );
         }
@@ -341,17 +320,14 @@ mod tests {
             change(&mut record);
             is_sound(&record)
         };
-        assert!(!change(|record| record.elapsed_s = -1.0));
-        assert!(!change(|record| record.elapsed_s = 1e300));
-        assert!(!change(|record| record.round = u32::MAX));
+        assert!(!change(|it| it.elapsed_s = -1.0));
+        assert!(!change(|it| it.elapsed_s = 1e300));
+        assert!(!change(|it| it.round = u32::MAX));
         fn findings(record: &mut Record) -> &mut Findings {
             record.cases[0].1.as_mut().expect("was measured")
         }
-        assert!(!change(|record| findings(record)
-            .samples
-            .values
-            .push(1e300)));
-        assert!(!change(|record| findings(record).samples.iterations = 0));
-        assert!(!change(|record| findings(record).took_ns = -5.0));
+        assert!(!change(|it| findings(it).samples.values.push(1e300)));
+        assert!(!change(|it| findings(it).samples.iterations = 0));
+        assert!(!change(|it| findings(it).took_ns = -5.0));
     }
 }

@@ -45,7 +45,6 @@ impl Claims {
         all.any(|claim| claim.refuted > 0 && claim.judged < ENOUGH && claim.is_refuted_by_most())
     }
 
-    /// What is known of each.
     pub(super) fn evidence(&self) -> Vec<Evidence> {
         self.0.iter().map(Claim::evidence).collect()
     }

@@ -83,7 +83,6 @@ impl Pace {
     }
 }
 
-/// The time of a run.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::session) struct Budget {
     /// When it began or was resumed: it then gets the whole budget again.
@@ -100,7 +99,6 @@ impl Budget {
         self.begun + Duration::from_secs_f64(self.total_s).saturating_sub(RESERVE)
     }
 
-    /// Whether it is used up.
     pub(in crate::session) fn is_spent(&self, now: Instant) -> bool {
         now >= self.deadline()
     }
@@ -110,7 +108,6 @@ impl Budget {
         self.earlier + (now - self.begun)
     }
 
-    /// The time left, in seconds.
     pub(super) fn left_s(&self, now: Instant) -> f64 {
         let left = self.deadline().saturating_duration_since(now);
         left.as_secs_f64()

@@ -129,7 +129,6 @@ struct Out {
     tier: Option<usize>,
     /// What they need to have the minimum number of rounds, in seconds.
     needs_s: f64,
-    /// Their indices.
     rows: Vec<usize>,
 }
 

@@ -19,7 +19,6 @@ fn each(test: impl Fn(Between, &[u32])) {
     }
 }
 
-/// Waits for the stop.
 fn until_stopped(stop: &Stop) {
     while !stop.is_set() {
         std::thread::yield_now();
