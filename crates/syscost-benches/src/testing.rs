@@ -6,7 +6,6 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::clock::Clock;
 
-/// The findings of a measurement of this case.
 pub(crate) fn findings_by(
     case: &Case,
     pass: Pass,
@@ -105,7 +104,6 @@ pub(crate) fn judged(pass: Pass, claim: impl FnOnce(&mut Outcome)) -> Findings {
     found.expect("it can be observed")
 }
 
-/// The claims that have this verdict.
 pub(crate) fn claims(findings: &Findings, verdict: Verdict) -> Vec<String> {
     let judged = findings.evidence.iter();
     let judged = judged.filter(|evidence| evidence.verdict == verdict);

@@ -116,12 +116,10 @@ impl Measured for Row {
 }
 
 impl Row {
-    /// The file.
     pub(super) fn source(&self, b: &mut Bencher) -> Result<Source, Failure> {
         Source::open(b, &self.dir, FILE, self.cache, self.size)
     }
 
-    /// Its blocks.
     pub(super) fn blocks(&self) -> Blocks {
         Blocks {
             access: self.access,

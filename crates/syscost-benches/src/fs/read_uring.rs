@@ -202,7 +202,6 @@ struct Ring<'f> {
 }
 
 impl<'f> Ring<'f> {
-    /// A ring of this depth, for reads of these blocks.
     fn of(
         b: &mut Bencher,
         source: &'f Source,
@@ -248,7 +247,6 @@ impl<'f> Ring<'f> {
         self.parts.len() as u64
     }
 
-    /// Number of completed reads so far, in this process.
     fn completed(&self) -> u64 {
         self.completed
     }
@@ -380,7 +378,6 @@ impl<'f> Ring<'f> {
         Ok(())
     }
 
-    /// Waits for the reads that are in flight.
     fn drain(&mut self) -> Result<(), Failure> {
         while self.submitted > self.completed {
             self.wait_for(1)?;

@@ -280,7 +280,6 @@ fn claim_of_library(b: &mut Bencher) {
     }
 }
 
-/// Number of operations that are watched.
 const WATCHED: u64 = 64;
 
 /// Claims that the timed operation calls malloc and free once each, and writes to the last page of

@@ -34,7 +34,6 @@ pub(crate) enum Path {
 }
 
 impl Path {
-    /// The paths that there are here.
     pub(crate) fn each(here: &Here) -> Vec<Self> {
         let remote = here.targets.peer().map(|_| Self::Remote);
         [Self::Loopback].into_iter().chain(remote).collect()
@@ -76,7 +75,6 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// The family of an address.
     pub(crate) fn of_address(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(_) => Family::Ipv4,
@@ -84,7 +82,6 @@ impl Family {
         }
     }
 
-    /// The loopback address of this family.
     pub(crate) fn loopback(self) -> IpAddr {
         match self {
             Family::Ipv4 => Ipv4Addr::LOCALHOST.into(),
@@ -107,14 +104,12 @@ impl Destination {
         Self { path, family, cpus }
     }
 
-    /// The far end that was given, if there is one.
     pub(crate) fn remote(here: &Here) -> Option<Self> {
         let given = here.targets.peer().ok()?;
         let family = Family::of_address(given.address.ip());
         Some(Self::new(Path::Remote, family, None))
     }
 
-    /// Where the tasks of this machine are.
     pub(crate) fn placement(self) -> Placement {
         self.cpus.unwrap_or(Placement::SAME)
     }
@@ -146,7 +141,6 @@ pub(crate) trait Networked<By = ()>: Params {
     /// The rows that there are here, in order.
     fn rows(here: &Here) -> Vec<Case<Self>>;
 
-    /// The far end that it names.
     fn destination(&self) -> Destination;
 
     /// The shortest profile that measures it when nothing is selected by name.
@@ -162,7 +156,6 @@ pub(crate) trait Networked<By = ()>: Params {
     /// What proves each of its parameters.
     fn proofs(&self) -> Self::Proofs<Proof>;
 
-    /// Measures over that route.
     fn measure(self, route: Route, plan: Plan<'_>) -> Result<Outcome<'_>, Failure>;
 }
 
@@ -220,7 +213,6 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// Where the tasks of this machine are.
     pub(crate) fn placement(&self) -> Placement {
         match self {
             Self::Loopback(placement, _) => *placement,

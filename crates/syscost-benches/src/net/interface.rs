@@ -97,7 +97,6 @@ impl InterfaceCounters {
         }
     }
 
-    /// Ends now.
     pub(crate) fn end(&mut self) {
         self.after = State::read(&self.name);
     }

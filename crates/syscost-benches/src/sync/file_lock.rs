@@ -188,7 +188,6 @@ pub(crate) enum Via {
 }
 
 impl Via {
-    /// The system call that locks and unlocks.
     const fn call(self) -> Sysno {
         match self {
             Via::Fcntl | Via::Ofd => Sysno::FCNTL,
@@ -232,7 +231,6 @@ impl Via {
     }
 }
 
-/// One fcntl call that locks or unlocks a whole file.
 #[inline(always)]
 fn set(file: &OwnedFd, command: libc::c_int, kind: libc::c_int) -> Result<(), Errno> {
     let whole = libc::flock {

@@ -26,7 +26,6 @@ pub(super) trait Lock: Default + Send + Sync + 'static {
     /// Takes the lock unless it is held.
     fn try_lock(&self) -> Result<bool, Code>;
 
-    /// Releases the lock.
     fn unlock(&self) -> Result<(), Code>;
 }
 
@@ -154,7 +153,6 @@ fn claim_written<L: Lock>(b: &mut Bencher, lock: &Padded<L>) -> Result<(), Failu
 struct Alone<'l, L> {
     lock: &'l L,
     write: Option<PipeWriter>,
-    /// How often it has taken the lock.
     taken: u64,
 }
 

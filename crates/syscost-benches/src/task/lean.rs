@@ -40,11 +40,8 @@ pub(super) struct Iteration {
     pub(super) create: Vec<ScriptCall>,
     /// Whether the parent is blocked until the child has executed a program or ended.
     pub(super) is_blocked: bool,
-    /// What the child does first.
     pub(super) child: Vec<ScriptCall>,
-    /// How it ends.
     pub(super) end: Vec<ScriptCall>,
-    /// The exit status of the child.
     pub(super) status: u8,
     /// What follows its end, and what that leaves in the log.
     pub(super) then: Option<(ScriptCall, u64)>,
@@ -98,7 +95,6 @@ impl Iteration {
         self
     }
 
-    /// The same with a child that becomes the tiny program.
     pub(super) fn running(self, marked: &Marked) -> Self {
         self.executing(marked.path(), &[marked.path()])
             .taking(marked)
@@ -275,7 +271,6 @@ impl Parent {
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     until: Until,
-    /// The exit status of the child.
     status: u8,
     /// What the call after the child's end leaves.
     left: Option<u64>,

@@ -225,7 +225,6 @@ const ANSWER: usize = 24;
 
 /// The outcome of one call.
 struct Timed {
-    /// The id of the child.
     child: i32,
     /// How long the call took, in ns.
     ns: f64,
@@ -235,7 +234,6 @@ struct Timed {
 }
 
 impl Timed {
-    /// Fails if the call failed.
     fn succeeded(&self, call: Call) -> Result<(), Failure> {
         match self.error {
             0 => Ok(()),

@@ -45,7 +45,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-/// Maximum number of pairs that are measured.
 const MAX_PAIRS: usize = 8;
 
 #[derive(Params, Clone)]
@@ -128,7 +127,6 @@ impl Measured for Row {
     }
 }
 
-/// Number of exchanges.
 const EXCHANGES: usize = 1000;
 
 /// Time limit, after which fewer exchanges are accepted.

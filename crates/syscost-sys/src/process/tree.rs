@@ -70,7 +70,6 @@ fn children_files(pid: u32) -> Option<Vec<u32>> {
     Some(children)
 }
 
-/// All processes by their parent, from /proc/PID/stat.
 fn scan() -> BTreeMap<u32, Vec<u32>> {
     let mut tree: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -93,7 +92,6 @@ fn scan() -> BTreeMap<u32, Vec<u32>> {
 struct Stat {
     state: char,
     parent: u32,
-    /// Its process group.
     group: u32,
     /// How many of its threads have not ended.
     threads: u32,

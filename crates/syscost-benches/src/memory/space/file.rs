@@ -48,13 +48,11 @@ impl FilePages {
         })
     }
 
-    /// Another mapping of it.
     pub(crate) fn map(&self) -> Result<Mapped, Failure> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         Mapped::of(&self.file, self.mapped.pages, access)
     }
 
-    /// Its device.
     pub(crate) fn device(&self) -> Result<Device, Unsupported> {
         Device::of(&self.file)
     }
@@ -107,7 +105,6 @@ impl Mapped {
         })
     }
 
-    /// How many pages it has.
     pub(crate) fn pages(&self) -> usize {
         self.pages
     }
@@ -117,7 +114,6 @@ impl Mapped {
         self.page
     }
 
-    /// Reads a byte of a page.
     #[inline(always)]
     pub(crate) fn read(&self, number: usize) -> u8 {
         assert!(number < self.pages);
@@ -143,7 +139,6 @@ impl Mapped {
         })
     }
 
-    /// Writes a byte of a page.
     pub(crate) fn write(&self, number: usize, value: u8) {
         assert!(number < self.pages);
         // SAFETY: as above.
@@ -179,7 +174,6 @@ impl Mapped {
         self.advise(Advice::LinuxDontNeed)
     }
 
-    /// Advises the kernel of the order in which pages are read.
     pub(crate) fn advise(&self, advice: Advice) -> Result<(), Failure> {
         // SAFETY: the mapping is of a file, which keeps the content.
         unsafe { madvise(self.start.cast(), self.pages * self.page, advice) }.tried("madvise")

@@ -127,7 +127,6 @@ impl Closer {
         }
     }
 
-    /// Opens a connection that the far end has accepted.
     fn opened(&self) -> Result<OwnedFd, Bad> {
         let socket = new_socket(self.to.address)?;
         connect(&socket, &self.to.address)?;

@@ -31,7 +31,6 @@ pub(in super::super) enum Ready {
 
 /// A way to wait for descriptors that is a benchmark.
 pub(in super::super) trait Waiting {
-    /// Which profiles measure a row.
     fn profile(row: &Row) -> Profile {
         match (row.of, row.ready) {
             // The set-up of five hundred takes longer than everything else.
@@ -44,7 +43,6 @@ pub(in super::super) trait Waiting {
     /// Proof that this many descriptors are waited for.
     fn waits_for(fds: u64) -> Proof;
 
-    /// Measures a row.
     fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
 }
 
@@ -138,7 +136,6 @@ impl Descriptors {
         })
     }
 
-    /// The descriptors to wait for, in the order of their numbers.
     pub(in super::super) fn watched(&self) -> &[OwnedFd] {
         &self.watched
     }

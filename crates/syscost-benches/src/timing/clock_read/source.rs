@@ -86,7 +86,6 @@ pub(in crate::timing) enum Named {
 }
 
 impl Named {
-    /// The clock to be read.
     pub(in crate::timing) fn source(self) -> Source {
         match self {
             Self::Tsc => Source::Tsc,
@@ -108,7 +107,6 @@ impl Named {
         }
     }
 
-    /// Proof that it is this clock that is read.
     pub(in crate::timing) fn proof(self) -> Proof {
         match self {
             Self::Tsc => COUNTER.sees(arch::UNFENCED),
@@ -216,7 +214,6 @@ pub(crate) fn counter_ticks_per_ns(run_clock: &Clock) -> f64 {
 }
 
 impl Source {
-    /// Whether this machine has the clock.
     pub(in crate::timing) fn support(self) -> Result<(), Unsupported> {
         match self {
             Self::Tsc | Self::TscFenced => Ok(()),
