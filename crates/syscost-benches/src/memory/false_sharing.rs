@@ -181,9 +181,7 @@ fn claim_single(b: &mut Bencher, is_atomic: bool, distance: usize) -> Result<(),
         });
         place.keep_adding(&stop)
     });
-    let stored = watch
-        .count()
-        .map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let stored = watch.count().map_err(Unsupported::from)?;
     let claim = "stores of the other thread's additions";
     b.claim_equal(claim, added, stored, "debug register");
     Ok(())

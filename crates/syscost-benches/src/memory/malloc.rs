@@ -305,9 +305,7 @@ fn claim_watched(
             return Ok(());
         };
         (0..WATCHED).try_for_each(|_| once())?;
-        let seen = watch
-            .count()
-            .map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let seen = watch.count().map_err(Unsupported::from)?;
         let claim = format!("{what} in {WATCHED} operations");
         b.claim_equal(&claim, WATCHED, seen, "debug register");
     }

@@ -330,17 +330,16 @@ impl FarEnd {
     /// The team of the far end and the near end. It returns both, the far end as its account.
     /// [`Driver::end`] has to end the service: it closes the connection, or makes a last one.
     pub(crate) fn driven_by<'t, L: Driver + 't>(self, near: L) -> Team<'t, (L, FarAccount)> {
+        let far = |is_partner| {
+            move |account| FarAccount {
+                account,
+                is_partner,
+            }
+        };
         match self {
-            Self::Partner(responder) => responder.driven_by(near).map(|(near, account)| {
-                let is_partner = true;
-                (
-                    near,
-                    FarAccount {
-                        account,
-                        is_partner,
-                    },
-                )
-            }),
+            Self::Partner(responder) => responder
+                .driven_by(near)
+                .map(move |(near, account)| (near, far(true)(account))),
             Self::Peer(session) => {
                 let near = Facing {
                     near,
@@ -349,16 +348,8 @@ impl FarEnd {
                     cpu: None,
                     account: Account::default(),
                 };
-                Team::new(Vec::new(), near).map(|Facing { near, account, .. }| {
-                    let is_partner = false;
-                    (
-                        near,
-                        FarAccount {
-                            account,
-                            is_partner,
-                        },
-                    )
-                })
+                Team::new(Vec::new(), near)
+                    .map(move |Facing { near, account, .. }| (near, far(false)(account)))
             }
         }
     }

@@ -366,7 +366,7 @@ mod tests {
                 .in_scratch_folder()
                 .measure(plan)
         });
-        let Some(found) = found else { return };
+        let found = or_skip!(found);
         assert!(
             found.details["major_faults_percent"].value > 50.0,
             "{:?}",

@@ -176,7 +176,7 @@ fn on<T>(number: u32, ready: &Barrier, side: impl FnOnce() -> T) -> Result<(T, u
     let pinned = cpu::pin(number);
     // Sleeping, so that a thread that spins does not keep the other from leaving its processor.
     ready.wait();
-    pinned.map_err(|error| Failure::Unsupported(error.to_string()))?;
+    pinned.map_err(Unsupported::from)?;
     let result = side();
     let seen = cpu::current();
     Ok((result, seen))

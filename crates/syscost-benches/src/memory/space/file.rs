@@ -34,8 +34,7 @@ impl FilePages {
     /// Writes the file, including to its device, and maps it.
     pub(crate) fn make(pages: usize) -> Result<Self, Failure> {
         let page = page_size();
-        let scratch = scratch::filled("pages", (pages * page) as u64)
-            .map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let scratch = scratch::filled("pages", (pages * page) as u64).map_err(Unsupported::from)?;
         let file = fs::OpenOptions::new()
             .read(true)
             .write(true)
