@@ -52,7 +52,6 @@ impl Implied {
         self.0.push(implied_ns / took.as_nanos() as f64);
     }
 
-    /// Whether a value was recorded.
     pub(crate) fn has_any(&self) -> bool {
         !self.0.is_empty()
     }

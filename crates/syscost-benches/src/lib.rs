@@ -40,7 +40,6 @@ pub use lmbench::{LMBENCH, Program};
 pub use selftest::POSITIVE_CONTROLS;
 pub use study::{HEADER, PROCEDURES, STUDIES, sources as study_sources};
 
-/// Every group, in the report's order.
 const GROUPS: &[Group] = &[
     timing::GROUP,
     call::GROUP,

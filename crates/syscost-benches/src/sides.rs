@@ -10,7 +10,6 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Both tasks.
     pub(crate) const BOTH: [Side; 2] = [Side::Own, Side::Partner];
 }
 

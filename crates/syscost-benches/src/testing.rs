@@ -6,7 +6,6 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::clock::Clock;
 
-/// The findings of a measurement of this case.
 pub(crate) fn findings_by(
     case: &Case,
     pass: Pass,
@@ -74,24 +73,16 @@ pub(crate) fn findings_of_row(
     })
 }
 
-/// As [`findings_by`]; `None`, after printing the reason, where it cannot be measured.
+/// As [`findings_by`], or why it cannot be measured here.
 pub(crate) fn found_by(
     case: &Case,
     pass: Pass,
     expect: &[Expect],
     measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
-) -> Option<Findings> {
-    unless_unsupported(findings_by(case, pass, expect, measure))
-}
-
-fn unless_unsupported(findings: Result<Findings, Failure>) -> Option<Findings> {
-    match findings {
-        Ok(findings) => Some(findings),
-        Err(Failure::Unsupported(reason)) => {
-            println!("skipped: {reason}");
-            None
-        }
-        Err(failure) => panic!("{failure}"),
+) -> Result<Findings, String> {
+    match findings_by(case, pass, expect, measure) {
+        Err(Failure::Unsupported(reason)) => Err(reason),
+        found => Ok(found.unwrap_or_else(|failure| panic!("{failure}"))),
     }
 }
 
@@ -105,7 +96,6 @@ pub(crate) fn judged(pass: Pass, claim: impl FnOnce(&mut Outcome)) -> Findings {
     found.expect("it can be observed")
 }
 
-/// The claims that have this verdict.
 pub(crate) fn claims(findings: &Findings, verdict: Verdict) -> Vec<String> {
     let judged = findings.evidence.iter();
     let judged = judged.filter(|evidence| evidence.verdict == verdict);

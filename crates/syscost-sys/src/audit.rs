@@ -129,7 +129,6 @@ impl SyscallCounts {
         }
     }
 
-    /// The operation's own task.
     pub(crate) fn own_task(&self) -> u32 {
         self.own
     }

@@ -140,16 +140,8 @@ mod tests {
     fn uses_of_a_watched_word_are_counted() {
         let words = [1_u64; 16];
         let at = |number: usize| std::ptr::from_ref(&words[number]);
-        let watch = |uses| match Watch::of(TaskId::own(), at(8), uses) {
-            Ok(watch) => Some(watch),
-            Err(reason) => {
-                println!("skipped: {reason}");
-                None
-            }
-        };
-        let (Some(all), Some(stores)) = (watch(Uses::All), watch(Uses::Stores)) else {
-            return;
-        };
+        let watch = |uses| Watch::of(TaskId::own(), at(8), uses);
+        let (all, stores) = (or_skip!(watch(Uses::All)), or_skip!(watch(Uses::Stores)));
         for number in [7, 8, 9, 8] {
             // SAFETY: a word of our own.
             std::hint::black_box(unsafe { at(number).read_volatile() });

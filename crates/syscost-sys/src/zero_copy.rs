@@ -162,13 +162,9 @@ pub fn splice_from(pipe: impl AsFd, socket: impl AsFd, bytes: usize) -> io::Resu
 mod tests {
     use super::*;
     use std::io::{Read, pipe};
-    use std::net::{TcpListener, TcpStream};
+    use std::net::TcpStream;
 
-    fn pair() -> (TcpStream, TcpStream) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        (near, listener.accept().unwrap().0)
-    }
+    use crate::tcp::tests::pair;
 
     fn received(far: &mut TcpStream, bytes: usize) -> Vec<u8> {
         let mut all = vec![0; bytes];

@@ -215,7 +215,6 @@ impl Code {
         unsafe { slice::from_raw_parts(self.procedure as *const u8, PROCEDURE_BYTES) }
     }
 
-    /// Evicts the procedure from all caches.
     fn evict(&self) {
         evict(self.bytes());
     }

@@ -28,7 +28,6 @@ impl Access {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Blocks {
     pub(super) access: Access,
-    /// Length of a block.
     pub(super) size: Bytes,
     /// Length of the file, or of the part at its beginning that they make up, in bytes.
     pub(super) all: u64,
@@ -46,7 +45,6 @@ impl Blocks {
         self.all / self.size.0.max(1)
     }
 
-    /// Their offsets in this order.
     pub(super) fn offsets(self, random: &mut fastrand::Rng) -> Vec<u64> {
         let numbers = self.access.order(self.count(), random);
         let offsets = numbers.into_iter().map(|number| number * self.size.0);
@@ -88,7 +86,6 @@ impl Blocks {
     }
 }
 
-/// Reports how many different blocks take their turn, and how long each is.
 pub(super) fn see_blocks(b: &mut Bencher, blocks: u64, size: u64) {
     b.saw(&BLOCKS, blocks as f64);
     b.saw(&MOVED, size);

@@ -263,11 +263,9 @@ const FETCHED: f64 = 0.01;
 
 /// Why a file cannot grow any further.
 enum Halt {
-    /// The time is up.
     Time,
     /// The file system has no more space.
     Room(String),
-    /// Something failed.
     Failed(Failure),
 }
 
@@ -301,7 +299,6 @@ impl Reread {
     }
 }
 
-/// Name of the file.
 const NAME: &str = "grown";
 
 /// A file that grows.
@@ -482,7 +479,6 @@ impl Search {
         self.next.map(size)
     }
 
-    /// Records whether the cache kept the last size.
     fn note(&mut self, is_kept: bool) {
         match is_kept {
             true => self.kept = self.next,

@@ -58,7 +58,6 @@ const PART: usize = 128 << 10;
 /// Capacity of the pipe of `splice`, in bytes: the maximum for an unprivileged process.
 const PIPE: usize = 1 << 20;
 
-/// Name of the file that is copied to.
 const TARGET: &str = "target";
 
 #[derive(Params, Clone)]
@@ -191,10 +190,8 @@ impl Became {
 
 const ACCOUNT: &str = "FIEMAP and /proc/thread-self/io, or fstat in memory";
 
-/// What became of the content, in the words of [`Became`].
 static CONTENT: Witness = Witness::of("what became of the content", ACCOUNT);
 
-/// Whether one thing became of all of it.
 static WHOLE: Witness = Witness::of("all of the content copied, or all of it shared", ACCOUNT);
 
 /// Reports what happened to the content: a reflink is not a copy, whichever call made it.
@@ -269,7 +266,6 @@ impl By {
         }
     }
 
-    /// Proof by what becomes of the content.
     fn became(self) -> Proof {
         match self {
             Self::ReadWrite | Self::Sendfile | Self::Splice => CONTENT.sees(Became::Copied.name()),

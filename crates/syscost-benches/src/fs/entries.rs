@@ -50,7 +50,6 @@ pub(super) fn open_directory(folder: &Folder) -> Result<OwnedFd, Failure> {
     openat(folder.file(), c".", DIRECTORY, Mode::empty()).tried("open a directory")
 }
 
-/// Creates a directory in `parent` and opens it.
 pub(super) fn make_directory(parent: &OwnedFd, name: &CStr) -> Result<OwnedFd, Failure> {
     mkdirat(parent, name, Mode::RWXU)
         .and_then(|()| openat(parent, name, DIRECTORY, Mode::empty()))
@@ -66,7 +65,6 @@ pub(super) const CREATE: OFlags = OFlags::WRONLY
     .union(OFlags::EXCL)
     .union(OFlags::CLOEXEC);
 
-/// Creates a new, empty file.
 #[inline(always)]
 pub(super) fn create(directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
     close(openat(directory, name, CREATE, PRIVATE)?)

@@ -88,7 +88,6 @@ impl Aside {
         }))
     }
 
-    /// Moves an entry here.
     pub(super) fn take(&self, from: &OwnedFd, name: &CStr) -> Result<(), Errno> {
         self.taken.set(self.taken.get() + 1);
         let new = own_name(&self.taken.get().to_string());
@@ -167,7 +166,6 @@ fn doubt(filesystem: &Filesystem) -> Option<&'static str> {
     )
 }
 
-/// Whether any ext4 that is mounted on this machine has no journal.
 fn any_without_journal() -> bool {
     let mounted = fs::read_dir(EXT4).into_iter().flatten();
     let mut names = mounted.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

@@ -135,9 +135,7 @@ const _: () = assert!(
 /// An operation on a name, by what it does to the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
-    /// Adds an entry.
     Make(Made),
-    /// Removes an entry.
     Remove(Removed),
     /// Leaves the only file, perhaps under another name.
     Keep(Kept),
@@ -215,7 +213,6 @@ impl Op {
         }
     }
 
-    /// Its system calls, each made once.
     const fn calls(self) -> &'static [Sysno] {
         match self {
             Op::Make(Made::File) | Op::Keep(Kept::Open) => &[Sysno::OPENAT, Sysno::CLOSE],

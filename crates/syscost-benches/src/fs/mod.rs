@@ -88,7 +88,6 @@ fn labels(here: &Here) -> impl Iterator<Item = String> + Clone {
     directories.map(|directory| directory.label.clone())
 }
 
-/// What fstat says of a file.
 fn facts(file: &File) -> Result<Metadata, Failure> {
     file.metadata().tried("fstat")
 }

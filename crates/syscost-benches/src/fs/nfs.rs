@@ -159,7 +159,6 @@ impl Measured for Row {
     }
 }
 
-/// The address of an export's server.
 fn server(export: &Export) -> Result<SocketAddr, Unsupported> {
     let addresses = export.addresses();
     let (server, _) = addresses.ok_or_else(|| {
@@ -168,7 +167,6 @@ fn server(export: &Export) -> Result<SocketAddr, Unsupported> {
     Ok(server)
 }
 
-/// Measures an ICMP echo that the server's kernel answers.
 fn measure_echo(mut plan: Plan, server: IpAddr) -> Result<Outcome, Failure> {
     // A lap reads the clock, which is a system call on some machines.
     plan.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));

@@ -142,7 +142,6 @@ fn requests(bytes: usize, most: usize) -> u64 {
     bytes.div_ceil(most.max(1)).max(1) as u64
 }
 
-/// Whether the directory of this label is on an NFS mount.
 fn is_mounted(here: &Here, label: &str) -> Result<(), Unsupported> {
     match filesystem(here, label) {
         Some(found) if found.is_nfs() => Ok(()),
@@ -231,7 +230,6 @@ impl<'s> Caller<'s> {
         Ok(caller)
     }
 
-    /// The kernel's counts of this operation so far.
     fn counted(&self) -> Result<OperationCounts, Failure> {
         let mount = NfsMount::at(&self.filesystem.mount_point)?;
         Ok(mount.operation(self.op.in_protocol()))

@@ -27,7 +27,6 @@ pub(super) struct Overwriter {
     /// The original file with its seed.
     stamped: Stamped,
     seed: u64,
-    /// Index of the next offset.
     next: usize,
     /// How often all of them have been written.
     laps: u64,
@@ -67,12 +66,10 @@ impl Overwriter {
         &self.file
     }
 
-    /// Number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.offsets.len()
     }
 
-    /// Number of blocks written.
     pub(super) fn written(&self) -> u64 {
         self.laps * self.offsets.len() as u64 + self.next as u64
     }
@@ -93,7 +90,6 @@ impl Overwriter {
         stamp::fill(&mut self.buffer[..bytes], self.offsets[self.next], seed);
     }
 
-    /// Stamps all of the next block.
     fn stamp_whole(&mut self) {
         self.stamp(self.buffer.len());
     }

@@ -19,7 +19,6 @@ use super::space::Space;
 use super::waits::{DELIVERED, MAX_SLEEPS, Sync, Waits, settle};
 use crate::syscall::Bad;
 
-/// Maximum number of operations per batch.
 pub(super) const MAX_ENTRIES: usize = 128;
 
 /// Numbers of entries where each operation is timed individually: when timed, they are restored in
@@ -37,9 +36,7 @@ const SEARCHED: Expect = within(Counter::TimeScaling, 1.5, 3.0);
 /// The effect of operations on their directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Each operation adds the entry of its name.
     Adds,
-    /// Each operation removes the entry of its name.
     Removes,
 }
 
@@ -142,7 +139,6 @@ impl<O: Operation> Pool<O> {
         self.operation.effect() == Effect::Removes
     }
 
-    /// Whether the entry of this number must exist now.
     fn must_be_there(&self, number: usize) -> bool {
         (number < self.done.get()) != self.is_there_before()
     }
@@ -162,13 +158,11 @@ impl<O: Operation> Pool<O> {
         Ok(is_there.iter().filter(|is_there| **is_there).count())
     }
 
-    /// How many entries must exist now.
     fn expected(&self) -> usize {
         let numbers = 0..self.names.len();
         numbers.filter(|number| self.must_be_there(*number)).count()
     }
 
-    /// Whether exactly those entries were found that must exist.
     fn is_as_expected(&self) -> bool {
         let found = &self.found.borrow().is_there;
         let mut found = found.iter().enumerate();
@@ -217,7 +211,6 @@ impl<O: Operation> Pool<O> {
         Ok(aside.take(&self.directory, name)?)
     }
 
-    /// Makes this many operations.
     #[inline(always)]
     fn perform(&self, count: usize) -> Result<(), Failure> {
         let first = self.done.get();

@@ -116,12 +116,10 @@ impl Measured for Row {
 }
 
 impl Row {
-    /// The file.
     pub(super) fn source(&self, b: &mut Bencher) -> Result<Source, Failure> {
         Source::open(b, &self.dir, FILE, self.cache, self.size)
     }
 
-    /// Its blocks.
     pub(super) fn blocks(&self) -> Blocks {
         Blocks {
             access: self.access,
@@ -148,6 +146,7 @@ impl Row {
 mod tests {
     use syscost_harness::bencher::Pass;
     use syscost_harness::directory::DEFAULT;
+    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::found_by;
@@ -160,11 +159,10 @@ mod tests {
             cache: State::Direct,
             size: Bytes::kib(4),
         };
-        let Some(found) = found_by(&Case::default(), Pass::Timed, &[], |plan| {
+        let found = found_by(&Case::default(), Pass::Timed, &[], |plan| {
             Measured::<()>::measure(row, plan)
-        }) else {
-            return;
-        };
+        });
+        let found = or_skip!(found);
         let singles: u64 = found.histogram.iter().map(|(_, count)| count).sum();
         assert!(singles > found.samples.values.len() as u64, "{singles}");
     }

@@ -125,7 +125,6 @@ impl Measured for Row {
 }
 
 impl Row {
-    /// The pages of the file.
     fn blocks(&self) -> Blocks {
         Blocks {
             access: self.access,
@@ -176,7 +175,6 @@ impl<'m> Pages<'m> {
         }
     }
 
-    /// Reads each page of a mapping once.
     fn read_all(&self, mapped: &Mapped) -> Result<(), Failure> {
         let mut order = self.order.iter();
         order.try_for_each(|number| self.read(mapped, *number))

@@ -129,7 +129,6 @@ impl Measured for Row {
 
 const GETDENTS: &str = "getdents64";
 
-/// How many entries there are.
 static ENTRIES: Witness = Witness::of("entries that are seen exactly once", GETDENTS);
 
 #[inline(always)]
@@ -165,7 +164,6 @@ struct Seen {
     once: usize,
     /// Entries that are files according to their kind.
     files: usize,
-    /// Entries without a kind.
     unknown: usize,
     /// Calls of getdents64, the last of which returned nothing.
     reads: usize,

@@ -205,7 +205,6 @@ impl Row {
     }
 }
 
-/// Both times, and their ratio if there is one.
 fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
     let all = [
         ("remote_ns", remote),

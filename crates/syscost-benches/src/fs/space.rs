@@ -45,26 +45,22 @@ pub(super) struct Stamped {
 }
 
 impl Space {
-    /// A new folder in the directory of this label.
     pub(super) fn in_directory(b: &mut Bencher, label: &str) -> Result<Self, Failure> {
         let space = Self::within(&b.targets().directory(label)?.made()?)?;
         see_directory(b, space.folder().file());
         Ok(space)
     }
 
-    /// A new folder within this one.
     fn within(folder: &Path) -> Result<Self, Failure> {
         let tree = scratch::tree_in(folder)?;
         let filesystem = files::filesystem_of(tree.folder().file())?;
         Ok(Self { tree, filesystem })
     }
 
-    /// The folder.
     pub(super) fn folder(&self) -> &Folder {
         self.tree.folder()
     }
 
-    /// The file system that it is on.
     pub(super) fn filesystem(&self) -> &Filesystem {
         &self.filesystem
     }
@@ -133,7 +129,6 @@ impl Space {
 }
 
 impl Stamped {
-    /// Name of the file in its space.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -166,7 +161,6 @@ impl Stamped {
     }
 }
 
-/// Claims that the kernel has a file open for direct I/O.
 pub(crate) fn claim_flag(b: &mut Bencher, file: &File) -> Result<(), Failure> {
     let flag = match files::is_direct(file)? {
         true => "set",
@@ -199,7 +193,6 @@ pub(super) mod tests {
         "time of 2n operations",
     ];
 
-    /// Whether a claim is one of those.
     pub(in crate::fs) fn is_of_others(claim: &str) -> bool {
         OF_OTHERS.iter().any(|other| claim.starts_with(other))
     }

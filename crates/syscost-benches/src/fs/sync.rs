@@ -145,7 +145,6 @@ impl Call {
         }
     }
 
-    /// The flags with which the file is opened.
     fn flags(self) -> OFlags {
         match self {
             Self::Dsync => O_DSYNC,

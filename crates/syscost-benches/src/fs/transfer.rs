@@ -61,12 +61,10 @@ pub(super) struct Tally {
     pub(super) blocks: u64,
     /// Length of a block, in bytes.
     pub(super) size: u64,
-    /// Number of transfers so far.
     pub(super) transfers: u64,
 }
 
 impl Tally {
-    /// Number of bytes transferred so far.
     pub(super) fn bytes(self) -> u64 {
         self.transfers * self.size
     }
@@ -126,7 +124,6 @@ impl State {
     }
 }
 
-/// How many pages this many bytes take.
 pub(super) fn pages(bytes: u64) -> u64 {
     bytes.div_ceil(page_size() as u64)
 }
@@ -144,7 +141,6 @@ thread_local! {
     static ALL: RefCell<Vec<(String, Rc<Kept>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The file of this many bytes in the directory of this label.
 fn kept(b: &mut Bencher, dir: &str, bytes: u64) -> Result<Rc<Kept>, Failure> {
     let known = ALL.with_borrow(|all| {
         let fits = |(of, kept): &&(String, Rc<Kept>)| of == dir && kept.file.bytes() == bytes;
@@ -220,17 +216,14 @@ impl Source {
         })
     }
 
-    /// What was written.
     pub(super) fn written(&self) -> &Stamped {
         &self.kept.file
     }
 
-    /// The descriptor to read from.
     pub(super) fn file(&self) -> &File {
         self.direct.as_ref().unwrap_or(self.cache.file())
     }
 
-    /// Its pages in the page cache.
     pub(super) fn cache(&self) -> &Cache {
         &self.cache
     }
@@ -252,7 +245,6 @@ impl Source {
         Ok(())
     }
 
-    /// Measures transfers from the cache.
     pub(super) fn cached<'p>(
         &self,
         plan: Plan<'p>,

@@ -20,7 +20,6 @@ use super::transfer::measure_each;
 /// and in addition the file system's threads.
 pub(super) const MAX_SLEEPS: Expect = at_most(Counter::VoluntarySwitches, 20.0);
 
-/// Whether the files of the directory of this label lie on a device at all.
 pub(super) fn has_device(here: &Here, label: &str) -> Result<(), Unsupported> {
     match filesystem(here, label) {
         Some(found) if found.is_in_memory() => Err(Unsupported::new(format!(
@@ -89,7 +88,6 @@ impl Counts {
 
 /// What a device did per operation, for all programs, and the source of that.
 pub(super) struct PerOperation {
-    /// Bytes written to it.
     pub(super) written: f64,
     /// Requests to flush its own cache; `None` where they are not counted.
     pub(super) flushes: Option<f64>,
@@ -99,7 +97,6 @@ pub(super) struct PerOperation {
 }
 
 impl Waits {
-    /// Starts watching this thread and the device of a file.
     pub(super) fn begin(file: &File) -> Self {
         let mut waits = Self {
             device: Device::of(file).and_then(|device| device.moved().map(|_| device)),
@@ -253,7 +250,6 @@ pub(super) enum Sync {
 }
 
 impl Sync {
-    /// Whether it is the device that is measured.
     pub(super) fn is_of_the_device(self) -> bool {
         self == Sync::Fsync
     }

@@ -26,7 +26,6 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// A message of this many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
         // Not zeros, so that every page is resident from now on.
         let mut buffer = vec![0xFF; bytes + ROOM + PAGE];

@@ -28,10 +28,8 @@ pub(crate) trait Traffic: 'static {
     /// Whether the partner answers each, so that both wait in turn.
     const IS_ANSWERED: bool;
 
-    /// The rows that a mechanism has of it.
     fn rows(of: &'static Mechanism) -> &'static Rows;
 
-    /// Measures it over such a channel.
     fn measure<C: Channel>(
         plan: Plan<'_>,
         tasks: Tasks,
@@ -134,9 +132,7 @@ fn waits(sleeps: bool) -> &'static str {
 /// The two tasks and their messages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tasks {
-    /// Whether they are processes or threads.
     pub(crate) between: Between,
-    /// Where they run.
     pub(crate) placement: Placement,
     /// Bytes per message.
     pub(crate) size: usize,
@@ -218,7 +214,6 @@ pub(super) struct Side<C> {
 }
 
 impl<C: Channel> Side<C> {
-    /// Sends the next message, and returns how many bytes it has.
     #[inline(always)]
     pub(super) fn send_next(&mut self) -> Result<usize, Bad> {
         self.end.settle()?;

@@ -89,8 +89,7 @@ pub(super) const BUFFERED_FILE: Benchmark = Benchmark {
 };
 
 fn buffered_file(plan: Plan) -> Result<Outcome, Failure> {
-    let scratch = scratch::filled("direct", FILE_BYTES)
-        .map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let scratch = scratch::filled("direct", FILE_BYTES).map_err(Unsupported::from)?;
     let file = File::open(scratch.path()).tried("open the scratch file")?;
     files::drop_clean_pages(&file)?;
     let (mut buffer, mut offset) = (Buffer::new(BLOCK, BLOCK), 0);

@@ -37,7 +37,6 @@ static TO_FOURTH: Witness = Witness::of("share of steps to the fourth line from 
 static SPAN: Witness = Witness::of("bytes from the first to the last line of the walk", "walk");
 static CHAINS: Witness = Witness::of("chains whose places the checksum adds up", "kernel");
 
-/// Looks at the walk: at the order of its steps, and how far it reaches.
 pub(super) fn look(b: &mut Bencher, chase: &Chase) {
     b.saw(&ALIKE, chase.share_of_most_frequent_step());
     b.saw(&WITHIN, chase.share_within_a_page());
@@ -46,7 +45,6 @@ pub(super) fn look(b: &mut Bencher, chase: &Chase) {
     look_at_span(b, chase);
 }
 
-/// Looks how far the walk reaches.
 pub(super) fn look_at_span(b: &mut Bencher, chase: &Chase) {
     b.saw(&SPAN, chase.span() as f64);
 }
@@ -69,7 +67,6 @@ pub(super) fn by_four_lines() -> Proof {
     TO_FOURTH.within(UPWARDS)
 }
 
-/// Bytes of four lines.
 pub(super) const FOUR_LINES: usize = 4 * LINE;
 
 /// Proof by a walk from end to end of so much memory. Only some of many places are looked at.
@@ -95,7 +92,6 @@ pub(super) fn look_at_chains(b: &mut Bencher, chase: &Chase) {
     }
 }
 
-/// Claims that there is one chain.
 pub(super) fn claim_one_chain(b: &mut Bencher, chase: &Chase) {
     let (all, row) = (
         chase.operations_per_iteration(),

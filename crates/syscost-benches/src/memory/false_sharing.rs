@@ -48,7 +48,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// A placement that stands for the lack of another CPU.
 const NOWHERE: Placement = Placement::SAME;
 
-/// Bytes between the words.
 const DISTANCES: [Bytes; 4] = [Bytes(8), Bytes(64), Bytes(128), Bytes(256)];
 
 /// Offset of the measuring thread's word on the page: the beginning of a pair of lines.
@@ -182,9 +181,7 @@ fn claim_single(b: &mut Bencher, is_atomic: bool, distance: usize) -> Result<(),
         });
         place.keep_adding(&stop)
     });
-    let stored = watch
-        .count()
-        .map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let stored = watch.count().map_err(Unsupported::from)?;
     let claim = "stores of the other thread's additions";
     b.claim_equal(claim, added, stored, "debug register");
     Ok(())
@@ -297,7 +294,6 @@ fn team<'t>(
     }))
 }
 
-/// The other thread's work.
 fn neighbour(place: &mut Arc<Place>, stop: &Stop) -> Result<Neighbour, Failure> {
     let now = |clock| {
         let now = clock_gettime(clock);
@@ -416,7 +412,6 @@ struct Neighbour {
     /// Length of its life in ns, and how long it had a CPU in that time.
     lived_ns: u64,
     ran_ns: u64,
-    /// Number of its voluntary switches.
     waits: u64,
 }
 

@@ -33,7 +33,6 @@ pub(super) fn of_pages(sources: &[Source<'_>]) -> Result<Vec<(f64, f64)>, Failur
     points(APART, sources, |row: &tlb::Row| row.count)
 }
 
-/// Whether caches are computed from this row.
 pub(super) fn is_of_caches(row: &Row) -> bool {
     let row = row.case.row::<latency::Row>();
     row.is_some_and(|row| row.is_of_caches())
@@ -45,7 +44,6 @@ pub(super) fn is_of_translation(row: &Row) -> bool {
     row.benchmark.id == APART || is_of_caches(row)
 }
 
-/// The plateaus of memory's latency.
 pub(super) fn caches(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
     found(&dense(sources)?)
 }
@@ -226,7 +224,6 @@ pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
     })
 }
 
-/// The plateau's sizes, as details.
 pub(super) fn details_of(
     plateau: &Plateau,
     next: &Plateau,

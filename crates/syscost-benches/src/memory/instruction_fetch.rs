@@ -120,7 +120,6 @@ impl Measured for Row {
     }
 }
 
-/// The filler that this code has.
 fn fillers_of(iteration: &Iteration) -> &'static str {
     match (iteration.nops, iteration.additions) {
         (1.., 0) => Filler::Nop.name(),

@@ -104,7 +104,6 @@ impl Row {
         sizes().contains(&self.size) && is_filled_fast
     }
 
-    /// Whether a quick run includes it.
     fn is_quick(&self) -> bool {
         self.access == Access::Random && QUICK.contains(&(self.size, self.pages))
     }
@@ -243,7 +242,6 @@ thread_local! {
     static POOL: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Memory of at least this size.
 fn filled(size: Bytes, pages: Pages) -> Result<Memory, Unsupported> {
     let bytes = size.get();
     if size < EXPENSIVE {

@@ -282,19 +282,14 @@ fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
             b.claim_within(claim, Bound::AtMost(1.0), part, "partner");
         }
         let part = least(&|share| share.bytes / share.usual_bytes);
-        let verdict = match part >= MIN_PART {
-            true => Verdict::Confirmed,
-            false => Verdict::Unverified,
+        let busy = "something else kept the other CPUs or their memory busy";
+        let (verdict, reason) = match part >= MIN_PART {
+            true => (Verdict::Confirmed, None),
+            false => (Verdict::Unverified, Some(busy)),
         };
-        b.claim_verdict(
-            "of what a CPU reads at its own speed, the least that one read",
-            format!("at least {MIN_PART}"),
-            part,
-            "partner",
-            verdict,
-            (verdict == Verdict::Unverified)
-                .then_some("something else kept the other CPUs or their memory busy"),
-        );
+        let claim = "of what a CPU reads at its own speed, the least that one read";
+        let expected = format!("at least {MIN_PART}");
+        b.claim_verdict(claim, expected, part, "partner", verdict, reason);
     }
     b.detail("bandwidth_bytes_per_s", load.bytes_per_s());
     b.detail("loading_cpus_count", shares.len() as f64);

@@ -52,7 +52,6 @@ enum Advice {
 }
 
 impl Advice {
-    /// As the kernel is given it.
     fn given(self) -> mm::Advice {
         match self {
             Advice::Free => mm::Advice::LinuxFree,

@@ -280,7 +280,6 @@ fn claim_of_library(b: &mut Bencher) {
     }
 }
 
-/// Number of operations that are watched.
 const WATCHED: u64 = 64;
 
 /// Claims that the timed operation calls malloc and free once each, and writes to the last page of
@@ -306,9 +305,7 @@ fn claim_watched(
             return Ok(());
         };
         (0..WATCHED).try_for_each(|_| once())?;
-        let seen = watch
-            .count()
-            .map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let seen = watch.count().map_err(Unsupported::from)?;
         let claim = format!("{what} in {WATCHED} operations");
         b.claim_equal(&claim, WATCHED, seen, "debug register");
     }

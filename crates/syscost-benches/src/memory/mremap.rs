@@ -42,7 +42,6 @@ const NEW_LENGTH: Argument = Argument::at(2, "new length");
 const FLAGS: Argument = Argument::at(3, "flags");
 const NEW_ADDRESS: Argument = Argument::at(4, "new address");
 
-/// Maximum number of round trips per batch.
 const MAX_TRIPS: u64 = 1 << 20;
 
 /// What happens to the mapping.
@@ -147,7 +146,6 @@ fn move_to_and_fro(mut plan: Plan, bytes: usize) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// Claims that all of its pages are resident.
 fn claim_pages(b: &mut Bencher, when: &str, block: &Block, bytes: usize) -> Result<(), Failure> {
     let seen = pagemap::look(block.start(), bytes)?.present;
     let claim = format!("pages resident {when}");
@@ -273,12 +271,10 @@ impl Block {
         Ok(block)
     }
 
-    /// Its start address, when it is at home.
     fn start(&self) -> *mut u8 {
         self.start
     }
 
-    /// Writes its number into each page.
     fn mark(&self) {
         for number in 0..self.bytes / page_size() {
             // SAFETY: within the mapping, to which there are no references.
@@ -298,7 +294,6 @@ impl Block {
         }
     }
 
-    /// The first word of a page.
     fn word(&self, number: usize) -> *mut usize {
         self.start.wrapping_add(number * page_size()).cast()
     }

@@ -13,7 +13,6 @@ pub(super) const SLEEPS: Expect = at_least(Counter::VoluntarySwitches, 0.5);
 
 /// Work of one node's CPU on another's memory that is a benchmark.
 pub(super) trait Work {
-    /// Measures a row.
     fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
 }
 
@@ -70,7 +69,6 @@ fn cpus_of_nodes(allowed: &[u32]) -> Vec<(u32, u32)> {
     first
 }
 
-/// A CPU of this node.
 pub(super) fn cpu_of(b: &Bencher, node: u32) -> Result<u32, Unsupported> {
     let mut cpus = cpus_of_nodes(b.allowed()).into_iter();
     let of_it = cpus.find(|(known, _)| *known == node);

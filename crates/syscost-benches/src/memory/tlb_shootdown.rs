@@ -43,7 +43,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-/// Maximum number of threads that are measured.
 const MAX_THREADS: u32 = 64;
 
 /// Minimum share of the batches in which all threads must have run.
@@ -301,7 +300,6 @@ struct SharedState {
 }
 
 impl SharedState {
-    /// The work of each thread.
     fn spin(&self, number: usize, stop: &Stop) {
         let mut seen = 0;
         while !stop.is_set() {
@@ -342,7 +340,6 @@ struct Stage {
 }
 
 impl Stage {
-    /// Starts a thread on each of these CPUs.
     fn start(call: Call, cpus: &[u32]) -> Result<(TaskGroup, Self), Failure> {
         let shared = Arc::new(SharedState {
             epoch: AtomicUsize::new(0),
@@ -370,12 +367,10 @@ impl Stage {
         Ok((workers, stage))
     }
 
-    /// Batches and those in which all threads ran.
     fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// How many of the threads have run.
     fn running(&self) -> usize {
         let counts = self.shared.counts();
         counts.iter().filter(|count| **count > 0).count()
@@ -438,7 +433,6 @@ impl Driver for Stage {
         Ok(())
     }
 
-    /// Makes this many calls.
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let iterations = iterations as usize;
         let made = match self.call {

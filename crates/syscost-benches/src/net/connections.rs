@@ -111,7 +111,6 @@ impl Connections {
         self.budget.detail(b);
     }
 
-    /// The failure of the last one.
     #[cold]
     pub(crate) fn failed(&self, bad: Bad) -> Failure {
         let (number, address) = (self.budget.made(), self.address);

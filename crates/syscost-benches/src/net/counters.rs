@@ -18,7 +18,6 @@ const TABLE_OF_IPV6: &str = "/proc/thread-self/net/snmp6";
 /// Counters by their names: `Tcp.AttemptFails`, `TcpExt.ListenOverflows`, `Icmp6InEchos`.
 type Counters = Result<BTreeMap<String, u64>, Unsupported>;
 
-/// The current counts.
 fn read() -> Counters {
     let mut counters = BTreeMap::new();
     for table in TABLES {

@@ -20,7 +20,6 @@ const REMEMBERED: usize = 64;
 
 /// The near end of a connection or socket over which messages are exchanged.
 pub(crate) trait Link {
-    /// Sends a message.
     fn send(&mut self, message: &mut Message) -> Result<(), Errno>;
 
     /// Waits for an answer and returns its length in bytes; `None` if none came within
@@ -97,7 +96,6 @@ struct Remembered {
 /// What the near end counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Messages sent.
     pub(crate) sent: u64,
     /// The sum of their nonces, wrapping.
     sent_sum: u64,
@@ -175,7 +173,6 @@ impl<L: Link> Caller<L> {
         }
     }
 
-    /// Whether the answer is what was sent.
     #[inline(always)]
     fn is_the_message(&self) -> bool {
         match self.exchange.whole.all() {
@@ -275,13 +272,11 @@ impl<L: Link> Caller<L> {
         }
     }
 
-    /// Claims which interface carried the messages.
     pub(crate) fn claim_interface(&self, b: &mut Bencher) {
         let (sent, received) = self.bytes();
         self.interface.claim(b, sent, received);
     }
 
-    /// What was sent.
     fn sent(&self) -> Moved {
         Moved {
             messages: self.tally.sent,
@@ -290,7 +285,6 @@ impl<L: Link> Caller<L> {
         }
     }
 
-    /// What was answered in time.
     pub(crate) fn answered(&self) -> Moved {
         Moved {
             messages: self.tally.answered,

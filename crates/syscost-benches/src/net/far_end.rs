@@ -34,7 +34,6 @@ pub(crate) enum Path {
 }
 
 impl Path {
-    /// The paths that there are here.
     pub(crate) fn each(here: &Here) -> Vec<Self> {
         let remote = here.targets.peer().map(|_| Self::Remote);
         [Self::Loopback].into_iter().chain(remote).collect()
@@ -76,7 +75,6 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// The family of an address.
     pub(crate) fn of_address(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(_) => Family::Ipv4,
@@ -84,7 +82,6 @@ impl Family {
         }
     }
 
-    /// The loopback address of this family.
     pub(crate) fn loopback(self) -> IpAddr {
         match self {
             Family::Ipv4 => Ipv4Addr::LOCALHOST.into(),
@@ -107,14 +104,12 @@ impl Destination {
         Self { path, family, cpus }
     }
 
-    /// The far end that was given, if there is one.
     pub(crate) fn remote(here: &Here) -> Option<Self> {
         let given = here.targets.peer().ok()?;
         let family = Family::of_address(given.address.ip());
         Some(Self::new(Path::Remote, family, None))
     }
 
-    /// Where the tasks of this machine are.
     pub(crate) fn placement(self) -> Placement {
         self.cpus.unwrap_or(Placement::SAME)
     }
@@ -146,7 +141,6 @@ pub(crate) trait Networked<By = ()>: Params {
     /// The rows that there are here, in order.
     fn rows(here: &Here) -> Vec<Case<Self>>;
 
-    /// The far end that it names.
     fn destination(&self) -> Destination;
 
     /// The shortest profile that measures it when nothing is selected by name.
@@ -162,7 +156,6 @@ pub(crate) trait Networked<By = ()>: Params {
     /// What proves each of its parameters.
     fn proofs(&self) -> Self::Proofs<Proof>;
 
-    /// Measures over that route.
     fn measure(self, route: Route, plan: Plan<'_>) -> Result<Outcome<'_>, Failure>;
 }
 
@@ -220,7 +213,6 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// Where the tasks of this machine are.
     pub(crate) fn placement(&self) -> Placement {
         match self {
             Self::Loopback(placement, _) => *placement,
@@ -338,17 +330,16 @@ impl FarEnd {
     /// The team of the far end and the near end. It returns both, the far end as its account.
     /// [`Driver::end`] has to end the service: it closes the connection, or makes a last one.
     pub(crate) fn driven_by<'t, L: Driver + 't>(self, near: L) -> Team<'t, (L, FarAccount)> {
+        let far = |is_partner| {
+            move |account| FarAccount {
+                account,
+                is_partner,
+            }
+        };
         match self {
-            Self::Partner(responder) => responder.driven_by(near).map(|(near, account)| {
-                let is_partner = true;
-                (
-                    near,
-                    FarAccount {
-                        account,
-                        is_partner,
-                    },
-                )
-            }),
+            Self::Partner(responder) => responder
+                .driven_by(near)
+                .map(move |(near, account)| (near, far(true)(account))),
             Self::Peer(session) => {
                 let near = Facing {
                     near,
@@ -357,16 +348,8 @@ impl FarEnd {
                     cpu: None,
                     account: Account::default(),
                 };
-                Team::new(Vec::new(), near).map(|Facing { near, account, .. }| {
-                    let is_partner = false;
-                    (
-                        near,
-                        FarAccount {
-                            account,
-                            is_partner,
-                        },
-                    )
-                })
+                Team::new(Vec::new(), near)
+                    .map(move |Facing { near, account, .. }| (near, far(false)(account)))
             }
         }
     }

@@ -146,7 +146,6 @@ impl Row {
     }
 }
 
-/// A far end that answers requests.
 fn responding(
     route: &Route,
     size: usize,
@@ -175,7 +174,6 @@ struct Client {
     buffer: Vec<u8>,
     asked: u64,
     received: u64,
-    /// Total bytes of all bodies.
     bodies: u64,
     interface: InterfaceCounters,
 }
@@ -229,7 +227,6 @@ impl Client {
         }
     }
 
-    /// One request, and its response.
     #[inline(always)]
     fn ask(&mut self, socket: &OwnedFd) -> Result<(), Failure> {
         let sent = retry_on_intr(|| send(socket, REQUEST, SendFlags::NOSIGNAL));

@@ -40,7 +40,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<OverNetwork<Row>>()
 };
 
-/// Connections beside the measured one that moved bytes in every sample.
 static MOVING: Witness = Witness::of("streams that moved bytes in every sample", "both ends");
 
 /// Bytes of a message.

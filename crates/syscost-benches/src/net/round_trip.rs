@@ -25,10 +25,8 @@ pub(super) trait Echoed: Link + Sized + 'static {
     /// Whether no message may be lost or come twice, even on the way to another machine.
     const IS_RELIABLE: bool;
 
-    /// Connects both ends.
     fn connected(spec: &EchoSpec, cpus: &[u32]) -> Result<Ends<Self>, Failure>;
 
-    /// The near end's socket.
     fn socket(&self) -> BorrowedFd<'_>;
 
     /// Claims what the kernels counted of this kind of link.

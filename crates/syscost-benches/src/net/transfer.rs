@@ -30,9 +30,7 @@ pub(super) struct Transfer {
     pub(super) workers: Workers,
     /// The far end, if it is on another machine.
     session: Option<Session>,
-    /// What carries the bytes.
     interface: InterfaceCounters,
-    /// Whether this end receives.
     pub(super) receives: bool,
     begun: Instant,
     first: Option<Used>,
@@ -43,10 +41,8 @@ pub(super) struct Transfer {
 pub(super) struct Transferred {
     pub(super) sent: Tally,
     pub(super) received: Tally,
-    /// Whether the far end was on this machine.
     pub(super) is_partner: bool,
     pub(super) interface: InterfaceCounters,
-    /// How long it lasted.
     pub(super) lasted: Duration,
     /// What was used during the measurement, if there was one, and its windows.
     pub(super) usage: Option<Usage>,
@@ -54,7 +50,6 @@ pub(super) struct Transferred {
 }
 
 impl Transfer {
-    /// Begins now.
     pub(super) fn new(
         workers: Workers,
         session: Option<Session>,

@@ -17,7 +17,6 @@ const TRIES: u32 = 1024;
 pub(crate) struct Waiting {
     wait: Wait,
     readable: Option<Readable>,
-    /// Flags of blocking calls.
     flags: RecvFlags,
     /// The time limit; without one the kernel sets no timer.
     limit: Option<Duration>,

@@ -60,7 +60,6 @@ impl Tally {
         }
     }
 
-    /// What was moved.
     pub(super) fn moved(&self) -> Moved {
         Moved {
             messages: self.messages,
@@ -90,12 +89,10 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Bytes so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Relaxed)
     }
 
-    /// Messages so far.
     pub(super) fn messages(&self) -> u64 {
         self.messages.load(Relaxed)
     }
@@ -163,7 +160,6 @@ impl Workers {
         Ok(())
     }
 
-    /// The number of workers.
     pub(super) fn count(&self) -> usize {
         self.live.len()
     }
@@ -191,7 +187,6 @@ impl Workers {
         self.live[which].iter().map(of).sum()
     }
 
-    /// The tasks of these.
     pub(super) fn tasks(&self, which: Range<usize>) -> Vec<TaskId> {
         self.workers
             .tasks()

@@ -45,7 +45,6 @@ const FAIR: f64 = 0.05;
 /// Maximum time of predicted directions, relative to the slower constant table.
 const GUESSED: f64 = 1.25;
 
-/// How often each kernel is timed.
 const ROUNDS: usize = 5;
 
 /// The kind of branch.

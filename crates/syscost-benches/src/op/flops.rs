@@ -38,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-/// Maximum number of threads that is measured.
 const MAX_THREADS: u32 = 512;
 
 /// Iterations of the kernel between two comparisons of its checksum: enough to make the cost of

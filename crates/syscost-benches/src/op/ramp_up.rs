@@ -41,7 +41,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const STEADY: &str = "ramps that reach a steady frequency";
 
-/// How long the core is idle.
 const IDLE: Duration = Duration::from_millis(10);
 
 /// How long the core works after that, in ns.

@@ -5,7 +5,6 @@ use std::fmt::Display;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
-/// Maximum number of copies that is measured.
 pub(super) const MAX_COPIES: usize = 512;
 
 /// 1, 2, 3, 4, then powers of two, and the number of CPUs that may be used.
@@ -30,7 +29,6 @@ pub(super) trait Operation {
     /// Which profiles measure it by processes, and by threads.
     const PROFILES: [Profile; 2];
 
-    /// Measures copies of it.
     fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
 }
 
@@ -72,7 +70,6 @@ impl<O: Operation> Measured<O> for Row {
     }
 }
 
-/// These numbers of copies.
 pub(super) fn copies(here: &Here) -> impl Iterator<Item = Copies> + use<> {
     counts(here).into_iter().map(|count| Copies(count as u32))
 }

@@ -25,7 +25,6 @@ use syscost_sys::partner::{Between, Shared};
 use super::copies;
 use crate::syscall::{Bad, must};
 
-/// The value of the word.
 const VALUE: u32 = 0;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -124,7 +124,6 @@ impl Measured for Row {
     }
 }
 
-/// The inode of what a copy opens.
 fn inode_of(path: &CStr) -> Result<u64, Failure> {
     let failed = |cause| Failure::of("open a file", cause);
     let file =

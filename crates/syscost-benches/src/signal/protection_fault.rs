@@ -44,11 +44,9 @@ const FAULTS_PER_STORE: u64 = 256;
 
 const CAUGHT: &str = "faults caught";
 
-/// The guarded page.
 static PAGE: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 /// Faults until the store is let through.
 static TO_COME: AtomicU64 = AtomicU64::new(0);
-/// Faults caught.
 static FAULTS: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn caught(_: c_int, info: *mut siginfo_t, _: *mut c_void) {

@@ -21,7 +21,6 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Whether it claimed anything.
     pub(super) fn has_claims(&self) -> bool {
         !self.claims.is_empty()
     }
@@ -126,7 +125,6 @@ fn over(name: &str) -> Over {
     }
 }
 
-/// The number of a text.
 fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }

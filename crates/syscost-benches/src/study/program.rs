@@ -77,7 +77,6 @@ fn cpus_of(process: u32) -> Result<String, Unsupported> {
     text.lines().find_map(cpus).ok_or_else(missing)
 }
 
-/// Reports the CPUs that the program may use.
 fn see_cpus(b: &mut Bencher, cpus: Result<String, Unsupported>) {
     let all = cpu::format_list(b.allowed());
     match cpus {
@@ -169,7 +168,6 @@ fn flags(name: &str) -> &'static str {
 }
 
 impl Program {
-    /// Adds an argument.
     pub(super) fn argument(mut self, argument: impl ToString) -> Self {
         self.arguments.push(argument.to_string());
         self.counted_arguments.push(argument.to_string());
@@ -368,7 +366,7 @@ mod tests {
                 .in_scratch_folder()
                 .measure(plan)
         });
-        let Some(found) = found else { return };
+        let found = or_skip!(found);
         assert!(
             found.details["major_faults_percent"].value > 50.0,
             "{:?}",

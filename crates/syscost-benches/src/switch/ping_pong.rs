@@ -18,7 +18,6 @@ pub(crate) struct Pair<T> {
 }
 
 impl<T> Pair<T> {
-    /// Creates both values.
     pub(crate) fn make<E>(mut one: impl FnMut() -> Result<T, E>) -> Result<Self, E> {
         Ok(Self {
             own: Padded(one()?),
@@ -26,7 +25,6 @@ impl<T> Pair<T> {
         })
     }
 
-    /// The value of this side.
     pub(crate) fn of(&self, side: Side) -> &T {
         match side {
             Side::Own => &self.own.0,
@@ -53,7 +51,6 @@ pub(crate) trait Wake: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Wakes this side.
     fn wake(&self, side: Side) -> Result<(), Self::Error>;
 
     /// Sleeps, as this side, until it is woken.
@@ -87,7 +84,6 @@ pub(super) trait Mechanism {
         tasks.usual_profile()
     }
 
-    /// Measures its round trips.
     fn measure(tasks: Tasks, plan: Plan) -> Result<Outcome, Failure>;
 }
 

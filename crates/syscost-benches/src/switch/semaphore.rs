@@ -54,7 +54,6 @@ struct Semaphore(UnsafeCell<sem_t>);
 unsafe impl Sync for Semaphore {}
 
 impl Semaphores {
-    /// Initialises both.
     pub(crate) fn new(between: Between) -> Result<Self, Failure> {
         let both = share(Pair::make(|| {
             // SAFETY: a sem_t is plain memory until sem_init makes it a semaphore, below.

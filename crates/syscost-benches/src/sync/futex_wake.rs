@@ -84,8 +84,7 @@ impl Measured for Row {
             return Ok(outcome);
         };
         // Else the look at the waiters preempts them, and they sleep later than they would.
-        let _no_preemption =
-            Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let _no_preemption = Batch::enter().map_err(Unsupported::from)?;
         let make = |cpus: &[u32]| {
             let bed = Arc::new(Bed::default());
             let workers = bed.fill(cpus, waiters)?;

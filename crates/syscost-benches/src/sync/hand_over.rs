@@ -20,7 +20,6 @@ pub(super) use crate::sides::Side;
 
 use super::{Padded, TAKERS};
 
-/// Number of locks in the chain.
 pub(super) const LINKS: usize = 3;
 
 /// Three locks, each of which one task can hold.
@@ -31,7 +30,6 @@ pub(super) trait Chain: Send + Sync + 'static {
     /// Takes a lock for this side, and sleeps while the other side holds it.
     fn lock(&self, side: Side, link: usize) -> Result<(), Self::Error>;
 
-    /// Releases a lock of this side.
     fn unlock(&self, side: Side, link: usize) -> Result<(), Self::Error>;
 }
 
@@ -100,7 +98,6 @@ impl<C: Chain> Walk<C> {
         self.leave()
     }
 
-    /// Releases both locks at the end.
     fn leave(&self) -> Result<(), Failure> {
         let unlock = |place| self.chain.unlock(self.side, link(place));
         unlock(self.at)
@@ -172,7 +169,6 @@ pub(super) fn measure<C: Chain>(
     Ok(outcome)
 }
 
-/// The possible placements of the two tasks of a chain.
 pub(super) fn placements(here: &Here) -> impl Iterator<Item = Placement> + use<> {
     Placement::among(&here.allowed)
         .into_iter()

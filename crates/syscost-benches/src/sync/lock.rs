@@ -26,7 +26,6 @@ pub(super) trait Lock: Default + Send + Sync + 'static {
     /// Takes the lock unless it is held.
     fn try_lock(&self) -> Result<bool, Code>;
 
-    /// Releases the lock.
     fn unlock(&self) -> Result<(), Code>;
 }
 
@@ -141,9 +140,7 @@ fn claim_written<L: Lock>(b: &mut Bencher, lock: &Padded<L>) -> Result<(), Failu
         taken: 0,
     };
     alone.run(WATCHED)?;
-    let stored = watch
-        .count()
-        .map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let stored = watch.count().map_err(Unsupported::from)?;
     let claim = format!("stores to the lock's first word in {WATCHED} operations");
     let least = Bound::AtLeast(2.0 * WATCHED as f64);
     b.claim_within(&claim, least, stored as f64, "debug register");
@@ -154,7 +151,6 @@ fn claim_written<L: Lock>(b: &mut Bencher, lock: &Padded<L>) -> Result<(), Failu
 struct Alone<'l, L> {
     lock: &'l L,
     write: Option<PipeWriter>,
-    /// How often it has taken the lock.
     taken: u64,
 }
 

@@ -71,7 +71,6 @@ fn incomplete() -> Failure {
 /// How many threads take a lock.
 static TAKERS: Witness = Witness::of("threads that take the lock", "their own counts");
 
-/// Claims the expected result of trying a lock.
 fn claim(b: &mut Bencher, claim: &str, expected: &str, holds: bool) {
     let observed = if holds { expected } else { "the contrary" };
     b.claim(claim, expected, observed, "benchmark", holds);

@@ -62,7 +62,6 @@ impl Waiting for Epoll {
     }
 }
 
-/// Shows how many descriptors the kernel's set has.
 fn show_registered(b: &mut Bencher, set: &OwnedFd) {
     match fs::read_to_string(format!("/proc/self/fdinfo/{}", set.as_raw_fd())) {
         Ok(text) => match registered(&text) {

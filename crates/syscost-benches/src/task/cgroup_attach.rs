@@ -112,7 +112,6 @@ impl Groups {
         Ok(groups)
     }
 
-    /// Moves the process.
     fn attach(&self, group: usize) -> Result<(), Failure> {
         match (&self.members[group]).write(self.id.as_bytes()) {
             Ok(written) if written == self.id.len() => Ok(()),
@@ -121,7 +120,6 @@ impl Groups {
         }
     }
 
-    /// Whether the process is in this group.
     fn holds(&self, group: usize) -> Result<bool, Failure> {
         let id = self.process.as_ref().map_or(0, Child::id);
         let path = format!("{}/cgroup", proc_of(id.cast_unsigned())?);

@@ -24,7 +24,6 @@ impl Child {
         Self(id)
     }
 
-    /// Its process id.
     pub(crate) fn id(&self) -> i32 {
         self.0
     }

@@ -12,7 +12,6 @@ use super::child::Child;
 /// A file to execute with its own name as its only argument, in an empty environment.
 pub(crate) struct Command<'a> {
     path: &'a CStr,
-    /// The arguments, ended by a null pointer.
     arguments: [*const c_char; 2],
     environment: [*const c_char; 1],
 }

@@ -40,11 +40,8 @@ pub(super) struct Iteration {
     pub(super) create: Vec<ScriptCall>,
     /// Whether the parent is blocked until the child has executed a program or ended.
     pub(super) is_blocked: bool,
-    /// What the child does first.
     pub(super) child: Vec<ScriptCall>,
-    /// How it ends.
     pub(super) end: Vec<ScriptCall>,
-    /// The exit status of the child.
     pub(super) status: u8,
     /// What follows its end, and what that leaves in the log.
     pub(super) then: Option<(ScriptCall, u64)>,
@@ -98,7 +95,6 @@ impl Iteration {
         self
     }
 
-    /// The same with a child that becomes the tiny program.
     pub(super) fn running(self, marked: &Marked) -> Self {
         self.executing(marked.path(), &[marked.path()])
             .taking(marked)
@@ -143,9 +139,7 @@ pub(super) fn measure(
     }
     let _policy = match (until, iteration.is_blocked) {
         // In the class for batch work new tasks do not preempt.
-        (Until::Created, false) => {
-            Some(Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?)
-        }
+        (Until::Created, false) => Some(Batch::enter().map_err(Unsupported::from)?),
         // In the normal class a task that is woken runs before others.
         (Until::Created, true) | (Until::Reaped, _) => None,
     };
@@ -165,7 +159,7 @@ pub(super) fn measure_first(mut plan: Plan, iteration: Iteration) -> Result<Outc
         return Err(other_clock());
     }
     // In the class for batch work new tasks do not preempt.
-    let _policy = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let _policy = Batch::enter().map_err(Unsupported::from)?;
     let mut parent = Parent::new(&plan, iteration, Until::Created);
     parent.prepare()?;
     parent.claim(&mut plan)?;
@@ -275,7 +269,6 @@ impl Parent {
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     until: Until,
-    /// The exit status of the child.
     status: u8,
     /// What the call after the child's end leaves.
     left: Option<u64>,
@@ -380,6 +373,7 @@ impl Served for Parent {
 mod tests {
     use syscost_harness::bencher::Pass;
     use syscost_results::Verdict;
+    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::{claims, findings_by, found_by};
@@ -418,9 +412,7 @@ mod tests {
     fn makes_children(row: &Benchmark, case: &Case) {
         for pass in [Pass::Timed, Pass::Evidence] {
             let measure = row.measure;
-            let Some(found) = found_by(case, pass, row.expect, measure) else {
-                return;
-            };
+            let found = or_skip!(found_by(case, pass, row.expect, measure));
             let name = format!("{}{} {pass:?}", row.title, case.suffix());
             let confirmed = claims(&found, Verdict::Confirmed);
             assert!(

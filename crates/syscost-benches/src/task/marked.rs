@@ -34,7 +34,6 @@ impl Marked {
         Ok(marked)
     }
 
-    /// The program's name.
     pub(crate) fn path(&self) -> &CStr {
         self.program.path()
     }

@@ -93,7 +93,7 @@ pub(crate) fn measure<'a, T>(
         return Ok(outcome);
     }
     // In the class for batch work new tasks do not preempt.
-    let _policy = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let _policy = Batch::enter().map_err(Unsupported::from)?;
     let made = Cell::new(None);
     let (mut early, mut before) = (0, 0);
     let switches = || Ok::<_, Failure>(Usage::thread()?.involuntary_switches);

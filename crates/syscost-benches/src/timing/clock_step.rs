@@ -97,7 +97,6 @@ impl Measured for Row {
     }
 }
 
-/// Measures the steps of the clock of this name.
 fn steps_of(mut plan: Plan, named: Named) -> Result<Outcome, Failure> {
     let quantile = |values: &mut [f64], q| nearest_rank(values, q).unwrap_or(f64::NAN);
     let source = named.source();

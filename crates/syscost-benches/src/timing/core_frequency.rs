@@ -111,7 +111,6 @@ impl Measured for Row {
     }
 }
 
-/// Claims that the two chains agree.
 fn claim_agreement(b: &mut Bencher, seen: &[CoreFrequency]) {
     let apart = seen
         .iter()

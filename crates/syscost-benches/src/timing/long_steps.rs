@@ -53,7 +53,6 @@ struct Seen {
 }
 
 impl Seen {
-    /// Takes this many further readings.
     fn take<E>(
         &mut self,
         readings: u64,

@@ -55,7 +55,6 @@ fn runs_on(cpus: impl IntoIterator<Item = Cpu>) -> Proof {
     RAN_ON.sees(list(cpus.into_iter().map(|Cpu(number)| number)))
 }
 
-/// Shows on which processors it ran.
 fn show_cpus(b: &mut Bencher, cpus: impl IntoIterator<Item = u32>) {
     b.saw(&RAN_ON, list(cpus));
 }

@@ -130,7 +130,7 @@ struct Window {
 impl Window {
     /// Listens from the calling thread, which is pinned for it.
     fn listen(clock: &Clock, number: u32) -> Result<Self, Failure> {
-        cpu::pin(number).map_err(|error| Failure::Unsupported(error.to_string()))?;
+        cpu::pin(number).map_err(Unsupported::from)?;
         let before = Usage::thread()?;
         let gaps = Gaps::listen(clock.ticks_per_ns(), WINDOW_NS, LOST_NS, || clock.start());
         let used = Usage::thread()? - before;

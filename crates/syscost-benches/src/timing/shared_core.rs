@@ -131,6 +131,10 @@ fn detail(b: &mut Bencher, windows: &[Window]) {
 }
 
 fn claim(b: &mut Bencher, windows: &[Window]) {
+    let unless = |holds, why| match holds {
+        true => (Verdict::Confirmed, None),
+        false => (Verdict::Unverified, Some(why)),
+    };
     super::show_cpus(b, windows.iter().map(|window| window.ran_on));
     let typical = |of: fn(&Window) -> f64| median(&windows.iter().map(of).collect::<Vec<_>>());
     // A probe that takes twice as long looks as if there were a busy sibling. This detects a
@@ -145,13 +149,8 @@ fn claim(b: &mut Bencher, windows: &[Window]) {
     }
     let expected = format!("at least {MIN_PROBING_PERCENT}");
     if let Some(probing) = typical(|window| window.probing_percent) {
-        let (verdict, reason) = match probing >= MIN_PROBING_PERCENT {
-            true => (Verdict::Confirmed, None),
-            false => (
-                Verdict::Unverified,
-                Some("this processor was taken away for the rest of the time"),
-            ),
-        };
+        let why = "this processor was taken away for the rest of the time";
+        let (verdict, reason) = unless(probing >= MIN_PROBING_PERCENT, why);
         let what = "per cent of the window spent looking";
         b.claim_verdict(what, expected, probing, "run's clock", verdict, reason);
     }
@@ -160,13 +159,8 @@ fn claim(b: &mut Bencher, windows: &[Window]) {
         .filter_map(|window| window.chain_ratio)
         .collect();
     if let Some(ratio) = median(&ratios) {
-        let (verdict, reason) = match (ratio - 1.0).abs() <= SAME_CHAIN {
-            true => (Verdict::Confirmed, None),
-            false => (
-                Verdict::Unverified,
-                Some("the frequency changed together with the sharing"),
-            ),
-        };
+        let why = "the frequency changed together with the sharing";
+        let (verdict, reason) = unless((ratio - 1.0).abs() <= SAME_CHAIN, why);
         let what = "dependent instructions on a shared core, over those on one of our own";
         let expected = format!("from {} to {}", 1.0 - SAME_CHAIN, 1.0 + SAME_CHAIN);
         b.claim_verdict(what, expected, ratio, "run's clock", verdict, reason);
@@ -212,7 +206,7 @@ struct Window {
 impl Window {
     /// Probes from the calling thread, which is pinned for it.
     fn take(clock: &Clock, probe: &Probe, alone: &Alone, number: u32) -> Result<Self, Failure> {
-        cpu::pin(number).map_err(|error| Failure::Unsupported(error.to_string()))?;
+        cpu::pin(number).map_err(Unsupported::from)?;
         let first = clock.start();
         let mut readings = Vec::new();
         let mut now = first;

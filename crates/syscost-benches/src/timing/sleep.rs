@@ -50,7 +50,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-/// The shorter sleep.
 const SHORT: Nanoseconds = Nanoseconds(50_000);
 
 /// CLOCK_MONOTONIC, which ends the sleeps, may be slewed by this much against the run's clock
@@ -195,7 +194,6 @@ struct Slackened {
 }
 
 impl Slackened {
-    /// Sets this slack.
     fn by(slack: Slack) -> Result<Self, Failure> {
         let unsupported = |error: syscost_sys::SystemError| Failure::Unsupported(error.to_string());
         let before = timer_slack().map_err(unsupported)?;
@@ -231,7 +229,6 @@ enum Way {
 }
 
 impl Via {
-    /// The calls of a sleep.
     fn calls(self) -> &'static [Sysno] {
         match self {
             Self::ClockNanosleep => &[Sysno::CLOCK_NANOSLEEP],

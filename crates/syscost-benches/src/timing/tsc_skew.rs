@@ -45,7 +45,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-/// Maximum number of pairs that are measured.
 const MAX_PAIRS: usize = 8;
 
 #[derive(Params, Clone)]
@@ -128,7 +127,6 @@ impl Measured for Row {
     }
 }
 
-/// Number of exchanges.
 const EXCHANGES: usize = 1000;
 
 /// Time limit, after which fewer exchanges are accepted.
@@ -178,7 +176,7 @@ fn on<T>(number: u32, ready: &Barrier, side: impl FnOnce() -> T) -> Result<(T, u
     let pinned = cpu::pin(number);
     // Sleeping, so that a thread that spins does not keep the other from leaving its processor.
     ready.wait();
-    pinned.map_err(|error| Failure::Unsupported(error.to_string()))?;
+    pinned.map_err(Unsupported::from)?;
     let result = side();
     let seen = cpu::current();
     Ok((result, seen))

@@ -27,7 +27,6 @@ pub(crate) fn measure<'a>(
     plan.measure(Kernel::of(kernel))
 }
 
-/// Shows what a kernel consists of.
 pub(crate) fn show(b: &mut Bencher, kernel: &kernel::Kernel) {
     b.saw(&INSTRUCTIONS, kernel.instructions());
     b.saw(&DIRECTIONS, changes(kernel.table(), 1));

@@ -11,7 +11,6 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, getpeername, getsockname, sockopt};
 use syscost_harness::prelude::*;
 
-/// What messages go through.
 static KIND: Witness = Witness::of("what messages go through", SOURCE);
 
 const SOURCE: &str = "fstat, getsockopt and /proc/self/fd";
@@ -21,7 +20,6 @@ pub(crate) fn sees(kind: &'static str) -> Proof {
     KIND.sees(kind)
 }
 
-/// Reports the kinds of these descriptors, through which messages go.
 pub(crate) fn see<'f>(b: &mut Bencher, descriptors: impl IntoIterator<Item = BorrowedFd<'f>>) {
     match kinds_of(descriptors) {
         Ok(kinds) => b.saw(&KIND, kinds),

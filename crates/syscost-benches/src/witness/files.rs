@@ -23,7 +23,6 @@ pub(crate) static MOVED: Witness = Witness::of(
     "results of its calls, fstat",
 );
 
-/// Reports in which of the run's directories this file is.
 pub(crate) fn see_directory(b: &mut Bencher, file: impl AsFd) {
     match directory_of(file.as_fd(), &b.targets().directories) {
         Ok(label) => b.saw(&DIRECTORY, label),
@@ -58,7 +57,6 @@ pub(crate) fn direct(is_direct: bool) -> Proof {
     DIRECT.sees(if is_direct { "set" } else { "not set" })
 }
 
-/// Reports whether the kernel has this file open with O_DIRECT.
 pub(crate) fn see_direct(b: &mut Bencher, file: &File) -> Result<(), Failure> {
     let seen = files::is_direct(file)?;
     b.saw(&DIRECT, if seen { "set" } else { "not set" });

@@ -6,7 +6,6 @@ use crate::ipc::message::{Message, ODD};
 
 const BOTH: &str = "both ends";
 
-/// How much of each message arrived.
 static SIZE: Witness = Witness::of("bytes of a message that arrived", BOTH);
 
 /// Third argument of the calls that send.
@@ -70,7 +69,6 @@ pub(crate) fn size(size: Bytes, sends_by: Option<Sysno>) -> Proof {
     SIZE.sees(size.0).and(given.unwrap_or_default())
 }
 
-/// Reports the bytes of each message that arrived.
 pub(crate) fn see_size(b: &mut Bencher, got: &Moved) {
     match got.messages {
         0 => b.unseen(&SIZE, "no message arrived"),

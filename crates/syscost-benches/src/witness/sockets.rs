@@ -17,12 +17,10 @@ static FAR_END: Witness = Witness::of("what answers at the far end", "who gives 
 /// Third argument but one of the calls that receive.
 const FLAGS: Argument = Argument::at(3, "flags");
 
-/// Proof that the addresses are of this family.
 pub(crate) fn family(family: Family) -> Proof {
     FAMILY.sees(family.name())
 }
 
-/// Reports the families of these sockets' own addresses.
 pub(crate) fn see_family<S: AsFd>(b: &mut Bencher, sockets: impl IntoIterator<Item = S>) {
     match families(sockets) {
         Ok(all) => b.saw(&FAMILY, all),
@@ -39,7 +37,6 @@ fn families<S: AsFd>(sockets: impl IntoIterator<Item = S>) -> Result<String, Err
     Ok(Vec::from_iter(all?).join(" "))
 }
 
-/// Proof that the far end is on this path.
 pub(crate) fn path(path: Path) -> Proof {
     FAR_END.sees(far_end(path == Path::Loopback))
 }

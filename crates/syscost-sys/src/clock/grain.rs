@@ -8,7 +8,6 @@ use std::hint::black_box;
 
 use crate::clock::Clock;
 
-/// Number of intervals that are examined.
 const INTERVALS: u32 = 256;
 
 /// Range of grids that are looked for, in ticks. A finer one hides nothing.

@@ -166,30 +166,15 @@ mod tests {
         assert!((found.ratio - 0.845).abs() < 0.006, "{found:?}");
     }
 
-    /// The mode that is found if one probe in twenty, consecutively, is this one.
-    fn found_beside(reading: ProbeReading) -> Alone {
-        let mut taken = readings(50_000, 0.5);
-        taken[10_000..12_500].fill(reading);
-        alone(&taken, 1).expect("a mode")
-    }
-
     #[test]
-    fn chains_that_are_slow_for_a_while_make_no_mode() {
-        // A ratio a third lower.
-        let found = found_beside(ProbeReading {
-            throughput: 690,
-            chain: 1200,
-        });
-        assert!((found.ratio - 0.845).abs() < 0.006, "{found:?}");
-    }
-
-    #[test]
-    fn the_usual_state_counts_and_not_a_rare_one_that_is_a_little_lower() {
-        let found = found_beside(ProbeReading {
-            throughput: 632,
-            chain: 800,
-        });
-        assert!((found.ratio - 0.845).abs() < 0.006, "{found:?}");
+    fn one_probe_in_twenty_makes_no_mode() {
+        // Consecutive ones, with a chain slow for a while, or a rare state that is a little lower.
+        for (throughput, chain) in [(690, 1200), (632, 800)] {
+            let mut taken = readings(50_000, 0.5);
+            taken[10_000..12_500].fill(ProbeReading { throughput, chain });
+            let found = alone(&taken, 1).expect("a mode");
+            assert!((found.ratio - 0.845).abs() < 0.006, "{chain}: {found:?}");
+        }
     }
 
     #[test]

@@ -19,7 +19,6 @@ pub fn permit_dropping() {
     PERMITTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether this process may empty it.
 pub(super) fn is_dropping_permitted() -> bool {
     PERMITTED.load(Ordering::Relaxed)
 }

@@ -280,7 +280,6 @@ fn integer_operands(
 
 /// What the choice of floating-point operands depends on, for one type. Values are bit patterns.
 struct Float {
-    /// The bit pattern of a value.
     bits: fn(f64) -> u64,
     quotient: fn(u64, u64) -> u64,
     root: fn(u64) -> u64,

@@ -55,7 +55,6 @@ pub struct Chase {
     chains: usize,
     /// The position where the first chain begins.
     first: usize,
-    /// The current address of each chain.
     table: Box<[Line]>,
     /// Steps that each chain has made.
     steps: Cell<u64>,
@@ -276,7 +275,6 @@ impl Chase {
         })
     }
 
-    /// Writes the cycle's lines.
     fn link(&self) {
         match self.sequence.by_place() {
             Some(positions) => positions.for_each(|position| self.link_one(position)),
@@ -315,7 +313,6 @@ impl Chase {
         (self.first + chain * self.lines() / self.chains) % self.lines()
     }
 
-    /// Address of the line at this position.
     fn node(&self, position: usize) -> *mut Node {
         let offset = self.sequence.offset(&self.route, position);
         debug_assert!(offset + size_of::<Node>() <= self.memory.bytes());
@@ -380,7 +377,6 @@ impl Work for Chase {
     }
 }
 
-/// The reason why there is no chase of this many chains.
 fn no_such_chains(chains: usize) -> Unsupported {
     Unsupported::new(format!(
         "a chase has 1 to 12, 16, 24 or 32 chains and no more than lines, not {chains}"

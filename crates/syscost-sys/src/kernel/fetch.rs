@@ -164,10 +164,8 @@ mod tests {
         let fetch = or_skip!(Fetch::write(Filler::Nop, bytes));
         let page = fetch.memory().pages().bytes().expect("there are pages");
         assert_eq!(fetch.memory().bytes(), (bytes + 1).next_multiple_of(page));
-        match fetch.memory().resident() {
-            Ok(resident) => assert_eq!(resident.bytes, fetch.memory().bytes()),
-            Err(reason) => println!("skipped: {reason}"),
-        }
+        let resident = or_skip!(fetch.memory().resident());
+        assert_eq!(resident.bytes, fetch.memory().bytes());
     }
 
     #[test]

@@ -16,9 +16,7 @@ pub struct Walks {
     memory: Memory,
     /// The numbers of the nodes in the order of each walk.
     order: [Vec<u32>; 2],
-    /// The address of the node that each walk has reached.
     reached: [Cell<u64>; 2],
-    /// Steps of each walk so far.
     steps: Cell<u64>,
     /// The result of [`Walks::visited`].
     visited: OnceCell<[usize; 2]>,

@@ -9,7 +9,6 @@ use crate::elf::machine_code;
 /// Bytes of an entry.
 pub(super) const BYTES: usize = 64;
 
-/// Maximum number of calls of a list.
 pub(super) const MAX_CALLS: usize = 7;
 
 /// Offsets in the data: the lists of an iteration, of a child, and of the calls between batches.
@@ -26,13 +25,11 @@ pub(super) const TOUCHED: usize = 0x800;
 pub(super) const WRITTEN: usize = 0x880;
 pub(super) const READ: usize = 0x8c0;
 
-/// Offset of texts.
 pub(super) const TEXTS: usize = 0x900;
 
 /// Offset of the zeros, which the program writes into.
 pub(super) const ZEROS: usize = 0x3000;
 
-/// Length of the zeros.
 pub(super) const ZEROS_BYTES: u64 = 0x4000;
 
 /// Offset of the command: how many iterations warm up, and how many are timed.
@@ -43,10 +40,8 @@ const TIMED: usize = COMMAND + 8;
 pub(super) const STARTED: usize = ZEROS + 0x10;
 const ENDED: usize = STARTED + 8;
 
-/// Offset of the last answer.
 pub(super) const ANSWERED: usize = ZEROS + 0x20;
 
-/// Offset of the log.
 pub(super) const LOG: usize = ZEROS + 0x28;
 
 /// Offset of the log of the calls between batches.

@@ -43,12 +43,10 @@ pub(crate) fn offloads(interface: &str) -> io::Result<Offloads> {
     })
 }
 
-/// The index of an interface.
 pub(crate) fn interface_index(interface: &str) -> io::Result<u32> {
     Ok(netdevice::name_to_index(any_socket()?, interface)?)
 }
 
-/// A socket of any kind, which suffices to query interfaces.
 fn any_socket() -> io::Result<OwnedFd> {
     let (family, kind) = (AddressFamily::INET, SocketType::DGRAM);
     Ok(socket_with(family, kind, SocketFlags::CLOEXEC, None)?)

@@ -98,7 +98,6 @@ pub(crate) fn is_direct(file: &File) -> io::Result<bool> {
     Ok(fcntl_getfl(file)?.contains(OFlags::DIRECT))
 }
 
-/// The major and minor number of a device.
 pub(crate) fn device_numbers(device: u64) -> (u32, u32) {
     (libc::major(device), libc::minor(device))
 }

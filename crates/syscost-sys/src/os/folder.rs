@@ -30,7 +30,6 @@ pub(crate) fn open_folder(folder: &File, name: &OsStr) -> io::Result<File> {
     Ok(openat(folder, name, HELD | OFlags::RDONLY, Mode::empty())?.into())
 }
 
-/// Makes a directory that only its owner may enter.
 pub(crate) fn make_folder(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(mkdirat(folder, name, Mode::RWXU)?)
 }
@@ -59,7 +58,6 @@ pub(crate) fn remove_file_at(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(unlinkat(folder, name, AtFlags::empty())?)
 }
 
-/// Removes an empty directory.
 pub(crate) fn remove_folder_at(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(unlinkat(folder, name, AtFlags::REMOVEDIR)?)
 }

@@ -32,7 +32,6 @@ pub(crate) fn forbid(start: *mut u8, bytes: usize) -> io::Result<()> {
     Ok(unsafe { mprotect(start.cast(), bytes, MprotectFlags::empty()) }?)
 }
 
-/// Unmaps memory that nothing refers to any more.
 pub(crate) fn unmap(start: *mut u8, bytes: usize) {
     // SAFETY: the caller owns the mapping. Only addresses that are not mapped are refused.
     let _ = unsafe { munmap(start.cast(), bytes) };

@@ -64,21 +64,3 @@ impl<T> Drop for Mapping<T> {
         os::unshare(self.0.cast(), size_of::<T>().max(1));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-    #[test]
-    fn a_forked_process_writes_into_the_same_memory() {
-        let value = or_skip!(Shared::new(AtomicU64::new(1)), "no shared memory here");
-        let child = os::fork(&mut || {
-            value.fetch_add(41, Relaxed);
-            0
-        })
-        .unwrap();
-        assert_eq!(os::wait_for(child).unwrap(), 0);
-        assert_eq!(value.load(Relaxed), 42);
-    }
-}

@@ -70,7 +70,6 @@ fn children_files(pid: u32) -> Option<Vec<u32>> {
     Some(children)
 }
 
-/// All processes by their parent, from /proc/PID/stat.
 fn scan() -> BTreeMap<u32, Vec<u32>> {
     let mut tree: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -93,7 +92,6 @@ fn scan() -> BTreeMap<u32, Vec<u32>> {
 struct Stat {
     state: char,
     parent: u32,
-    /// Its process group.
     group: u32,
     /// How many of its threads have not ended.
     threads: u32,
@@ -332,10 +330,7 @@ mod tests {
     #[test]
     fn a_killed_child_is_reported_with_its_signal_until_it_is_waited_for() {
         let start = |program: &str| Command::new(program).arg("1000").spawn();
-        let (Ok(mut killed), Ok(mut ended)) = (start("sleep"), start("true")) else {
-            println!("skipped: no sleep or true");
-            return;
-        };
+        let (mut killed, mut ended) = (or_skip!(start("sleep")), or_skip!(start("true")));
         killed.kill().unwrap();
         let own = std::process::id();
         let killed_by = |pid: u32| killed_children(own).into_iter().find(|(id, _)| *id == pid);
@@ -402,17 +397,9 @@ mod tests {
     #[test]
     fn a_shell_and_its_children_end_together() {
         // Two levels: the shell, and two sleepers that it waits for.
-        let mut shell = match Command::new("sh")
-            .args(["-c", "sleep 1000 & sleep 1000 & echo ready; wait"])
-            .stdout(Stdio::piped())
-            .spawn()
-        {
-            Ok(shell) => shell,
-            Err(reason) => {
-                println!("skipped: no shell: {reason}");
-                return;
-            }
-        };
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 1000 & sleep 1000 & echo ready; wait"]);
+        let mut shell = or_skip!(command.stdout(Stdio::piped()).spawn(), "no shell");
         wait_until_ready(&mut shell);
         let mut tree = descendants(shell.id());
         assert_eq!(tree.len(), 2, "{tree:?}");

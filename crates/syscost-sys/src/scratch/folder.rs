@@ -80,7 +80,6 @@ impl Folder {
         Err(io::Error::other(why))
     }
 
-    /// A directory in it.
     pub(super) fn folder(&self, name: &OsStr) -> io::Result<Self> {
         Ok(Self {
             held: Arc::new(os::open_folder(&self.held, name)?),
@@ -151,7 +150,6 @@ impl Folder {
         self.held.metadata()
     }
 
-    /// The names of its entries.
     pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
         os::names_in(&self.held)
     }

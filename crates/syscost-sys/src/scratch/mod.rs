@@ -218,7 +218,6 @@ fn keyed(
     }
 }
 
-/// A random number, practically certain to be unique.
 fn random() -> u64 {
     let mut random = RandomState::new().build_hasher();
     // Processes forked from one share its random state; their numbers must differ all the same.

@@ -21,7 +21,6 @@ use crate::fs::space::{Stamped, Storage};
 /// Bytes per read.
 pub(super) const BLOCK: usize = 4 << 10;
 
-/// Maximum number of processes.
 const MAX_PROCESSES: usize = 64;
 
 /// A window is long enough for each process to read this many times, and for its rate to be that of
@@ -68,9 +67,7 @@ struct ReadCount {
 /// The report of one process.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Account {
-    /// Its process id.
     pub(super) process: u32,
-    /// Device and inode number of its file.
     pub(super) file: (u64, u64),
     /// Length of its file.
     pub(super) bytes: u64,
@@ -82,7 +79,6 @@ pub(super) struct Account {
     pub(super) reads: u64,
     /// Bytes fetched from storage, where the kernel counts them.
     pub(super) fetched: Option<u64>,
-    /// Whether its file is open with O_DIRECT.
     pub(super) is_direct: bool,
     /// Reads whose content was compared with what was written, and those of them that differed.
     pub(super) checked: u64,
@@ -97,7 +93,6 @@ pub(super) struct Readers {
     clock: Clock,
     count: usize,
     window: Duration,
-    /// The counts of all windows so far.
     pub(super) windows: Windows,
 }
 
@@ -172,7 +167,6 @@ impl Readers {
         }
     }
 
-    /// The number of reads of each process so far.
     fn reads(&self) -> Vec<u64> {
         let counts = &self.shared.counts[..self.count];
         counts
@@ -308,14 +302,12 @@ impl Default for Latency {
 }
 
 impl Latency {
-    /// Adds a read that took this long.
     pub(super) fn record(&mut self, ns: f64) {
         let bin = (BINS as f64 * ns.max(1.0).log2()) as usize;
         let bin = &mut self.0[bin.min(BINS * POWERS - 1)];
         *bin = bin.saturating_add(1);
     }
 
-    /// Adds the times of another histogram.
     pub(super) fn add(&mut self, other: &Latency) {
         for (bin, more) in self.0.iter_mut().zip(other.0) {
             *bin = bin.saturating_add(more);

@@ -31,7 +31,6 @@ fn windows() -> Windows {
     }
 }
 
-/// The claims that these reports refute.
 fn refuted(windows: &Windows, accounts: &[Account]) -> Vec<String> {
     let found = judged(Pass::Timed, |b| {
         claim_window(b, windows, accounts);

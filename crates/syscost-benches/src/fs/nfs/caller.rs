@@ -12,7 +12,6 @@ use syscost_sys::memory::map_blocks_from;
 use crate::net::interface::InterfaceCounters;
 use crate::witness::files::MOVED;
 
-/// The kernel's own counters of a connection.
 const TCP_INFO: &str = "TCP_INFO";
 
 /// Maximum bytes of an answer besides its content: record marks, verifiers, attributes.
@@ -25,7 +24,6 @@ const SEGMENT: f64 = 1448.0;
 /// buffer costs neither calls nor page faults.
 const MAX_BLOCK: usize = 16 << 20;
 
-/// The procedure of all calls, by its name in the protocol.
 static PROCEDURE: Witness = Witness::of("NFS procedure of every call", SOURCE);
 
 const SOURCE: &str = "bytes of the connection";
@@ -149,7 +147,6 @@ impl Caller {
         })
     }
 
-    /// One call and its answer.
     #[inline(always)]
     fn iterate(&mut self) -> Result<(), Failure> {
         self.iterations += 1;
@@ -276,7 +273,6 @@ impl Drop for Caller {
 /// The program of NFS (RFC 1813).
 const NFS: u32 = 100_003;
 
-/// Bytes of the file that is read.
 const FILE_BYTES: usize = 1 << 20;
 
 /// Bytes of the file of which only attributes or the name are requested.
@@ -292,12 +288,10 @@ pub(in crate::fs) enum Call {
 }
 
 impl Call {
-    /// Its name in the protocol.
     fn in_protocol(self) -> String {
         self.name().to_uppercase()
     }
 
-    /// Its number in the protocol.
     const fn procedure(self) -> Procedure {
         let number = match self {
             Call::Null => 0,
@@ -327,7 +321,6 @@ struct Subject {
     folder: Folder,
     bytes: usize,
     seed: u64,
-    /// Its file id on the server.
     id: u64,
     /// Where the next READ begins.
     offset: usize,
@@ -338,7 +331,6 @@ struct Subject {
 }
 
 impl Subject {
-    /// Creates a file of this many bytes.
     fn make(
         client: &mut Client,
         bytes: usize,
@@ -360,7 +352,6 @@ impl Subject {
         })
     }
 
-    /// Requests its attributes.
     #[inline]
     fn getattr(&self, client: &mut Client) -> Result<(), Failure> {
         let is = client.getattr(self.folder.file()).map_err(failed)?;
@@ -373,7 +364,6 @@ impl Subject {
         }
     }
 
-    /// Looks its name up.
     #[inline]
     fn lookup(&self, client: &mut Client) -> Result<(), Failure> {
         let found = client.lookup(self.folder.handle(), FILE).map_err(failed)?;
@@ -385,7 +375,6 @@ impl Subject {
         }
     }
 
-    /// Reads its next block.
     #[inline]
     fn read(&mut self, client: &mut Client, bytes: u32) -> Result<(), Failure> {
         let (offset, size) = (self.offset, bytes as usize);
@@ -403,7 +392,6 @@ impl Subject {
         Ok(())
     }
 
-    /// The names in its folder, as the server lists them.
     fn names(&self, client: &mut Client) -> Result<Vec<String>, NfsError> {
         client.names(self.folder.handle())
     }

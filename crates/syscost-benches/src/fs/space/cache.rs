@@ -18,14 +18,12 @@ const MAX_READINGS: u32 = 5;
 /// The page cache's content of one file.
 pub(in crate::fs) struct Cache {
     file: File,
-    /// Pages of the file.
     pages: u64,
 }
 
 /// Pages of a file in the page cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::fs) struct Resident {
-    /// According to mincore(2).
     mincore: u64,
     /// According to cachestat(2), where the kernel has it and it counts.
     cachestat: Option<u64>,
@@ -47,7 +45,6 @@ impl Resident {
         }
     }
 
-    /// The larger count of each witness.
     pub(in crate::fs) fn max(self, other: Self) -> Self {
         Self {
             mincore: self.mincore.max(other.mincore),
@@ -57,7 +54,6 @@ impl Resident {
 }
 
 impl Cache {
-    /// The cache of this file.
     pub(in crate::fs) fn of(file: File) -> Result<Self, Failure> {
         let length = facts(&file)?.len();
         Ok(Self {
@@ -66,17 +62,14 @@ impl Cache {
         })
     }
 
-    /// The open file.
     pub(in crate::fs) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Number of pages of the file.
     pub(in crate::fs) fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// How many of them are in the cache.
     pub(in crate::fs) fn resident(&self) -> Result<Resident, Failure> {
         let mincore = files::resident_pages(&self.file)?;
         let counted = files::cachestat(&self.file).map(|cached| cached.pages);

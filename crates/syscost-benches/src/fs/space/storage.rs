@@ -120,7 +120,6 @@ impl Storage {
         Ok(device.moved()?.read - before.as_ref().map_err(Clone::clone)?.read)
     }
 
-    /// Whether the file is on a device.
     pub(in crate::fs) fn has_device(&self) -> bool {
         self.device.is_ok()
     }

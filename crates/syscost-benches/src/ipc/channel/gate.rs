@@ -25,7 +25,6 @@ pub(crate) struct Gate {
 pub(super) const CALL: Sysno = Sysno::FUTEX;
 
 impl Gate {
-    /// The current count.
     #[inline(always)]
     pub(crate) fn get(&self) -> u32 {
         self.count.load(SeqCst)
@@ -44,7 +43,6 @@ impl Gate {
         self.count.store(count, SeqCst);
     }
 
-    /// Wakes a sleeper.
     #[inline(always)]
     pub(super) fn wake(&self) {
         if self.asleep.load(SeqCst) {

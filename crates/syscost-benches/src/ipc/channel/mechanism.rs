@@ -19,9 +19,7 @@ pub(crate) struct Mechanism {
     pub(in crate::ipc) sleeps: bool,
     /// The setting of the kernel that limits the size of a message, if there is one.
     pub(super) limit: Option<&'static str>,
-    /// Its rows of `ipc.round_trip`.
     pub(in crate::ipc) round_trips: Rows,
-    /// Its rows of `ipc.bandwidth`.
     pub(in crate::ipc) bandwidths: Rows,
 }
 
@@ -150,7 +148,6 @@ impl Rows {
         ..Rows::ROUND_TRIPS
     };
 
-    /// All that are worth a row.
     pub(super) const ALL_ROUND_TRIPS: Rows = Rows {
         same: ALL,
         other: SOME,
@@ -160,7 +157,6 @@ impl Rows {
         ..Rows::ROUND_TRIPS
     };
 
-    /// Up to long messages.
     pub(super) const LONG_BANDWIDTHS: Rows = Rows {
         same: &[
             LINE,

@@ -137,7 +137,6 @@ pub(super) fn allowed<C: Channel>(open: Open<C>, bytes: usize) -> Result<(), Fai
 }
 
 impl Via {
-    /// Whether messages of this size fit.
     pub(super) fn carries(self, size: Bytes) -> Result<(), Unsupported> {
         let Some(limit) = self.mechanism().limit else {
             return Ok(());

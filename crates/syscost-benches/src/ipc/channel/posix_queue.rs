@@ -21,7 +21,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 pub(super) const LARGEST: &str = "/proc/sys/fs/mqueue/msgsize_max";
 
-/// The maximum number of messages in a queue made without privilege.
 const MAX_MESSAGES: &str = "/proc/sys/fs/mqueue/msg_max";
 
 /// Number of messages that a queue holds: the default limit.

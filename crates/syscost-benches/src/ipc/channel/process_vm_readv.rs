@@ -45,7 +45,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 pub(super) struct VmRead {
     from: Shared<Desk>,
     to: Shared<Desk>,
-    /// The process of the other end.
     other: u32,
     put: u32,
     taken: u32,

@@ -102,7 +102,6 @@ impl Channel for Streams {
     }
 }
 
-/// Two pipes.
 pub(crate) fn pipes(_: usize) -> Result<Ends<Streams>, Failure> {
     let pipe = || pipe_with(PipeFlags::CLOEXEC).tried("make a pipe");
     crossed(pipe, |from, to| Streams { from, to })

@@ -187,7 +187,6 @@ pub(super) fn rows(here: &Here) -> Vec<Case<Row>> {
     rows
 }
 
-/// The number of threads that use all CPUs.
 pub(in crate::memory) fn max_threads(here: &Here) -> u32 {
     counts(here).last().map_or(1, |most| *most as u32)
 }
@@ -234,7 +233,6 @@ impl Row {
         self.simd.0.unwrap_or(Simd::Sse2)
     }
 
-    /// The level of these arrays.
     pub(in crate::memory) fn level(&self) -> Option<Level> {
         let mut levels = Level::ALL.into_iter();
         levels.find(|level| level.size(self.threads.0) == self.size)

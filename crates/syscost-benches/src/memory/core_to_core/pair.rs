@@ -122,7 +122,6 @@ impl Lines {
         }
     }
 
-    /// Ends the round trips.
     fn end(&self) {
         self.question().store(OVER, Release);
     }

@@ -10,7 +10,6 @@ use syscost_sys::topology::{CacheKind, Cpu, Topology};
 /// In memory this many times as large as the last cache, that cache holds half at most.
 const BEYOND: f64 = 2.0;
 
-/// What is known of these CPUs.
 fn known(allowed: &[u32]) -> Vec<Cpu> {
     let cpus = Topology::here().cpus.iter();
     cpus.filter(|cpu| allowed.contains(&cpu.cpu))

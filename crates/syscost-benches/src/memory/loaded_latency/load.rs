@@ -24,7 +24,6 @@ const TRIED: u64 = 64;
 #[derive(Default)]
 #[repr(align(128))]
 struct ThreadReport {
-    /// Bytes read so far.
     bytes: AtomicU64,
     /// Bytes of stretches that began while something was timed.
     timed_bytes: AtomicU64,
@@ -63,7 +62,6 @@ pub(super) struct Load {
 
 /// What a thread read while something was timed, and what it could have read.
 pub(super) struct Share {
-    /// Bytes.
     pub(super) bytes: f64,
     /// Maximum bytes that its pauses permit.
     pub(super) max_bytes: f64,
@@ -140,7 +138,6 @@ impl Load {
         Ok(())
     }
 
-    /// The shares of all threads.
     pub(super) fn shares(&self) -> Vec<Share> {
         let ns = self.clock.to_ns(self.ticks);
         let delay_ns = self.delay_ns.unwrap_or(0) as f64;
@@ -193,7 +190,6 @@ impl Load {
     }
 }
 
-/// A thread's work.
 fn read(
     shared: &SharedState,
     number: usize,

@@ -11,7 +11,6 @@ use super::minor_faults;
 use super::state::{FRESH_BYTES, GIVEN_BACK, State, Walk};
 use crate::memory::space::area::Area;
 
-/// Maximum number of pages per batch.
 const MAX_PAGES: usize = 4096;
 
 /// Pages of the batch whose result is checked.
@@ -21,12 +20,10 @@ const LOOKED_AT: usize = 256;
 /// cores holds.
 const RECYCLED: usize = 256;
 
-/// Bytes of them.
 pub(super) fn recycled_bytes() -> usize {
     RECYCLED * page_size()
 }
 
-/// Measures the first write of pages in this state.
 pub(super) fn write(plan: Plan, state: State) -> Result<Outcome, Failure> {
     let touch = |area: &Area, pages| area.write(pages);
     match state {
@@ -55,7 +52,6 @@ pub(super) fn write(plan: Plan, state: State) -> Result<Outcome, Failure> {
     }
 }
 
-/// Measures the first read.
 pub(super) fn read(plan: Plan) -> Result<Outcome, Failure> {
     let area = area()?;
     let given_back = |_| area.forget().map(|()| 0);

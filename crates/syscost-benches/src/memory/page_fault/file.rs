@@ -13,7 +13,6 @@ use super::minor_faults;
 use crate::fs::{MAX_MOVED, claim_device_moved};
 use crate::memory::space::file::{FilePages, Mapped};
 
-/// Pages in the file.
 const PAGES: usize = 1024;
 
 /// Maximum number of mappings of it per batch.

@@ -10,7 +10,6 @@ use super::minor_faults;
 use super::state::{FRESH_BYTES, GIVEN_BACK, State, Walk};
 use crate::memory::space::area::Area;
 
-/// Maximum number of huge pages per batch.
 pub(crate) const MAX_PAGES: usize = 32;
 
 /// Huge pages that are given back as soon as all are used: as few as can be measured.
@@ -32,12 +31,10 @@ pub(super) fn proof() -> Proof {
     Proof::counted(expected(length()))
 }
 
-/// Bytes of those that are recycled.
 pub(super) fn recycled_bytes() -> usize {
     RECYCLED * length()
 }
 
-/// The length of a huge page, if there are any.
 fn length() -> usize {
     Pages::Huge.bytes().unwrap_or(0)
 }

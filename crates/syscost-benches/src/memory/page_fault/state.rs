@@ -46,7 +46,6 @@ impl<'a, F: Fn() -> Result<(), Failure>> Walk<'a, F> {
         })
     }
 
-    /// The first of the next `pages` pages.
     pub(super) fn next(&self, pages: usize) -> Result<usize, Failure> {
         if self.touched.get() + pages > self.area.pages() {
             (self.before_end)()?;

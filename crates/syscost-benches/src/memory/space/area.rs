@@ -27,22 +27,18 @@ impl Area {
         Ok(Self::from(Memory::fill(bytes, pages)?))
     }
 
-    /// Its memory.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// How many pages it has.
     pub(crate) fn pages(&self) -> usize {
         self.memory.bytes() / self.page
     }
 
-    /// Start of a page.
     pub(crate) fn page(&self, number: usize) -> *mut u8 {
         self.memory.start().wrapping_add(number * self.page)
     }
 
-    /// Writes a byte of each of these pages.
     #[inline(always)]
     pub(crate) fn write(&self, pages: Range<usize>) {
         assert!(pages.end <= self.pages());
@@ -52,7 +48,6 @@ impl Area {
         }
     }
 
-    /// Reads a byte of each of these pages.
     #[inline(always)]
     pub(crate) fn read(&self, pages: Range<usize>) {
         assert!(pages.end <= self.pages());
@@ -70,7 +65,6 @@ impl Area {
         unsafe { madvise(self.page(from).cast(), bytes, advice) }.tried("madvise")
     }
 
-    /// Changes the protection of all of it.
     #[inline(always)]
     pub(crate) fn protect(&self, access: MprotectFlags) -> Result<(), Failure> {
         // SAFETY: a whole mapping of ours, to which there are no references.

@@ -34,8 +34,7 @@ impl FilePages {
     /// Writes the file, including to its device, and maps it.
     pub(crate) fn make(pages: usize) -> Result<Self, Failure> {
         let page = page_size();
-        let scratch = scratch::filled("pages", (pages * page) as u64)
-            .map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let scratch = scratch::filled("pages", (pages * page) as u64).map_err(Unsupported::from)?;
         let file = fs::OpenOptions::new()
             .read(true)
             .write(true)
@@ -48,13 +47,11 @@ impl FilePages {
         })
     }
 
-    /// Another mapping of it.
     pub(crate) fn map(&self) -> Result<Mapped, Failure> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         Mapped::of(&self.file, self.mapped.pages, access)
     }
 
-    /// Its device.
     pub(crate) fn device(&self) -> Result<Device, Unsupported> {
         Device::of(&self.file)
     }
@@ -107,7 +104,6 @@ impl Mapped {
         })
     }
 
-    /// How many pages it has.
     pub(crate) fn pages(&self) -> usize {
         self.pages
     }
@@ -117,7 +113,6 @@ impl Mapped {
         self.page
     }
 
-    /// Reads a byte of a page.
     #[inline(always)]
     pub(crate) fn read(&self, number: usize) -> u8 {
         assert!(number < self.pages);
@@ -143,7 +138,6 @@ impl Mapped {
         })
     }
 
-    /// Writes a byte of a page.
     pub(crate) fn write(&self, number: usize, value: u8) {
         assert!(number < self.pages);
         // SAFETY: as above.
@@ -179,7 +173,6 @@ impl Mapped {
         self.advise(Advice::LinuxDontNeed)
     }
 
-    /// Advises the kernel of the order in which pages are read.
     pub(crate) fn advise(&self, advice: Advice) -> Result<(), Failure> {
         // SAFETY: the mapping is of a file, which keeps the content.
         unsafe { madvise(self.start.cast(), self.pages * self.page, advice) }.tried("madvise")

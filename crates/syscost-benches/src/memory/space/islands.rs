@@ -66,7 +66,6 @@ impl Islands {
         maps::bytes_with(rights, start..start + count * self.stride)
     }
 
-    /// Start of an island.
     pub(crate) fn island(&self, number: usize) -> *mut u8 {
         self.start.wrapping_add(number * self.stride)
     }
@@ -96,7 +95,6 @@ impl Islands {
         Ok(pagemap::look(self.start, count * self.stride)?.present)
     }
 
-    /// Changes the protection of an island.
     #[inline(always)]
     pub(crate) fn protect(&self, number: usize, access: MprotectFlags) -> Result<(), Errno> {
         assert!(number < self.count);

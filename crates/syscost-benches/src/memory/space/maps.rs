@@ -7,7 +7,6 @@ use std::ops::Range;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
-/// Number of mappings of this process.
 pub(crate) fn mappings() -> Result<usize, Failure> {
     Ok(read()?.lines().count())
 }

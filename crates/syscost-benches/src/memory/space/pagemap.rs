@@ -14,7 +14,6 @@ const EXCLUSIVE: u64 = 1 << 56;
 /// Counts of a piece's pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Seen {
-    /// Pages that are in the page tables.
     pub(crate) present: usize,
     /// Pages that are also mapped nowhere else, in no process.
     pub(crate) exclusive: usize,

@@ -20,11 +20,9 @@ enum Arrival {
     Short(usize),
     /// A message that was never sent.
     Unknown,
-    /// The end of the stream.
     End,
     /// Nothing within the time limit.
     Nothing,
-    /// An error of the call.
     Reset,
 }
 

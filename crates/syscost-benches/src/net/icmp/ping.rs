@@ -60,7 +60,6 @@ pub(crate) struct Pinger {
     waiting: Waiting,
     /// The identifier that distinguishes its replies from those to other programs.
     identifier: u16,
-    /// Sequence number of the last request.
     sequence: u16,
     /// Answers whose sequence number was that of the last request.
     matched: u64,
@@ -245,7 +244,6 @@ impl Link for Pinger {
     }
 }
 
-/// The ICMP type of a request in this family.
 const fn request(family: Family) -> u8 {
     match family {
         Family::Ipv4 => 8,
@@ -253,7 +251,6 @@ const fn request(family: Family) -> u8 {
     }
 }
 
-/// The ICMP type of a reply in this family.
 const fn reply(family: Family) -> u8 {
     match family {
         Family::Ipv4 => 0,

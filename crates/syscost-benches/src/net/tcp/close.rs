@@ -95,8 +95,7 @@ impl Networked for Row {
     fn measure(self, route: Route, mut plan: Plan) -> Result<Outcome, Failure> {
         route.announce(&mut plan, 0)?;
         // Else the byte that the far end sends preempts it, and it waits for the end later.
-        let _no_preemption =
-            Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let _no_preemption = Batch::enter().map_err(Unsupported::from)?;
         let shape = Together::of(route.placement(), |cpus| {
             let (far, to) = accepting(RULE, &route, cpus)?;
             Ok(far.driven_by(Closer::new(to)))
@@ -127,7 +126,6 @@ impl Closer {
         }
     }
 
-    /// Opens a connection that the far end has accepted.
     fn opened(&self) -> Result<OwnedFd, Bad> {
         let socket = new_socket(self.to.address)?;
         connect(&socket, &self.to.address)?;

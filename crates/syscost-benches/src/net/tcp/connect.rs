@@ -314,7 +314,6 @@ pub(in crate::net) fn next_byte(socket: &OwnedFd) -> Result<usize, Errno> {
     came.map(|(_, bytes)| bytes)
 }
 
-/// A socket that can be connected to this address.
 pub(crate) fn new_socket(address: SocketAddr) -> Result<OwnedFd, Errno> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::INET,

@@ -19,7 +19,6 @@ const SHARE: u64 = 2;
 pub(crate) struct Budget {
     /// Ephemeral ports that no socket in use can hold.
     free: u64,
-    /// Connections made so far.
     made: u64,
 }
 
@@ -41,12 +40,10 @@ impl Budget {
         Self { free, made: 0 }
     }
 
-    /// Connections that the case may make.
     fn limit(&self) -> u64 {
         self.free / SHARE
     }
 
-    /// Counts one more connection.
     #[inline(always)]
     pub(crate) fn spend(&mut self) -> Result<(), Failure> {
         if self.made == self.limit() {
@@ -65,12 +62,10 @@ impl Budget {
         ))
     }
 
-    /// Connections made so far.
     pub(crate) fn made(&self) -> u64 {
         self.made
     }
 
-    /// Adds the details of the row.
     pub(crate) fn detail(&self, b: &mut Bencher) {
         if b.is_timed() {
             b.detail("connections_count", self.made as f64);

@@ -46,7 +46,6 @@ impl Ids {
         }
     }
 
-    /// The id of this process.
     #[inline(always)]
     pub(super) fn process(&self) -> usize {
         PROCESS.load(Relaxed) as usize
@@ -122,7 +121,6 @@ impl Drop for Blocked {
     }
 }
 
-/// The kernel's set that contains one signal.
 pub(crate) const fn set_of(signal: c_int) -> u64 {
     1 << (signal - 1)
 }

@@ -143,6 +143,7 @@ impl Measured for ProcessSwitch {
 #[cfg(test)]
 mod tests {
     use syscost_harness::bencher::Pass;
+    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::found_by;
@@ -155,7 +156,7 @@ mod tests {
             let program = program.argument(20).argument(2).argument("same_cpu");
             program.measure(plan)
         });
-        let Some(found) = found else { return };
+        let found = or_skip!(found);
         let of = |name: &str| found.details[name].value;
         let to_partner = of("switches_to_partner_per_byte_count");
         assert_eq!(to_partner, of("switches_per_byte_count"));

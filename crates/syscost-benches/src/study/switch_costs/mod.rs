@@ -40,7 +40,6 @@ enum Clock {
 }
 
 impl Clock {
-    /// How many runs a result takes.
     const fn runs(self) -> u64 {
         match self {
             Clock::Monotonic | Clock::CpuTime => 1,

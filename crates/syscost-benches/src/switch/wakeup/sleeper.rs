@@ -57,7 +57,6 @@ impl Sleeper {
         Sleeper::Timer
     }
 
-    /// Starts a waker on one of these CPUs.
     pub(super) fn futex(cpus: &[u32], clock: Clock) -> Result<Self, Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
         let line = Shared::new(Line::awake()).map_err(|error| failed(&error))?;

@@ -135,7 +135,6 @@ mod tests {
     use syscost_harness::bencher::{Findings, Pass};
     use syscost_results::Verdict;
 
-    /// The findings of a measurement of these wake-ups.
     fn measured(
         pass: Pass,
         wake_up: impl FnMut() -> Result<f64, Failure>,

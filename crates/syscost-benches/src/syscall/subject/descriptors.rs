@@ -31,7 +31,6 @@ pub(in super::super) enum Ready {
 
 /// A way to wait for descriptors that is a benchmark.
 pub(in super::super) trait Waiting {
-    /// Which profiles measure a row.
     fn profile(row: &Row) -> Profile {
         match (row.of, row.ready) {
             // The set-up of five hundred takes longer than everything else.
@@ -44,7 +43,6 @@ pub(in super::super) trait Waiting {
     /// Proof that this many descriptors are waited for.
     fn waits_for(fds: u64) -> Proof;
 
-    /// Measures a row.
     fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
 }
 
@@ -138,7 +136,6 @@ impl Descriptors {
         })
     }
 
-    /// The descriptors to wait for, in the order of their numbers.
     pub(in super::super) fn watched(&self) -> &[OwnedFd] {
         &self.watched
     }
@@ -217,6 +214,7 @@ impl Drop for RaisedLimit {
 mod tests {
     use syscost_harness::bencher::Pass;
     use syscost_results::Verdict;
+    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::{claims, found_by};
@@ -237,15 +235,15 @@ mod tests {
     }
 
     /// The claims that are refuted where a row is measured under the name of another.
-    fn refuted(named: &Row, row: Row) -> Option<Vec<String>> {
+    fn refuted(named: &Row, row: Row) -> Result<Vec<String>, String> {
         let cases = (Benchmark::by::<Row, Test>().cases)(&Here::plain());
         let is_named =
             |row: &Row| (row.of, row.ready, row.fds) == (named.of, named.ready, named.fds);
-        let case = cases
-            .iter()
-            .find(|case| case.row::<Row>().is_some_and(is_named));
-        let found = found_by(case?, Pass::Timed, &[], |plan| Test::measure(row, plan))?;
-        Some(claims(&found, Verdict::Refuted))
+        let mut cases = cases.iter();
+        let case = cases.find(|case| case.row::<Row>().is_some_and(is_named));
+        let case = case.ok_or("there is no such row")?;
+        let found = found_by(case, Pass::Timed, &[], |plan| Test::measure(row, plan))?;
+        Ok(claims(&found, Verdict::Refuted))
     }
 
     #[test]
@@ -264,9 +262,8 @@ mod tests {
             ((Pipe, 10), (Pipe, 9), Some("different ones of these")),
         ] {
             let named = row(named.0, named.1);
-            if let Some(seen) = refuted(&named, row(made.0, made.1)) {
-                assert_eq!(seen.first().map(String::as_str), expected);
-            }
+            let seen = or_skip!(refuted(&named, row(made.0, made.1)));
+            assert_eq!(seen.first().map(String::as_str), expected);
         }
     }
 }

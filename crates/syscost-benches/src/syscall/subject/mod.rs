@@ -66,7 +66,6 @@ pub(super) fn file_in_memory() -> Result<OwnedFd, Failure> {
     Ok(file)
 }
 
-/// The reading and the writing end of a pipe.
 pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     pipe_with(PipeFlags::CLOEXEC).tried("make a pipe")
 }
@@ -175,7 +174,6 @@ impl Object {
     }
 }
 
-/// Shows what a descriptor refers to.
 pub(super) fn show_kind(b: &mut Bencher, descriptor: BorrowedFd<'_>) {
     match kind_of(descriptor) {
         Ok(kind) => b.saw(&KIND, kind),

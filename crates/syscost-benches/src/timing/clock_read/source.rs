@@ -86,7 +86,6 @@ pub(in crate::timing) enum Named {
 }
 
 impl Named {
-    /// The clock to be read.
     pub(in crate::timing) fn source(self) -> Source {
         match self {
             Self::Tsc => Source::Tsc,
@@ -108,26 +107,15 @@ impl Named {
         }
     }
 
-    /// Proof that it is this clock that is read.
     pub(in crate::timing) fn proof(self) -> Proof {
-        match self {
-            Self::Tsc => COUNTER.sees(arch::UNFENCED),
-            Self::TscFenced => COUNTER.sees(arch::FENCED),
-            Self::Rdtscp => COUNTER.sees(arch::RDTSCP),
-            Self::Realtime => of_clock(libc::CLOCK_REALTIME),
-            Self::RealtimeCoarse => of_clock(libc::CLOCK_REALTIME_COARSE),
-            Self::RealtimeAlarm => of_clock(libc::CLOCK_REALTIME_ALARM),
-            Self::Monotonic => of_clock(libc::CLOCK_MONOTONIC),
-            Self::MonotonicCoarse => of_clock(libc::CLOCK_MONOTONIC_COARSE),
-            Self::MonotonicRaw => of_clock(libc::CLOCK_MONOTONIC_RAW),
-            Self::Boottime => of_clock(libc::CLOCK_BOOTTIME),
-            Self::BoottimeAlarm => of_clock(libc::CLOCK_BOOTTIME_ALARM),
-            Self::Tai => of_clock(libc::CLOCK_TAI),
-            Self::ProcessCputime => of_clock(libc::CLOCK_PROCESS_CPUTIME_ID),
-            Self::ThreadCputime => of_clock(libc::CLOCK_THREAD_CPUTIME_ID),
+        match self.source() {
+            Source::Tsc => COUNTER.sees(arch::UNFENCED),
+            Source::TscFenced => COUNTER.sees(arch::FENCED),
+            Source::Rdtscp => COUNTER.sees(arch::RDTSCP),
+            Source::Clock(id) => of_clock(id),
             // By chance the microseconds may be round ones.
-            Self::Gettimeofday => ROUND.within(Bound::Within(1e3, 1e7)),
-            Self::Time => ROUND.within(Bound::AtLeast(1e9)),
+            Source::TimeOfDay => ROUND.within(Bound::Within(1e3, 1e7)),
+            Source::Seconds => ROUND.within(Bound::AtLeast(1e9)),
         }
     }
 }
@@ -138,58 +126,35 @@ static COUNTER: Witness =
 static ROUND: Witness =
     Witness::of("unit of the readings, in ns", "100 readings").only_in(Pass::Evidence);
 
+/// Clocks by the names of their constants, each with its witness.
+macro_rules! clocks {
+    ($($id:ident,)+) => {
+        [$((
+            libc::$id,
+            Witness::of(
+                concat!("of 100 readings, those of ", stringify!($id)),
+                "clock_gettime and seccomp audit",
+            )
+            .only_in(Pass::Evidence),
+        )),+]
+    };
+}
+
 /// The clocks of clock_gettime(2), and the witness of each: how many readings lie between two of that
 /// clock and ask the kernel, if they ask it, for no other.
-static CLOCKS: [(libc::clockid_t, Witness); 11] = [
-    (
-        libc::CLOCK_REALTIME,
-        between("of 100 readings, those of CLOCK_REALTIME"),
-    ),
-    (
-        libc::CLOCK_REALTIME_COARSE,
-        between("of 100 readings, those of CLOCK_REALTIME_COARSE"),
-    ),
-    (
-        libc::CLOCK_REALTIME_ALARM,
-        between("of 100 readings, those of CLOCK_REALTIME_ALARM"),
-    ),
-    (
-        libc::CLOCK_MONOTONIC,
-        between("of 100 readings, those of CLOCK_MONOTONIC"),
-    ),
-    (
-        libc::CLOCK_MONOTONIC_COARSE,
-        between("of 100 readings, those of CLOCK_MONOTONIC_COARSE"),
-    ),
-    (
-        libc::CLOCK_MONOTONIC_RAW,
-        between("of 100 readings, those of CLOCK_MONOTONIC_RAW"),
-    ),
-    (
-        libc::CLOCK_BOOTTIME,
-        between("of 100 readings, those of CLOCK_BOOTTIME"),
-    ),
-    (
-        libc::CLOCK_BOOTTIME_ALARM,
-        between("of 100 readings, those of CLOCK_BOOTTIME_ALARM"),
-    ),
-    (
-        libc::CLOCK_TAI,
-        between("of 100 readings, those of CLOCK_TAI"),
-    ),
-    (
-        libc::CLOCK_PROCESS_CPUTIME_ID,
-        between("of 100 readings, those of CLOCK_PROCESS_CPUTIME_ID"),
-    ),
-    (
-        libc::CLOCK_THREAD_CPUTIME_ID,
-        between("of 100 readings, those of CLOCK_THREAD_CPUTIME_ID"),
-    ),
+static CLOCKS: [(libc::clockid_t, Witness); 11] = clocks![
+    CLOCK_REALTIME,
+    CLOCK_REALTIME_COARSE,
+    CLOCK_REALTIME_ALARM,
+    CLOCK_MONOTONIC,
+    CLOCK_MONOTONIC_COARSE,
+    CLOCK_MONOTONIC_RAW,
+    CLOCK_BOOTTIME,
+    CLOCK_BOOTTIME_ALARM,
+    CLOCK_TAI,
+    CLOCK_PROCESS_CPUTIME_ID,
+    CLOCK_THREAD_CPUTIME_ID,
 ];
-
-const fn between(sentence: &'static str) -> Witness {
-    Witness::of(sentence, "clock_gettime and seccomp audit").only_in(Pass::Evidence)
-}
 
 /// Readings of which it is seen whose they are.
 const READINGS: usize = 100;
@@ -216,7 +181,6 @@ pub(crate) fn counter_ticks_per_ns(run_clock: &Clock) -> f64 {
 }
 
 impl Source {
-    /// Whether this machine has the clock.
     pub(in crate::timing) fn support(self) -> Result<(), Unsupported> {
         match self {
             Self::Tsc | Self::TscFenced => Ok(()),

@@ -54,7 +54,6 @@ in_table! {
     "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31"
 }
 
-/// The kernel of this many chains.
 pub(super) fn code(chains: usize) -> Result<Code, Unsupported> {
     Ok(match chains {
         1 => ONE,

@@ -139,14 +139,12 @@ impl Arrays {
         Ok(())
     }
 
-    /// Bytes of the source that are allocated.
     fn readable(&self) -> usize {
         self.source
             .as_ref()
             .map_or(0, |source| source.memory.bytes())
     }
 
-    /// Bytes of the destination that are allocated.
     fn writable(&self) -> usize {
         self.destination.as_ref().map_or(0, Destination::bytes)
     }
@@ -184,7 +182,6 @@ impl Arrays {
         destination.map_or(std::ptr::null_mut(), Destination::start)
     }
 
-    /// Start of either array.
     pub(super) fn start(&self) -> *const u8 {
         self.source()
     }

@@ -24,7 +24,6 @@ pub struct Course {
     pub(super) array: usize,
     /// Bytes of each array in one pass: all of it or a part.
     pub(super) part: usize,
-    /// Passes in one operation.
     pub(super) passes: u64,
 }
 
@@ -88,7 +87,6 @@ impl Course {
         rest.fold(lap.wrapping_mul(operations / parts), u64::wrapping_add)
     }
 
-    /// Number of parts of an array.
     pub(super) fn parts(&self) -> u64 {
         (self.array / self.part) as u64
     }

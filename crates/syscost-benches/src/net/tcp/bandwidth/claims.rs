@@ -22,16 +22,13 @@ const BOTH: &str = "both ends";
 const TCP_INFO: &str = "TCP_INFO";
 const RETRANSMITS: &str = "segments retransmitted";
 
-/// How many connections with distinct ports carried bytes.
 pub(super) static STREAMS: Witness = Witness::of(
     "connections with distinct ports that carried bytes",
     TCP_INFO,
 );
 
-/// Which way the bytes went.
 pub(super) static DIRECTION: Witness = Witness::of("direction of the bytes", TCP_INFO);
 
-/// Sends without a copy (MSG_ZEROCOPY) that the kernel has completed.
 pub(super) static ZERO_COPIES: Witness = Witness::of(
     "sends without a copy that completed, of those made and at least one per message",
     "error queue",
@@ -105,7 +102,6 @@ pub(super) fn see(b: &mut Bencher, delivered: &Delivered) {
     );
 }
 
-/// The number of connections with distinct ports that carried bytes.
 fn connections(delivered: &Delivered) -> Result<usize, Failure> {
     let (mut addresses, mut used) = (BTreeSet::new(), 0);
     for socket in &delivered.sockets {
@@ -117,7 +113,6 @@ fn connections(delivered: &Delivered) -> Result<usize, Failure> {
     Ok(used.min(addresses.len()))
 }
 
-/// Claims the options of the sockets at both ends.
 fn claim_options(b: &mut Bencher, spec: &StreamSpec, delivered: &Delivered) {
     let ends = [&delivered.near, &delivered.far].into_iter().flatten();
     let expected = (spec.places.len() * ends.clone().count()) as u64;

@@ -73,7 +73,6 @@ impl Shares {
         }
     }
 
-    /// The limiter.
     pub(in crate::net) fn limiter(&self) -> Limiter {
         if self.receive_window >= MAJORITY_OF_TIME {
             Limiter::ReceiveWindow

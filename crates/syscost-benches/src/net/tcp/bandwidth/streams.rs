@@ -97,7 +97,6 @@ impl StreamSpec {
         }
     }
 
-    /// Adds a worker that sends.
     fn send(
         &self,
         workers: &mut Workers,
@@ -138,7 +137,6 @@ impl StreamSpec {
 /// Running streams.
 pub(in crate::net) struct Streams {
     pub(super) transfer: Transfer,
-    /// This end's sockets.
     near: Vec<TcpStream>,
     /// The far end's sockets, if they are on this machine.
     far: Vec<TcpStream>,
@@ -150,7 +148,6 @@ pub(in crate::net) struct Delivered {
     /// This end's and the far end's sockets, as their kernels report them.
     pub(super) near: Option<TcpSide>,
     pub(super) far: Option<TcpSide>,
-    /// This end's sockets.
     pub(super) sockets: Vec<TcpStream>,
     /// Streams that moved bytes before the first window and after the last.
     pub(super) steady: usize,
@@ -289,7 +286,6 @@ impl Streams {
         Ok(window.max(room.min(MAX_SLOW_WINDOW)))
     }
 
-    /// Ends the streams and returns their result.
     pub(in crate::net) fn finish(mut self) -> Result<Delivered, Failure> {
         let usage = self.transfer.usage()?;
         let round_trips = RoundTrips::of(self.senders());
