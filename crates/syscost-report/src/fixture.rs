@@ -12,7 +12,6 @@ use syscost_results::{
 
 pub(crate) use directories::of_directories;
 
-/// The run.
 pub(crate) fn run() -> Run {
     let whole = fixture::run("20261121T080000Z-1", measurements());
     Run {
@@ -69,7 +68,6 @@ fn core(cpu: u32, alone_percent: f64, shared_slowdown_percent: Option<f64>) -> N
     }
 }
 
-/// The row with this name.
 pub(crate) fn row<'a>(run: &'a Run, name: &str) -> &'a Measurement {
     run.measurements
         .iter()
@@ -236,7 +234,6 @@ pub(crate) fn measured(
     }
 }
 
-/// The row converted to a rate.
 fn rate(mut row: Measurement, unit: Unit, best: f64) -> Measurement {
     (row.unit, row.better) = (unit, Better::Higher);
     row.estimate.best = Some(best);

@@ -81,7 +81,7 @@ pub(crate) fn footer(page: &mut Page, run: &Run, options: &TableOptions, shown: 
     legend(shown, options.verbose, page);
     if !shown.columns_left_out.is_empty() {
         let columns: Vec<&str> = shown.columns_left_out.iter().copied().collect();
-        page.item(0, 2, paint::DIM, &format!(
+        page.note(&format!(
             "{} left out where {} columns are too few; a wider terminal, or COLUMNS, shows more",
             columns.join(", "),
             page.columns
@@ -129,7 +129,6 @@ pub(crate) fn shown_flags(flags: &[Flag]) -> Vec<Flag> {
     shown
 }
 
-/// Their short names.
 pub(crate) fn short_flags(flags: &[Flag]) -> Vec<&'static str> {
     let shown = shown_flags(flags).into_iter();
     shown.map(|flag| sentence::flag(flag).0).collect()
@@ -220,12 +219,7 @@ fn legend(shown: &Shown<'_>, verbose: bool, page: &mut Page) {
                 true => "; -v says which",
                 false => "",
             };
-            page.item(
-                0,
-                2,
-                paint::DIM,
-                &format!("{} {}{which}", mark.sign(), mark.meaning()),
-            );
+            page.note(&format!("{} {}{which}", mark.sign(), mark.meaning()));
         }
     }
     for (is_there, meaning) in [
@@ -251,26 +245,18 @@ fn legend(shown: &Shown<'_>, verbose: bool, page: &mut Page) {
         ),
     ] {
         if is_there {
-            page.item(0, 2, paint::DIM, meaning);
+            page.note(meaning);
         }
     }
     if let Some(grades) = grades(rows.iter().map(|view| &view.estimate)) {
-        page.item(
-            0,
-            2,
-            paint::DIM,
-            &format!("{grades}: how far the 95 % interval reaches from the median"),
-        );
+        page.note(&format!(
+            "{grades}: how far the 95 % interval reaches from the median"
+        ));
     }
     for meaning in meanings(rows.iter().flat_map(|view| &view.row.flags)) {
-        page.item(0, 2, paint::DIM, &meaning);
+        page.note(&meaning);
     }
     if shown.are_flags_left_out {
-        page.item(
-            0,
-            2,
-            paint::DIM,
-            "+1 after a flag: one more, which -v shows",
-        );
+        page.note("+1 after a flag: one more, which -v shows");
     }
 }

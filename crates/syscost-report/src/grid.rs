@@ -70,7 +70,6 @@ pub(crate) const fn right(heading: &'static str) -> Column {
     }
 }
 
-/// A column of words.
 pub(crate) const fn left(heading: &'static str) -> Column {
     Column {
         heading,
@@ -115,7 +114,6 @@ impl Cell {
         }
     }
 
-    /// Over this many columns.
     pub(crate) fn over(self, columns: usize) -> Self {
         Cell {
             more: columns.saturating_sub(1),
@@ -136,7 +134,6 @@ impl From<String> for Cell {
     }
 }
 
-/// The name of a line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Name<'t> {
     pub(crate) text: String,
@@ -241,7 +238,6 @@ enum Line<'t> {
     Whole(String),
 }
 
-/// A table as it is drawn.
 #[derive(Debug, Default)]
 pub(crate) struct Drawn {
     pub(crate) lines: Vec<String>,
@@ -273,13 +269,11 @@ impl<'t> Grid<'t> {
         Grid { behind, ..self }
     }
 
-    /// A title, and the columns' headings.
     pub(crate) fn heading(&mut self, title: &str, style: Style) {
         let headings = self.columns.iter().map(|column| column.heading());
         self.headed(Cell::new(title, style), headings.collect());
     }
 
-    /// A title, and headings of its own.
     pub(crate) fn headed(&mut self, title: Cell, headings: Vec<Cell>) {
         let dim = |cell| Cell {
             style: paint::DIM,
@@ -291,6 +285,25 @@ impl<'t> Grid<'t> {
 
     pub(crate) fn line(&mut self, name: Name<'t>, cells: Vec<Cell>, behind: Behind) {
         self.lines.push(Line::Cells(name, cells, behind));
+    }
+
+    /// A row's cells in these columns with its signs, or why it has no number.
+    pub(crate) fn row(
+        &mut self,
+        name: Name<'t>,
+        view: &view::RowView<'_>,
+        columns: &[(view::Column, u8)],
+    ) {
+        match view.no_number() {
+            Some(reason) => {
+                let tone = view::tone_without_number(view.row.status);
+                self.instead(name, Cell::new(reason, paint::style(tone)));
+            }
+            None => {
+                let cells = columns.iter().map(|(column, _)| view.cell(*column).into());
+                self.line(name, cells.collect(), Behind::Signs(view.signs()));
+            }
+        }
     }
 
     /// A line with a text in place of its cells.
@@ -535,7 +548,6 @@ impl<'t> Grid<'t> {
     }
 }
 
-/// A cell as wide as its column.
 fn padded(cell: &Cell, columns: usize, is_right: bool, paint: Paint) -> String {
     let text = cut_end(&cell.text, columns);
     let pad = " ".repeat(columns.saturating_sub(width(&text)));

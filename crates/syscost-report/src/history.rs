@@ -135,7 +135,6 @@ pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
     text(&grid, options)
 }
 
-/// A table as text.
 fn text(grid: &Grid<'_>, options: &HistoryOptions) -> String {
     let drawn = grid.draw(options.width(), options.paint());
     drawn.lines.iter().map(|line| format!("{line}\n")).collect()

@@ -36,6 +36,8 @@ mod view;
 pub mod wrap;
 
 #[cfg(test)]
+mod expect;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod tests;

@@ -36,6 +36,22 @@ impl Page {
         self.out.push('\n');
     }
 
+    /// Adds a secondary paragraph.
+    pub(crate) fn dim(&mut self, text: &str) {
+        self.paragraph(0, paint::DIM, text);
+    }
+
+    /// Adds a secondary paragraph whose further lines are indented.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.item(0, 2, paint::DIM, text);
+    }
+
+    /// Adds a heading, after a line of space.
+    pub(crate) fn heading(&mut self, text: &str) {
+        self.line("");
+        self.paragraph(0, paint::HEADING, text);
+    }
+
     /// Adds a table.
     pub(crate) fn grid(&mut self, grid: &Grid<'_>) {
         let drawn = grid.draw(self.columns, self.paint);

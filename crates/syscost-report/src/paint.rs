@@ -16,7 +16,6 @@ pub(crate) const CARE: Style = AnsiColor::Yellow.on_default();
 /// Bad news.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
-/// The style of a tone.
 pub(crate) fn style(tone: Tone) -> Style {
     match tone {
         Tone::Plain => Style::new(),
@@ -27,7 +26,6 @@ pub(crate) fn style(tone: Tone) -> Style {
     }
 }
 
-/// Whether and how to paint text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paint {
     /// Whether to write colours.
@@ -45,7 +43,6 @@ impl Paint {
     }
 }
 
-/// Width in columns.
 pub(crate) fn width(text: &str) -> usize {
     display_width(text)
 }

@@ -12,10 +12,9 @@ use crate::paint::cut_end;
 use crate::units::quantity;
 use crate::view::Tone;
 pub use directory::directory;
-use settings::cpus;
 pub use settings::{frequency, hardware, precision, settings};
-pub(crate) use shared::without_column;
 pub use shared::{core_ours, samples, share, slower_while_shared, states, undisturbed};
+pub(crate) use shared::{ends_of_ours, without_column};
 pub use summary::{summary, summary_of_part};
 
 /// The overall evidence of a measurement, or that of one claim; exports have it as a word.
@@ -183,7 +182,7 @@ pub fn fact(text: &str) -> String {
 pub fn machine(run: &Run) -> String {
     let machine = &run.machine;
     let mut parts = vec![fact(&machine.cpu_model)];
-    parts.push(cpus(machine.cpus_online));
+    parts.push(count(machine.cpus_online as usize, "CPU"));
     match &run.config.cpus[..] {
         [] => {}
         [cpu] => parts.push(format!("measured on CPU {cpu}")),

@@ -7,23 +7,21 @@
 //! Only some rows of a long curve are shown, unless all are asked for. The legend says which columns
 //! did not fit.
 
-mod rows;
-
 use std::collections::BTreeMap;
 
 use syscost_results::directory::label_of;
 use syscost_results::{Measurement, Run, Status, beside};
 
 use crate::{
+    curves,
     footer::{self, Shown},
-    grid::{Behind, Cell, Grid, INDENT, Name},
+    grid::{Grid, INDENT, Name},
     page::Page,
     paint::{self, cut_end, width},
     sentence,
     side_by_side::{SideBySide, text},
-    view::{Column, RowView, tone_without_number},
+    view::{Column, RowView},
 };
-use rows::Row;
 
 /// How to draw the table.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +78,12 @@ impl TableOptions {
             ..TableOptions::default()
         }
     }
+
+    /// These, with the evidence of every row or without.
+    #[cfg(test)]
+    pub(crate) fn verbose(self, verbose: bool) -> Self {
+        TableOptions { verbose, ..self }
+    }
 }
 
 /// The whole table with what follows it, ending in a newline.
@@ -100,9 +104,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
         .chain(sentence::nfs(run))
         .chain(run.directories.iter().map(sentence::directory))
         .chain(options.beside.iter().map(|beside| beside.sentence.clone()));
-    for text in heading {
-        table.page.paragraph(0, paint::DIM, &text);
-    }
+    heading.for_each(|text| table.page.dim(&text));
     table.page.line("");
     for section in rows.chunk_by(|a, b| a.view.group() == b.view.group()) {
         let is_of_group = |row: &&Measurement| {
@@ -248,16 +250,7 @@ fn add<'r>(grid: &mut Grid<'r>, row: &Row<'r>) {
         among: if row.is_nested() { &view.row.id } else { "" },
         ..Name::new(row.name, row.indent)
     };
-    match view.no_number() {
-        Some(reason) => {
-            let tone = tone_without_number(view.row.status);
-            grid.instead(name, Cell::new(reason, paint::style(tone)));
-        }
-        None => {
-            let cells = COLUMNS.map(|(column, _)| Cell::from(view.cell(column)));
-            grid.line(name, cells.to_vec(), Behind::Signs(view.signs()));
-        }
-    }
+    grid.row(name, view, &COLUMNS);
 }
 
 /// The line above the rows of a benchmark that has several.
@@ -265,4 +258,58 @@ pub(crate) fn benchmark(operation: &str, title: &str, page: &Page) -> String {
     let room = page.columns.saturating_sub(2 * INDENT + width(operation));
     let title = page.paint.text(paint::DIM, &cut_end(title, room));
     format!("{:INDENT$}{operation}  {title}", "")
+}
+
+#[derive(Clone)]
+struct Row<'a> {
+    view: RowView<'a>,
+    /// The name without its group, or only the case for a row below its benchmark's own line.
+    name: &'a str,
+    /// Columns before the name.
+    indent: usize,
+    /// Number of rows not shown of the curve that ends with this row.
+    left_out: usize,
+}
+
+impl<'a> Row<'a> {
+    /// The rows of a run, those of a benchmark with several rows below a line of its own; all of
+    /// them, or only some of long curves.
+    fn of(measurements: &'a [Measurement], all: bool) -> Vec<Self> {
+        // Skipped rows are mentioned once, below the table.
+        let skipped = |row: &Measurement| row.status == Status::Skipped;
+        measurements
+            .chunk_by(|a, b| a.id == b.id)
+            .flat_map(|rows| {
+                let nested = rows.len() > 1;
+                let every = |index| curves::Shown { index, left_out: 0 };
+                let shown = match all {
+                    true => (0..rows.len()).map(every).collect(),
+                    false => curves::brief(rows),
+                };
+                shown
+                    .into_iter()
+                    .filter(move |shown| !skipped(&rows[shown.index]))
+                    .map(move |shown| Row::new(&rows[shown.index], nested, shown.left_out))
+            })
+            .collect()
+    }
+
+    fn new(measurement: &'a Measurement, nested: bool, left_out: usize) -> Self {
+        let view = RowView::of(measurement);
+        let (name, indent) = match view.case() {
+            case if nested && !case.is_empty() => (case, 2 * INDENT),
+            _ => (view.label(), INDENT),
+        };
+        Row {
+            view,
+            name,
+            indent,
+            left_out,
+        }
+    }
+
+    /// Whether its benchmark has a line of its own above.
+    fn is_nested(&self) -> bool {
+        self.indent > INDENT
+    }
 }

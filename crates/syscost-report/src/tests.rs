@@ -2,6 +2,7 @@
 
 mod names;
 
+use crate::expect::has;
 use insta::assert_snapshot;
 use syscost_results::{Flag, Measurement, Run, Status};
 
@@ -29,20 +30,14 @@ fn brief_at_80_columns() {
 fn verbose() {
     assert_snapshot!(table(
         &fixture::run(),
-        &TableOptions {
-            verbose: true,
-            ..TableOptions::default()
-        }
+        &TableOptions::default().verbose(true)
     ));
 }
 
 #[test]
 fn colours_change_nothing_but_colour() {
     for verbose in [false, true] {
-        let plain = TableOptions {
-            verbose,
-            ..TableOptions::default()
-        };
+        let plain = TableOptions::default().verbose(verbose);
         let colored = table(
             &fixture::run(),
             &TableOptions {
@@ -53,9 +48,7 @@ fn colours_change_nothing_but_colour() {
         assert_eq!(without_ansi(&colored), table(&fixture::run(), &plain));
         assert!(colored.contains("\u{1b}[1msyscall\u{1b}[0m"));
         assert!(colored.contains("clock_read\u{1b}[2m{source=tsc}\u{1b}[0m"));
-        assert!(
-            colored.contains("\u{1b}[32m✓\u{1b}[0m") && colored.contains("\u{1b}[33m?\u{1b}[0m")
-        );
+        has(&colored, &["\u{1b}[32m✓\u{1b}[0m", "\u{1b}[33m?\u{1b}[0m"]);
         assert!(colored.contains("\u{1b}[31mwithheld: "));
     }
 }
@@ -169,18 +162,8 @@ fn many_rows_of_one_reason_are_counted() {
         brief.contains("signal.mask{number=3} and 3 more: io_uring_setup: operation not permitted"),
         "{brief}"
     );
-    let verbose = table(
-        &run,
-        &TableOptions {
-            width: 300,
-            verbose: true,
-            ..TableOptions::default()
-        },
-    );
-    assert!(
-        verbose.contains("signal.mask{number=6}: io_uring_setup"),
-        "{verbose}"
-    );
+    let verbose = table(&run, &TableOptions::of_width(300).verbose(true));
+    has(&verbose, &["signal.mask{number=6}: io_uring_setup"]);
 }
 
 #[test]

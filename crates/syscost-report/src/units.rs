@@ -85,25 +85,23 @@ impl Figures {
     /// The figures of an estimate below resolution: only its bound, whatever else it holds; `None`
     /// without a bound.
     pub fn bound(unit: Unit, estimate: &Estimate) -> Option<Self> {
-        let (bound, unit) = scaled(unit, estimate.ci95_high?);
-        Some(Figures {
-            median: format!("< {}", up(bound, decimals(bound, None))),
-            unit,
-            half_width: String::new(),
-            best: String::new(),
-        })
+        Some(Self::limit("<", up, unit, estimate.ci95_high?))
     }
 
     /// The figures of an estimate above the range that was tried: only its bound; `None` without a
     /// bound.
     pub fn lower_bound(unit: Unit, estimate: &Estimate) -> Option<Self> {
-        let (bound, unit) = scaled(unit, estimate.ci95_low?);
-        Some(Figures {
-            median: format!("> {}", down(bound, decimals(bound, None))),
+        Some(Self::limit(">", down, unit, estimate.ci95_low?))
+    }
+
+    fn limit(sign: &str, round: fn(f64, usize) -> String, unit: Unit, bound: f64) -> Self {
+        let (bound, unit) = scaled(unit, bound);
+        Figures {
+            median: format!("{sign} {}", round(bound, decimals(bound, None))),
             unit,
             half_width: String::new(),
             best: String::new(),
-        })
+        }
     }
 }
 

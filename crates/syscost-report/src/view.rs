@@ -44,7 +44,6 @@ pub(crate) enum Column {
     HalfWidth,
     /// Both ends of the 95 % interval, with their unit.
     Interval,
-    /// The best sample.
     Best,
     /// The 99th percentile of single operations, with its unit.
     P99,
@@ -93,7 +92,6 @@ impl Column {
     }
 }
 
-/// What a cell says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Cell {
     /// Its text; empty where there is nothing to say.
@@ -159,7 +157,6 @@ impl<'r> RowView<'r> {
         name.split_once('.').map_or(name, |(_, label)| label)
     }
 
-    /// Why it has no number.
     pub(crate) fn no_number(&self) -> Option<String> {
         let is_without = self.figures.is_none();
         is_without.then(|| sentence::no_number(self.row))

@@ -68,6 +68,7 @@ pub struct DocumentError {
     pub advice: &'static str,
 }
 
+const NO_TEXT: &str = "this is no text, so no run document";
 const NO_JSON: &str = "this is text, but no run document";
 const NO_RUN: &str = "this is JSON, but no run document";
 const GIVE_A_RUN: &str = "give a file that `syscost run -o` wrote";
@@ -88,6 +89,10 @@ impl DocumentError {
             problem: one_line(problem.as_ref()),
             advice,
         }
+    }
+
+    fn no_run(problem: &str) -> Self {
+        Self::new(ErrorPlace::Whole, problem, GIVE_A_RUN)
     }
 
     fn json(error: &serde_json::Error, path: Option<String>) -> Self {
@@ -189,7 +194,7 @@ fn diagnose(bytes: &[u8], error: Option<&serde_json::Error>) -> DocumentError {
     let head = match serde_json::from_slice::<Head>(bytes) {
         Ok(head) => head,
         Err(error) if error.is_data() && !error.to_string().starts_with("duplicate field") => {
-            return DocumentError::new(ErrorPlace::Whole, NO_RUN, GIVE_A_RUN);
+            return DocumentError::no_run(NO_RUN);
         }
         Err(error) => return DocumentError::json(&error, None),
     };
@@ -205,26 +210,16 @@ fn diagnose(bytes: &[u8], error: Option<&serde_json::Error>) -> DocumentError {
         // Only the first parse notices trailing data.
         Ok(_) => match error {
             Some(error) => DocumentError::json(error, None),
-            None => DocumentError::new(ErrorPlace::Whole, NO_RUN, GIVE_A_RUN),
+            None => DocumentError::no_run(NO_RUN),
         },
     }
 }
 
 fn check_text(bytes: &[u8]) -> Result<(), DocumentError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(DocumentError::new(
-            ErrorPlace::Whole,
-            "the file is empty",
-            GIVE_A_RUN,
-        ));
+        return Err(DocumentError::no_run("the file is empty"));
     }
-    let binary = |offset| {
-        DocumentError::new(
-            ErrorPlace::Byte(offset),
-            "this is no text, so no run document",
-            GIVE_A_RUN,
-        )
-    };
+    let binary = |offset| DocumentError::new(ErrorPlace::Byte(offset), NO_TEXT, GIVE_A_RUN);
     // Looking for one value is much faster than for its place.
     if bytes.contains(&0) {
         let offset = bytes.iter().position(|&byte| byte == 0);
@@ -232,7 +227,7 @@ fn check_text(bytes: &[u8]) -> Result<(), DocumentError> {
     }
     match std::str::from_utf8(bytes) {
         Ok(text) if text.trim_start().starts_with(['{', '[']) => Ok(()),
-        Ok(_) => Err(DocumentError::new(ErrorPlace::Whole, NO_JSON, GIVE_A_RUN)),
+        Ok(_) => Err(DocumentError::no_run(NO_JSON)),
         Err(error) => Err(binary(error.valid_up_to())),
     }
 }
@@ -244,25 +239,25 @@ fn check_head(head: &Head) -> Result<(), DocumentError> {
         } else {
             NO_RUN
         };
-        return Err(DocumentError::new(ErrorPlace::Whole, problem, GIVE_A_RUN));
+        return Err(DocumentError::no_run(problem));
     };
-    let field = || ErrorPlace::Field {
-        path: "schema_version".to_owned(),
-        at: None,
-    };
-    match version.as_u64() {
-        Some(version) if version > u64::from(SCHEMA_VERSION) => Err(DocumentError::new(
-            field(),
+    let (problem, advice) = match version.as_u64() {
+        Some(version) if version > u64::from(SCHEMA_VERSION) => (
             format!(
                 "the document has version {version}, this syscost reads up to {SCHEMA_VERSION}"
             ),
             UPDATE,
-        )),
-        Some(1..) => Ok(()),
-        _ => Err(DocumentError::new(
-            field(),
+        ),
+        Some(1..) => return Ok(()),
+        _ => (
             format!("{version} is no version of a run document"),
             GIVE_A_RUN,
-        )),
-    }
+        ),
+    };
+    let (path, at) = ("schema_version".to_owned(), None);
+    Err(DocumentError::new(
+        ErrorPlace::Field { path, at },
+        problem,
+        advice,
+    ))
 }

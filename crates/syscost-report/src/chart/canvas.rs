@@ -248,7 +248,6 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// How many there are.
     pub(super) const COUNT: usize = 6;
 
     /// The shape of the series with this index.
@@ -300,7 +299,6 @@ impl Shape {
     }
 }
 
-/// Approximate width of a text.
 pub(super) fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
 }

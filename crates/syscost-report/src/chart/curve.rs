@@ -274,7 +274,6 @@ fn names(
     }
 }
 
-/// Height that a name needs.
 fn height_of(name: &Name) -> f64 {
     NAME_LINE * name.lines.len() as f64 + 2.0
 }

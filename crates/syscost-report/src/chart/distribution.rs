@@ -286,7 +286,6 @@ fn violin(
     canvas.polygon(&shape, &format!("violin {color}"));
 }
 
-/// A round to be drawn.
 pub(crate) struct Round {
     /// Its name.
     pub name: String,

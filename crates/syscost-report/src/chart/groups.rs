@@ -26,7 +26,6 @@ pub(crate) struct Texts {
     pub(crate) figures: Vec<String>,
 }
 
-/// Bars in groups with headings.
 pub(crate) fn draw(groups: &[(String, Vec<Bar>)], texts: &Texts, frame: &Frame<'_>) -> Canvas {
     let bars = || groups.iter().flat_map(|(_, bars)| bars);
     let widths = texts.figures.iter().map(|figure| width_of(figure));
@@ -72,20 +71,15 @@ pub(crate) fn draw(groups: &[(String, Vec<Bar>)], texts: &Texts, frame: &Frame<'
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expect::has;
     use syscost_results::Unit;
 
     use crate::chart::{self, Labels, TextOptions, Theme, Value, text_groups};
 
     #[test]
     fn each_name_has_its_colour_in_every_group_and_a_logarithmic_axis_says_so() {
-        let bar = |(label, median): &(&str, f64)| Bar {
-            label: (*label).to_owned(),
-            run: 0,
-            value: Value {
-                median: *median,
-                low: None,
-                high: None,
-            },
+        let bar = |(label, median): &(&str, f64)| {
+            Bar::new((*label).to_owned(), 0, Value::exactly(*median))
         };
         let of = |bars: &[(&str, f64)]| bars.iter().map(bar).collect::<Vec<Bar>>();
         let far = [
@@ -104,20 +98,10 @@ mod tests {
         let svg = drawn(&far);
         assert_eq!(svg.matches("dot s0").count(), 2, "{svg}");
         assert_eq!(svg.matches("dot s1").count(), 1, "{svg}");
-        assert!(svg.contains(">1.0 ns<"), "as printed: {svg}");
-        assert!(
-            svg.contains("time, logarithmic axis") && svg.contains(">switch<"),
-            "{svg}"
-        );
-        let options = TextOptions {
-            width: 80,
-            color: false,
-        };
+        has(&svg, &[">1.0 ns<", "time, logarithmic axis", ">switch<"]);
+        let options = TextOptions::plain(80);
         let text = text_groups(&far, Unit::Nanoseconds, &labels, options);
-        assert!(
-            text.contains("\nswitch\nhere") && text.contains("logarithmic axis"),
-            "{text}"
-        );
+        has(&text, &["\nswitch\nhere", "logarithmic axis"]);
         let near = [("call".to_owned(), of(&[("old", 1.0), ("here", 2.0)]))];
         let svg = drawn(&near);
         assert!(

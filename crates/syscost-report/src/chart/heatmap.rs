@@ -18,7 +18,6 @@ const GAP_SHARE: f64 = 0.25;
 /// Height of a panel's own heading.
 const HEADING: f64 = 26.0;
 
-/// The step of the colours that a value has.
 fn step(scale: &Scale, value: f64) -> usize {
     ((scale.share(value) * STEPS as f64) as usize).min(STEPS - 1)
 }

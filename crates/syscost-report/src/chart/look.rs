@@ -7,13 +7,11 @@ use super::canvas::Shape;
 /// Number of colours; after these come the same again, dashed.
 pub(super) const COLORS: usize = 6;
 
-/// The look of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Look {
     /// The series whose colour it has; `None` is the ink.
     color: Option<usize>,
     dash: usize,
-    /// The shape of its marks.
     pub(super) shape: Shape,
 }
 

@@ -62,6 +62,15 @@ pub struct Value {
 }
 
 impl Value {
+    /// A value without an interval.
+    pub(crate) fn exactly(median: f64) -> Self {
+        Value {
+            median,
+            low: None,
+            high: None,
+        }
+    }
+
     /// Whether it has no interval; its dot is hollow then.
     fn has_no_interval(&self) -> bool {
         self.low.is_none() || self.high.is_none()
@@ -78,6 +87,13 @@ pub struct Bar {
     pub run: usize,
     /// What it costs.
     pub value: Value,
+}
+
+impl Bar {
+    pub(crate) fn new(label: impl Into<String>, run: usize, value: Value) -> Self {
+        let label = label.into();
+        Bar { label, run, value }
+    }
 }
 
 /// A named sample.
@@ -102,6 +118,13 @@ pub struct Line {
     pub run: usize,
     /// The parameter and the value there, by ascending parameter.
     pub points: Vec<(f64, Value)>,
+}
+
+impl Line {
+    pub(crate) fn new(label: impl Into<String>, run: usize, points: Vec<(f64, Value)>) -> Self {
+        let label = label.into();
+        Line { label, run, points }
+    }
 }
 
 /// A named value of a parameter, across which lines behave differently.
@@ -210,6 +233,14 @@ pub struct Labels {
 }
 
 impl Labels {
+    /// A title alone.
+    pub(crate) fn titled(title: impl Into<String>) -> Self {
+        Labels {
+            title: title.into(),
+            ..Labels::default()
+        }
+    }
+
     /// The names of the runs if there are several.
     fn several(&self) -> &[String] {
         match &self.runs[..] {

@@ -42,7 +42,6 @@ pub(super) struct Named<'a> {
     firsts: Vec<f64>,
     /// Vertical centre of each row's marks, from the top of the plot.
     pub(super) middles: Vec<f64>,
-    /// Height of the plot.
     pub(super) height: f64,
     /// Left and right edges of the plot.
     pub(super) plot: (f64, f64),

@@ -1,7 +1,6 @@
 //! Charts of small data, as files and in pages.
 
 mod legible;
-mod matrix;
 mod several;
 
 use insta::assert_snapshot;
@@ -34,11 +33,7 @@ fn svg(chart: &Chart, theme: Theme) -> String {
 }
 
 fn bars(medians: &[f64]) -> Chart {
-    let bar = |median: &f64| Bar {
-        label: format!("row <{median}>"),
-        run: 0,
-        value: value(*median),
-    };
+    let bar = |median: &f64| Bar::new(format!("row <{median}>"), 0, value(*median));
     Chart::Bars(medians.iter().map(bar).collect())
 }
 
@@ -118,7 +113,6 @@ fn degenerate_data_draws_without_a_panic() {
     }
 }
 
-/// Rows of one benchmark with these cases.
 fn rows(cases: &[&str]) -> Vec<Measurement> {
     let like = fixture::row(&fixture::run(), "syscall.null{call=getppid}").clone();
     let row = |(index, case): (usize, &&str)| Measurement {
@@ -302,11 +296,7 @@ fn a_long_name_is_wrapped_not_cut() {
         "via=clock_nanosleep,delay=50us,slack=default,{}",
         "x".repeat(99)
     );
-    let chart = Chart::Bars(vec![Bar {
-        label: label.clone(),
-        run: 0,
-        value: value(5.0),
-    }]);
+    let chart = Chart::Bars(vec![Bar::new(label.clone(), 0, value(5.0))]);
     for theme in [Theme::Page, Theme::Light] {
         let names: String = svg(&chart, theme)
             .lines()
@@ -425,4 +415,57 @@ fn a_monstrous_value_hangs_no_axis() {
         let scale = Scale::fit(values, Begin::Near, (0.0, 1.0));
         assert!(scale.ticks(syscost_results::Unit::Nanoseconds, 5).len() < 10);
     }
+}
+
+/// Round trips between each pair of `cpus` CPUs, by two methods.
+fn matrix(cpus: u32) -> Vec<Measurement> {
+    let pairs = || (0..cpus).flat_map(|from| (0..cpus).map(move |to| (from, to)));
+    let cases: Vec<String> = ["exchange", "message"]
+        .into_iter()
+        .flat_map(|method| {
+            let apart = pairs().filter(|(from, to)| from != to);
+            apart.map(move |(from, to)| format!("via={method},from={from},to={to}"))
+        })
+        .collect();
+    let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
+    rows(&cases)
+}
+
+#[test]
+fn pairs_of_cpus_make_a_matrix_with_an_empty_diagonal() {
+    for cpus in [2, 3, 8] {
+        let Chart::Heatmap {
+            parameters,
+            columns,
+            rows,
+            panels,
+        } = chosen(&matrix(cpus), None).expect("a chart").chart
+        else {
+            panic!("{cpus} CPUs make a matrix");
+        };
+        assert_eq!(parameters, ("to".to_owned(), "from".to_owned()));
+        let numbers: Vec<String> = (0..cpus).map(|cpu| cpu.to_string()).collect();
+        assert_eq!((&columns, &rows), (&numbers, &numbers));
+        let labels: Vec<&str> = panels.iter().map(|panel| panel.label.as_str()).collect();
+        assert_eq!(labels, ["via=exchange", "via=message"]);
+        for panel in &panels {
+            for (from, cells) in panel.cells.iter().enumerate() {
+                let empty: Vec<usize> =
+                    (0..cells.len()).filter(|to| cells[*to].is_none()).collect();
+                assert_eq!(empty, [from], "{cpus} CPUs");
+            }
+        }
+    }
+    let eight = chosen(&matrix(8), None).expect("a chart").chart;
+    let svg = svg(&eight, Theme::Page);
+    let cell = |from: u32, to: u32| format!("via=exchange, to {to}, from {from}: ");
+    assert!(svg.contains(&cell(7, 0)) && svg.contains(&cell(0, 7)));
+    assert!(!svg.contains(&cell(3, 3)));
+
+    // A single pair is not a matrix, nor are pairs whose sides are never equal.
+    let pair = matrix(2).into_iter().step_by(2).collect::<Vec<_>>();
+    assert!(matches!(
+        chosen(&pair, None).expect("a chart").chart,
+        Chart::Bars(_)
+    ));
 }

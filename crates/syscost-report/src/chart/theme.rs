@@ -89,6 +89,20 @@ impl Colors {
         };
         (0..STEPS).map(step).collect()
     }
+
+    /// What is written of each series' colour, and of each step's with that of its text.
+    fn numbered(
+        &self,
+        series: fn(usize, &str) -> String,
+        step: fn(usize, &str, &str) -> String,
+    ) -> String {
+        let all = self.series.iter().enumerate();
+        let all: String = all.map(|(index, color)| series(index, color)).collect();
+        let steps = self.steps().into_iter().enumerate();
+        all + &steps
+            .map(|(index, (color, ink))| step(index, &color, ink))
+            .collect::<String>()
+    }
 }
 
 /// Light background.
@@ -137,23 +151,16 @@ impl Theme {
             ink,
             quiet,
             grid,
-            series,
             ..
         } = colors;
-        let series: String = series
-            .iter()
-            .enumerate()
-            .map(|(index, color)| format!(".s{index}{{color:{color}}}"))
-            .collect();
-        let steps: String = (colors.steps().iter().enumerate())
-            .map(|(index, (color, ink))| {
-                format!(".c{index}{{fill:{color}}}.value.t{index}{{fill:{ink}}}")
-            })
-            .collect();
+        let rules = colors.numbered(
+            |index, color| format!(".s{index}{{color:{color}}}"),
+            |index, color, ink| format!(".c{index}{{fill:{color}}}.value.t{index}{{fill:{ink}}}"),
+        );
         Some(format!(
             "text{{font:12px system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:{ink}}}\
              .paper,.dot.open{{fill:{paper}}}.point{{fill:none;pointer-events:all}}.ink{{color:{ink}}}.title{{font-size:16px;font-weight:600}}\
-             .tick,.source{{fill:{quiet};font-size:11px}}.grid{{stroke:{grid}}}.axis{{stroke:{quiet}}}{series}{steps}{SHAPES}"
+             .tick,.source{{fill:{quiet};font-size:11px}}.grid{{stroke:{grid}}}.axis{{stroke:{quiet}}}{rules}{SHAPES}"
         ))
     }
 }
@@ -166,32 +173,25 @@ pub(crate) fn variables() -> String {
             ink,
             quiet,
             grid,
-            series,
             ..
         } = colors;
-        let series: String = series
-            .iter()
-            .enumerate()
-            .map(|(index, color)| format!("--s{index}:{color};"))
-            .collect();
-        let steps: String = (colors.steps().iter().enumerate())
-            .map(|(index, (color, ink))| format!("--c{index}:{color};--t{index}:{ink};"))
-            .collect();
-        format!("--paper:{paper};--ink:{ink};--quiet:{quiet};--grid:{grid};{series}{steps}")
+        let variables = colors.numbered(
+            |index, color| format!("--s{index}:{color};"),
+            |index, color, ink| format!("--c{index}:{color};--t{index}:{ink};"),
+        );
+        format!("--paper:{paper};--ink:{ink};--quiet:{quiet};--grid:{grid};{variables}")
     };
     let (light, dark) = (block(&LIGHT), block(&DARK));
-    let series: String = (0..LIGHT.series.len())
-        .map(|index| format!(".s{index}{{color:var(--s{index})}}"))
-        .collect();
-    let steps: String = (0..STEPS)
-        .map(|step| {
-            format!(".c{step}{{fill:var(--c{step})}}.chart .t{step}{{fill:var(--t{step})}}")
-        })
-        .collect();
+    let rules = LIGHT.numbered(
+        |index, _| format!(".s{index}{{color:var(--s{index})}}"),
+        |index, _, _| {
+            format!(".c{index}{{fill:var(--c{index})}}.chart .t{index}{{fill:var(--t{index})}}")
+        },
+    );
     format!(
         ":root{{color-scheme:light;{light}}}@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\
          @media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\
-         {series}{steps}{SHAPES}.dot.open{{fill:var(--paper)}}"
+         {rules}{SHAPES}.dot.open{{fill:var(--paper)}}"
     )
 }
 

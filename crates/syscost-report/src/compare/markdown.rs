@@ -3,7 +3,7 @@
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, change, clean, group_interval,
+    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, change, clean, code, group_interval,
     group_ratio, groups_note, is_noticed, margin, medians, notices, own_notes, power, side, sides,
     single_runs, spread, summary, tail, value, verdict, why_missing,
 };
@@ -57,10 +57,7 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     if !uncompared.is_empty() {
         out.push_str("\n| Not compared | Reason |\n|---|---|\n");
         for (name, reason) in uncompared {
-            push_row(
-                &mut out,
-                &[&format!("`{}`", name.replace('`', "'")), reason],
-            );
+            push_row(&mut out, &[&code(name), reason]);
         }
     }
     if !verbose && !comparison.missing.is_empty() {
@@ -73,7 +70,6 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     out
 }
 
-/// The rows that changed, or all.
 fn push_rows(out: &mut String, comparison: &Comparison, [base, new]: [&str; 2], verbose: bool) {
     let own_notes = own_notes(comparison);
     let shown: Vec<&Row> = comparison
@@ -87,7 +83,7 @@ fn push_rows(out: &mut String, comparison: &Comparison, [base, new]: [&str; 2], 
         ));
     }
     for row in shown {
-        let name = format!("`{}`", row.name.replace('`', "'"));
+        let name = code(&row.name);
         let mut sentence = change(row);
         let own = own_notes(row).into_iter().map(str::to_owned);
         for note in own.chain(tail(row)) {
@@ -99,7 +95,6 @@ fn push_rows(out: &mut String, comparison: &Comparison, [base, new]: [&str; 2], 
     }
 }
 
-/// A line for each group.
 fn push_groups(out: &mut String, comparison: &Comparison) {
     if comparison.groups.is_empty() {
         return;

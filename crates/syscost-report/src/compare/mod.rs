@@ -15,6 +15,7 @@ mod words;
 use syscost_results::compare::{Change, Comparison, Row, Side};
 use syscost_results::{Better, Unit};
 
+use crate::export::on_one_line as clean;
 use crate::sentence;
 use crate::units::{cycles, quantity};
 
@@ -36,22 +37,9 @@ pub fn change(row: &Row) -> String {
 
 /// The change in words, and its interval: `1.80x slower`, `1.70 to 1.90`.
 pub(crate) fn parts(row: &Row) -> (String, Option<String>) {
-    let (_, by, low, high) = direction(row);
-    let words = match by.as_str() {
-        "1.000" => format!("{by}x"),
-        _ => format!("{by}x {}", word(row)),
-    };
-    let ends = low.zip(high);
-    (words, ends.map(|(low, high)| format!("{low} to {high}")))
-}
-
-/// Ratio from which an exponent is used.
-const EXPONENT_FROM: f64 = 1e6;
-
-/// Whether the ratio was inverted so that it is above 1; then the ratio and its interval as text.
-fn direction(row: &Row) -> (bool, String, Option<String>, Option<String>) {
-    let turned = row.ratio < 1.0;
-    let above_one = |ratio: f64| if turned { 1.0 / ratio } else { ratio };
+    // Turned around so that it is above one.
+    let is_less = row.ratio < 1.0;
+    let above_one = |ratio: f64| if is_less { 1.0 / ratio } else { ratio };
     let by = above_one(row.ratio);
     // Two significant digits of the excess over 1, down to a thousandth.
     let decimals = match by {
@@ -64,13 +52,21 @@ fn direction(row: &Row) -> (bool, String, Option<String>, Option<String>) {
         by if by >= EXPONENT_FROM => format!("{by:.1e}"),
         by => format!("{by:.decimals$}"),
     };
-    let (low, high) = if turned {
-        (row.ci95_high, row.ci95_low)
-    } else {
-        (row.ci95_low, row.ci95_high)
+    let by = text(row.ratio);
+    let words = match by.as_str() {
+        "1.000" => format!("{by}x"),
+        _ => format!("{by}x {}", word(row)),
     };
-    (turned, text(row.ratio), low.map(text), high.map(text))
+    let ends = row.ci95_low.zip(row.ci95_high);
+    let interval = ends.map(|(low, high)| {
+        let [low, high] = if is_less { [high, low] } else { [low, high] };
+        format!("{} to {}", text(low), text(high))
+    });
+    (words, interval)
 }
+
+/// Ratio from which an exponent is used.
+const EXPONENT_FROM: f64 = 1e6;
 
 /// What the ratio means: times are slower and faster, other numbers higher and lower.
 fn word(row: &Row) -> &'static str {
@@ -133,19 +129,15 @@ pub(crate) fn why_missing(comparison: &Comparison) -> &'static str {
 
 /// A side in one line: its runs, host, time and program.
 pub(crate) fn side(side: &Side) -> String {
-    let started = side
-        .started
-        .get(..16)
-        .unwrap_or(&side.started)
-        .replace('T', " ");
     let runs = match &side.runs[..] {
         [only] => only.clone(),
         [first, ..] => format!("{} runs from {first} on", side.runs.len()),
         [] => "no run".to_owned(),
     };
     format!(
-        "{runs}, {} at {started} UTC, syscost {}",
+        "{runs}, {} at {}, syscost {}",
         sentence::host(&side.hostname),
+        sentence::time(&side.started),
         side.version
     )
 }
@@ -170,12 +162,9 @@ fn value(value: &Option<String>) -> &str {
     value.as_deref().unwrap_or("unknown")
 }
 
-/// The text with control characters, which could affect a terminal or break a line, replaced by
-/// spaces.
-fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+/// A row's name as code in Markdown.
+fn code(name: &str) -> String {
+    format!("`{}`", name.replace('`', "'"))
 }
 
 /// The margin that the row was judged by, in percent: `2 %`, `8.4 %`.

@@ -3,7 +3,7 @@
 use syscost_results::compare::{Comparison, Row};
 
 use super::words::percent;
-use super::{clean, medians, push_row};
+use super::{clean, code, medians, push_row};
 use crate::TableOptions;
 use crate::grid::{Behind, Cell, Grid, INDENT, Name, left, right};
 use crate::page::Page;
@@ -35,8 +35,7 @@ pub fn markdown(comparison: &Comparison) -> String {
     let mut out = format!("\n{TITLE}.\n\n| Row | Base | Could have found |\n|---|--:|--:|\n");
     for row in sorted(comparison) {
         let [base, _] = medians(row);
-        let name = format!("`{}`", row.name.replace('`', "'"));
-        push_row(&mut out, &[&name, &base, &found(row)]);
+        push_row(&mut out, &[&code(&row.name), &base, &found(row)]);
     }
     out
 }

@@ -27,7 +27,7 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     }
     let in_turn = comparison.paired.then(|| IN_TURN.to_owned());
     for line in in_turn.into_iter().chain(spread(comparison)) {
-        page.paragraph(0, paint::DIM, &line);
+        page.dim(&line);
     }
     // Whoever acts on a change has to know this first.
     let caveat = single_runs(comparison).filter(|_| !options.quiet);
@@ -52,7 +52,7 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     if !options.verbose && !options.quiet && !comparison.rows.is_empty() {
         let hint = "-v shows every row with its margin and what was not compared";
         page.line("");
-        page.paragraph(0, paint::DIM, hint);
+        page.dim(hint);
     }
     page.out
 }
@@ -111,7 +111,6 @@ impl Page {
         }
     }
 
-    /// A line for each group.
     fn groups(&mut self, comparison: &Comparison) {
         let groups = &comparison.groups;
         if groups.is_empty() {
@@ -239,7 +238,7 @@ impl Page {
             if comparison.refused.is_empty() {
                 self.line("");
             }
-            self.paragraph(0, paint::DIM, &clean(&text));
+            self.dim(&clean(&text));
         }
     }
 }

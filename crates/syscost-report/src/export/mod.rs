@@ -99,7 +99,7 @@ pub fn started_us(run: &str, started: &str) -> Result<i64, ExportError> {
 }
 
 /// Text on one line: characters that could end or overwrite the line become spaces.
-fn on_one_line(text: &str) -> String {
+pub(crate) fn on_one_line(text: &str) -> String {
     text.chars()
         .map(|letter| match letter {
             '\u{2028}' | '\u{2029}' => ' ',

@@ -43,61 +43,40 @@ const STATISTICS: [Statistic; 4] = [
     ),
 ];
 
-/// A base unit: which units convert to it, and the families' help. Families' names end with its
-/// name; counts have none.
-struct Base {
-    name: &'static str,
-    of: &'static str,
-    /// Factor and divisor that convert a value from a row's unit to the base unit; `None` for other
-    /// units. Both are needed, as a division by 1e9 rounds once and a product with 1e-9 twice.
-    from: fn(Unit) -> Option<(f64, f64)>,
-}
+/// A base unit: its name, with which families' names end (counts have none); what is in it, for their
+/// help; and the units that convert to it, with factor and divisor. Both are needed, as a division by
+/// 1e9 rounds once and a product with 1e-9 twice.
+type Base = (&'static str, &'static str, &'static [(Unit, f64, f64)]);
 
 const BASES: [Base; 8] = [
-    Base {
-        name: "seconds",
-        of: "Time of one operation",
-        from: |unit| (unit == Unit::Nanoseconds).then_some((1.0, 1e9)),
-    },
-    Base {
-        name: "bytes",
-        of: "Size",
-        from: |unit| (unit == Unit::Bytes).then_some((1.0, 1.0)),
-    },
-    Base {
-        name: "bytes_per_second",
-        of: "Bandwidth",
-        from: |unit| (unit == Unit::BytesPerSecond).then_some((1.0, 1.0)),
-    },
-    Base {
-        name: "operations_per_second",
-        of: "Throughput",
-        from: |unit| (unit == Unit::OperationsPerSecond).then_some((1.0, 1.0)),
-    },
-    Base {
-        name: "flops_per_second",
-        of: "Floating-point throughput",
-        from: |unit| (unit == Unit::FlopsPerSecond).then_some((1.0, 1.0)),
-    },
-    Base {
-        name: "hertz",
-        of: "Frequency",
-        from: |unit| (unit == Unit::Gigahertz).then_some((1e9, 1.0)),
-    },
-    Base {
-        name: "ratio",
-        of: "Ratio, or share with 1 for 100 %",
-        from: |unit| match unit {
-            Unit::Ratio => Some((1.0, 1.0)),
-            Unit::Percent => Some((1.0, 100.0)),
-            _ => None,
-        },
-    },
-    Base {
-        name: "",
-        of: "Count",
-        from: |unit| (unit == Unit::Count).then_some((1.0, 1.0)),
-    },
+    (
+        "seconds",
+        "Time of one operation",
+        &[(Unit::Nanoseconds, 1.0, 1e9)],
+    ),
+    ("bytes", "Size", &[(Unit::Bytes, 1.0, 1.0)]),
+    (
+        "bytes_per_second",
+        "Bandwidth",
+        &[(Unit::BytesPerSecond, 1.0, 1.0)],
+    ),
+    (
+        "operations_per_second",
+        "Throughput",
+        &[(Unit::OperationsPerSecond, 1.0, 1.0)],
+    ),
+    (
+        "flops_per_second",
+        "Floating-point throughput",
+        &[(Unit::FlopsPerSecond, 1.0, 1.0)],
+    ),
+    ("hertz", "Frequency", &[(Unit::Gigahertz, 1e9, 1.0)]),
+    (
+        "ratio",
+        "Ratio, or share with 1 for 100 %",
+        &[(Unit::Ratio, 1.0, 1.0), (Unit::Percent, 1.0, 100.0)],
+    ),
+    ("", "Count", &[(Unit::Count, 1.0, 1.0)]),
 ];
 
 /// A run, and the labels that its series have in common: the host, and what the user called it.
@@ -175,13 +154,13 @@ pub fn to_openmetrics(runs: &[&Run]) -> Result<String, ExportError> {
     let runs = runs.collect::<Result<Vec<_>, ExportError>>()?;
     let mut text = Families::default();
     about_runs(&mut text, &runs);
-    for base in &BASES {
+    for (base, of, units) in BASES {
         for (statistic, help, number) in STATISTICS {
-            let help = format!("{}, {help}", base.of);
-            text.family(statistic, base.name, &help, |add| {
+            let help = format!("{of}, {help}");
+            text.family(statistic, base, &help, |add| {
                 for Row { record, labels, .. } in rows(&runs) {
-                    if let Some(((times, by), value)) = (base.from)(record.unit).zip(number(record))
-                    {
+                    let unit = units.iter().find(|(unit, ..)| *unit == record.unit);
+                    if let Some(((_, times, by), value)) = unit.zip(number(record)) {
                         add(labels, value * times / by);
                     }
                 }

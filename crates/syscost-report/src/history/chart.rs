@@ -14,7 +14,6 @@ const HEIGHT: usize = 12;
 /// Maximum width of a run, in columns.
 const WIDEST: usize = 3;
 
-/// A mark in the plot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Nothing,

@@ -63,7 +63,6 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// The side of a run, where a side is more than one.
     pub(super) fn side_of(&self, run: usize) -> Option<&'static str> {
         self.of_runs.get(run).copied()
     }
@@ -108,7 +107,6 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// The headings of [`Changes::medians`].
     pub(super) fn medians_heading(&self) -> Markup {
         html! {
             @for side in &self.sides { (column(side, "num", None)) }

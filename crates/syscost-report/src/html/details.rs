@@ -98,7 +98,6 @@ fn distributions(row: &Row<'_>, of_all: bool) -> Vec<Distribution> {
     distributions.collect()
 }
 
-/// A picture with its caption.
 pub(super) fn figure(picture: &Markup, caption: &str) -> Markup {
     html! { figure { (picture) figcaption { (caption) } } }
 }
@@ -131,10 +130,7 @@ fn over_runs(row: &Row<'_>, runs: &[&Run]) -> Markup {
         points,
         changes: Vec::new(),
     };
-    let labels = Labels {
-        title: format!("{} over {} runs", row.name, runs.len()),
-        ..Labels::default()
-    };
+    let labels = Labels::titled(format!("{} over {} runs", row.name, runs.len()));
     let picture = chart::draw(&chart, row.unit(), &labels, Theme::Page);
     figure(
         &picture,

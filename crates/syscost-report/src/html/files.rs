@@ -47,11 +47,7 @@ fn cache(run: &Run) -> (Vec<Line>, Vec<Beside>) {
     let shown = rows(run, Role::PageCache).filter(|row| row.status.has_figures());
     shown
         .map(|row| {
-            let line = Line {
-                label: parameter(row, "dir").to_owned(),
-                run: 0,
-                points: sizes(row),
-            };
+            let line = Line::new(parameter(row, "dir").to_owned(), 0, sizes(row));
             let estimate = row.shown().estimate;
             let beside = Beside {
                 step: estimate.ci95_low.zip(estimate.ci95_high),
@@ -64,18 +60,11 @@ fn cache(run: &Run) -> (Vec<Line>, Vec<Beside>) {
 
 /// The details `read_64M_bytes_per_s` of a row, by size.
 fn sizes(row: &Measurement) -> Vec<(f64, Value)> {
-    let of = |(name, rate): (&String, &f64)| Some((number(reread_size(name)?)?, exactly(*rate)));
+    let of =
+        |(name, rate): (&String, &f64)| Some((number(reread_size(name)?)?, Value::exactly(*rate)));
     let mut points: Vec<(f64, Value)> = row.shown().details.iter().filter_map(of).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
-}
-
-fn exactly(median: f64) -> Value {
-    Value {
-        median,
-        low: None,
-        high: None,
-    }
 }
 
 fn cache_caption(run: &Run) -> String {
@@ -104,11 +93,7 @@ fn contention(run: &Run) -> (Vec<Line>, Vec<Beside>) {
                     fitted: law(run, row).map(fitted).unwrap_or_default(),
                     ..Beside::default()
                 });
-                lines.push(Line {
-                    label,
-                    run: 0,
-                    points: vec![point],
-                });
+                lines.push(Line::new(label, 0, vec![point]));
             }
         }
     }

@@ -1,21 +1,19 @@
 //! Where and how it was measured: the conditions that most often explain different numbers
 //! elsewhere, the machine's facts, and what differs between runs.
 
-pub(super) mod all;
-
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use maud::{Markup, html};
 use syscost_results::run::Noise;
 use syscost_results::{Machine, Run, Unit};
 
-use crate::{sentence, units::quantity};
+use crate::sentence;
+use crate::units::{duration, quantity};
 
 use super::comparison::Changes;
 use super::runs::place;
 use super::{MAX_COLUMNS, key, quantities, words};
 
-/// Facts by their names.
 pub(super) type Facts = Vec<(String, String)>;
 
 /// The main facts at once, all of them on demand. Of a few runs each fact is told once, or by run
@@ -33,8 +31,8 @@ pub(super) fn section(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
         section id="machine" aria-labelledby="title-machine" {
             h2 id="title-machine" { @if runs.len() == 1 { "Machine and run" } @else { "Machines and runs" } }
             @if runs.len() > 1 && changes.is_none() {
-                @let mut differing = by_name(runs, all::all);
-                @let () = differing.retain(|(name, values)| !is_one(values) && !all::differs_always(name));
+                @let mut differing = by_name(runs, all);
+                @let () = differing.retain(|(name, values)| !is_one(values) && !differs_always(name));
                 h3 { "What differs between the runs" }
                 (list("facts", &differing))
                 h3 { @if are_many { "The last run, " (place(last, runs)) } @else { "Conditions and machines" } }
@@ -42,7 +40,7 @@ pub(super) fn section(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
             (list("facts", &by_name(shown, main)))
             details {
                 summary { "All facts" @if are_many { " of the last run" } }
-                (list("facts all", &by_name(shown, all::all)))
+                (list("facts all", &by_name(shown, all)))
             }
         }
     }
@@ -51,7 +49,6 @@ pub(super) fn section(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
 /// A fact's name, and its value in every run; empty where a run lacks it.
 type Fact = (String, Vec<String>);
 
-/// These facts of all runs.
 fn by_name(runs: &[&Run], of: fn(&Run) -> Facts) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -90,7 +87,7 @@ fn list(class: &str, facts: &[Fact]) -> Markup {
                     @else if values.len() <= MAX_COLUMNS {
                         @for (run, value) in values.iter().enumerate() { dd { (key(run)) " " (or_none(value)) } }
                     } @else {
-                        @let counts = all::counted(values.iter().map(String::as_str));
+                        @let counts = counted(values.iter().map(String::as_str));
                         @for (value, count) in counts.iter().take(SHOWN) { dd { (or_none(value)) " (" (count) ")" } }
                         @if counts.len() > SHOWN { dd { "and " (counts.len() - SHOWN) " more" } }
                     }
@@ -242,4 +239,92 @@ fn labels(run: &Run) -> String {
 
 pub(super) fn bytes(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
+/// Every fact of the document's machine, clock and configuration, by its name in the document.
+fn all(run: &Run) -> Facts {
+    let mut facts = vec![
+        ("id".to_owned(), run.id.clone()),
+        ("started".to_owned(), sentence::time(&run.started)),
+        ("duration".to_owned(), duration(run.duration_s)),
+        ("tool.version".to_owned(), run.tool.version.clone()),
+    ];
+    if let Some(ghz) = run.core_ghz {
+        facts.push(("core_ghz".to_owned(), quantity(Unit::Gigahertz, ghz)));
+    }
+    for (part, value) in [
+        ("machine", serde_json::to_value(&run.machine)),
+        ("peer", serde_json::to_value(&run.peer)),
+        ("nfs", serde_json::to_value(&run.nfs)),
+        ("directories", serde_json::to_value(&run.directories)),
+        ("clock", serde_json::to_value(&run.clock)),
+        ("config", serde_json::to_value(&run.config)),
+        ("noise", serde_json::to_value(&run.noise)),
+    ] {
+        // These types have no keys that JSON cannot represent.
+        flatten(part, &value.unwrap_or_default(), &mut facts);
+    }
+    facts
+}
+
+fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
+    use serde_json::Value;
+    let text = match value {
+        Value::Null => return,
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                flatten(&format!("{name}.{field}"), value, facts);
+            }
+            return;
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            for (index, item) in items.iter().enumerate() {
+                flatten(&format!("{name}[{index}]"), item, facts);
+            }
+            return;
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+            items.join(", ")
+        }
+        Value::String(text) => text.clone(),
+        Value::Number(number) => quantities::fact(name, number),
+        Value::Bool(flag) => flag.to_string(),
+    };
+    if !text.is_empty() {
+        facts.push((name.to_owned(), text));
+    }
+}
+
+/// Facts that differ between any two runs and explain nothing; each run's full list has them.
+fn differs_always(name: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "id",
+        "started",
+        "duration",
+        "config.seed",
+        "config.worker_start_ms",
+        "clock.",
+        "noise[",
+        "machine.load1",
+        "machine.cpu_pressure_avg10",
+    ];
+    if name.starts_with("directories[") && name.ends_with(".free_bytes") {
+        return true;
+    }
+    NAMES.iter().any(|one| match one.ends_with(['.', '[']) {
+        true => name.starts_with(one),
+        false => name == *one,
+    })
+}
+
+/// Each text with how often it occurs, the most common first.
+pub(super) fn counted<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<(&'t str, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for text in texts {
+        *counts.entry(text).or_default() += 1;
+    }
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
 }

@@ -14,7 +14,6 @@ mod headline;
 mod hierarchy;
 mod history;
 mod interval;
-mod lab_report;
 mod legend;
 mod machine;
 mod overview;
@@ -38,7 +37,7 @@ use syscost_results::history::Series;
 use syscost_results::numbers::Numbers;
 use syscost_results::overview::{Overview, overview};
 
-pub use lab_report::lab_report;
+pub use studies::lab_report;
 pub use words::name;
 
 use crate::sentence;

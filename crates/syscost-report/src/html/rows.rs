@@ -51,7 +51,6 @@ impl<'a> Row<'a> {
         all.map(|row| row.filter(|row| self.is_alike(row)))
     }
 
-    /// The medians of the runs that have one.
     pub(super) fn medians(&self) -> impl Iterator<Item = f64> {
         self.alike().flatten().filter_map(median)
     }
@@ -94,7 +93,6 @@ impl<'a> Rows<'a> {
         Rows { rows }
     }
 
-    /// The groups with their rows.
     pub(super) fn groups(&self) -> impl Iterator<Item = (&'a str, Vec<&Row<'a>>)> {
         self.rows
             .chunk_by(|a, b| a.group() == b.group())

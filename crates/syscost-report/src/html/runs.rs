@@ -4,17 +4,15 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use syscost_results::run::Noise;
 use syscost_results::{Run, Status};
 
 use crate::sentence::{self, Mark};
 use crate::units::duration;
 
 use super::comparison::Changes;
-use super::machine::{all::counted, bytes};
+use super::machine::{bytes, counted};
 use super::{MAX_COLUMNS, key, letter, trust};
 
-/// How many machines the runs are of.
 pub(super) fn machines(runs: &[&Run]) -> usize {
     let machines: BTreeSet<[&str; 5]> = runs.iter().map(|run| run.machine.identity()).collect();
     machines.len()
@@ -52,7 +50,6 @@ fn host(run: &Run) -> String {
     sentence::host(&run.machine.hostname)
 }
 
-/// The title of a page.
 pub(super) fn title(runs: &[&Run], changes: Option<&Changes<'_>>) -> String {
     let hosts: Vec<&str> = runs.iter().map(|run| &*run.machine.hostname).collect();
     let one = hosts.first().filter(|host| {
@@ -85,10 +82,7 @@ type Fact = (&'static str, String);
 /// have not in a table.
 fn facts(run: &Run) -> Vec<Fact> {
     let machine = &run.machine;
-    let cpus = match machine.cpus_online {
-        1 => "1 CPU".to_owned(),
-        cpus => format!("{cpus} CPUs"),
-    };
+    let cpus = sentence::count(machine.cpus_online as usize, "CPU");
     let memory = machine.memory_bytes.map(bytes);
     let memory = memory.map(|bytes| format!("{bytes} of memory"));
     vec![
@@ -123,11 +117,7 @@ fn outcome(run: &Run) -> [Fact; 4] {
 
 /// How much of the time the cores that measured were ours: `90 %`, `88 to 91 %`.
 pub(super) fn cores_ours(run: &Run) -> Option<String> {
-    let used = run.noise.iter().filter(|noise| noise.used);
-    let share = |noise: &Noise| noise.measured_alone_percent.or(noise.alone_percent);
-    let shares: Vec<f64> = used.filter_map(share).map(f64::round).collect();
-    let low = shares.iter().copied().reduce(f64::min)?;
-    let high = shares.iter().copied().reduce(f64::max)?;
+    let (low, high) = sentence::ends_of_ours(run)?;
     Some(match low == high {
         true => format!("{low} %"),
         false => format!("{low} to {high} %"),

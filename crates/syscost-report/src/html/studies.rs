@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use syscost_results::study::{JudgedFigure, JudgedQuantity, Scale, Seen, VerdictKind};
 use syscost_results::{Run, Unit};
 
+use super::skeleton::{self, Kinds};
 use super::words::code;
 use crate::chart::{Labels, Theme};
 use crate::study::{self, Brief, Picture, QuantityBy, Repeated};
@@ -25,7 +26,52 @@ pub(super) fn section(studies: &[Repeated], runs: &[&Run]) -> Markup {
     }
 }
 
-/// The studies in full.
+/// The report of studies that these runs repeat: machines, results, charts, questions.
+pub fn lab_report(studies: &[Repeated], runs: &[&Run]) -> String {
+    let title = study::title(studies);
+    let link = |name: &str| (name.to_owned(), name.to_owned());
+    let mut links = vec![link("summary"), link("machine")];
+    let ids = studies.iter().map(|one| &one.study.id);
+    links.extend(ids.map(|id| (format!("study-{id}"), id.clone())));
+    if studies.iter().any(|one| !one.study.questions.is_empty()) {
+        links.push(link("questions"));
+    }
+    links.push(link("conclusion"));
+    let body = html! {
+        (skeleton::header(&title, &html! {
+            p class="blanks" { span { "Name:" } span { "Date:" } }
+            (super::runs::subtitle(runs, None))
+        }))
+        (skeleton::toolbar(&links, Kinds::None))
+        main id="content" {
+            section id="summary" aria-labelledby="title-summary" {
+                h2 id="title-summary" { "Summary" }
+                (summary(studies, runs))
+            }
+            section id="machine" aria-labelledby="title-machine" {
+                h2 id="title-machine" { @if runs.len() == 1 { "Machine" } @else { "Machines" } }
+                @for (run, label) in runs.iter().zip(study::labels(runs)) {
+                    h3 { (label) }
+                    dl class="card facts" {
+                        @for (name, fact) in study::facts(studies, run) { div { dt { (name) } dd { (fact) } } }
+                    }
+                }
+            }
+            section id="studies" aria-labelledby="title-studies" {
+                h2 id="title-studies" { "Results" }
+                (each(studies, runs))
+            }
+            (questions(studies))
+            section id="conclusion" aria-labelledby="title-conclusion" {
+                h2 id="title-conclusion" { "Conclusion" }
+                p class="answer" { (study::CONCLUSION) }
+            }
+        }
+        (skeleton::footer(runs.last().map_or("", |run| &run.tool.version)))
+    };
+    skeleton::document(&title, &body).into_string()
+}
+
 pub(super) fn each(studies: &[Repeated], runs: &[&Run]) -> Markup {
     html! { @for repeated in studies { (one(repeated, runs)) } }
 }
@@ -52,7 +98,6 @@ pub(super) fn summary(studies: &[Repeated], runs: &[&Run]) -> Markup {
     }
 }
 
-/// The place of a quantity in the page.
 fn place(study: &str, quantity: &str) -> String {
     format!("study-{study}-{quantity}")
 }
@@ -76,7 +121,6 @@ fn brief(study: &str, line: &Brief<'_>, headings: &[String]) -> Markup {
     }
 }
 
-/// The kind of a verdict, in its colour.
 fn tag(kind: VerdictKind) -> Markup {
     let class = match kind {
         VerdictKind::Agrees => "good",
@@ -107,15 +151,9 @@ fn one(repeated: &Repeated, runs: &[&Run]) -> Markup {
             @for chunk in tables { (table(repeated, runs, chunk)) }
             (ratios(repeated))
             @for picture in study::pictures(repeated) { (figure(&picture)) }
-            @if !study.doubts.is_empty() {
-                h4 { "Where the published text misleads" }
-                ul { @for doubt in &study.doubts { li { (study::doubt(doubt)) } } }
-            }
-            @if !study.not_here.is_empty() {
-                h4 { "What cannot be repeated here" }
-                ul {
-                    @for missing in &study.not_here { li { (study::not_here(missing)) } }
-                }
+            @for (heading, lines) in study::remarks(study) {
+                h4 { (heading) }
+                ul { @for line in lines { li { (line) } } }
             }
         }
     }
@@ -255,7 +293,6 @@ fn of_machine(judged: &JudgedQuantity) -> Markup {
     }
 }
 
-/// A published figure, in its unit and in cycles.
 fn published(unit: Unit, figure: &JudgedFigure, scale: Scale) -> Markup {
     html! {
         div {
@@ -281,7 +318,7 @@ fn cell(judged: &JudgedQuantity, view: study::ViewOf, seen: Option<&Seen>) -> Ma
 
 /// The ratios that the text draws.
 fn ratios(repeated: &Repeated) -> Markup {
-    let rows = study::ratio_rows(repeated);
+    let rows = study::ratio_rows(&repeated.study, &repeated.by);
     if rows.is_empty() {
         return html! {};
     }
@@ -289,7 +326,7 @@ fn ratios(repeated: &Repeated) -> Markup {
         @for row in &rows {
             tr {
                 th scope="row" { (row.title) }
-                td { @for (whose, ratio) in &row.cells { div { (whose) ": " (ratio) } } }
+                td { @for cell in row.cells() { div { (cell) } } }
                 td { (row.words) }
             }
         }
@@ -304,10 +341,7 @@ fn ratios(repeated: &Repeated) -> Markup {
 
 /// A chart with its title, and a note on what it cannot show.
 fn figure(picture: &Picture<'_>) -> Markup {
-    let labels = Labels {
-        title: picture.title.clone(),
-        ..Labels::default()
-    };
+    let labels = Labels::titled(picture.title.clone());
     html! {
         figure {
             figcaption { (picture.title) }
@@ -323,6 +357,7 @@ fn figure(picture: &Picture<'_>) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expect::has;
     use crate::study::tests::{hand_made, on_two_machines, run};
 
     #[test]
@@ -343,10 +378,7 @@ mod tests {
         let chart = page.split("<figcaption>Calls across the machines").nth(1);
         let chart = chart.and_then(|rest| rest.split("</figure>").next());
         let chart = chart.expect("it is drawn");
-        assert!(
-            chart.contains(">alpha</text>") && chart.contains(">beta</text>"),
-            "{chart}"
-        );
+        has(&chart, &[">alpha</text>", ">beta</text>"]);
         assert!(!chart.contains(">syscost</text>"), "{chart}");
     }
 

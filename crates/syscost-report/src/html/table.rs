@@ -160,7 +160,6 @@ pub(super) fn sortable(value: f64) -> String {
     }
 }
 
-/// A cell that sorts by this value.
 pub(super) fn cell(value: Option<f64>, content: &Markup) -> Markup {
     html! { td class="num" data-v=[value.map(sortable)] { (content) } }
 }

@@ -1,5 +1,6 @@
 //! The page of hand-made runs.
 
+use crate::expect::{has, lacks};
 use base64::Engine;
 use insta::assert_snapshot;
 use sha2::Digest;
@@ -179,11 +180,7 @@ fn a_hostile_document_stays_text() {
     hostile.title = Some(HOSTILE.to_owned());
     for runs in [vec![&run], vec![&run, &run], vec![&run; 5]] {
         let page = page(&runs, &hostile);
-        assert!(
-            !page.contains("<script>alert") && !page.contains("<img"),
-            "markup got through"
-        );
-        assert!(!page.contains("\"'"), "a quote ended an attribute");
+        lacks(&page, &["<script>alert", "<img", "\"'"]);
         assert_eq!(
             page.matches("<script").count(),
             2,
@@ -199,8 +196,7 @@ fn the_policy_allows_the_own_script_and_no_network() {
     let (_, script) = page.split_once("<script>").expect("a script");
     let (script, _) = script.split_once("</script>").expect("its end");
     let hash = base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(script));
-    assert!(page.contains("default-src 'none'"));
-    assert!(page.contains(&format!("'sha256-{hash}'")), "it is {hash}");
+    has(&page, &["default-src 'none'", &format!("'sha256-{hash}'")]);
     for address in ["http:", "https:", "//cdn", "url(", "@import"] {
         let rest = page.replace("http://www.w3.org/2000/svg", "");
         assert!(!rest.contains(address), "{address} in the page");
@@ -236,8 +232,7 @@ fn the_same_width_is_the_same_uncertainty() {
     }
     let page = draw(&[&run]);
     assert!(page.contains("<span>−20 %</span><span>median</span><span>+20 %</span>"));
-    assert!(page.contains("left:37.5%;width:25%"), "five percent");
-    assert!(page.contains("left:25%;width:75%"), "cut at the end");
+    has(&page, &["left:37.5%;width:25%", "left:25%;width:75%"]);
     assert_eq!(page.matches("<em class=\"above\">").count(), 1);
     assert!(!page.contains("<em class=\"below\">"));
 }
@@ -269,10 +264,7 @@ fn many_runs_are_lines_with_first_last_and_spread() {
     let page = draw(&runs.iter().collect::<Vec<_>>());
     assert!(page.contains("<h1>50 runs</h1>"));
     for word in ["last", "first", "lowest", "highest", "spread"] {
-        assert!(
-            page.contains(&format!("class=\"sort\">{word}</button>")),
-            "{word}"
-        );
+        has(&page, &[&format!("class=\"sort\">{word}</button>")]);
     }
     assert!(page.contains("class=\"sparkline\"") && !page.contains(">B / A</button>"));
     assert!(page.contains("2026-11-21 08:49 UTC"));

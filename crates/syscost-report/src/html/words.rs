@@ -37,7 +37,6 @@ pub(super) fn mark(evidence: &[Evidence]) -> Markup {
     html! { span class={ "mark " (class(mark)) } role="img" title=(title) { (mark.sign()) } }
 }
 
-/// The CSS class of a mark.
 pub(super) fn class(mark: Mark) -> &'static str {
     tone(mark.tone())
 }

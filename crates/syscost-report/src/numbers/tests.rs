@@ -1,6 +1,7 @@
 //! The list on hand-made runs.
 
 use super::*;
+use crate::expect::fits;
 use crate::fixture;
 use crate::paint::width;
 use syscost_results::numbers::numbers as list;
@@ -86,10 +87,7 @@ fn a_reference_has_a_column_of_its_own() {
     assert!(missed.contains(" 4.90 ns"), "{missed}");
     assert!(text.contains("reference: itself"), "{text}");
     let columns = TableOptions::default().width;
-    assert!(
-        text.lines().all(|line| line.chars().count() <= columns),
-        "{text}"
-    );
+    fits(&text, columns);
 }
 
 #[test]
@@ -119,9 +117,7 @@ fn no_line_is_wider_than_asked() {
     for columns in 60..130 {
         let options = TableOptions::of_width(columns);
         let text = numbers(&run, &found, Some("reference: itself"), &options);
-        for line in text.lines() {
-            assert!(width(line) <= columns, "{columns}: {line}");
-        }
+        fits(&text, columns);
         let words = text.replace('\n', " ");
         let table = text.split("\n\n").nth(2).expect("the list");
         assert!(table.contains("shared"), "{columns}: {text}");

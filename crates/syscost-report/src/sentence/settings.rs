@@ -4,23 +4,19 @@ use syscost_results::precision::{self, Precision};
 use syscost_results::run::Frequency;
 use syscost_results::{Machine, Run, Unit};
 
-use super::fact;
+use super::{count, ends_of_ours, fact};
 use crate::units::quantity;
 
 /// The hardware and kernel in a few words: `AMD EPYC, 2 CPUs, KVM, Linux 6.18.44`.
 pub fn hardware(machine: &Machine) -> String {
-    let mut parts = vec![fact(&machine.cpu_model), cpus(machine.cpus_online)];
+    let mut parts = vec![
+        fact(&machine.cpu_model),
+        count(machine.cpus_online as usize, "CPU"),
+    ];
     parts.extend(machine.hypervisor.as_deref().map(fact));
     parts.push(fact(&machine.kernel));
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
-}
-
-pub(super) fn cpus(online: u32) -> String {
-    match online {
-        1 => "1 CPU".to_owned(),
-        count => format!("{count} CPUs"),
-    }
 }
 
 /// The settings that affect costs: mitigations, frequency governor, huge pages, and the clock if it
@@ -84,21 +80,14 @@ pub fn precision(run: &Run) -> Option<String> {
         rows,
     } = precision::of(run)?;
     let [half, nine_of_ten] = [half, nine_of_ten].map(percent);
-    let used = run.noise.iter().filter(|noise| noise.used);
-    let ours = used.filter_map(|noise| noise.measured_alone_percent.or(noise.alone_percent));
-    let ours: Vec<f64> = ours.map(f64::round).collect();
-    let min = ours.iter().copied().reduce(f64::min);
-    let max = ours.iter().copied().reduce(f64::max);
-    let mut text = format!("precision of {rows} rows: half ±{half}, nine of ten ±{nine_of_ten}");
-    let ours = match min.zip(max) {
-        None => None,
-        Some((min, max)) if min == max => Some(format!("{min} %")),
-        Some((min, max)) => Some(format!("{min}-{max} %")),
+    let ours = match ends_of_ours(run) {
+        None => String::new(),
+        Some((low, high)) if low == high => format!("; cores ours {low} %"),
+        Some((low, high)) => format!("; cores ours {low}-{high} %"),
     };
-    if let Some(ours) = ours {
-        text += &format!("; cores ours {ours}");
-    }
-    Some(text)
+    Some(format!(
+        "precision of {rows} rows: half ±{half}, nine of ten ±{nine_of_ten}{ours}"
+    ))
 }
 
 /// A percentage with two significant digits.

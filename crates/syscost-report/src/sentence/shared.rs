@@ -2,7 +2,7 @@
 
 use syscost_results::estimate::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, suffix};
 use syscost_results::run::Noise;
-use syscost_results::{Estimate, Flag, Measurement, Unit};
+use syscost_results::{Estimate, Flag, Measurement, Run, Unit};
 
 use crate::units::quantity;
 
@@ -14,6 +14,16 @@ pub fn core_ours<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<Strin
         noise.measured_alone_percent.or(noise.alone_percent)
     })?;
     Some(format!("core ours {shares}"))
+}
+
+/// The least and the most of the time for which the cores that measured were ours, in whole percent;
+/// `None` if none is known.
+pub(crate) fn ends_of_ours(run: &Run) -> Option<(f64, f64)> {
+    let used = run.noise.iter().filter(|noise| noise.used);
+    let shares = used.filter_map(|noise| noise.measured_alone_percent.or(noise.alone_percent));
+    let shares: Vec<f64> = shares.map(f64::round).collect();
+    let low = shares.iter().copied().reduce(f64::min)?;
+    Some((low, shares.into_iter().fold(low, f64::max)))
 }
 
 /// How much SMT siblings slow the cores of these CPUs: `independent instructions take 43 % longer

@@ -144,16 +144,13 @@ impl<'a> Line<'a> {
 
 #[cfg(test)]
 mod tests {
+    use crate::expect::has;
     use syscost_results::beside::Beside;
 
     use crate::{TableOptions, fixture, table};
 
     fn draw(width: usize, verbose: bool) -> String {
-        let options = TableOptions {
-            width,
-            verbose,
-            ..TableOptions::default()
-        };
+        let options = TableOptions::of_width(width).verbose(verbose);
         table(&fixture::of_directories(), &options)
     }
 
@@ -199,9 +196,6 @@ mod tests {
     #[test]
     fn a_verbose_table_tells_whose_evidence_it_is() {
         let text = draw(100, true);
-        assert!(
-            text.contains("    tmp: ✓ bytes read per operation"),
-            "{text}"
-        );
+        has(&text, &["    tmp: ✓ bytes read per operation"]);
     }
 }

@@ -142,7 +142,6 @@ fn here(judged: &JudgedQuantity) -> Here {
 /// Verdicts that say the same.
 pub(crate) struct Alike<'s> {
     pub(crate) kind: VerdictKind,
-    /// The first one's text.
     pub(crate) text: &'s str,
     /// The quantities of which exactly this is said; the first is one of them.
     pub(crate) same: Vec<&'s str>,

@@ -1,18 +1,67 @@
 //! Charts of a study: the same for terminals and for the page.
 
-use syscost_results::Unit;
 use syscost_results::row_name::{number, parameters};
 use syscost_results::study::{ChartKind, Cycles, JudgedFigure, View};
+use syscost_results::{Run, Unit};
 
 use super::{QuantityBy, Repeated};
 use crate::chart::{self, Bar, Chart, GroupTexts, Labels, Line, Theme, Value};
+use crate::sentence::time;
+
+/// A chart as a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// The study's id.
+    pub study: String,
+    /// That and the chart's place, without an ending: `three-costs-1`.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// What its marks mean, and what it cannot show; empty if there is nothing to say. The picture
+    /// says it, too.
+    pub note: String,
+    /// The picture.
+    pub svg: String,
+}
+
+/// The charts of a study for which there are figures.
+pub fn figures(repeated: &Repeated, runs: &[&Run]) -> Vec<Figure> {
+    let of_run = |(label, run): (&str, &&Run)| {
+        let (model, version) = (&run.machine.cpu_model, &run.tool.version);
+        format!(
+            "{label}: {model}, {}, syscost {version}",
+            time(&run.started)
+        )
+    };
+    let labels = repeated.by.iter().map(|(label, _)| label.as_str());
+    let sources: Vec<String> = labels.zip(runs).map(of_run).collect();
+    let source = sources.join("; ");
+    let pictures = pictures(repeated).into_iter().enumerate();
+    let figure = pictures.map(|(index, picture)| {
+        let labels = Labels {
+            title: picture.title.clone(),
+            source: format!("{}\n{source}", picture.below())
+                .trim_start()
+                .to_owned(),
+            ..Labels::default()
+        };
+        let svg = picture.svg(&labels, Theme::Light);
+        Figure {
+            study: repeated.study.id.clone(),
+            name: format!("{}-{}", repeated.study.id, index + 1),
+            note: picture.below(),
+            title: picture.title,
+            svg: svg.into_string() + "\n",
+        }
+    });
+    figure.collect()
+}
 
 /// One chart of a study.
 pub(crate) struct Picture<'s> {
     pub(crate) title: String,
     pub(crate) unit: Unit,
     pub(crate) drawn: Drawn<'s>,
-    /// The texts of groups.
     pub(super) texts: GroupTexts,
     /// What its marks mean, for a note below.
     pub(crate) legend: Option<String>,
@@ -30,7 +79,6 @@ impl Picture<'_> {
         }
     }
 
-    /// What stands below it.
     pub(crate) fn below(&self) -> String {
         let notes = self.legend.iter().chain(&self.note);
         notes.map(String::as_str).collect::<Vec<_>>().join(" ")
@@ -179,14 +227,6 @@ fn drawn(view: &View) -> Value {
     }
 }
 
-fn exactly(median: f64) -> Value {
-    Value {
-        median,
-        low: None,
-        high: None,
-    }
-}
-
 /// The names of the procedure's result and of syscost's method in a chart.
 const HERE: &str = "here";
 const METHOD: &str = "syscost";
@@ -204,7 +244,6 @@ fn here<'s>(one: &QuantityBy<'s>) -> Vec<(&'s str, Option<&'s View>)> {
     }
 }
 
-/// What was published.
 fn published<'s>(one: &QuantityBy<'s>) -> &'s [JudgedFigure] {
     let (_, judged) = one.by[0];
     &judged.published
@@ -217,7 +256,6 @@ fn is_in_cycles(quantities: &[QuantityBy<'_>]) -> bool {
         && figures().all(|figure| figure.value.is_none())
 }
 
-/// Bars of machines.
 struct Machines {
     /// For each quantity a bar of each machine.
     groups: Vec<(String, Vec<Bar>)>,
@@ -241,7 +279,7 @@ fn machines(quantities: &[QuantityBy<'_>], is_in_cycles: bool) -> Machines {
                     (figure.value, text)
                 }
             };
-            Some((figure.machine.as_str(), exactly(value?), text, false))
+            Some((figure.machine.as_str(), Value::exactly(value?), text, false))
         });
         let here = here(one).into_iter().filter_map(|(label, view)| {
             let view = view?;
@@ -262,11 +300,7 @@ fn machines(quantities: &[QuantityBy<'_>], is_in_cycles: bool) -> Machines {
                 continue;
             }
             let label = label.to_owned();
-            bars.push(Bar {
-                label,
-                run: 0,
-                value,
-            });
+            bars.push(Bar::new(label, 0, value));
             figures.push(text);
         }
         if !bars.is_empty() {
@@ -316,11 +350,7 @@ fn curve(quantities: &[QuantityBy<'_>]) -> Option<(Chart, Option<String>)> {
             // One figure may stand beside several quantities.
             Some(line) if line.points.iter().any(|(other, _)| *other == at) => {}
             Some(line) => line.points.push(point),
-            None => lines.push(Line {
-                label,
-                run: 0,
-                points: vec![point],
-            }),
+            None => lines.push(Line::new(label, 0, vec![point])),
         }
     };
     let at = || quantities.iter().zip(&values);
@@ -346,7 +376,7 @@ fn curve(quantities: &[QuantityBy<'_>]) -> Option<(Chart, Option<String>)> {
     for (one, at) in at() {
         for figure in published(one) {
             if let Some(value) = figure.value {
-                add(figure.machine.clone(), *at, exactly(value));
+                add(figure.machine.clone(), *at, Value::exactly(value));
             }
         }
     }

@@ -5,8 +5,8 @@ use syscost_results::Run;
 use syscost_results::study::{JudgedQuantity, VerdictKind, View};
 
 use super::brief::{Brief, Here, alike, briefs, without};
+use super::charts::Figure;
 use super::facts::{facts, flags, method, what_cycles_are};
-use super::figures::Figure;
 use super::markdown::cell;
 use super::repeated::{QuantityBy, Repeated, labels, ratio_rows};
 use crate::sentence::{self, Mark};
@@ -349,22 +349,14 @@ fn of_method(one: &QuantityBy<'_>, run: &Run) -> String {
 }
 
 fn ratios(repeated: &Repeated) -> String {
-    let rows = ratio_rows(repeated);
+    let rows = ratio_rows(&repeated.study, &repeated.by);
     if rows.is_empty() {
         return String::new();
     }
     let mut out = "\n#### Ratios\n\n| | By the figures of | |\n|---|---|---|\n".to_owned();
     for row in rows {
-        let cells = row.cells.iter();
-        let cells: Vec<String> = cells
-            .map(|(whose, ratio)| format!("{whose}: {ratio}"))
-            .collect();
-        out += &format!(
-            "| {} | {} | {} |\n",
-            cell(row.title),
-            cell(&cells.join("<br>")),
-            cell(&row.words)
-        );
+        let cells = [row.title, &row.cells().join("<br>"), &row.words].map(cell);
+        out += &format!("| {} |\n", cells.join(" | "));
     }
     out
 }

@@ -105,44 +105,20 @@ fn line(quantity: &Quantity, figure: &JudgedFigure) -> String {
 
 fn closing(study: &Study) -> String {
     let mut out = String::new();
-    let ratios = super::ratios(study, None);
+    let ratios = super::ratio_rows(study, &[]);
     if !ratios.is_empty() {
         out += "\n## Ratios\n\n| | By the published figures | |\n|---|---|---|\n";
     }
-    for line in ratios {
-        let published = line.published.iter();
-        let published: Vec<String> = published
-            .map(|(machine, ratio)| format!("{machine}: {ratio}"))
-            .collect();
-        out += &format!(
-            "| {} | {} | {} |\n",
-            cell(&line.ratio.title),
-            published.join("; "),
-            cell(&line.words())
-        );
+    for row in ratios {
+        let (title, words) = (cell(row.title), cell(&row.words));
+        out += &format!("| {title} | {} | {words} |\n", row.cells().join("; "));
     }
-    out + &remarks(study, "##")
-}
-
-/// Where the text misleads and what cannot be repeated, under headings of this level.
-pub(super) fn remarks(study: &Study, level: &str) -> String {
-    let mut out = String::new();
-    if !study.doubts.is_empty() {
-        out += &format!("\n{level} Where the published text misleads\n\n");
-    }
-    for doubt in &study.doubts {
-        out += &format!("- {}\n", super::doubt(doubt));
-    }
-    if !study.not_here.is_empty() {
-        out += &format!("\n{level} What cannot be repeated here\n\n");
-    }
-    for one in &study.not_here {
-        out += &format!("- {}\n", super::not_here(one));
+    for (heading, lines) in super::remarks(study) {
+        out += &format!("\n## {heading}\n\n- {}\n", lines.join("\n- "));
     }
     out
 }
 
-/// Text in a cell of a table.
 pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -8,7 +8,6 @@ mod brief;
 mod charts;
 mod csv;
 mod facts;
-mod figures;
 mod lab_report;
 mod markdown;
 mod repeated;
@@ -24,12 +23,12 @@ pub(crate) use facts::{facts, flags, method, what_cycles_are};
 pub(crate) use lab_report::{CONCLUSION, READING, headings, title};
 pub(crate) use repeated::{QuantityBy, ratio_rows};
 pub(crate) use words::{
-    CORE_OURS, ViewOf, counter, cycles, cycles_beside, cycles_here, doubt, here_lines, machine,
-    not_here, note, notes, published_lines, ratios, row, short, value, views,
+    CORE_OURS, ViewOf, counter, cycles, cycles_beside, cycles_here, here_lines, machine, note,
+    notes, published_lines, remarks, row, short, value, views,
 };
 
+pub use charts::{Figure, figures};
 pub use csv::csv;
-pub use figures::{Figure, figures};
 pub use lab_report::markdown;
 pub use markdown::{index, page};
 pub use repeated::{Repeated, labels};

@@ -1,9 +1,11 @@
 //! A study, repeated on one machine or on several.
 
 use syscost_results::Run;
-use syscost_results::study::{JudgedQuantity, JudgedStudy, Quantity, Study, judge};
+use syscost_results::study::{
+    JudgedQuantity, JudgedStudy, Quantity, Ratio, Study, judge, published_ratios,
+};
 
-use super::words::between;
+use super::words::{between, ratio};
 
 /// A study, judged by each of one or several runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,40 +66,60 @@ impl Repeated {
     }
 }
 
-/// A ratio that a text draws, in a table's row.
+/// A ratio that a text draws.
 pub(crate) struct RatioRow<'s> {
     pub(crate) title: &'s str,
-    /// By the published figures, then by those of each run: whose it is, and the ratio.
-    pub(crate) cells: Vec<(String, String)>,
+    /// By the published figures: the machine, and the ratio.
+    pub(crate) published: Vec<(String, String)>,
+    /// By the figures of each run: whose they are, and the ratio.
+    pub(crate) here: Vec<(&'s str, String)>,
     /// What the text says, in its own words; empty if nothing.
     pub(crate) words: String,
 }
 
-/// The ratios of a study, by the text's own figures and by each run's.
-pub(crate) fn ratio_rows(repeated: &Repeated) -> Vec<RatioRow<'_>> {
-    let is_alone = repeated.only().is_some();
-    let lines = super::ratios(&repeated.study, None).into_iter().enumerate();
-    let rows = lines.map(|(index, line)| {
-        let words = line.words();
-        let mut cells = line.published;
-        for (label, judged) in &repeated.by {
+impl RatioRow<'_> {
+    /// All ratios with whose they are.
+    pub(crate) fn cells(&self) -> Vec<String> {
+        let published = self.published.iter().map(|(whose, one)| (&**whose, one));
+        let here = self.here.iter().map(|(whose, one)| (*whose, one));
+        let all = published.chain(here);
+        all.map(|(whose, one)| format!("{whose}: {one}")).collect()
+    }
+}
+
+/// The ratios of a study, by the text's own figures and by those of runs, if there are any.
+pub(crate) fn ratio_rows<'s>(
+    study: &'s Study,
+    by: &'s [(String, JudgedStudy)],
+) -> Vec<RatioRow<'s>> {
+    let is_alone = by.len() == 1;
+    let row = |(index, drawn): (usize, &'s Ratio)| {
+        let published = published_ratios(study, drawn).into_iter();
+        let here = by.iter().flat_map(|(label, judged)| {
             let judged = &judged.judged_ratios[index];
-            let label = match is_alone {
-                true => "as published, here",
-                false => label,
+            let label = if is_alone {
+                "as published, here"
+            } else {
+                label
             };
             let by_method = Some(&judged.by_method).filter(|one| is_alone && one.ratio().is_some());
             let by_method = by_method.map(|one| ("syscost's rows", one));
-            let both = std::iter::once((label, &judged.as_published)).chain(by_method);
-            cells.extend(both.map(|(whose, one)| (whose.to_owned(), between(one))));
-        }
+            let both = [(label, &judged.as_published)].into_iter().chain(by_method);
+            both.map(|(whose, one)| (whose, between(one)))
+        });
+        let words = drawn.words.iter();
         RatioRow {
-            title: &line.ratio.title,
-            cells,
-            words,
+            title: &drawn.title,
+            published: published
+                .map(|(machine, one)| (machine, ratio(one)))
+                .collect(),
+            here: here.collect(),
+            words: words
+                .map(|words| format!("the text: \u{201c}{words}\u{201d}"))
+                .collect(),
         }
-    });
-    rows.collect()
+    };
+    study.ratios.iter().enumerate().map(row).collect()
 }
 
 /// As many characters of a time as these are a date, or a time to the minute.

@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use syscost_results::study::VerdictKind;
 
-use super::repeated::{QuantityBy, Repeated, ratio_rows};
-use super::text::{charts, closing, heading};
+use super::repeated::{QuantityBy, Repeated};
+use super::text::{charts, closing, heading, quantity, ratios, style};
 use crate::TableOptions;
 use crate::grid::{Behind, Cell, Grid, INDENT, Name, in_parts, right};
 use crate::page::Page;
-use crate::paint;
 
 /// Columns between two columns of the table, and before its first one.
 const GAP: usize = 3;
@@ -26,14 +25,13 @@ pub(super) fn side_by_side(repeated: &Repeated, options: &TableOptions) -> Strin
     heading(&mut page, &repeated.study);
     let all = repeated.quantities();
     for quantities in all.chunk_by(|a, b| a.quantity.table == b.quantity.table) {
-        page.line("");
-        page.paragraph(0, paint::HEADING, &quantities[0].quantity.table);
+        page.heading(&quantities[0].quantity.table);
         table(&mut page, repeated, quantities);
         for one in quantities {
             verdicts(&mut page, one);
         }
     }
-    ratios(&mut page, repeated);
+    ratios(&mut page, &repeated.study, &repeated.by);
     charts(&mut page, repeated);
     closing(&mut page, &repeated.study);
     page.out
@@ -52,7 +50,6 @@ fn table(page: &mut Page, repeated: &Repeated, quantities: &[QuantityBy<'_>]) {
     }
 }
 
-/// These columns of the table.
 fn grid<'t>(quantities: &[QuantityBy<'_>], columns: &[Column]) -> Grid<'t> {
     let mut grid = Grid::new(vec![right("").after(GAP); columns.len()]);
     let headings = columns.iter().map(|column| column.heading.clone());
@@ -90,9 +87,7 @@ fn columns(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> Vec<Column> {
 
 /// The procedure of a quantity, and each machine's verdict in a few words.
 fn verdicts(page: &mut Page, one: &QuantityBy<'_>) {
-    page.line("");
-    page.paragraph(2, paint::HEADING, &one.quantity.title);
-    page.paragraph(4, paint::DIM, &one.quantity.procedure);
+    quantity(page, one.quantity);
     // What is said of several machines is said once.
     let mut said: Vec<(String, VerdictKind, Vec<&str>)> = Vec::new();
     for (label, judged) in &one.by {
@@ -103,28 +98,6 @@ fn verdicts(page: &mut Page, one: &QuantityBy<'_>) {
         }
     }
     for (text, kind, labels) in said {
-        let style = match kind {
-            VerdictKind::NotWhatItSays => paint::BAD,
-            VerdictKind::Differs => paint::CARE,
-            VerdictKind::Agrees => paint::GOOD,
-            VerdictKind::CannotTell | VerdictKind::NotCompared => anstyle::Style::new(),
-        };
-        page.paragraph(4, style, &format!("{}: {text}", labels.join("; ")));
-    }
-}
-
-fn ratios(page: &mut Page, repeated: &Repeated) {
-    let rows = ratio_rows(repeated);
-    if !rows.is_empty() {
-        page.line("");
-        page.paragraph(0, paint::HEADING, "Ratios");
-    }
-    for row in rows {
-        page.paragraph(2, paint::HEADING, row.title);
-        let cells = row.cells.iter();
-        let cells = cells.map(|(whose, ratio)| format!("{whose} {ratio}"));
-        let words = (!row.words.is_empty()).then_some(row.words.clone());
-        let parts: Vec<String> = cells.chain(words).collect();
-        page.paragraph(4, anstyle::Style::new(), &parts.join("; "));
+        page.paragraph(4, style(kind), &format!("{}: {text}", labels.join("; ")));
     }
 }

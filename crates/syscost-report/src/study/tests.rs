@@ -1,3 +1,4 @@
+use crate::expect::{fits, has};
 use insta::assert_snapshot;
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::study::Study;
@@ -169,26 +170,18 @@ fn a_hand_made_study_on_two_machines() {
     let repeated = Repeated::new(&hand_made(), &[&slow, &fast]);
     let options = TableOptions::default();
     assert_snapshot!(text(&repeated, &options));
-    let narrow = TableOptions {
-        width: 60,
-        ..options
-    };
+    let narrow = TableOptions::of_width(60);
     let text = text(&repeated, &narrow);
-    let widest = text.lines().map(|line| line.chars().count()).max();
-    assert!(widest <= Some(60), "{text}");
+    fits(&text, 60);
 }
 
 #[test]
 fn a_hand_made_study_in_a_terminal() {
     let options = TableOptions::default();
     assert_snapshot!(text(&repeated(&hand_made()), &options));
-    let narrow = TableOptions {
-        width: 80,
-        ..options
-    };
+    let narrow = TableOptions::of_width(80);
     let text = text(&repeated(&hand_made()), &narrow);
-    let widest = text.lines().map(|line| line.chars().count()).max();
-    assert!(widest <= Some(80), "{text}");
+    fits(&text, 80);
 }
 
 #[test]
@@ -220,9 +213,7 @@ fn everything_fits_a_terminal_of_80_columns() {
         published(&study, &options),
         list([&study].into_iter(), &options),
     ] {
-        for line in text.lines() {
-            assert!(line.chars().count() <= 80, "{line}\n{text}");
-        }
+        fits(&text, 80);
     }
 }
 
@@ -280,11 +271,7 @@ fn charts_as_files_name_their_machines() {
     );
     for figure in &figures {
         assert!(figure.svg.starts_with("<svg"), "{}", figure.svg);
-        assert!(
-            figure.svg.contains("beta: Imaginary CPU 9000"),
-            "{}",
-            figure.svg
-        );
+        has(&figure.svg, &["beta: Imaginary CPU 9000"]);
     }
 }
 

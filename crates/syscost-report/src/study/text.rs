@@ -5,7 +5,7 @@ use syscost_results::study::{
 };
 
 use super::side_by_side::side_by_side;
-use super::{Drawn, Repeated};
+use super::{Drawn, Repeated, ratio_rows};
 use crate::TableOptions;
 use crate::chart::{self, Labels, TextOptions};
 use crate::grid::{Behind, Cell, Grid, Name, right};
@@ -59,7 +59,7 @@ pub fn published(study: &Study, options: &TableOptions) -> String {
 /// A study, judged by a run; or by several, side by side.
 pub fn text(repeated: &Repeated, options: &TableOptions) -> String {
     match repeated.only() {
-        Some(judged) => render(&repeated.study, Some((repeated, judged)), options),
+        Some(_) => render(&repeated.study, Some(repeated), options),
         None => side_by_side(repeated, options),
     }
 }
@@ -124,7 +124,7 @@ impl Page {
 pub(super) fn heading(page: &mut Page, study: &Study) {
     let heading = format!("{}: {}", study.id, study.title);
     page.paragraph(0, paint::HEADING, &heading);
-    page.paragraph(0, paint::DIM, &format!("Source: {}", study.source));
+    page.dim(&format!("Source: {}", study.source));
     page.paragraph(0, anstyle::Style::new(), &study.about);
     for machine in &study.machines {
         let text = super::machine(machine);
@@ -132,28 +132,27 @@ pub(super) fn heading(page: &mut Page, study: &Study) {
     }
 }
 
-fn render(study: &Study, run: Option<(&Repeated, &JudgedStudy)>, options: &TableOptions) -> String {
+fn render(study: &Study, run: Option<&Repeated>, options: &TableOptions) -> String {
     let mut page = Page::new(options);
     heading(&mut page, study);
-    let judged = run.map(|(_, judged)| judged);
-    if let Some(rate) = judged.and_then(|judged| judged.counter) {
-        page.paragraph(2, paint::DIM, &super::counter(rate));
-    }
-    if judged.is_some() {
-        page.paragraph(2, paint::DIM, super::CORE_OURS);
+    let judged = run.and_then(Repeated::only);
+    if let Some(judged) = judged {
+        let rate = judged.counter.map(super::counter);
+        for text in rate.iter().map(String::as_str).chain([super::CORE_OURS]) {
+            page.paragraph(2, paint::DIM, text);
+        }
     }
     let mut table = "";
     for (index, quantity) in study.quantities.iter().enumerate() {
         if quantity.table != table {
             table = &quantity.table;
-            page.line("");
-            page.paragraph(0, paint::HEADING, table);
+            page.heading(table);
         }
         let judged = judged.map(|judged| &judged.judged[index]);
         of(&mut page, study, quantity, judged, options);
     }
-    ratios(&mut page, study, judged);
-    if let Some((repeated, _)) = run {
+    ratios(&mut page, study, run.map_or(&[], |run| &run.by));
+    if let Some(repeated) = run {
         charts(&mut page, repeated);
     }
     closing(&mut page, study);
@@ -167,9 +166,7 @@ fn of(
     judged: Option<&JudgedQuantity>,
     options: &TableOptions,
 ) {
-    page.line("");
-    page.paragraph(2, paint::HEADING, &quantity.title);
-    page.paragraph(4, paint::DIM, &quantity.procedure);
+    self::quantity(page, quantity);
     let alone = figures(study, quantity);
     let scale = judged.map(|judged| judged.scale);
     let value = |figure: &JudgedFigure| super::value(quantity.unit, figure, scale);
@@ -233,14 +230,13 @@ fn of(
     if let Some(row) = super::row(judged) {
         page.paragraph(BENEATH, paint::DIM, &row);
     }
-    let style = match judged.verdict.kind {
-        VerdictKind::NotWhatItSays => paint::BAD,
-        VerdictKind::Differs => paint::CARE,
-        VerdictKind::Agrees => paint::GOOD,
-        VerdictKind::CannotTell | VerdictKind::NotCompared => anstyle::Style::new(),
-    };
-    let text = format!("{}: {}", judged.verdict.kind.words(), judged.verdict.text);
-    page.paragraph(4, style, &text.replace(" %", &crate::wrap::together(" %")));
+    let kind = judged.verdict.kind;
+    let text = format!("{}: {}", kind.words(), judged.verdict.text);
+    page.paragraph(
+        4,
+        style(kind),
+        &text.replace(" %", &crate::wrap::together(" %")),
+    );
     if options.verbose {
         let all = [
             ("as published", &judged.evidence),
@@ -255,46 +251,42 @@ fn of(
     }
 }
 
-/// The ratios of a study.
-fn ratios(page: &mut Page, study: &Study, judged: Option<&JudgedStudy>) {
-    let lines = super::ratios(study, judged);
-    if !lines.is_empty() {
-        page.line("");
-        page.paragraph(0, paint::HEADING, "Ratios");
+pub(super) fn ratios(page: &mut Page, study: &Study, by: &[(String, JudgedStudy)]) {
+    let rows = ratio_rows(study, by);
+    if !rows.is_empty() {
+        page.heading("Ratios");
     }
-    for line in lines {
-        page.paragraph(2, paint::HEADING, &line.ratio.title);
-        let published: Vec<String> = line
-            .published
-            .iter()
-            .map(|(machine, ratio)| format!("{ratio} ({machine})"))
-            .collect();
-        let parts = [
-            (!published.is_empty()).then(|| format!("published {}", published.join(", "))),
-            line.here
-                .as_ref()
-                .map(|ratio| format!("as published, here {ratio}")),
-            line.by_method
-                .as_ref()
-                .map(|ratio| format!("syscost's rows {ratio}")),
-            line.ratio.words.as_ref().map(|_| line.words()),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+    for row in rows {
+        page.paragraph(2, paint::HEADING, row.title);
+        let published = row.published.iter();
+        let mut parts: Vec<String> = match by {
+            [_, _, ..] => published
+                .map(|(whose, one)| format!("{whose} {one}"))
+                .collect(),
+            _ => {
+                let all: Vec<String> = published
+                    .map(|(whose, one)| format!("{one} ({whose})"))
+                    .collect();
+                let is_any = !all.is_empty();
+                is_any
+                    .then(|| format!("published {}", all.join(", ")))
+                    .into_iter()
+                    .collect()
+            }
+        };
+        parts.extend(row.here.iter().map(|(whose, one)| format!("{whose} {one}")));
+        parts.extend(Some(row.words).filter(|words| !words.is_empty()));
         page.paragraph(4, anstyle::Style::new(), &parts.join("; "));
     }
 }
 
-/// The charts of a study.
 pub(super) fn charts(page: &mut Page, repeated: &Repeated) {
     let options = TextOptions {
         width: page.columns,
         color: page.paint.color,
     };
     for picture in super::pictures(repeated) {
-        let labels = Labels {
-            title: picture.title.clone(),
-            ..Labels::default()
-        };
+        let labels = Labels::titled(picture.title.clone());
         let drawn = match &picture.drawn {
             Drawn::Chart(chart) => chart::text(chart, picture.unit, &labels, options),
             Drawn::Groups(groups) => {
@@ -308,26 +300,32 @@ pub(super) fn charts(page: &mut Page, repeated: &Repeated) {
             page.line(line);
         }
         if let Some(note) = &picture.note {
-            page.paragraph(0, paint::DIM, note);
+            page.dim(note);
         }
     }
 }
 
+/// Where the text misleads, and what cannot be repeated.
 pub(super) fn closing(page: &mut Page, study: &Study) {
-    if !study.doubts.is_empty() {
-        page.line("");
-        page.paragraph(0, paint::HEADING, "Where the published text misleads");
+    for (heading, lines) in super::remarks(study) {
+        page.heading(heading);
+        for line in lines {
+            page.paragraph(2, anstyle::Style::new(), &format!("- {line}"));
+        }
     }
-    for doubt in &study.doubts {
-        let text = format!("- {}", super::doubt(doubt));
-        page.paragraph(2, anstyle::Style::new(), &text);
+}
+
+pub(super) fn style(kind: VerdictKind) -> anstyle::Style {
+    match kind {
+        VerdictKind::NotWhatItSays => paint::BAD,
+        VerdictKind::Differs => paint::CARE,
+        VerdictKind::Agrees => paint::GOOD,
+        VerdictKind::CannotTell | VerdictKind::NotCompared => anstyle::Style::new(),
     }
-    if !study.not_here.is_empty() {
-        page.line("");
-        page.paragraph(0, paint::HEADING, "What cannot be repeated here");
-    }
-    for one in &study.not_here {
-        let text = format!("- {}", super::not_here(one));
-        page.paragraph(2, anstyle::Style::new(), &text);
-    }
+}
+
+pub(super) fn quantity(page: &mut Page, quantity: &Quantity) {
+    page.line("");
+    page.paragraph(2, paint::HEADING, &quantity.title);
+    page.paragraph(4, paint::DIM, &quantity.procedure);
 }

@@ -1,8 +1,8 @@
 //! Texts about a study's figures, shared by the terminal and the page.
 
 use syscost_results::study::{
-    Between, Converted, Doubt, JudgedFigure, JudgedQuantity, JudgedStudy, NotHere, Ratio, Scale,
-    Seen, Study, StudyMachine, VerdictKind, View, published_ratios,
+    Between, Converted, JudgedFigure, JudgedQuantity, Scale, Seen, Study, StudyMachine,
+    VerdictKind, View,
 };
 use syscost_results::{Evidence, Unit, Verdict};
 
@@ -57,18 +57,25 @@ pub(crate) fn counter(ghz: f64) -> String {
 pub(crate) const CORE_OURS: &str = "core ours: nothing else used the CPU's core, neither a task of this system nor another virtual \
      machine; ten or more such results are compared alone, fewer together with all others";
 
-/// A doubt and the quantities whose rows show it.
-pub(crate) fn doubt(doubt: &Doubt) -> String {
-    match doubt.shown_by.is_empty() {
-        true => doubt.text.clone(),
-        false => format!("{} (see: {})", doubt.text, doubt.shown_by.join(", ")),
-    }
-}
-
-/// What cannot be repeated here, in one line.
-pub(crate) fn not_here(one: &NotHere) -> String {
-    let instead = one.instead.iter().map(|text| format!("; instead, {text}"));
-    format!("{}: {}{}", one.what, one.why, instead.collect::<String>())
+/// Where a text misleads and what cannot be repeated of it: headings with lines beneath.
+pub(crate) fn remarks(study: &Study) -> Vec<(&'static str, Vec<String>)> {
+    let doubts = study
+        .doubts
+        .iter()
+        .map(|doubt| match doubt.shown_by.is_empty() {
+            true => doubt.text.clone(),
+            false => format!("{} (see: {})", doubt.text, doubt.shown_by.join(", ")),
+        });
+    let not_here = study.not_here.iter().map(|one| {
+        let instead = one.instead.iter().map(|text| format!("; instead, {text}"));
+        format!("{}: {}{}", one.what, one.why, instead.collect::<String>())
+    });
+    let mut all = vec![
+        ("Where the published text misleads", doubts.collect()),
+        ("What cannot be repeated here", not_here.collect()),
+    ];
+    all.retain(|(_, lines): &(_, Vec<String>)| !lines.is_empty());
+    all
 }
 
 /// A figure as printed, with its unit; one that was converted, at this scale or at its own; or the
@@ -92,7 +99,6 @@ fn in_unit(unit: Unit, words: &str) -> String {
     }
 }
 
-/// A figure in cycles.
 pub(crate) fn cycles(figure: &JudgedFigure) -> String {
     let converted = || {
         let cycles = units::cycles(figure.cycles?);
@@ -146,42 +152,15 @@ pub(crate) fn row(judged: &JudgedQuantity) -> Option<String> {
     })
 }
 
-/// A ratio that a text draws.
-pub(crate) struct RatioLine<'s> {
-    pub(crate) ratio: &'s Ratio,
-    /// By the text's own figures, machine by machine.
-    pub(crate) published: Vec<(String, String)>,
-    /// By the same procedures here, or why there is none.
-    pub(crate) here: Option<String>,
-    /// By syscost's method.
-    pub(crate) by_method: Option<String>,
-}
-
-impl RatioLine<'_> {
-    /// What the text says, in its own words.
-    pub(crate) fn words(&self) -> String {
-        let words = self.ratio.words.as_ref();
-        words.map_or_else(String::new, |words| {
-            format!("the text: \u{201c}{words}\u{201d}")
-        })
-    }
-}
-
 /// A ratio, with three digits.
 pub(super) fn ratio(ratio: f64) -> String {
-    NUMBER.show(ratio)
+    Scale::NONE.show(ratio)
 }
-
-/// Of what has no unit.
-const NUMBER: Scale = Scale {
-    factor: 1.0,
-    symbol: "",
-};
 
 /// A ratio of two figures here, or why there is none.
 pub(crate) fn between(between: &Between) -> String {
     match between {
-        Between::Ratio { ratio, least } => NUMBER.show_to(*ratio, *least),
+        Between::Ratio { ratio, least } => Scale::NONE.show_to(*ratio, *least),
         Between::Missing { reason } => format!("none: {reason}"),
     }
 }
@@ -238,26 +217,6 @@ pub(crate) fn short(judged: &JudgedQuantity) -> String {
             Some(_) | None,
         ) => words.to_owned(),
     }
-}
-
-/// The ratios of a study, with those of a run.
-pub(crate) fn ratios<'s>(study: &'s Study, judged: Option<&JudgedStudy>) -> Vec<RatioLine<'s>> {
-    let shown = ratio;
-    let line = |(index, ratio): (usize, &'s Ratio)| {
-        let judged = judged.and_then(|judged| judged.judged_ratios.get(index));
-        let published = published_ratios(study, ratio).into_iter();
-        RatioLine {
-            ratio,
-            published: published
-                .map(|(machine, one)| (machine, shown(one)))
-                .collect(),
-            here: judged.map(|judged| between(&judged.as_published)),
-            by_method: judged
-                .filter(|judged| judged.by_method.ratio().is_some())
-                .map(|judged| between(&judged.by_method)),
-        }
-    };
-    study.ratios.iter().enumerate().map(line).collect()
 }
 
 /// The basis of a figure of this machine: its spread or interval, and the counts that confirm it.

@@ -1,6 +1,6 @@
 //! The end of the summary: its legend, warnings, and next steps.
 
-use crate::paint::width;
+use crate::expect::{fits, has, lacks};
 use syscost_results::{Flag, Status};
 
 use super::tests::full;
@@ -20,7 +20,7 @@ fn signs_are_whole_and_explained_at_80_columns() {
     };
     let text = summary(&run, Some(reference), &options);
     assert!(text.lines().count() <= 50, "{text}");
-    assert!(text.lines().all(|line| width(line) <= 80), "{text}");
+    fits(&text, 80);
     for legend in [
         "modes: two levels",
         "shared: partly of",
@@ -74,9 +74,7 @@ fn fifty_lines_hold_the_longest_ending() {
         let text = summary(&run, Some(reference), &options);
         println!("{text}");
         assert!(text.lines().count() <= 50, "{text}");
-        for begin in ["\n! ", "\nwithheld: ", "\nsaved ", "\nNext: "] {
-            assert!(text.contains(begin), "{begin}: {text}");
-        }
+        has(&text, &["\n! ", "\nwithheld: ", "\nsaved ", "\nNext: "]);
         let is_counted = |text: &str| text.contains("more warnings)\n");
         assert!(is_counted(&text), "warnings that are not shown: {text}");
         let failed = ["\nfailed: ", " (and 1 failed)\n"];
@@ -99,15 +97,9 @@ fn what_is_not_kept_has_no_next_step_and_silence_leaves_the_result() {
     let [kept, unkept, quiet] = [(Some("r"), false), (None, false), (Some("r"), true)]
         .map(|(name, quiet)| shown(name, quiet));
     assert!(kept.contains("saved to r") && kept.contains("Next: syscost show r |"));
-    assert!(
-        !unkept.contains("saved") && !unkept.contains("Next"),
-        "{unkept}"
-    );
+    lacks(&unkept, &["saved", "Next"]);
     assert!(kept.contains("\n! ") && !quiet.contains("\n! "), "{quiet}");
-    assert!(
-        !quiet.contains("saved") && !quiet.contains("Next"),
-        "{quiet}"
-    );
+    lacks(&quiet, &["saved", "Next"]);
     assert!(quiet.contains("25 of 25 measured"), "{quiet}");
 }
 
@@ -118,17 +110,14 @@ fn the_legend_explains_what_is_there_and_nothing_else() {
         summary(run, None, &options)
     };
     let plain = shown(&full());
-    for absent in ["✓ confirmed", "+N", "+1"] {
-        assert!(!plain.contains(absent), "{absent}: {plain}");
-    }
+    lacks(&plain, &["✓ confirmed", "+N", "+1"]);
     assert!(plain.contains("? unconfirmed") && plain.contains("± larger side"));
     let mut run = full();
     run.measurements[0].estimate.ci95_high = Some(9000.0);
     run.measurements[1].evidence = fixture::run().measurements[0].evidence.clone();
     let [upper, evidence] = ["+N: its upper side", "✓ confirmed by counts"];
     let text = shown(&run);
-    assert!(text.contains(upper) && text.contains(evidence), "{text}");
-    assert!(text.contains("  +7"), "{text}");
+    has(&text, &[upper, evidence, "  +7"]);
     // Flags that did not fit are explained where there are some.
     run.measurements[0].flags = vec![
         Flag::TooFewRounds,

@@ -35,7 +35,6 @@ fn run() -> Run {
     run
 }
 
-/// The same in two directories.
 fn of_directories() -> Run {
     let mut run = run();
     let label = |label: &str| Directory {
@@ -154,10 +153,7 @@ fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
     ]);
     type Draw<'a> = &'a dyn Fn(usize) -> String;
     let options = TableOptions::of_width;
-    let verbose = |width| TableOptions {
-        verbose: true,
-        ..TableOptions::of_width(width)
-    };
+    let verbose = |width| TableOptions::of_width(width).verbose(true);
     let history = |width| HistoryOptions {
         width,
         color: false,

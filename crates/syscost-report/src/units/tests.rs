@@ -10,14 +10,17 @@ fn an_interval_thousands_of_times_the_median_takes_no_wider_column() {
     assert_eq!((&*median, &*half), ("8.10", "+2.5e6"));
 }
 
-fn figures(unit: Unit, low: f64, median: f64, high: f64) -> (String, &'static str, String) {
-    let estimate = Estimate {
+fn estimate(low: f64, median: f64, high: f64) -> Estimate {
+    Estimate {
         median: Some(median),
         ci95_low: Some(low),
         ci95_high: Some(high),
         ..Estimate::default()
-    };
-    let figures = Figures::new(unit, &estimate).unwrap();
+    }
+}
+
+fn figures(unit: Unit, low: f64, median: f64, high: f64) -> (String, &'static str, String) {
+    let figures = Figures::new(unit, &estimate(low, median, high)).unwrap();
     (figures.median, figures.unit, figures.half_width)
 }
 
@@ -73,13 +76,7 @@ fn no_interval_seems_to_reach_zero_that_does_not() {
     assert_eq!(half_width(64.0, 64.0, 128.0), "+64.0");
     assert_eq!(half_width(15.9, 50.0, 94.6), "44.6");
     assert_eq!(half_width(-3.0, 0.0, 5.0), "5.0", "it does reach zero");
-    let estimate = Estimate {
-        median: Some(16.0),
-        ci95_low: Some(15.9),
-        ci95_high: Some(94.6),
-        ..Estimate::default()
-    };
-    let wide = Figures::new(Unit::Nanoseconds, &estimate).unwrap();
+    let wide = Figures::new(Unit::Nanoseconds, &estimate(15.9, 16.0, 94.6)).unwrap();
     assert_eq!(wide.with_half_width(), "16.0 +78.6");
 }
 
@@ -118,17 +115,10 @@ fn a_bound_is_rounded_up_and_marked() {
 
 #[test]
 fn nothing_but_zero_is_rounded_to_nothing() {
-    let estimate = |min| Estimate {
-        median: Some(4e6),
-        ci95_low: Some(1e6),
-        ci95_high: Some(7e6),
-        best: Some(min),
-        ..Estimate::default()
-    };
     let best = |best| {
-        Figures::new(Unit::Nanoseconds, &estimate(best))
-            .unwrap()
-            .best
+        let mut estimate = estimate(1e6, 4e6, 7e6);
+        estimate.best = Some(best);
+        Figures::new(Unit::Nanoseconds, &estimate).unwrap().best
     };
     assert_eq!(
         [0.0, 2_340.0, 49_999.0, 61_000.0, 3.2e6].map(best),

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Difference;
@@ -97,9 +99,8 @@ const WOBBLING: [&str; 4] = [
 pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
     let sides = [base, new].map(|runs| runs.iter().map(|run| facts(run)).collect::<Vec<_>>());
-    let have_peers = [base, new]
-        .iter()
-        .all(|runs| runs.iter().any(|run| run.peer.is_some()));
+    let has_peer = |runs: &[&Run]| runs.iter().any(|run| run.peer.is_some());
+    let have_peers = has_peer(base) && has_peer(new);
     for (name, _) in sides.iter().flatten().flatten() {
         if IGNORED.contains(&name.as_str()) || found.iter().any(|known| known.fact == *name) {
             continue;
@@ -123,8 +124,9 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
         let [left, right] = [&sides[0], &sides[1]].map(|side| values(side, name));
         if !alike(name, &left, &right) {
             let [base, new] = [left, right].map(|values| shown(&values));
+            let is_of_one_side = base.is_none() || new.is_none();
             found.push(Difference {
-                meaning: None,
+                meaning: meaning(name, is_of_one_side).map(str::to_owned),
                 fact: name.clone(),
                 base,
                 new,
@@ -132,18 +134,9 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
         }
     }
     found.extend(core_frequency(base, new));
-    for difference in &mut found {
-        let meaning = difference
-            .meaning
-            .take()
-            .or_else(|| of_one_side(difference).map(str::to_owned))
-            .or_else(|| meaning(&difference.fact).map(str::to_owned));
-        difference.meaning = meaning;
-    }
     found.sort_by_key(|difference| {
-        let place = ORDER
-            .iter()
-            .position(|start| difference.fact.starts_with(start));
+        let mut order = ORDER.iter();
+        let place = order.position(|start| difference.fact.starts_with(start));
         place.unwrap_or(ORDER.len())
     });
     found
@@ -168,16 +161,11 @@ fn core_frequency(base: &[&Run], new: &[&Run]) -> Option<Difference> {
     })
 }
 
-/// What it means that only one side has a directory with this label.
-fn of_one_side(difference: &Difference) -> Option<&'static str> {
-    let is_missing = difference.base.is_none() || difference.new.is_none();
-    (is_missing && difference.fact.starts_with(DIRECTORY)).then_some(
-        "of one side only: to compare two directories, give them one label, --dir LABEL=PATH",
-    )
-}
-
-fn meaning(fact: &str) -> Option<&'static str> {
+fn meaning(fact: &str, is_of_one_side: bool) -> Option<&'static str> {
     Some(match fact {
+        _ if is_of_one_side && fact.starts_with(DIRECTORY) => {
+            "of one side only: to compare two directories, give them one label, --dir LABEL=PATH"
+        }
         "machine.cpu_model" | "machine.cpu_signature" => "another processor",
         "machine.hostname" => "another machine, or another name for it",
         "machine.build.profile" => {
@@ -218,14 +206,10 @@ fn of_directory(directory: &Directory, facts: &mut Vec<(String, Value)>) {
     }
 }
 
-/// The facts of a run by name.
 fn facts(run: &Run) -> Vec<(String, Value)> {
     let mut facts = Vec::new();
-    flatten(
-        "machine",
-        serde_json::to_value(&run.machine).unwrap_or_default(),
-        &mut facts,
-    );
+    let machine = serde_json::to_value(&run.machine).unwrap_or_default();
+    flatten("machine", machine, &mut facts);
     if let Some(peer) = &run.peer {
         let host = Peer::host_of(&peer.address);
         facts.push((PEER_ADDRESS.to_owned(), Value::from(host)));
@@ -240,43 +224,35 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
     for directory in &run.directories {
         of_directory(directory, &mut facts);
     }
-    let mut codes: Vec<&str> = run
-        .warnings
-        .iter()
-        .map(|warning| warning.code.as_str())
-        .collect();
-    codes.sort_unstable();
-    codes.dedup();
+    let codes = run.warnings.iter().map(|warning| warning.code.as_str());
+    let codes: Vec<&str> = codes.collect::<BTreeSet<_>>().into_iter().collect();
     // Regardless of the order in which they measured.
     let mut cpus = run.config.cpus.clone();
     cpus.sort_unstable();
     let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
     let config = &run.config;
     let is_set = |variable: &str| config.environment.contains_key(variable);
-    let allowed = [
+    let mut allowed = vec![
         (
             "--allow-drop-caches",
-            config.drop_caches || is_set("SYSCOST_DROP_CACHES"),
+            config.drop_caches,
+            "SYSCOST_DROP_CACHES",
         ),
-        (
-            "--real-time",
-            config.real_time || is_set("SYSCOST_REAL_TIME"),
-        ),
-        ("--thorough", config.thorough || is_set("SYSCOST_THOROUGH")),
+        ("--real-time", config.real_time, "SYSCOST_REAL_TIME"),
+        ("--thorough", config.thorough, "SYSCOST_THOROUGH"),
     ];
-    let allowed: Vec<&str> = allowed
-        .iter()
-        .filter_map(|(option, is_given)| is_given.then_some(*option))
-        .collect();
-    let environment: Vec<String> = config
+    allowed.retain(|(_, is_given, variable)| *is_given || is_set(variable));
+    let allowed: Vec<&str> = allowed.iter().map(|(option, ..)| *option).collect();
+    let is_of_place = |name: &str| OF_PLACES.iter().any(|start| name.starts_with(start));
+    let environment = config
         .environment
         .iter()
-        .filter(|(name, _)| !OF_PLACES.iter().any(|start| name.starts_with(start)))
-        .map(|(name, value)| match value {
-            Some(value) => format!("{name}={value}"),
-            None => format!("without {name}"),
-        })
-        .collect();
+        .filter(|(name, _)| !is_of_place(name));
+    let environment = environment.map(|(name, value)| match value {
+        Some(value) => format!("{name}={value}"),
+        None => format!("without {name}"),
+    });
+    let environment: Vec<String> = environment.collect();
     for (key, value) in &config.labels {
         facts.push((format!("config.labels.{key}"), Value::from(value.as_str())));
     }

@@ -14,7 +14,6 @@ pub(super) const MIN_EXACT: usize = MIN_ROUNDS;
 pub(super) struct Level {
     /// The logarithms of the process medians by run; none without samples.
     pub(super) processes: Vec<Vec<f64>>,
-    /// The level of each run.
     runs: Vec<f64>,
     /// The level of the side.
     mean: f64,
@@ -35,7 +34,6 @@ pub(super) struct BetweenRuns {
 pub(super) struct Difference {
     /// New by base, as a logarithm.
     pub(super) distance: f64,
-    /// Its standard error.
     pub(super) error: f64,
     /// Degrees of freedom of that error.
     pub(super) freedom: u32,

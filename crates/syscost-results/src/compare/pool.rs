@@ -18,9 +18,7 @@ const CORE_SHARED_FORMERLY: &str = "its core worked for somebody else";
 
 /// The rows with one name in the runs of a side.
 pub(super) struct Rows<'a> {
-    /// Rows with a number.
     numbers: Vec<&'a Measurement>,
-    /// Rows without one.
     without: Vec<&'a Measurement>,
     /// The number of runs on the side.
     runs: usize,
@@ -201,7 +199,6 @@ pub(super) struct Pooled<'a> {
     pub(super) rows: Vec<&'a Measurement>,
     /// The processes that count, by run; `None` if a run has none.
     pub(super) runs: Option<Vec<Vec<Process>>>,
-    /// The estimate of each run.
     pub(super) estimates: Vec<&'a Estimate>,
     /// The number of runs without a number, and why they have none.
     pub(super) without: Option<(usize, String)>,
@@ -216,7 +213,6 @@ pub(super) struct Pooled<'a> {
 /// The samples of one process that count.
 #[derive(Debug, Clone)]
 pub(super) struct Process {
-    /// Number of its round.
     pub(super) round: u32,
     /// Each sample, and the core's frequency at it in GHz, where that is known.
     samples: Vec<(f64, Option<f64>)>,
@@ -238,7 +234,6 @@ impl Process {
         }
     }
 
-    /// The median of its samples.
     pub(super) fn median(&self) -> Option<f64> {
         let values = self.samples.iter().map(|(value, _)| *value);
         order::median(&values.collect::<Vec<f64>>())

@@ -1,14 +1,12 @@
 //! Comparisons of simulated runs with known answers.
 
-mod between;
 mod cycles;
 mod groups;
 mod lost;
-mod margin;
-mod power;
 
 use super::*;
-use crate::fixture::{noisy, row, run};
+use crate::fixture::{noisy, normal, row, run};
+use crate::measurement::BetweenRuns;
 use crate::{Status, Unit};
 
 fn only(comparison: &Comparison) -> &Row {
@@ -16,20 +14,16 @@ fn only(comparison: &Comparison) -> &Row {
     &comparison.rows[0]
 }
 
+/// A run of one row at this level, with so many processes, which differ by that share.
+fn side(id: &str, level: f64, rounds: usize, between: f64, rng: &mut fastrand::Rng) -> Run {
+    let samples = noisy(level, rounds, between, between, rng);
+    run(id, vec![row("x.y", samples)])
+}
+
 /// The comparison of one row whose new side is slower by a factor.
 fn one(factor: f64, between: f64, seed: u64) -> Row {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let base = run(
-        "a",
-        vec![row("x.y", noisy(100.0, 6, between, between, &mut rng))],
-    );
-    let new = run(
-        "b",
-        vec![row(
-            "x.y",
-            noisy(100.0 * factor, 6, between, between, &mut rng),
-        )],
-    );
+    let [base, new] = [1.0, factor].map(|factor| side("a", 100.0 * factor, 6, between, &mut rng));
     only(&compare(&[&base], &[&new], &[])).clone()
 }
 
@@ -54,21 +48,13 @@ fn many(changed: usize, factor: f64, between: f64, seed: u64) -> Comparison {
     compare(&[&base], &[&new], &[])
 }
 
-fn count(comparison: &Comparison, verdict: Change) -> usize {
-    comparison
-        .rows
-        .iter()
-        .filter(|row| row.verdict == verdict)
-        .count()
-}
-
 #[test]
 fn nothing_is_found_where_nothing_changed() {
     // 2000 rows; one in 200 is the goal.
     let wrong: usize = [0.002, 0.02, 0.1]
         .into_iter()
         .flat_map(|between| (0..4).map(move |seed| many(0, 1.0, between, seed)))
-        .map(|comparison| count(&comparison, Change::Worse) + count(&comparison, Change::Better))
+        .map(|comparison| comparison.count(Change::Worse) + comparison.count(Change::Better))
         .sum();
     assert!(wrong <= 12, "{wrong} of 2400 rows");
 }
@@ -76,16 +62,16 @@ fn nothing_is_found_where_nothing_changed() {
 #[test]
 fn a_clear_change_is_found_and_nothing_else() {
     let comparison = many(10, 1.2, 0.01, 5);
-    assert_eq!(count(&comparison, Change::Worse), 10);
-    assert_eq!(count(&comparison, Change::Better), 0);
+    assert_eq!(comparison.count(Change::Worse), 10);
+    assert_eq!(comparison.count(Change::Better), 0);
     assert!(
         comparison.rows[..10]
             .iter()
             .all(|row| *row.name < *"x.r010")
     );
     let one_in_200 = many(1, 1.2, 0.01, 6);
-    assert_eq!(count(&one_in_200, Change::Worse), 1);
-    assert!(count(&one_in_200, Change::Same) > 20);
+    assert_eq!(one_in_200.count(Change::Worse), 1);
+    assert!(one_in_200.count(Change::Same) > 20);
 }
 
 #[test]
@@ -101,8 +87,7 @@ fn the_interval_holds_the_true_ratio() {
 #[test]
 fn exchanging_the_sides_inverts_the_comparison() {
     let mut rng = fastrand::Rng::with_seed(9);
-    let base = run("a", vec![row("x.y", noisy(100.0, 6, 0.01, 0.01, &mut rng))]);
-    let new = run("b", vec![row("x.y", noisy(130.0, 6, 0.01, 0.01, &mut rng))]);
+    let [base, new] = [100.0, 130.0].map(|level| side("a", level, 6, 0.01, &mut rng));
     let there = compare(&[&base], &[&new], &[]);
     let back = compare(&[&new], &[&base], &[]);
     let (there, back) = (only(&there), only(&back));
@@ -118,17 +103,12 @@ fn exchanging_the_sides_inverts_the_comparison() {
 #[test]
 fn a_higher_rate_is_better() {
     let mut rng = fastrand::Rng::with_seed(1);
-    let mut side = |id, level| {
-        run(
-            id,
-            vec![Measurement {
-                unit: Unit::BytesPerSecond,
-                better: Better::Higher,
-                ..row("x.y", noisy(level, 6, 0.001, 0.001, &mut rng))
-            }],
-        )
-    };
-    let (slow, fast) = (side("a", 1e9), side("b", 1.5e9));
+    let [slow, fast] = [1e9, 1.5e9].map(|level| {
+        let mut run = side("a", level, 6, 0.001, &mut rng);
+        let row = &mut run.measurements[0];
+        (row.unit, row.better) = (Unit::BytesPerSecond, Better::Higher);
+        run
+    });
     assert_eq!(
         only(&compare(&[&slow], &[&fast], &[])).verdict,
         Change::Better
@@ -144,14 +124,8 @@ fn a_higher_rate_is_better() {
 fn runs_that_differ_among_themselves_widen_margin_and_interval() {
     // A cost that changes between two levels from run to run, which one run per side cannot show.
     let mut rng = fastrand::Rng::with_seed(3);
-    let mut at = |id: &str, level| {
-        run(
-            id,
-            vec![row("x.y", noisy(level, 6, 0.001, 0.001, &mut rng))],
-        )
-    };
-    let (low, high) = (at("a", 93.0), at("b", 115.0));
-    let (other_low, other_high) = (at("c", 93.0), at("d", 115.0));
+    let [low, high, other_low, other_high] = [("a", 93.0), ("b", 115.0), ("c", 93.0), ("d", 115.0)]
+        .map(|(id, level)| side(id, level, 6, 0.001, &mut rng));
     assert_eq!(
         only(&compare(&[&low], &[&high], &[])).verdict,
         Change::Worse
@@ -165,10 +139,7 @@ fn runs_that_differ_among_themselves_widen_margin_and_interval() {
     );
     let pooled = compare(&[&low, &other_high], &[&high, &other_low], &[]);
     let pooled = only(&pooled);
-    assert!(
-        !matches!(pooled.verdict, Change::Worse | Change::Better),
-        "{pooled:?}"
-    );
+    assert!(!changed(pooled), "{pooled:?}");
     assert!(pooled.ci95_high.unwrap() / pooled.ci95_low.unwrap() > 1.2);
 }
 
@@ -195,14 +166,8 @@ fn without_samples_the_intervals_must_do() {
 #[test]
 fn too_few_rounds_have_no_verdict() {
     let mut rng = fastrand::Rng::with_seed(4);
-    let few = run(
-        "a",
-        vec![row("x.y", noisy(100.0, 2, 0.001, 0.001, &mut rng))],
-    );
-    let many = run(
-        "b",
-        vec![row("x.y", noisy(300.0, 6, 0.001, 0.001, &mut rng))],
-    );
+    let few = side("a", 100.0, 2, 0.001, &mut rng);
+    let many = side("b", 300.0, 6, 0.001, &mut rng);
     let comparison = compare(&[&few], &[&many], &[]);
     let found = only(&comparison);
     assert_eq!(
@@ -279,16 +244,16 @@ fn a_row_without_a_number_says_where_and_why() {
 #[test]
 fn samples_around_zero_have_no_interval() {
     let mut rng = fastrand::Rng::with_seed(4);
-    let base = run(
-        "a",
-        vec![row("x.y", noisy(100.0, 6, 0.001, 0.001, &mut rng))],
-    );
+    let base = side("a", 100.0, 6, 0.001, &mut rng);
     let around: Vec<Vec<f64>> = (-2..5).map(|level| vec![f64::from(level); 5]).collect();
     let new = run("b", vec![row("x.y", around)]);
     let comparison = compare(&[&base], &[&new], &[]);
-    assert_eq!(only(&comparison).verdict, Change::Inconclusive);
-    assert_eq!(only(&comparison).ci95_high, None);
-    assert!(only(&comparison).notes[0].contains("around zero"));
+    let found = only(&comparison);
+    assert_eq!(
+        (found.verdict, found.ci95_high),
+        (Change::Inconclusive, None)
+    );
+    assert!(found.notes[0].contains("around zero"));
 }
 
 #[test]
@@ -367,4 +332,187 @@ fn runs_that_differ_among_themselves_are_no_change() {
         assert!(changed * 200 <= all, "{runs}: {changed} of {all}");
         assert!(covered * 100 >= all * 93, "{runs}: {covered} of {all}");
     }
+}
+
+#[test]
+fn a_wide_margin_calls_no_large_change_the_same() {
+    let mut rng = fastrand::Rng::with_seed(9);
+    let [base, new, far] = [("a", 100.0), ("b", 130.0), ("c", 160.0)]
+        .map(|(id, level)| side(id, level, 6, 0.01, &mut rng));
+    let compared = compare(&[&base], &[&new], &[&far]);
+    let row = only(&compared);
+    assert!(row.margin > 0.3, "{row:?}");
+    assert_eq!(row.verdict, Change::Inconclusive, "{row:?}");
+}
+
+#[test]
+fn small_changes_are_the_same_and_unsure_ones_inconclusive() {
+    assert_eq!(one(1.005, 0.001, 1).verdict, Change::Same);
+    assert_eq!(one(1.005, 0.001, 1).margin, MIN_MARGIN);
+    let unsure = one(1.1, 0.1, 2);
+    assert_eq!(unsure.verdict, Change::Inconclusive);
+    assert!(unsure.margin > 0.05, "{unsure:?}");
+    assert_eq!(unsure.worse_by_at_least(), None);
+}
+
+#[test]
+fn what_did_not_change_is_mostly_called_the_same_though_processes_differ() {
+    // Processes that differ by 1.5 % have medians of six that differ by up to 2 %.
+    let rows: Vec<Row> = (0..200).map(|seed| one(1.0, 0.015, seed)).collect();
+    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    assert!(count(Change::Same) >= 130, "{}", count(Change::Same));
+    assert!(
+        rows.iter()
+            .all(|row| row.same_within >= row.margin.min(MAX_SAME))
+    );
+    // A larger difference is never called the same.
+    let slower = (0..200).map(|seed| one(1.12, 0.015, seed));
+    assert_eq!(slower.filter(|row| row.verdict == Change::Same).count(), 0);
+}
+
+#[test]
+fn a_change_beyond_the_margin_is_one_even_within_what_is_the_same() {
+    let mut row = one(1.0, 0.001, 1);
+    (row.margin, row.same_within) = (0.05, 0.08);
+    (row.ci95_low, row.ci95_high) = (Some(1.056), Some(1.07));
+    assert_eq!(verdict(&row, true), Change::Worse);
+    assert_eq!(verdict(&row, false), Change::Same);
+}
+
+#[test]
+fn a_step_of_the_clock_is_no_change() {
+    // Every process shows the same step: 15 of 10 ns, then 16.
+    let side = |id, ns: f64, grain| {
+        let mut row = row("x.y", vec![vec![ns; 5]; 6]);
+        row.estimate.clock_grain = grain;
+        run(id, vec![row])
+    };
+    let compared = |grain| {
+        let (base, new) = (side("a", 150.0, grain), side("b", 160.0, grain));
+        [compare(&[&base], &[&new], &[]), compare_pair(&base, &new)].map(|both| only(&both).clone())
+    };
+    for row in compared(Some(10.0)) {
+        assert_eq!(row.verdict, Change::Inconclusive, "{row:?}");
+        assert!(row.ci95_low < Some(1.0) && row.margin > 0.09, "{row:?}");
+    }
+    for row in compared(None) {
+        assert_eq!(row.verdict, Change::Worse, "{row:?}");
+    }
+}
+
+/// A run of rows that differ by 5 % from run to run and by 0.5 % within one, whose document knows
+/// this from so many runs.
+fn of_kept_runs(runs: u32, rng: &mut fastrand::Rng) -> Run {
+    let rows = (0..200).map(|index| {
+        let level = 100.0 * (0.05 * normal(rng)).exp();
+        let mut row = row(
+            &format!("x.r{index:03}"),
+            noisy(level, 9, 0.005, 0.005, rng),
+        );
+        row.between_runs = (runs > 1).then_some(BetweenRuns {
+            deviation: 0.05,
+            runs,
+        });
+        row
+    });
+    run("a", rows.collect())
+}
+
+#[test]
+fn rows_that_differ_between_kept_runs_are_no_change_between_two() {
+    let mut rng = fastrand::Rng::with_seed(5);
+    let mut changed = |runs| {
+        let compared = compare(
+            &[&of_kept_runs(runs, &mut rng)],
+            &[&of_kept_runs(runs, &mut rng)],
+            &[],
+        );
+        compared.count(Change::Worse) + compared.count(Change::Better)
+    };
+    let found = [1, 20].map(&mut changed);
+    assert!(found[0] > 100, "single runs cannot show it: {found:?}");
+    assert_eq!(found[1], 0, "{found:?}");
+}
+
+#[test]
+fn what_is_known_of_one_side_holds_for_both_and_a_large_change_is_found() {
+    let mut rng = fastrand::Rng::with_seed(6);
+    let mut side = |level: f64, kept: Option<BetweenRuns>| {
+        let mut row = row("x.y", noisy(level, 9, 0.002, 0.002, &mut rng));
+        row.between_runs = kept;
+        run("a", vec![row])
+    };
+    let kept = Some(BetweenRuns {
+        deviation: 0.02,
+        runs: 30,
+    });
+    for (base, new) in [(kept, None), (None, kept)] {
+        let slower = compare(&[&side(100.0, base)], &[&side(104.0, new)], &[]);
+        assert_eq!(only(&slower).verdict, Change::Inconclusive, "{slower:?}");
+        assert_eq!(slower.of_single_runs(), 0, "the kept runs are behind it");
+        let slower = compare(&[&side(100.0, base)], &[&side(130.0, new)], &[]);
+        assert_eq!(only(&slower).verdict, Change::Worse, "{slower:?}");
+    }
+    let single = compare(&[&side(100.0, None)], &[&side(104.0, None)], &[]);
+    assert_eq!(single.of_single_runs(), 1, "nothing is");
+    // Rounds measured in turn are minutes of one run.
+    let in_turn = compare_pair(&side(100.0, kept), &side(104.0, kept));
+    assert_eq!(only(&in_turn).verdict, Change::Worse, "{in_turn:?}");
+}
+
+/// A comparison of a hundred rows whose processes differ by 1 %, the first of them slower by a
+/// factor.
+fn slower(factor: f64, rng: &mut fastrand::Rng) -> Comparison {
+    let mut side = |factor: f64| {
+        let level = |index| if index == 0 { 100.0 * factor } else { 100.0 };
+        let rows = (0..100).map(|index| {
+            row(
+                &format!("x.r{index:03}"),
+                noisy(level(index), 12, 0.01, 0.01, rng),
+            )
+        });
+        run("a", rows.collect())
+    };
+    compare(&[&side(1.0)], &[&side(factor)], &[])
+}
+
+#[test]
+fn a_change_that_could_be_found_is_found_in_four_of_five_cases() {
+    let mut rng = fastrand::Rng::with_seed(4);
+    let typical = slower(1.0, &mut rng)
+        .power
+        .and_then(|power| power.half)
+        .expect("intervals");
+    assert!((0.02..0.08).contains(&typical), "{typical}");
+    let mut found = |factor: f64| {
+        let is_worse = |row: &Row| row.name == "x.r000" && row.verdict == Change::Worse;
+        let trials = (0..100).map(|_| slower(factor, &mut rng));
+        trials
+            .filter(|compared| compared.rows.iter().any(is_worse))
+            .count()
+    };
+    let (at, half) = (found(1.0 + typical), found(1.0 + typical / 2.0));
+    println!("{typical}: {at} and {half} of 100");
+    assert!((68..=95).contains(&at), "{at} of 100 found at {typical}");
+    assert!(half < 30, "{half} of 100 found at half of {typical}");
+}
+
+#[test]
+fn rows_that_can_show_nothing_count_as_well() {
+    let rows = |known: usize| -> Vec<Row> {
+        let row = |index| Row {
+            detectable: (index < known).then_some(0.01 * (1.0 + index as f64)),
+            ..one(1.0, 0.01, 1)
+        };
+        (0..10).map(row).collect()
+    };
+    let power = |known| Power::of(&rows(known)).expect("rows");
+    assert!(
+        power(10)
+            .half
+            .is_some_and(|half| (0.05..0.07).contains(&half))
+    );
+    assert!(power(10).nine_of_ten.is_some_and(|most| most > 0.085));
+    assert_eq!(power(7).nine_of_ten, None);
+    assert_eq!((power(4).half, Power::of(&[])), (None, None));
 }

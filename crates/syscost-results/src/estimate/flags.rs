@@ -29,86 +29,54 @@ pub(super) fn add(
     rules: &Rules<'_>,
     medians: (f64, Option<f64>),
 ) {
-    let unit = suffix(rules.unit);
-    let mut flag = |flag: Flag, raised: bool| {
-        if raised {
-            out.flags.push(flag);
-        }
-    };
-    flag(
-        Flag::TooFewRounds,
-        interval::ranks(selected.rounds.len(), 0.5).is_none(),
-    );
-    flag(
-        Flag::NotConverged,
-        half_width_ratio(&out.estimate).is_some_and(|ratio| ratio > rules.target_half_width),
-    );
     let processes = &selected.processes;
-    flag(
-        Flag::NotSteady,
-        is_drifting(processes, rules.target_half_width),
-    );
     // Modes only of a cost that is distinguishable from zero: shares of zero are meaningless.
     let modes = modes::two_modes(processes).filter(|_| !out.below_resolution);
-    flag(Flag::TwoModes, modes.is_some());
-    flag(Flag::Autocorrelated, is_dependent(processes));
     // The selected samples are undisturbed by definition.
     let disturbed = match selected.choice {
         ChosenSamples::Undisturbed => 0.0,
         ChosenSamples::All | ChosenSamples::Unlooked => disturbed_share(all),
     };
-    flag(
-        Flag::Noisy,
-        disturbed > NOISY && selected.choice == ChosenSamples::Unlooked,
-    );
+    let target = rules.target_half_width;
+    let is_wide = half_width_ratio(&out.estimate).is_some_and(|ratio| ratio > target);
     let (net, raw) = medians;
-    flag(
-        Flag::LowTrust,
-        raw.is_some_and(|raw| raw - net > 0.5 * raw.abs()),
-    );
-    flag(Flag::Disturbed, selected.choice == ChosenSamples::All);
+    let is_little = raw.is_some_and(|raw| raw - net > 0.5 * raw.abs());
+    let is_unlooked = selected.choice == ChosenSamples::Unlooked;
+    let is_exact = interval::ranks(selected.rounds.len(), 0.5).is_some();
+    let flags = [
+        (Flag::TooFewRounds, !is_exact),
+        (Flag::NotConverged, is_wide),
+        (Flag::NotSteady, is_drifting(processes, target)),
+        (Flag::TwoModes, modes.is_some()),
+        (Flag::Autocorrelated, is_dependent(processes)),
+        (Flag::Noisy, disturbed > NOISY && is_unlooked),
+        (Flag::LowTrust, is_little),
+        (Flag::Disturbed, selected.choice == ChosenSamples::All),
+    ];
+    let raised = flags.into_iter().filter(|(_, is_raised)| *is_raised);
+    out.flags.extend(raised.map(|(flag, _)| flag));
 
     // The rule for costs applies to their details: no number if it would be zero or negative.
-    let legal = |value: &f64| rules.signed || (*value > 0.0 && !out.below_resolution);
-    let mut details: Vec<(String, Option<f64>)> = Vec::new();
+    let (unit, is_bound) = (suffix(rules.unit), out.below_resolution);
+    let legal = |value: &f64| rules.signed || (*value > 0.0 && !is_bound);
+    let mut detail = |name: &str, value: Option<f64>| {
+        out.details
+            .extend(value.map(|value| (name.to_owned(), value)));
+    };
     if let Some(modes) = modes {
-        details.extend([
-            (
-                format!("low_mode_{unit}"),
-                Some(modes.split.low).filter(legal),
-            ),
-            (
-                format!("high_mode_{unit}"),
-                Some(modes.split.high).filter(legal),
-            ),
-            (
-                "high_mode_percent".to_owned(),
-                Some(100.0 * modes.split.high_weight),
-            ),
-            (
-                "mode_fixed_per_process".to_owned(),
-                Some(f64::from(u8::from(modes.fixed_per_process))),
-            ),
-        ]);
+        let [low, high] = [modes.split.low, modes.split.high].map(|mode| Some(mode).filter(legal));
+        let is_fixed = f64::from(u8::from(modes.fixed_per_process));
+        detail(&format!("low_mode_{unit}"), low);
+        detail(&format!("high_mode_{unit}"), high);
+        detail("high_mode_percent", Some(100.0 * modes.split.high_weight));
+        detail("mode_fixed_per_process", Some(is_fixed));
     }
     if disturbed > NOISY {
-        details.extend([
-            ("disturbed_percent".to_owned(), Some(100.0 * disturbed)),
-            (
-                format!("median_disturbed_{unit}"),
-                median_of(all, true).filter(legal),
-            ),
-            (
-                format!("median_undisturbed_{unit}"),
-                median_of(all, false).filter(legal),
-            ),
-        ]);
+        let [with, without] = [true, false].map(|which| median_of(all, which).filter(legal));
+        detail("disturbed_percent", Some(100.0 * disturbed));
+        detail(&format!("median_disturbed_{unit}"), with);
+        detail(&format!("median_undisturbed_{unit}"), without);
     }
-    out.details.extend(
-        details
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value?))),
-    );
 }
 
 /// Whether more than half of the processes drift in the same direction: their first and last thirds

@@ -39,7 +39,6 @@ pub fn quantile(p: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// The density at `x`.
 fn density(x: f64) -> f64 {
     (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
 }

@@ -50,8 +50,7 @@ impl Times {
 
     /// Without its unit: `1.8`.
     fn number(self) -> String {
-        let (factor, symbol) = (1.0, "");
-        Scale { factor, symbol }.show_to(self.value, self.least_digit())
+        Scale::NONE.show_to(self.value, self.least_digit())
     }
 
     /// `2 % apart, known to ±8 %`.

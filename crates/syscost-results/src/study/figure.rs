@@ -19,7 +19,7 @@ pub enum Converted {
 }
 
 /// One published figure, in both units if they can be known.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct JudgedFigure {
     /// Id of the machine.
     pub machine: String,

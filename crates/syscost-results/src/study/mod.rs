@@ -9,8 +9,8 @@
 mod comparison;
 mod figure;
 mod judge;
+mod lines;
 mod parse;
-mod places;
 mod printed;
 mod time;
 mod verdict;
@@ -25,8 +25,8 @@ use crate::row_name::parameters;
 
 pub use figure::{Converted, JudgedFigure, figures, published_ratios};
 pub use judge::{Between, JudgedQuantity, JudgedRatio, JudgedStudy, judge};
+pub use lines::Lines;
 pub use parse::StudyError;
-pub use places::{CountLine, Lines, QuantityLines};
 pub use printed::{Printed, Scale};
 pub use verdict::{Sentence, VerdictKind};
 pub use view::{Seen, View};
@@ -101,7 +101,7 @@ pub struct StudyMachine {
 }
 
 /// One measured quantity.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {
     /// Unique in its study, e.g. `getpid`.

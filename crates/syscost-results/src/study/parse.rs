@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use toml::Spanned;
-
-use super::places::{Fields, Lines, Places, QuantityPlaces, field, field_or_part, lines};
+use super::lines::Lines;
 use super::{Figure, Quantity, Reason, Study};
 use crate::Unit;
 
@@ -19,9 +17,11 @@ pub struct StudyError {
 }
 
 const TWICE: &str = "used twice";
+const MUST_BE_POSITIVE: &str = "must be greater than 0";
+const MUST_BE_AN_ID: &str = "field `id`: must be lower-case letters, digits and hyphens";
 
-/// An error: its offset in the text, and what is wrong.
-type Wrong = (usize, String);
+/// What is wrong: the path of the part (see [`Lines::of`]), and the problem.
+type Wrong = (String, String);
 
 impl Study {
     /// Reads a study.
@@ -37,16 +37,12 @@ impl Study {
     ///
     /// # Errors
     /// As [`Study::parse`].
-    pub fn parse_with_lines(text: &str) -> Result<(Study, Lines), StudyError> {
-        let line_of = |offset: usize| 1 + text[..offset.min(text.len())].matches('\n').count();
-        let read_as = |error: toml::de::Error| StudyError {
-            line: error.span().map_or(1, |span| line_of(span.start)),
-            problem: error.message().replace('\n', ", "),
-        };
-        let deserializer = toml::Deserializer::parse(text).map_err(read_as)?;
-        let mut study: Study = serde_path_to_error::deserialize(deserializer).map_err(|error| {
+    pub fn parse_with_lines(text: &str) -> Result<(Study, Lines<'_>), StudyError> {
+        let lines = Lines::parse(text)?;
+        let read = serde_path_to_error::deserialize(lines.deserializer());
+        let mut study: Study = read.map_err(|error| {
             let field = error.path().to_string();
-            let StudyError { line, problem } = read_as(error.into_inner());
+            let StudyError { line, problem } = lines.error(&error.into_inner());
             let problem = match &*field {
                 // The study itself.
                 "." => problem,
@@ -54,21 +50,14 @@ impl Study {
             };
             StudyError { line, problem }
         })?;
-        let places: Places = toml::from_str(text).map_err(read_as)?;
-        match wrong_in(&study, &places) {
-            None => {
-                study.name_own_rows();
-                Ok((study, lines(&places, line_of)))
-            }
-            Some((offset, problem)) => Err(StudyError {
-                line: line_of(offset),
-                problem,
-            }),
-        }
+        check(&study).map_err(|(at, problem)| StudyError {
+            line: lines.of(&at),
+            problem,
+        })?;
+        study.name_own_rows();
+        Ok((study, lines))
     }
-}
 
-impl Study {
     /// The rows of quantities with a program or a command of their own.
     fn name_own_rows(&mut self) {
         let study = &self.id;
@@ -79,17 +68,16 @@ impl Study {
     }
 }
 
-/// The first error in what could be read.
-fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
+/// Finds the first error in what could be read.
+fn check(study: &Study) -> Result<(), Wrong> {
     if study.id.is_empty() || !study.id.chars().all(is_of_an_id) {
-        let problem = "field `id`: must be lower-case letters, digits and hyphens".to_owned();
-        return Some((places.id.span().start, problem));
+        return Err(("id".to_owned(), MUST_BE_AN_ID.to_owned()));
     }
     let mut machines = BTreeSet::new();
-    for (machine, place) in study.machines.iter().zip(&places.machines) {
+    for (index, machine) in study.machines.iter().enumerate() {
         let wrong = |name: &str, problem: &str| {
             let problem = format!("machine `{}`, field `{name}`: {problem}", machine.id);
-            Some((field_or_part(place, name), problem))
+            Err((format!("machine.{index}.{name}"), problem))
         };
         if !machines.insert(machine.id.as_str()) {
             return wrong("id", TWICE);
@@ -104,106 +92,88 @@ fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
         }
     }
     let mut quantities = BTreeSet::new();
-    for (quantity, place) in study.quantities.iter().zip(&places.quantities) {
-        let wrong = match quantities.insert(quantity.id.as_str()) {
-            true => wrong_with_quantity(quantity, place, &machines),
-            false => Some((
-                place.get_ref().id.span().start,
-                format!("field `id`: {TWICE}"),
-            )),
+    for (index, quantity) in study.quantities.iter().enumerate() {
+        let checked = match quantities.insert(quantity.id.as_str()) {
+            true => check_quantity(quantity, &machines),
+            false => Err(("id".to_owned(), format!("field `id`: {TWICE}"))),
         };
-        if let Some((offset, problem)) = wrong {
-            return Some((offset, format!("quantity `{}`, {problem}", quantity.id)));
-        }
+        checked.map_err(|(at, problem)| {
+            let problem = format!("quantity `{}`, {problem}", quantity.id);
+            (format!("quantity.{index}.{at}"), problem)
+        })?;
     }
     if quantities.is_empty() {
         let problem = "field `quantity`: there is none; each begins with [[quantity]]";
-        return Some((0, problem.to_owned()));
+        return Err((String::new(), problem.to_owned()));
     }
-    let unknown = |ids: &[String]| {
-        let id = ids.iter().find(|id| !quantities.contains(id.as_str()))?;
-        Some(format!("no quantity is called `{id}`"))
+    let known = |ids: &[String], at: String, whose: &str| {
+        let unknown = ids.iter().find(|id| !quantities.contains(id.as_str()));
+        unknown.map_or(Ok(()), |id| {
+            Err((at, format!("{whose}: no quantity is called `{id}`")))
+        })
     };
-    for (ratio, place) in study.ratios.iter().zip(&places.ratios) {
+    for (index, ratio) in study.ratios.iter().enumerate() {
+        let (at, title) = (|name| format!("ratio.{index}.{name}"), &ratio.title);
         for (name, id) in [("of", &ratio.of), ("to", &ratio.to)] {
-            if let Some(problem) = unknown(std::slice::from_ref(id)) {
-                let problem = format!("ratio `{}`, field `{name}`: {problem}", ratio.title);
-                return Some((field(place, name), problem));
-            }
+            let whose = format!("ratio `{title}`, field `{name}`");
+            known(std::slice::from_ref(id), at(name), &whose)?;
         }
         let unit = |id: &str| study.quantity(id).map(|quantity| quantity.unit);
         if unit(&ratio.of) != unit(&ratio.to) {
-            let problem = format!(
-                "ratio `{}`: its quantities have different units",
-                ratio.title
-            );
-            return Some((field(place, "of"), problem));
+            let problem = format!("ratio `{title}`: its quantities have different units");
+            return Err((at("of"), problem));
         }
     }
-    for (doubt, place) in study.doubts.iter().zip(&places.doubts) {
-        if let Some(problem) = unknown(&doubt.shown_by) {
-            let problem = format!("doubt, field `shown_by`: {problem}");
-            return Some((field(place, "shown_by"), problem));
-        }
+    for (index, doubt) in study.doubts.iter().enumerate() {
+        let at = format!("doubt.{index}.shown_by");
+        known(&doubt.shown_by, at, "doubt, field `shown_by`")?;
     }
-    for (chart, place) in study.charts.iter().zip(&places.charts) {
-        if let Some(problem) = unknown(&chart.quantities) {
-            let problem = format!("chart `{}`, field `quantities`: {problem}", chart.title);
-            return Some((field(place, "quantities"), problem));
-        }
+    for (index, chart) in study.charts.iter().enumerate() {
+        let whose = format!("chart `{}`, field `quantities`", chart.title);
+        let at = format!("chart.{index}.quantities");
+        known(&chart.quantities, at, &whose)?;
     }
-    None
+    Ok(())
 }
 
 fn is_of_an_id(letter: char) -> bool {
     letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-'
 }
 
-const MUST_BE_POSITIVE: &str = "must be greater than 0";
-
 fn is_positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
-fn wrong_with_quantity(
-    quantity: &Quantity,
-    place: &Spanned<QuantityPlaces>,
-    machines: &BTreeSet<&str>,
-) -> Option<Wrong> {
+/// As [`check`], with paths from the quantity on.
+fn check_quantity(quantity: &Quantity, machines: &BTreeSet<&str>) -> Result<(), Wrong> {
     if let Some(problem) = wrong_with_procedure(quantity) {
-        return Some((place.span().start, problem.to_owned()));
+        return Err((String::new(), problem.to_owned()));
     }
-    let place = place.get_ref();
-    let figures = quantity.published.iter().zip(&place.published);
-    for (figure, place) in figures {
-        let wrong = wrong_with_figure(figure, quantity.unit, place, machines);
-        if let Some((offset, problem)) = wrong {
-            return Some((offset, format!("field `published`, {problem}")));
+    for (index, figure) in quantity.published.iter().enumerate() {
+        check_figure(figure, quantity.unit, machines).map_err(|(at, problem)| {
+            let at = format!("published.{index}.{at}");
+            (at, format!("field `published`, {problem}"))
+        })?;
+    }
+    if quantity.ours_scale.is_some_and(|scale| !is_positive(scale)) {
+        let problem = format!("field `ours_scale`: {MUST_BE_POSITIVE}");
+        return Err(("ours_scale".to_owned(), problem));
+    }
+    let claims = quantity.claims.iter().enumerate().map(|(index, one)| {
+        let wrong = wrong_with_bounds(one.at_least, one.at_most);
+        ("claim", index, &one.counted, wrong)
+    });
+    let reasons = quantity.reasons.iter().enumerate().map(|(index, one)| {
+        let wrong = wrong_with_reason(one, &quantity.reasons);
+        ("reason", index, &one.counted, wrong)
+    });
+    for (part, index, counted, wrong) in claims.chain(reasons) {
+        if let Some((name, problem)) = wrong {
+            let problem = format!("field `{part}`, of `{counted}`: {problem}");
+            return Err((format!("{part}.{index}.{name}"), problem));
         }
     }
-    if let (Some(scale), Some(place)) = (quantity.ours_scale, &place.ours_scale)
-        && !is_positive(scale)
-    {
-        let problem = format!("field `ours_scale`: {MUST_BE_POSITIVE}");
-        return Some((place.span().start, problem));
-    }
-    let claims = quantity.claims.iter().zip(&place.claims);
-    let claims = claims.map(|(one, place)| {
-        let bounds = (one.at_least, one.at_most);
-        ("claim", &one.counted, bounds, place)
-    });
-    let claims = claims.filter_map(|(part, counted, (min, max), place)| {
-        let (name, problem) = wrong_with_bounds(min, max)?;
-        Some((part, counted, name, problem, place))
-    });
-    let reasons = quantity.reasons.iter().zip(&place.reasons);
-    let reasons = reasons.filter_map(|(one, place)| {
-        let (name, problem) = wrong_with_reason(one, &quantity.reasons)?;
-        Some(("reason", &one.counted, name, problem, place))
-    });
-    let (part, counted, name, problem, place) = claims.chain(reasons).next()?;
-    let problem = format!("field `{part}`, of `{counted}`: {problem}");
-    Some((field_or_part(place, name), problem))
+    Ok(())
 }
 
 /// Why this is none of a quantity's reasons, and the field to point at.
@@ -232,32 +202,46 @@ fn wrong_with_reason(reason: &Reason, all: &[Reason]) -> Option<(&'static str, &
 fn wrong_with_procedure(quantity: &Quantity) -> Option<&'static str> {
     /// Units of a number that a program prints alone.
     const TIMES: [&str; 5] = ["ns", "us", "ms", "s", "cycles"];
-    let procedures = usize::from(quantity.as_published.is_some())
-        + usize::from(quantity.program.is_some())
-        + usize::from(quantity.command.is_some());
+    let given = [
+        quantity.as_published.is_some(),
+        quantity.program.is_some(),
+        quantity.command.is_some(),
+    ];
+    let procedures = given.iter().filter(|is_given| **is_given).count();
     let is_own = quantity.is_own();
     let prints = quantity.prints.as_deref();
-    if procedures == 0 && quantity.ours.is_none() && quantity.published.is_empty() {
-        Some(
+    let problems = [
+        (
+            procedures == 0 && quantity.ours.is_none() && quantity.published.is_empty(),
             "fields `published`, `as_published`, `program`, `command`, `ours`: one of them is needed",
-        )
-    } else if procedures > 1 {
-        Some("fields `as_published`, `program`, `command`: give one of them")
-    } else if is_own && quantity.unit != Unit::Nanoseconds {
-        Some(
+        ),
+        (
+            procedures > 1,
+            "fields `as_published`, `program`, `command`: give one of them",
+        ),
+        (
+            is_own && quantity.unit != Unit::Nanoseconds,
             "field `unit`: what a program prints is a time, so it must be `ns`; `prints` is the unit in which it prints",
-        )
-    } else if is_own && !quantity.id.chars().all(is_of_an_id) {
-        Some("field `id`: must be lower-case letters, digits and hyphens")
-    } else if prints.is_some_and(|unit| !TIMES.contains(&unit)) {
-        Some("field `prints`: must be `ns`, `us`, `ms`, `s` or `cycles`")
-    } else if prints.is_some() && !is_own {
-        Some("field `prints`: there is no `program` or `command` that prints")
-    } else if quantity.command.as_ref().is_some_and(Vec::is_empty) {
-        Some("field `command`: give a program and its arguments")
-    } else {
-        None
-    }
+        ),
+        (
+            is_own && !quantity.id.chars().all(is_of_an_id),
+            MUST_BE_AN_ID,
+        ),
+        (
+            prints.is_some_and(|unit| !TIMES.contains(&unit)),
+            "field `prints`: must be `ns`, `us`, `ms`, `s` or `cycles`",
+        ),
+        (
+            prints.is_some() && !is_own,
+            "field `prints`: there is no `program` or `command` that prints",
+        ),
+        (
+            quantity.command.as_ref().is_some_and(Vec::is_empty),
+            "field `command`: give a program and its arguments",
+        ),
+    ];
+    let wrong = problems.iter().find(|(is_wrong, _)| *is_wrong);
+    wrong.map(|(_, problem)| *problem)
 }
 
 /// Why these bounds make no claim, and the field to point at: a claim that can never be broken, or
@@ -291,46 +275,36 @@ fn wrong_with_bounds(min: Option<f64>, max: Option<f64>) -> Option<(&'static str
     }
 }
 
-fn wrong_with_figure(
-    figure: &Figure,
-    unit: Unit,
-    place: &Spanned<Fields>,
-    machines: &BTreeSet<&str>,
-) -> Option<Wrong> {
-    if !machines.contains(figure.machine.as_str()) {
+fn check_figure(figure: &Figure, unit: Unit, machines: &BTreeSet<&str>) -> Result<(), Wrong> {
+    let machine = &figure.machine;
+    if !machines.contains(machine.as_str()) {
         let known: Vec<&str> = machines.iter().copied().collect();
-        let problem = format!(
-            "field `machine`: no machine is called `{}`; there are: {}",
-            figure.machine,
-            known.join(", ")
-        );
-        return Some((field_or_part(place, "machine"), problem));
+        let known = known.join(", ");
+        let problem =
+            format!("field `machine`: no machine is called `{machine}`; there are: {known}");
+        return Err(("machine".to_owned(), problem));
     }
+    let of_runs = match figure.cycles {
+        Some(_) => Unit::Count,
+        None => unit,
+    };
     let cycles = figure.cycles.iter().chain(&figure.meant);
     let values = figure.value.iter().map(|one| ("value", one, unit));
     let numbers = values.chain(cycles.map(|one| ("cycles", one, Unit::Count)));
-    let of_runs = if figure.cycles.is_some() {
-        Unit::Count
-    } else {
-        unit
-    };
     for (name, one, unit) in numbers.chain(figure.runs.iter().map(|one| ("runs", one, of_runs))) {
         let what = match (is_positive(one.value()), one.is_in(unit)) {
             (true, true) => continue,
             (false, _) => MUST_BE_POSITIVE.to_owned(),
             (true, false) => format!("`{one}` is not in {}", unit.symbol()),
         };
-        let problem = format!("field `{name}` of machine `{}`: {what}", figure.machine);
-        return Some((field_or_part(place, name), problem));
+        let problem = format!("field `{name}` of machine `{machine}`: {what}");
+        return Err((name.to_owned(), problem));
     }
-    let has_any = figure.words.is_some() || figure.value.is_some() || figure.cycles.is_some();
-    let problem = || {
-        format!(
-            "of machine `{}`: `value`, `cycles` or `words` is needed",
-            figure.machine
-        )
-    };
-    (!has_any).then(|| (place.span().start, problem()))
+    if figure.words.is_none() && figure.value.is_none() && figure.cycles.is_none() {
+        let problem = format!("of machine `{machine}`: `value`, `cycles` or `words` is needed");
+        return Err((String::new(), problem));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

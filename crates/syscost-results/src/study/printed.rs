@@ -39,6 +39,12 @@ pub struct Scale {
 }
 
 impl Scale {
+    /// Of what has no unit, such as a ratio.
+    pub const NONE: Scale = Scale {
+        factor: 1.0,
+        symbol: "",
+    };
+
     /// Of figures of this machine in cycles, which are called by what they are.
     pub fn cycles(cycles: Cycles) -> Self {
         let symbol = match cycles {
@@ -49,7 +55,6 @@ impl Scale {
         Scale { factor, symbol }
     }
 
-    /// The unit itself.
     pub(super) fn of(unit: Unit) -> Self {
         let (factor, symbol) = (1.0, unit.symbol());
         Scale { factor, symbol }
@@ -176,7 +181,6 @@ impl Printed {
         10f64.powi(-(self.decimals() as i32)) * self.factor() / self.divisor
     }
 
-    /// The number of its decimals.
     pub(super) fn decimals(&self) -> usize {
         let number = self.text.split([' ', '/', 'k', '%']).next();
         let decimals = number.and_then(|number| number.split_once('.'));
@@ -187,7 +191,6 @@ impl Printed {
         self.scale.map_or(1.0, |(.., factor)| factor)
     }
 
-    /// Whether it is in this unit, or in none.
     pub(super) fn is_in(&self, unit: Unit) -> bool {
         self.scale.is_none_or(|(_, of, _)| of == unit)
     }

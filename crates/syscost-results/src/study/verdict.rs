@@ -61,7 +61,6 @@ pub(super) struct Facts<'r> {
     pub(super) disturbed: Option<Disturbed>,
     /// syscost's figure, or why there is none.
     pub(super) seen: Option<&'r Seen>,
-    /// What was published.
     pub(super) published: &'r [JudgedFigure],
     /// The scale of the quantity's figures, and of those in cycles.
     pub(super) scale: Scale,
@@ -277,7 +276,6 @@ fn method(quantity: &Quantity) -> String {
     }
 }
 
-/// The verdict on a quantity.
 pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
     let row = facts.claimed();
     let method = method(quantity);

@@ -44,7 +44,6 @@ impl View {
         }
     }
 
-    /// This many times the figure.
     fn times(&self, factor: f64) -> Self {
         View {
             value: factor * self.value,

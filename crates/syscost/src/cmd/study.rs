@@ -91,10 +91,10 @@ fn find(name: &str, counts: Counts<'_>) -> Result<Study> {
 fn read(text: &str, published: &[String], counts: Counts<'_>) -> Result<Study, StudyError> {
     let (study, lines) = Study::parse_with_lines(text)?;
     check::check(&study, &lines, published, counts)?;
-    match (counts, &study.quantities[..], &lines.quantities[..]) {
+    match (counts, &study.quantities[..]) {
         // To be measured, it must name a row.
-        (Counts::Tried, [first, ..], [place, ..]) if study.rows().is_empty() => Err(StudyError {
-            line: place.begin,
+        (Counts::Tried, [first, ..]) if study.rows().is_empty() => Err(StudyError {
+            line: lines.of("quantity.0"),
             problem: format!(
                 "quantity `{}`, field `ours`: missing; give the row that measures it, or in `as_published` the one that \
                  repeats the procedure",

@@ -32,10 +32,12 @@ fn lines_join_only_what_has_something_between() {
 #[test]
 fn names_beside_lines_are_whole_and_within_the_picture() {
     let point = |x: f64| (x, value(x));
-    let line = |index: usize| Line {
-        label: format!("op=write_nontemporal,simd=avx512,threads={index}"),
-        run: 0,
-        points: [1.0, 2.0, 4.0].map(point).to_vec(),
+    let line = |index: usize| {
+        Line::new(
+            format!("op=write_nontemporal,simd=avx512,threads={index}"),
+            0,
+            [1.0, 2.0, 4.0].map(point).to_vec(),
+        )
     };
     let lines: Vec<Line> = (0..8).map(line).collect();
     let chart = Chart::Curve {
@@ -126,11 +128,7 @@ fn cells_tell_their_values_where_these_fit() {
 
 #[test]
 fn in_a_page_names_and_figures_share_lines_of_a_narrow_picture() {
-    let bar = |label: &str, median: f64| Bar {
-        label: label.to_owned(),
-        run: 0,
-        value: value(median),
-    };
+    let bar = |label: &str, median: f64| Bar::new(label.to_owned(), 0, value(median));
     let chart = Chart::Bars(vec![
         bar("via=clock_nanosleep,delay=50us,slack=default", 5.0),
         bar("b", 55.0),
@@ -170,11 +168,7 @@ fn in_a_page_names_and_figures_share_lines_of_a_narrow_picture() {
 #[test]
 fn only_far_apart_values_have_a_logarithmic_axis() {
     let bars = |far: f64| {
-        let bar = |median: f64| Bar {
-            label: String::new(),
-            run: 0,
-            value: value(median),
-        };
+        let bar = |median: f64| Bar::new(String::new(), 0, value(median));
         Chart::Bars(vec![bar(1.0), bar(far)])
     };
     let says =

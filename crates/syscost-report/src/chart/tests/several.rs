@@ -1,5 +1,6 @@
 //! Several runs in one chart: each is drawn with its own numbers, and can be told from the others.
 
+use crate::expect::{has, lacks};
 use syscost_results::Measurement;
 
 use super::{rows, value};
@@ -35,7 +36,6 @@ fn svg(chart: &Chart, theme: Theme) -> String {
     text.replace("><", ">\n<")
 }
 
-/// The values of a run in a chart.
 fn of_run(chart: &Chart, run: usize) -> Vec<f64> {
     let median = |value: &Value| value.median;
     match chart {
@@ -99,10 +99,7 @@ fn every_kind_draws_each_run_with_its_own_numbers_and_only_those() {
         assert_eq!(sorted(1), [7.0, 14.0, 21.0, 28.0, 35.0, 42.0], "{kind:?}");
         for theme in [Theme::Page, Theme::Wide, Theme::Light] {
             let svg = svg(&chart, theme);
-            assert!(
-                svg.contains("A: &lt;one&gt;") && svg.contains("B: two"),
-                "{kind:?}: {svg}"
-            );
+            has(&svg, &["A: &lt;one&gt;", "B: two"]);
             assert!(
                 ![">12.3 ", ": 12.3 "].iter().any(|text| svg.contains(text)),
                 "the withheld number is nowhere: {svg}"
@@ -148,9 +145,7 @@ fn the_largest_type_in_the_smallest_picture_draws_every_kind() {
             };
             let svg = draw(chart, unit, &labels, style).into_string();
             assert!(svg.ends_with("</svg>"), "{chart:?}");
-            for wrong in ["NaN", "inf", "width=\"-", "height=\"-"] {
-                assert!(!svg.contains(wrong), "{wrong} in {chart:?}: {svg}");
-            }
+            lacks(&svg, &["NaN", "inf", "width=\"-", "height=\"-"]);
             // The title is whole, a line after the other.
             let titles = svg.split("class=\"title\">").skip(1);
             let titles = titles.filter_map(|text| text.split('<').next());
@@ -183,10 +178,7 @@ fn runs_differ_in_colour_and_in_shape() {
 fn in_a_terminal_marks_tell_the_runs_without_colours() {
     let cases = ["of=a", "of=b"];
     let chart = chart(&[costing(&cases, 1.0), costing(&cases[1..], 900.0)], None);
-    let options = TextOptions {
-        width: 80,
-        color: false,
-    };
+    let options = TextOptions::plain(80);
     let unit = syscost_results::Unit::Nanoseconds;
     let text = text(&chart, unit, &labels(&["one", "two"]), options).expect("text");
     let lines: Vec<&str> = text.lines().collect();

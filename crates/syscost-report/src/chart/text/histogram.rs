@@ -13,14 +13,12 @@ pub(super) fn draw(bins: &[(f64, u64)], unit: Unit, options: TextOptions) -> Str
     let total: u64 = bins.iter().map(|(_, count)| count).sum();
     let bars: Vec<Bar> = lines(bins)
         .into_iter()
-        .map(|(low, high, count)| Bar {
-            label: range(unit, low, high),
-            run: 0,
-            value: Value {
-                median: 100.0 * count as f64 / total.max(1) as f64,
-                low: None,
-                high: None,
-            },
+        .map(|(low, high, count)| {
+            Bar::new(
+                range(unit, low, high),
+                0,
+                Value::exactly(100.0 * count as f64 / total.max(1) as f64),
+            )
         })
         .collect();
     bars::draw(&[("", &bars)], false, Unit::Percent, options)

@@ -43,6 +43,15 @@ const MIN_WIDTH: usize = 40;
 const MAX_WIDTH: usize = 120;
 
 impl TextOptions {
+    /// Without colours.
+    #[cfg(test)]
+    pub(crate) fn plain(width: usize) -> Self {
+        TextOptions {
+            width,
+            color: false,
+        }
+    }
+
     fn width(self) -> usize {
         self.width.clamp(MIN_WIDTH, MAX_WIDTH)
     }

@@ -6,14 +6,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::chart::{Bar, Border, Line, Panel, Value};
 
-fn value(median: f64) -> Value {
-    Value {
-        median,
-        low: None,
-        high: None,
-    }
-}
-
 fn drawn(chart: &Chart, width: usize) -> String {
     let labels = Labels {
         title: "Latency · memory.latency".to_owned(),
@@ -21,10 +13,7 @@ fn drawn(chart: &Chart, width: usize) -> String {
         source: "Imaginary CPU, 2026-11-21, syscost 0.1.0".to_owned(),
         runs: Vec::new(),
     };
-    let options = TextOptions {
-        width,
-        color: false,
-    };
+    let options = TextOptions::plain(width);
     text(chart, Unit::Nanoseconds, &labels, options).expect("can be text")
 }
 
@@ -38,13 +27,9 @@ fn steps(label: &str, factor: f64) -> Line {
     };
     let points = (10..=28).map(|power| {
         let bytes = f64::from(power).exp2();
-        (bytes, value(factor * latency(power)))
+        (bytes, Value::exactly(factor * latency(power)))
     });
-    Line {
-        label: label.to_owned(),
-        run: 0,
-        points: points.collect(),
-    }
+    Line::new(label.to_owned(), 0, points.collect())
 }
 
 #[test]
@@ -68,11 +53,7 @@ fn bars_and_dots() {
         Chart::Bars(
             medians
                 .iter()
-                .map(|median| Bar {
-                    label: format!("row {median}"),
-                    run: 0,
-                    value: value(*median),
-                })
+                .map(|median| Bar::new(format!("row {median}"), 0, Value::exactly(*median)))
                 .collect(),
         )
     };
@@ -144,10 +125,7 @@ fn a_distribution_rises_to_the_whole() {
 #[test]
 fn what_is_a_picture_only_is_no_text() {
     let labels = Labels::default();
-    let options = TextOptions {
-        width: 80,
-        color: false,
-    };
+    let options = TextOptions::plain(80);
     let chart = Chart::Violin(Vec::new());
     assert_eq!(text(&chart, Unit::Nanoseconds, &labels, options), None);
 }
@@ -161,7 +139,7 @@ proptest! {
         let points: Vec<(f64, Value)> = medians
             .iter()
             .enumerate()
-            .map(|(index, median)| ((index + 1) as f64, value(*median)))
+            .map(|(index, median)| ((index + 1) as f64, Value::exactly(*median)))
             .collect();
         let chart = Chart::Curve {
             parameter: "copies".to_owned(),
@@ -176,10 +154,7 @@ proptest! {
 
 #[test]
 fn a_histogram_has_a_line_for_each_range_and_no_value_is_left_out() {
-    let options = TextOptions {
-        width: 80,
-        color: false,
-    };
+    let options = TextOptions::plain(80);
     let few = [(20.0, 900), (30.0, 90), (40.0, 10)];
     let drawn = histogram(&few, Unit::Nanoseconds, &Labels::default(), options);
     let lines: Vec<&str> = drawn.lines().filter(|line| line.contains(" ns")).collect();

@@ -1,5 +1,6 @@
 //! The notices that precede the rows.
 
+use crate::expect::{fits, has, lacks};
 use syscost_results::compare::{ComparedIn, Missing, Pair};
 
 use super::super::{markdown, power, table};
@@ -30,11 +31,7 @@ fn noise_frequency_and_tails_are_said_once_after_the_rows() {
         lost: false,
         to_noise: true,
     });
-    let options = |verbose| TableOptions {
-        width: 200,
-        verbose,
-        ..TableOptions::default()
-    };
+    let options = |verbose| TableOptions::of_width(200).verbose(verbose);
     let text = table(&comparison, &options(false));
     let (rows, after) = text.split_once("groups").expect("groups after the rows");
     for notice in [
@@ -48,10 +45,7 @@ fn noise_frequency_and_tails_are_said_once_after_the_rows() {
     }
     assert!(!rows.contains("the core ran at"), "said once: {text}");
     let verbose = table(&comparison, &options(true));
-    assert!(
-        verbose.contains("p99 100 ns -> 300 ns (3.00x)"),
-        "{verbose}"
-    );
+    has(&verbose, &["p99 100 ns -> 300 ns (3.00x)"]);
 }
 
 #[test]
@@ -62,11 +56,9 @@ fn a_tail_on_a_shared_core_is_no_part_of_the_mean() {
     }
     comparison.rows[0].disturbed = true;
     let text = table(&comparison, &TableOptions::default());
-    assert!(
-        text.contains(
-            "p99: 1.10x in the geometric mean over the 1 row that has one on both sides;"
-        ),
-        "{text}"
+    has(
+        &text,
+        &["p99: 1.10x in the geometric mean over the 1 row that has one on both sides;"],
     );
 }
 
@@ -126,10 +118,7 @@ fn cycles_are_shown_where_they_were_asked_for() {
         table(&comparison, &TableOptions::default()),
         markdown(&comparison, false),
     ] {
-        assert!(
-            text.contains("292 cycles") && text.contains("525 cycles"),
-            "{text}"
-        );
+        has(&text, &["292 cycles", "525 cycles"]);
         assert!(text.contains("compared in core cycles, as asked"), "{text}");
     }
 }
@@ -168,11 +157,7 @@ fn notes_that_differ_in_their_number_are_one() {
     comparison.rows[3].notes = vec!["2 of 3 runs left out".to_owned()];
     comparison.rows[4].notes = vec!["2 of 4 runs left out".to_owned()];
     let text = |verbose| {
-        let options = TableOptions {
-            width: 200,
-            verbose,
-            ..TableOptions::default()
-        };
+        let options = TableOptions::of_width(200).verbose(verbose);
         table(&comparison, &options)
     };
     let brief = text(false);
@@ -194,10 +179,9 @@ fn the_verdict_comes_first_and_quiet_leaves_the_groups_out() {
         text.starts_with("5 rows compared: 2 worse, 1 better"),
         "{text}"
     );
-    assert!(
-        text.contains(
-            "could have found changes of 1.2 % in half of the rows, 4.1 % in nine of ten"
-        )
+    has(
+        &text,
+        &["could have found changes of 1.2 % in half of the rows, 4.1 % in nine of ten"],
     );
     assert!(text.contains(", unknown host at "), "{text}");
     let quiet = TableOptions {
@@ -205,10 +189,7 @@ fn the_verdict_comes_first_and_quiet_leaves_the_groups_out() {
         ..TableOptions::default()
     };
     let text = table(&comparison, &quiet);
-    assert!(
-        !text.contains("groups") && !text.contains("could have found"),
-        "{text}"
-    );
+    lacks(&text, &["groups", "could have found"]);
 }
 
 #[test]
@@ -221,10 +202,7 @@ fn the_power_of_each_row_is_listed_the_best_known_first() {
         "{text}"
     );
     let text = power::markdown(&comparison());
-    assert!(
-        text.contains("| `signal.catch` | 1.03 µs | none |"),
-        "{text}"
-    );
+    has(&text, &["| `signal.catch` | 1.03 µs | none |"]);
 }
 
 #[test]
@@ -265,10 +243,7 @@ fn a_fact_shows_where_its_two_values_differ() {
         ] {
             assert!(facts.contains(part), "{width}: {part}: {facts}");
         }
-        assert!(
-            text.lines().all(|line| crate::paint::width(line) <= width),
-            "{text}"
-        );
+        fits(&text, width);
     }
 }
 
@@ -284,9 +259,7 @@ fn sides_measured_in_turn_are_called_a_and_b_throughout() {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(text.contains("with the 95 % interval"), "{text}");
-        for word in ["base  ", "- base:", "Base", "New"] {
-            assert!(!text.contains(word), "{word}: {text}");
-        }
+        lacks(&text, &["base  ", "- base:", "Base", "New"]);
     }
     // Without an interval in any group none is explained.
     for group in &mut comparison.groups {
@@ -294,9 +267,6 @@ fn sides_measured_in_turn_are_called_a_and_b_throughout() {
     }
     for text in texts(&comparison) {
         assert!(!text.contains("with the 95 % interval"), "{text}");
-        assert!(
-            text.contains("too few benchmarks for an interval"),
-            "{text}"
-        );
+        has(&text, &["too few benchmarks for an interval"]);
     }
 }

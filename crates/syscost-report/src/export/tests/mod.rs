@@ -127,49 +127,6 @@ fn a_row_without_a_number_has_none_in_any_form_whatever_its_document_holds() {
 }
 
 #[test]
-fn every_row_without_a_number_says_why() {
-    let run = run();
-    let why = "io_uring_setup: operation not permitted";
-    for text in [
-        to_csv(&[&run]).expect("written"),
-        to_jsonl(&[&run]).expect("written"),
-        to_openmetrics(&[&run]).expect("written"),
-        to_ktap(&[&run]),
-    ] {
-        assert_eq!(text.matches(why).count(), 2, "{text}");
-    }
-    assert!(
-        to_markdown(&[&run])
-            .contains(r"*unsupported* |  |  |  |  |  |  | io\_uring\_setup: operation")
-    );
-}
-
-#[test]
-fn a_bound_is_exported_as_one() {
-    let run = run();
-    let name = "call.struct_return{size=16}";
-    let line = |text: String| {
-        let line = text.lines().find(|line| line.contains(name));
-        line.expect("a line on the row").to_owned()
-    };
-    assert!(line(to_ktap(&[&run])).ends_with("# below resolution: < 0.0431 ns"));
-    assert!(line(to_markdown(&[&run])).contains("| &lt; 0.0431 ns |  |  |  |"));
-    let csv = line(to_csv(&[&run]).expect("written"));
-    assert!(
-        csv.contains(
-            ",below_resolution,the interval of the cost touches zero,,,0.0431,,,,,,,9,270,"
-        )
-    );
-    let metrics = line(to_openmetrics(&[&run]).expect("written"));
-    assert!(
-        metrics.starts_with("syscost_ci95_high_seconds"),
-        "{metrics}"
-    );
-    assert!(metrics.ends_with(" 4.31e-11"), "{metrics}");
-    assert!(!to_bencher(&run).expect("written").contains(name));
-}
-
-#[test]
 fn times_are_seconds_and_shares_ratios_in_openmetrics() {
     let mut run = run();
     let row = row_mut(&mut run, "timing.core_frequency");

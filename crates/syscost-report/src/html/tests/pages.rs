@@ -1,6 +1,7 @@
 //! Pages as a whole: how large they are, where their links lead, what two runs say about each
 //! other.
 
+use crate::expect::has;
 use std::collections::BTreeSet;
 
 use syscost_results::Measurement;
@@ -45,10 +46,7 @@ fn a_page_of_a_standard_run_is_small() {
     assert!(page.len() < BUDGET, "{} bytes", page.len());
     let per_row = (page.len() - draw(&[&of_rows(200)]).len()) / 1000;
     assert!(per_row < 1400, "{per_row} bytes a row");
-    assert!(
-        page.contains("syscost report RUN --samples"),
-        "how to get the samples"
-    );
+    has(&page, &["syscost report RUN --samples"]);
     assert_eq!(data_of(&page)["rows"].as_array().map(Vec::len), Some(1200));
 }
 

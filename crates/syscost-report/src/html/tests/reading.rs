@@ -1,6 +1,7 @@
 //! The page must not mislead about precision, about which run a number is from, or about when
 //! something was seen.
 
+use crate::expect::has;
 use syscost_results::Measurement;
 use syscost_results::compare::{Change, compare};
 
@@ -9,7 +10,6 @@ use crate::sentence::Mark;
 
 const NAME: &str = "syscall.null{call=getppid}";
 
-/// The markup of a row.
 fn row_of<'p>(page: &'p str, name: &str) -> &'p str {
     let place = format!("id=\"row-{name}\"");
     let (_, rest) = page.split_once(&place).expect("its row");
@@ -217,10 +217,7 @@ fn every_chart_shows_the_numbers_of_the_run_it_names() {
             let written = ["value label", "curve"].map(|class| format!("{class} s{own}"));
             let is_written = written.iter().any(|class| figure.contains(class));
             assert!(is_written, "{figure}");
-            assert!(
-                figure.contains(&format!("{}: ", ["A", "B", "C"][own])),
-                "{figure}"
-            );
+            has(&figure, &[&format!("{}: ", ["A", "B", "C"][own])]);
             seen[own] += 1;
         }
     }
@@ -310,10 +307,7 @@ fn a_warning_says_when_it_was_seen() {
     run.warnings.push(before);
     let page = draw(&[&run]);
     assert!(page.contains("before the run: </span><strong>"));
-    assert!(
-        page.contains(&format!("<li><strong>{during}")),
-        "not that of steal"
-    );
+    has(&page, &[&format!("<li><strong>{during}")]);
     assert!(page.contains("rows may be flagged <code>shared</code>"));
 }
 

@@ -31,43 +31,6 @@ kind = "curve"
 quantities = ["small", "large"]
 "#;
 
-#[test]
-fn a_curve_is_over_the_parameter_that_differs() {
-    let study = Study::parse(CURVE).expect("it is right");
-    let mut run = crate::fixture::run();
-    for (name, ns) in [
-        ("study.x{order=random,size=16K}", 1.0),
-        ("study.x{order=random,size=4M}", 9.0),
-    ] {
-        let mut row = run.measurements[0].clone();
-        row.name = name.to_owned();
-        row.status = syscost_results::Status::Ok;
-        row.samples = Some(vec![syscost_results::RoundSamples {
-            values: vec![ns; 3],
-            ..Default::default()
-        }]);
-        run.measurements.push(row);
-    }
-    let repeated = Repeated::new(&study, &[&run]);
-    let Some((
-        Chart::Curve {
-            parameter, lines, ..
-        },
-        None,
-    )) = curve(&repeated.quantities())
-    else {
-        panic!("a curve");
-    };
-    assert_eq!(parameter, "size");
-    let points: Vec<(f64, f64)> = lines[0]
-        .points
-        .iter()
-        .map(|(at, value)| (*at, value.median))
-        .collect();
-    assert_eq!(points, [(16_384.0, 1.0), (4_194_304.0, 9.0)]);
-    assert_eq!(pictures(&repeated)[0].title, "Access by size");
-}
-
 /// A run with rows of these names and results.
 fn run_of(rows: &[(&str, &[f64])]) -> syscost_results::Run {
     let mut run = crate::fixture::run();
@@ -85,6 +48,40 @@ fn run_of(rows: &[(&str, &[f64])]) -> syscost_results::Run {
     run
 }
 
+/// The curve's parameter and its lines; every figure is drawn.
+fn curve_of(repeated: &Repeated) -> (String, Vec<Line>) {
+    match curve(&repeated.quantities()) {
+        Some((
+            Chart::Curve {
+                parameter, lines, ..
+            },
+            None,
+        )) => (parameter, lines),
+        other => panic!("a whole curve: {other:?}"),
+    }
+}
+
+#[test]
+fn a_curve_is_over_the_parameter_that_differs() {
+    let study = Study::parse(CURVE).expect("it is right");
+    let run = run_of(&[
+        ("study.x{order=random,size=16K}", &[1.0; 3]),
+        ("study.x{order=random,size=4M}", &[9.0; 3]),
+    ]);
+    let repeated = Repeated::new(&study, &[&run]);
+    let (parameter, lines) = curve_of(&repeated);
+    assert_eq!(parameter, "size");
+    let points = lines[0]
+        .points
+        .iter()
+        .map(|(at, value)| (*at, value.median));
+    assert_eq!(
+        points.collect::<Vec<_>>(),
+        [(16_384.0, 1.0), (4_194_304.0, 9.0)]
+    );
+    assert_eq!(pictures(&repeated)[0].title, "Access by size");
+}
+
 #[test]
 fn a_point_of_syscosts_stands_at_the_size_of_its_row_and_once() {
     let ours = "ours = \"memory.x{size=5M}\"\n";
@@ -96,9 +93,7 @@ fn a_point_of_syscosts_stands_at_the_size_of_its_row_and_once() {
         ("memory.x{size=5M}", &[8.0]),
     ]);
     let repeated = Repeated::new(&study, &[&run]);
-    let Some((Chart::Curve { lines, .. }, None)) = curve(&repeated.quantities()) else {
-        panic!("a curve");
-    };
+    let (_, lines) = curve_of(&repeated);
     // One point is no line.
     let labels: Vec<&str> = lines.iter().map(|line| line.label.as_str()).collect();
     assert_eq!(labels, [HERE]);
@@ -114,10 +109,7 @@ fn a_point_of_syscosts_stands_at_the_size_of_its_row_and_once() {
     let last = run.measurements.last_mut().expect("a row");
     last.name = "memory.x".to_owned();
     let repeated = Repeated::new(&study, &[&run]);
-    let (chart, _) = curve(&repeated.quantities()).expect("a curve");
-    let Chart::Curve { lines, .. } = chart else {
-        panic!("a curve");
-    };
+    let (_, lines) = curve_of(&repeated);
     assert_eq!(lines[1].label, "syscost, one figure for all");
 }
 

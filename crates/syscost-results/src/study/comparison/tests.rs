@@ -19,8 +19,8 @@ fn tenths(value: f64) -> View {
     }
 }
 
-fn kind(published: View, ours: View) -> &'static str {
-    match relation(&published, &ours) {
+fn kind(published: &View, ours: &View) -> &'static str {
+    match relation(published, ours) {
         Relation::Agrees(_) => "agree",
         Relation::CannotTell(_) => "cannot be told apart",
         Relation::Differs(_) => "differ",
@@ -30,36 +30,32 @@ fn kind(published: View, ours: View) -> &'static str {
 }
 
 #[test]
-fn figures_agree_only_if_they_are_near_and_known_to_be() {
+fn figures_agree_only_if_near_and_known_to_be_and_differ_only_if_apart_and_known_to_be() {
     let ours = || view(10.0, 0.1);
-    assert_eq!(kind(view(10.2, 0.1), ours()), "agree");
-    assert_eq!(
-        method(view(10.2, 0.1), ours()),
-        "syscost's row gives 10.0 ns, 2 % apart, known to ±3 %"
-    );
-    // Equal, but by chance.
-    assert_eq!(kind(view(10.0, 0.8), ours()), "cannot be told apart");
+    let rounded = |value| View::printed(value, 0.1);
+    for (published, ours, expected) in [
+        (view(10.2, 0.1), ours(), "agree"),
+        // 4 % apart, and nothing between them.
+        (view(10.4, 0.1), ours(), "agree"),
+        (view(10.6, 0.1), ours(), "differ"),
+        (view(10.6, 0.6), ours(), "cannot be told apart"),
+        // Equal, but by chance.
+        (view(10.0, 0.8), ours(), "cannot be told apart"),
+        (view(20.0, 15.0), ours(), "cannot be told apart"),
+        // What was rounded is known to half a digit.
+        (tenths(0.7), rounded(0.6), "cannot be told apart"),
+        (tenths(0.7), rounded(0.7), "cannot be told apart"),
+        (tenths(0.7), rounded(0.8), "cannot be told apart"),
+        (tenths(0.7), rounded(0.9), "differ"),
+        // What lies above zero has a ratio, however small it is.
+        (view(0.0024, 0.001), ours(), "differ"),
+    ] {
+        assert_eq!(kind(&published, &ours), expected, "{published:?} {ours:?}");
+    }
+    let near = "syscost's row gives 10.0 ns, 2 % apart, known to ±3 %";
+    assert_eq!(method(view(10.2, 0.1), ours()), near);
     let apart = "syscost's row gives 10.0 ns, 0 % apart, known to ±10 %";
     assert_eq!(method(view(10.0, 0.8), ours()), apart);
-    assert_eq!(kind(view(20.0, 15.0), ours()), "cannot be told apart");
-}
-
-#[test]
-fn figures_differ_only_if_they_are_apart_and_their_intervals_as_well() {
-    let ours = || view(10.0, 0.1);
-    // 4 % apart, and nothing between them.
-    assert_eq!(kind(view(10.4, 0.1), ours()), "agree");
-    assert_eq!(kind(view(10.6, 0.1), ours()), "differ");
-    assert_eq!(kind(view(10.6, 0.6), ours()), "cannot be told apart");
-}
-
-#[test]
-fn what_was_rounded_is_known_to_half_a_digit() {
-    for published in [0.6, 0.7, 0.8] {
-        let published = View::printed(published, 0.1);
-        assert_eq!(kind(tenths(0.7), published), "cannot be told apart");
-    }
-    assert_eq!(kind(tenths(0.7), View::printed(0.9, 0.1)), "differ");
 }
 
 #[test]
@@ -99,8 +95,6 @@ fn no_ratio_is_given_to_what_may_be_nothing() {
     let said = "the published way gives 0.00 ns, not to be told apart from zero, so there is no ratio; syscost's row gives 10.0 ns";
     assert_eq!(around, said);
     assert!(method(view(-3.5, 0.1), ours()).contains("less than nothing"));
-    // The same rule for each of the two: what lies above zero has a ratio, however small it is.
-    assert_eq!(kind(view(0.0024, 0.001), ours()), "differ");
     let may_be_nothing = method(view(50.0, 1.0), view(1.0, 2.0));
     assert!(may_be_nothing.starts_with("syscost's row gives 1.0 ns, not to be told apart"));
 }
@@ -111,13 +105,7 @@ fn figure(machine: &str, value: Option<f64>, cycles: Option<f64>) -> JudgedFigur
         value,
         value_printed: value.map(|value| format!("{value} ns")),
         cycles,
-        cycles_printed: None,
-        converted: None,
-        words: None,
-        runs: Vec::new(),
-        place: String::new(),
-        doubts: Vec::new(),
-        last_digit: 0.0,
+        ..JudgedFigure::default()
     }
 }
 

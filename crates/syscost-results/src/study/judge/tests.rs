@@ -51,6 +51,16 @@ fn study() -> Study {
     Study::parse(STUDY).expect("it is right")
 }
 
+/// What is said of the first quantity by a run of these rows.
+fn judged(rows: Vec<Measurement>) -> JudgedQuantity {
+    judge(&study(), &run("r", rows)).judged.remove(0)
+}
+
+/// Why there is no figure.
+fn reason(seen: &Option<Seen>) -> Option<&str> {
+    seen.as_ref().and_then(Seen::reason)
+}
+
 /// Results of which every other one was disturbed.
 fn published_row() -> crate::Measurement {
     let mut row = row("study.mine.getpid", vec![vec![12.0, 30.01]; 10]);
@@ -69,7 +79,7 @@ fn four_views_and_a_verdict() {
         published_row(),
         row("syscall.null", vec![vec![100.0; 2]; 6]),
     ];
-    let judged = &judge(&study(), &run("r", rows)).judged[0];
+    let judged = judged(rows);
     let all = judged.as_published.as_ref().and_then(Seen::figure);
     let all = all.expect("it was run");
     assert_eq!((all.low, all.high), (Some(12.0), Some(30.01)));
@@ -89,13 +99,13 @@ fn four_views_and_a_verdict() {
 fn a_few_undisturbed_results_decide_nothing() {
     let mut few = published_row();
     few.samples = few.samples.map(|rounds| rounds[..9].to_vec());
-    let judged = &judge(&study(), &run("r", vec![few.clone()])).judged[0];
-    let undisturbed = judged.undisturbed.as_ref().and_then(Seen::figure);
+    let first = judged(vec![few.clone()]);
+    let undisturbed = first.undisturbed.as_ref().and_then(Seen::figure);
     assert_eq!(undisturbed.expect("they are shown").from, 9);
-    assert!(!judged.compares_undisturbed());
-    assert_eq!(judged.compared().expect("all of them").from, 18);
+    assert!(!first.compares_undisturbed());
+    assert_eq!(first.compared().expect("all of them").from, 18);
     few.samples = published_row().samples;
-    let judged = &judge(&study(), &run("r", vec![few])).judged[0];
+    let judged = judged(vec![few]);
     assert!(judged.compares_undisturbed());
     assert_eq!(judged.compared().expect("undisturbed").from, 10);
 }
@@ -139,7 +149,7 @@ fn without_an_undisturbed_result_all_are_compared() {
         round.disturbed.push(Disturbance { sample: 0, cause });
     }
     let method = row("syscall.null", vec![vec![100.0; 2]; 6]);
-    let judged = &judge(&study(), &run("r", vec![disturbed, method])).judged[0];
+    let judged = judged(vec![disturbed, method]);
     assert_eq!(judged.verdict.kind, VerdictKind::CannotTell);
     let said = "but SMT interference disturbed every result.";
     assert!(
@@ -179,8 +189,7 @@ fn a_broken_claim_comes_first() {
         "seccomp audit",
         Verdict::Confirmed,
     )];
-    let judged = judge(&study(), &run("r", vec![published]));
-    let verdict = &judged.judged[0].verdict;
+    let verdict = judged(vec![published]).verdict;
     assert_eq!(verdict.kind, VerdictKind::NotWhatItSays);
     assert!(verdict.text.starts_with("No system call happened."));
     let missing = "No figure of syscost's row: not part of this run.";
@@ -210,9 +219,11 @@ fn rows_are_found_in_whatever_directory_and_by_whatever_far_end_there_was() {
 fn a_row_in_another_unit_agrees_with_nothing() {
     let mut rate = row("syscall.null", vec![vec![21.0; 2]; 6]);
     rate.unit = Unit::BytesPerSecond;
-    let judged = &judge(&study(), &run("r", vec![published_row(), rate])).judged[0];
-    let reason = judged.ours.as_ref().and_then(Seen::reason);
-    assert_eq!(reason, Some("its row is in B/s, the quantity in ns"));
+    let judged = judged(vec![published_row(), rate]);
+    assert_eq!(
+        reason(&judged.ours),
+        Some("its row is in B/s, the quantity in ns")
+    );
     assert_eq!(judged.verdict.kind, VerdictKind::NotCompared);
 }
 
@@ -228,17 +239,16 @@ fn a_row_without_a_number_says_why() {
     larger.reason = Some("its time ended".into());
     let mut nothing = row("syscall.null", vec![vec![100.0; 2]; 6]);
     nothing.status = Status::BelowResolution;
-    let judged = &judge(&study(), &run("r", vec![nothing])).judged[0];
-    let reason = judged.ours.as_ref().and_then(Seen::reason);
-    assert_eq!(reason, Some("below resolution"));
-    let judged = &judge(&study(), &run("r", vec![larger])).judged[0];
-    let reason = judged.ours.as_ref().and_then(Seen::reason);
-    assert_eq!(reason, Some("larger than 1 MiB: its time ended"));
+    assert_eq!(
+        reason(&judged(vec![nothing]).ours),
+        Some("below resolution")
+    );
+    let said = "larger than 1 MiB: its time ended";
+    assert_eq!(reason(&judged(vec![larger]).ours), Some(said));
     let mut never_ours = row("syscall.null", vec![vec![100.0; 2]; 6]);
     never_ours.estimate.median = None;
-    let judged = &judge(&study(), &run("r", vec![withheld, never_ours])).judged[0];
-    let reason = |seen: &Option<Seen>| seen.as_ref().unwrap().reason().unwrap().to_owned();
-    assert_eq!(reason(&judged.as_published), "withheld: it lied");
-    assert_eq!(reason(&judged.ours), "it has no median");
+    let judged = judged(vec![withheld, never_ours]);
+    assert_eq!(reason(&judged.as_published), Some("withheld: it lied"));
+    assert_eq!(reason(&judged.ours), Some("it has no median"));
     assert_eq!(judged.verdict.kind, VerdictKind::NotCompared);
 }

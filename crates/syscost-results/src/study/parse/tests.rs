@@ -39,91 +39,111 @@ fn a_study_is_read() {
 fn what_is_named_stands_on_a_line() {
     let claim = "\n[[quantity.claim]]\nat_least = 1.0\ncounted = \"calls\"\nbroken = \"None of {tries}.\"\n";
     let text = format!("{GOOD}{claim}");
-    let (_, lines) = Study::parse_with_lines(&text).expect("it is right");
-    let [quantity] = &lines.quantities[..] else {
-        panic!("one quantity: {lines:?}");
-    };
-    assert_eq!((lines.id, quantity.begin), (2, 12));
-    assert_eq!((quantity.as_published, quantity.ours), (12, 18));
-    let counted = quantity.counted.iter();
-    let counted: Vec<_> = counted.map(|one| (one.name.as_str(), one.line)).collect();
-    assert_eq!(counted, [("calls", 23), ("tries", 24)]);
+    let (study, lines) = Study::parse_with_lines(&text).expect("it is right");
+    let at = [
+        "id",
+        "quantity.0",
+        "quantity.0.as_published",
+        "quantity.0.ours",
+    ];
+    assert_eq!(at.map(|path| lines.of(path)), [2, 12, 12, 18]);
+    let counted = study.quantities[0].counted().into_iter();
+    let counted = counted.map(|(part, name)| (name, lines.of(&format!("quantity.0.{part}"))));
+    assert_eq!(counted.collect::<Vec<_>>(), [("calls", 23), ("tries", 24)]);
 }
 
 #[test]
 fn what_is_wrong_is_named_with_its_line_and_field() {
-    let wrong = error(&GOOD.replace("clock_ghz", "clock_mhz"));
-    assert!(
-        wrong.starts_with("mine.toml:10: ") && wrong.contains("clock_mhz"),
-        "{wrong}"
-    );
-    let wrong = error(&GOOD.replace("unit = \"ns\"", "unit = \"hours\""));
-    assert!(
-        wrong.starts_with("mine.toml:16: ") && wrong.contains("hours"),
-        "{wrong}"
-    );
-    let wrong = error(&GOOD.replace("machine = \"laptop\"", "machine = \"desk\""));
-    assert_eq!(
-        wrong,
-        "mine.toml:19: quantity `getppid`, field `published`, field `machine`: no machine is called `desk`; there are: laptop"
-    );
-    let wrong = error(&GOOD.replace("cycles = 200.0, ", ""));
-    assert!(
-        wrong.contains("`value`, `cycles` or `words` is needed"),
-        "{wrong}"
-    );
-    let wrong = error(&GOOD.replace("cycles = 200.0", "cycles = -1.0"));
-    assert!(
-        wrong.contains("`cycles` of machine `laptop`: must be greater than 0"),
-        "{wrong}"
-    );
-    let wrong = error(&GOOD.replace("id = \"mine\"", "id = "));
-    assert!(wrong.starts_with("mine.toml:2: "), "{wrong}");
-    let wrong = error(&GOOD.replace("id = \"mine\"", "id = \"My study\""));
-    assert!(wrong.starts_with("mine.toml:2: field `id`"), "{wrong}");
-    let scaled = GOOD.replace("ours =", "ours_scale = -1.0\nours =");
-    let wrong = error(&scaled);
-    assert!(
-        wrong.starts_with("mine.toml:18: ") && wrong.contains("ours_scale"),
-        "{wrong}"
-    );
-    let claim = "\n[[quantity.claim]]\ncounted = \"calls\"\nbroken = \"None.\"\n";
-    let wrong = error(&format!("{GOOD}{claim}"));
-    assert!(
-        wrong.starts_with("mine.toml:21: ") && wrong.contains("`at_least`"),
-        "{wrong}"
-    );
-    let several = GOOD.replace(
-        "published = [{",
-        "published = [\n  { machine = \"laptop\", value = 9.0, place = \"page 1\" },\n  {",
-    );
-    let wrong = error(&several.replace("cycles = 200.0", "cycles = 0.0"));
-    assert!(
-        wrong.starts_with("mine.toml:21: ") && wrong.contains("`cycles`"),
-        "{wrong}"
-    );
-    let chart = "\n[[chart]]\ntitle = \"All\"\nkind = \"curve\"\nquantities = [\"getpid\"]\n";
-    let wrong = error(&format!("{GOOD}{chart}"));
-    assert!(
-        wrong.starts_with("mine.toml:24: ") && wrong.contains("`getpid`"),
-        "{wrong}"
-    );
     let ratio = "\n[[ratio]]\ntitle = \"x\"\nof = \"getpid\"\nto = \"getppid\"\n";
-    let wrong = error(&format!("{GOOD}{ratio}"));
+    let chart = "\n[[chart]]\ntitle = \"All\"\nkind = \"curve\"\nquantities = [\"getpid\"]\n";
+    let claim = "\n[[quantity.claim]]\ncounted = \"calls\"\nbroken = \"None.\"\n";
+    let one_more =
+        "published = [\n  { machine = \"laptop\", value = 9.0, place = \"page 1\" },\n  {";
+    let quantity = &GOOD[GOOD.find("\n[[quantity]]").unwrap()..];
+    let of_laptop = "quantity `getppid`, field `published`, ";
+    for (right, wrong, said) in [
+        ("clock_ghz", "clock_mhz", &["10: ", "clock_mhz"][..]),
+        ("\"ns\"", "\"hours\"", &["16: ", "hours"]),
+        (
+            "machine = \"laptop\"",
+            "machine = \"desk\"",
+            &[
+                "19: ",
+                of_laptop,
+                "field `machine`: no machine is called `desk`; there are: laptop",
+            ],
+        ),
+        (
+            "cycles = 200.0, ",
+            "",
+            &["19: ", "`value`, `cycles` or `words` is needed"],
+        ),
+        (
+            "cycles = 200.0",
+            "cycles = -1.0",
+            &[
+                "19: ",
+                "`cycles` of machine `laptop`: must be greater than 0",
+            ],
+        ),
+        ("id = \"mine\"", "id = ", &["2: "]),
+        ("id = \"mine\"", "id = \"My study\"", &["2: field `id`"]),
+        (
+            "ours =",
+            "ours_scale = -1.0\nours =",
+            &["18: ", "ours_scale"],
+        ),
+        (
+            "\"page 1\" }]\n",
+            &format!("\"page 1\" }}]\n{claim}"),
+            &["21: ", "`at_least`"],
+        ),
+        (
+            "\"page 1\" }]\n",
+            &format!("\"page 1\" }}]\n{chart}"),
+            &["24: ", "`getpid`"],
+        ),
+        (
+            "\"page 1\" }]\n",
+            &format!("\"page 1\" }}]\n{ratio}"),
+            &["23: ", "`getpid`"],
+        ),
+        (
+            "cycles = 200.0",
+            "value = \"3 MB/s\"",
+            &["19: ", "`3 MB/s` is not in ns"],
+        ),
+        (
+            "cycles = 200.0",
+            "value = \"about 3\"",
+            &["19: ", "26.157300"],
+        ),
+        (
+            quantity,
+            &quantity.repeat(2),
+            &["22: quantity `getppid`, field `id`: used twice"],
+        ),
+    ] {
+        let text = error(&GOOD.replacen(right, wrong, 1));
+        let [line, others @ ..] = said else {
+            panic!("a line");
+        };
+        assert!(
+            text.starts_with(&format!("mine.toml:{line}")),
+            "{wrong}: {text}"
+        );
+        assert!(
+            others.iter().all(|part| text.contains(part)),
+            "{wrong}: {text}"
+        );
+    }
+    let several = GOOD.replace("published = [{", one_more);
+    let text = error(&several.replace("cycles = 200.0", "cycles = 0.0"));
     assert!(
-        wrong.starts_with("mine.toml:23: ") && wrong.contains("`getpid`"),
-        "{wrong}"
+        text.starts_with("mine.toml:21: ") && text.contains("`cycles`"),
+        "{text}"
     );
-    let wrong = error(&GOOD.replace("cycles = 200.0", "value = \"3 MB/s\""));
-    assert!(wrong.contains("`3 MB/s` is not in ns"), "{wrong}");
-    let wrong = error(&GOOD.replace("cycles = 200.0", "value = \"about 3\""));
-    assert!(wrong.contains("26.157300"), "{wrong}");
     assert!(error("").contains(": missing field `id`") && !error("").contains("`.`"));
-    let twice = format!("{GOOD}{}", &GOOD[GOOD.find("[[quantity]]").unwrap()..]);
-    assert_eq!(
-        error(&twice),
-        "mine.toml:21: quantity `getppid`, field `id`: used twice"
-    );
 }
 
 #[test]

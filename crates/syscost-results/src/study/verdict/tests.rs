@@ -152,23 +152,22 @@ fn quantity(claims: Vec<NameClaim>, reasons: Vec<Reason>) -> Quantity {
     Quantity {
         id: "getpid".to_owned(),
         title: "getpid".to_owned(),
-        table: String::new(),
-        unit: Unit::Nanoseconds,
-        procedure: String::new(),
-        program: None,
-        command: None,
-        prints: None,
-        as_published: None,
-        ours: None,
-        ours_scale: None,
-        ours_is_named: false,
-        published: Vec::new(),
         claims,
         reasons,
+        ..Quantity::default()
     }
 }
 
 fn judged(quantity: &Quantity, here: f64, ours: f64, disturbed: Option<Disturbed>) -> Sentence {
+    beside(quantity, &[], (here, ours), disturbed)
+}
+
+fn beside(
+    quantity: &Quantity,
+    published: &[JudgedFigure],
+    (here, ours): (f64, f64),
+    disturbed: Option<Disturbed>,
+) -> Sentence {
     let (here, seen) = (view(here, 0.1), Seen::Figure(view(ours, 0.1)));
     let row = row();
     let facts = Facts {
@@ -177,12 +176,17 @@ fn judged(quantity: &Quantity, here: f64, ours: f64, disturbed: Option<Disturbed
         compared: Some(&here),
         disturbed,
         seen: Some(&seen),
-        published: &[],
+        published,
         scale: NS,
         cycles: Scale::cycles(crate::study::Cycles::Core),
     };
     verdict(quantity, &facts)
 }
+
+const MOST: Disturbed = Disturbed::Most {
+    disturbed: 18,
+    of: 25,
+};
 
 #[test]
 fn interference_is_not_blamed_on_the_method() {
@@ -193,10 +197,8 @@ fn interference_is_not_blamed_on_the_method() {
         alone.text,
         "syscost's row gives 1000 ns; the published way gives 3.00 times as much: the loop takes 1.50 µs."
     );
-    let all = Disturbed::Most {
-        disturbed: 5,
-        of: 5,
-    };
+    let (disturbed, of) = (5, 5);
+    let all = Disturbed::Most { disturbed, of };
     let disturbed = judged(&quantity, 3000.0, 1000.0, Some(all));
     assert_eq!(
         (disturbed.kind, disturbed.text.as_str()),
@@ -206,11 +208,7 @@ fn interference_is_not_blamed_on_the_method() {
              SMT interference disturbed every result."
         )
     );
-    let most = Disturbed::Most {
-        disturbed: 18,
-        of: 25,
-    };
-    let most = judged(&quantity, 30.0, 40.0, Some(most)).text;
+    let most = judged(&quantity, 30.0, 40.0, Some(MOST)).text;
     assert!(
         most.ends_with(
             "33 % more; why is not known, and SMT interference disturbed 18 of 25 results."
@@ -270,32 +268,9 @@ fn a_verdict_is_three_short_sentences_at_most() {
     let published = ["old", "new", "newer", "same"].map(|machine| JudgedFigure {
         machine: machine.to_owned(),
         value: Some(if machine == "same" { 3010.0 } else { 40.0 }),
-        value_printed: None,
-        cycles: None,
-        cycles_printed: None,
-        converted: None,
-        words: None,
-        runs: Vec::new(),
-        place: String::new(),
-        doubts: Vec::new(),
-        last_digit: 0.0,
+        ..JudgedFigure::default()
     });
-    let (here, seen) = (view(3000.0, 0.1), Seen::Figure(view(1000.0, 0.1)));
-    let row = row();
-    let facts = Facts {
-        as_published: Some(Ok(&row)),
-        ours: None,
-        compared: Some(&here),
-        disturbed: Some(Disturbed::Most {
-            disturbed: 18,
-            of: 25,
-        }),
-        seen: Some(&seen),
-        published: &published,
-        scale: NS,
-        cycles: Scale::cycles(crate::study::Cycles::Core),
-    };
-    let text = verdict(&quantity, &facts).text;
+    let text = beside(&quantity, &published, (3000.0, 1000.0), Some(MOST)).text;
     assert_eq!(text.matches(". ").count() + 1, 3, "{text}");
     let words = text.split_whitespace().count();
     assert!(words <= 60, "{words}: {text}");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use syscost_benches::CATALOGUE;
 use syscost_harness::Here;
 use syscost_harness::{Catalogue, Row};
-use syscost_results::study::{CountLine, Lines, Quantity, Study, StudyError, means};
+use syscost_results::study::{Lines, Study, StudyError, means};
 use syscost_results::{ClaimId, Unit, row_name};
 
 use super::counts::Counts;
@@ -19,76 +19,70 @@ use crate::selection::{self, most_similar, similar};
 /// The first name that does not exist, with its line and field and similar names.
 pub(super) fn check(
     study: &Study,
-    lines: &Lines,
+    lines: &Lines<'_>,
     published: &[String],
     counts: Counts<'_>,
 ) -> Result<(), StudyError> {
     if published.contains(&study.id) {
         let id = &study.id;
         let problem = format!("field `id`: `{id}` is a published study; choose another id");
-        return Err(StudyError {
-            line: lines.id,
-            problem,
-        });
+        let line = lines.of("id");
+        return Err(StudyError { line, problem });
     }
     let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
     let rows = Catalogue::rows(everything, &Here::plain());
-    let mut claims: Vec<Counted<'_>> = Vec::new();
-    for (quantity, places) in study.quantities.iter().zip(&lines.quantities) {
-        let find = |name: &Option<String>, field, line| match name {
-            None => Ok(None),
-            Some(name) => {
-                row(name, quantity.unit, &rows).map_err(|what| error(quantity, field, line, &what))
+    // With the beginning of what is said if there is no such count.
+    let mut claims: Vec<(Counted<'_>, StudyError)> = Vec::new();
+    for (index, quantity) in study.quantities.iter().enumerate() {
+        let error = |part: &str, what: &str| {
+            let field = part.rsplit('.').next().unwrap_or(part);
+            StudyError {
+                line: lines.of(&format!("quantity.{index}.{part}")),
+                problem: format!("quantity `{}`, field `{field}`: {what}", quantity.id),
             }
+        };
+        let find = |name: &Option<String>, field| match name {
+            None => Ok(None),
+            Some(name) => row(name, quantity.unit, &rows).map_err(|what| error(field, &what)),
         };
         // What a program of the study's own counts, only a run knows.
         let repeated = match quantity.is_own() {
             true => None,
-            false => find(&quantity.as_published, "as_published", places.as_published)?,
+            false => find(&quantity.as_published, "as_published")?,
         };
-        let ours = find(&quantity.ours, "ours", places.ours)?;
+        let ours = find(&quantity.ours, "ours")?;
         let claimed = match &quantity.as_published {
             Some(_) => repeated,
             None => ours,
         };
-        for place in &places.counted {
+        for (part, name) in quantity.counted() {
             match claimed {
-                Some(row) => claims.push(Counted {
-                    quantity,
-                    place,
-                    row,
-                }),
+                Some(row) => claims.push((Counted { name, row }, error(&part, ""))),
                 // Only a run has the rows of a far end.
                 None if quantity.as_published.is_some() || quantity.ours.is_some() => {}
                 None => {
                     let what = "there is no row that could count it; give `ours` or `as_published`";
-                    return Err(error(quantity, place.field, place.line, what));
+                    return Err(error(&part, what));
                 }
             }
         }
     }
-    claims.retain(|claim| !claim.is_declared());
+    claims.retain(|(claim, _)| !claim.is_declared());
     let mut known: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
-    for claim in claims {
+    for (claim, mut error) in claims {
         let of_row = known.entry(claim.row.name());
         let of_row = of_row.or_insert_with(|| counts.of(claim.row));
         if let Some(problem) = of_row.as_ref().and_then(|known| claim.problem(known)) {
-            let CountLine { field, line, .. } = claim.place;
-            return Err(error(claim.quantity, field, *line, &problem));
+            error.problem += &problem;
+            return Err(error);
         }
     }
     Ok(())
 }
 
-fn error(quantity: &Quantity, field: &str, line: usize, what: &str) -> StudyError {
-    let problem = format!("quantity `{}`, field `{field}`: {what}", quantity.id);
-    StudyError { line, problem }
-}
-
 /// A count that a claim or a reason names.
 struct Counted<'s> {
-    quantity: &'s Quantity,
-    place: &'s CountLine,
+    name: &'s str,
     /// The row that counts it.
     row: &'s Row,
 }
@@ -98,13 +92,13 @@ impl Counted<'_> {
     fn is_declared(&self) -> bool {
         let own = self.row.case.expect();
         let mut all = self.row.benchmark.expect.iter().copied().chain(own);
-        let id = ClaimId::of(&self.place.name);
+        let id = ClaimId::of(self.name);
         all.any(|expect| ClaimId::of(&expect.counter.claim()) == id)
     }
 
     /// Explains that there is no such count, if the row has only the `known` ones.
     fn problem(&self, known: &[String]) -> Option<String> {
-        let (name, row) = (&self.place.name, self.row.name());
+        let (name, row) = (self.name, self.row.name());
         let id = ClaimId::of(name);
         if known.iter().any(|one| ClaimId::of(one) == id) {
             return None;
