@@ -1,6 +1,6 @@
 //! Command lines and their output.
 
-use crate::common::{Ending, Program};
+use crate::common::{Ending, Json, Program};
 
 #[test]
 fn bad_usage_says_what_there_is_instead() {
@@ -52,10 +52,8 @@ fn what_is_near_nothing_is_said_to_match_nothing() {
 fn procedures_of_studies_are_listed_behind_what_else_words_find() {
     let program = Program::new();
     let list = program.json("list context switch --format json");
-    let entries = list.as_array().expect("an array").iter();
-    let ids: Vec<&str> = entries
-        .map(|entry| entry["id"].as_str().expect("an id"))
-        .collect();
+    let entries = list.list().iter();
+    let ids: Vec<&str> = entries.map(|entry| entry["id"].text()).collect();
     let own = ids
         .iter()
         .take_while(|id| !id.starts_with("study."))
@@ -71,10 +69,10 @@ fn procedures_of_studies_are_listed_behind_what_else_words_find() {
 fn every_listed_benchmark_is_explained() {
     let program = Program::new();
     let list = program.json("list --format json");
-    let entries = list.as_array().expect("an array");
+    let entries = list.list();
     assert!(entries.len() >= 50, "{} benchmarks", entries.len());
     for entry in entries {
-        let id = entry["id"].as_str().expect("an id");
+        let id = entry["id"].text();
         assert!(
             entry["cases"]
                 .as_array()
@@ -115,7 +113,7 @@ fn words_find_benchmarks_by_titles_and_tags() {
     let program = Program::new();
     let ids = |words: &str| -> Vec<String> {
         let list = program.json(&format!("list --format json {words}"));
-        let entries = list.as_array().expect("an array").iter();
+        let entries = list.list().iter();
         entries
             .map(|entry| {
                 assert!(
@@ -123,7 +121,7 @@ fn words_find_benchmarks_by_titles_and_tags() {
                         .as_array()
                         .is_some_and(|tags| !tags.is_empty())
                 );
-                entry["id"].as_str().expect("an id").to_owned()
+                entry["id"].text().to_owned()
             })
             .collect()
     };
@@ -207,7 +205,7 @@ fn the_doctor_describes_the_machine_and_says_what_to_do() {
             .as_u64()
             .is_some_and(|cpus| cpus > 0)
     );
-    let findings = examination["findings"].as_array().expect("findings");
+    let findings = examination["findings"].list();
     for finding in findings {
         let good = finding["level"] == "good";
         assert_eq!(finding["advice"] == "", good, "{finding}");
