@@ -1,10 +1,18 @@
 //! For unit tests: the findings of a measurement without a worker around it.
 
+use std::path::PathBuf;
+
 use syscost_harness::Entry;
 use syscost_harness::bencher::{ClockCost, Effort, Findings, Pass, Situation};
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::clock::Clock;
+
+/// Where this program is, which is on a disk; the folder for temporary files may be in memory.
+pub(crate) fn on_disk() -> PathBuf {
+    let program = std::env::current_exe().expect("a path");
+    program.parent().expect("a folder").to_owned()
+}
 
 pub(crate) fn findings_by(
     case: &Case,
@@ -32,10 +40,11 @@ fn with_situation(
         singles: 200,
         second_witness: false,
     };
-    let here = Here {
+    let mut here = Here {
         allowed: vec![0],
         ..Here::plain()
     };
+    here.targets.directories[0].path = on_disk();
     let situation = Situation {
         case,
         instead: None,

@@ -208,9 +208,9 @@ pub(super) mod tests {
         Ok(refuted)
     }
 
-    /// A space beside the build, which is on a disk; `None` where that is in memory.
+    /// A space on a disk; `None` where the build is in memory.
     pub(in crate::fs) fn on_disk() -> Option<Space> {
-        let space = Space::within(Path::new(env!("CARGO_MANIFEST_DIR"))).ok()?;
+        let space = Space::within(&crate::testing::on_disk()).ok()?;
         (!space.filesystem().is_in_memory()).then_some(space)
     }
 }

@@ -346,12 +346,13 @@ mod tests {
     #[test]
     fn what_a_program_leaves_in_its_folder_is_gone_with_the_folder() {
         let name = format!("left-{}", fastrand::u64(..));
+        let mut targets = Targets::default();
+        targets.directories[0].path = crate::testing::on_disk();
         let is_there = || {
-            let folders = std::fs::read_dir(&Targets::default().directories[0].path);
+            let folders = std::fs::read_dir(&targets.directories[0].path);
             let mut folders = folders.into_iter().flatten().flatten();
             folders.any(|folder| folder.path().join(&name).exists())
         };
-        let targets = Targets::default();
         let tree = or_skip!(scratch_folder(&targets));
         tree.folder().create(&name).expect("it can be written");
         assert!(is_there());

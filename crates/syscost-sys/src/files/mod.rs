@@ -158,10 +158,15 @@ mod tests {
 
     use super::*;
 
+    /// A folder beside this program, which lies on a disk; that for temporary files may be in memory.
+    fn folder() -> tempfile::TempDir {
+        let program = std::env::current_exe().expect("a path");
+        tempfile::tempdir_in(program.parent().expect("a folder")).expect("a folder")
+    }
+
     #[test]
     fn both_witnesses_see_what_is_cached() {
-        // Beside the build, which lies on a disk; the folder for temporary files may be in memory.
-        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let folder = folder();
         let path = folder.path().join("file");
         let mut file = File::options()
             .read(true)
@@ -186,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_file_shares_nothing_until_it_is_cloned() {
-        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let folder = folder();
         let path = folder.path().join("file");
         std::fs::write(&path, vec![7; 1 << 20]).unwrap();
         let file = File::open(&path).unwrap();
@@ -203,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_direct_read_leaves_nothing_in_the_cache() {
-        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let folder = folder();
         let path = folder.path().join("file");
         std::fs::write(&path, vec![7; 1 << 16]).unwrap();
         let file = File::open(&path).unwrap();

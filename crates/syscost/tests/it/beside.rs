@@ -1,6 +1,6 @@
 //! Figures of another run beside the numbers, for every command that takes `--beside`.
 
-use crate::common::{Program, RUN};
+use crate::common::{Json, Program, RUN};
 use serde_json::Value;
 
 const ROW: &str = "syscall.null{call=getppid}";
@@ -19,7 +19,7 @@ fn a_run_of_some_rows_has_figures_beside_them() {
     // `latest` is the previous run, not the one being measured.
     let table = printed(&format!("run {ROW} --profile quick --beside latest"));
     let list = program.json("history --format json");
-    let before = list["runs"][1]["id"].as_str().expect("an id");
+    let before = list["runs"][1]["id"].text();
     assert!(table.contains(&format!("reference: {before}")), "{table}");
     let without = printed(&format!("run {ROW} --profile quick"));
     assert!(!without.contains("reference"), "{without}");
@@ -46,7 +46,7 @@ fn numbers_tell_the_figures_beside_them_in_a_document_too() {
     let beside = program.json(&format!("numbers {RUN} --format json --beside {RUN}"));
     assert_eq!(alone["reference"], Value::Null);
     assert_eq!(beside["reference"], RUN);
-    let lines = |document: &Value| document["numbers"].as_array().expect("lines").clone();
+    let lines = |document: &Value| document["numbers"].list().clone();
     assert!(
         lines(&alone)
             .iter()

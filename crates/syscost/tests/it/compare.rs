@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::common::Json;
 use crate::common::comparing::{ROW, compare, keep, program, slowed};
 use serde_json::{Value, json};
 
@@ -36,8 +37,8 @@ fn cycles_leave_out_what_the_frequency_did() {
     let (program, run) = program();
     let at = |name: &str, ghz: f64, factor: f64| {
         let mut new = slowed(&run, factor);
-        for row in new["measurements"].as_array_mut().expect("rows") {
-            for round in row["samples"].as_array_mut().expect("samples") {
+        for row in new["measurements"].list_mut() {
+            for round in row["samples"].list_mut() {
                 round["core_ghz"] = json!(ghz);
             }
         }
@@ -49,7 +50,7 @@ fn cycles_leave_out_what_the_frequency_did() {
     let verdict = |options: &str| {
         let compared = format!("fast.json slow.json --format json {options}");
         let document = compare(&program, &compared).json();
-        let rows = document["rows"].as_array().expect("rows").clone();
+        let rows = document["rows"].list().clone();
         let row = rows
             .into_iter()
             .find(|row| row["name"] == ROW)
@@ -66,10 +67,7 @@ fn cycles_leave_out_what_the_frequency_did() {
 fn a_changed_definition_is_refused_by_name() {
     let (program, mut run) = program();
     run["measurements"][0]["revision"] = json!(9);
-    let name = run["measurements"][0]["name"]
-        .as_str()
-        .expect("a name")
-        .to_owned();
+    let name = run["measurements"][0]["name"].text().to_owned();
     keep(&program, "new", &run);
     let judged = compare(&program, "base.json new.json --fail-on worse");
     let refused = format!("{name}: its definition changed: revision 1 on");
@@ -88,7 +86,7 @@ fn a_comparison_lists_how_large_a_change_it_could_have_found() {
     let line = list.find(|line| line.contains(ROW)).expect("the row");
     assert!(line.ends_with("2.0 %"), "{line}");
     let document = compare(&program, "base.json new.json --format json").json();
-    let detectable = document["rows"][0]["detectable"].as_f64().expect("a share");
+    let detectable = document["rows"][0]["detectable"].number();
     assert!((0.02..0.021).contains(&detectable), "{document}");
 }
 
@@ -156,11 +154,11 @@ fn a_run_is_measured_and_compared_in_one_go() {
     let (program, run) = program();
     // The base took a thousandth of the time, so that any measurement on this machine is slower.
     let mut fast = run.clone();
-    for row in fast["measurements"].as_array_mut().expect("rows") {
+    for row in fast["measurements"].list_mut() {
         for field in ["median", "ci95_low", "ci95_high"] {
             row["estimate"][field] = json!(0.1);
         }
-        for round in row["samples"].as_array_mut().expect("samples") {
+        for round in row["samples"].list_mut() {
             round["values"] = json!([0.1, 0.1, 0.1]);
         }
     }

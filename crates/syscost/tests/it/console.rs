@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::common::{Ended, Ending, Program, stamped};
+use crate::common::{Ended, Ending, Json, Program, stamped};
 use serde_json::{Value, json};
 
 /// Stores a run of that day.
@@ -154,10 +154,7 @@ fn show_has_forms_for_programs() {
     other["name"] = json!("a.c");
     other["id"] = json!("a.c");
     other["case"] = json!({});
-    run["measurements"]
-        .as_array_mut()
-        .expect("rows")
-        .push(other);
+    run["measurements"].list_mut().push(other);
     keep(&program, (id.clone(), run));
     let shown = program.json("show latest a.b --format json");
     assert_eq!(shown["id"], id);
@@ -278,7 +275,7 @@ fn latest_says_what_it_passed_over_and_why() {
     rest["case"] = json!({});
     rest["status"] = json!("skipped");
     rest["reason"] = json!("interrupted");
-    run["measurements"].as_array_mut().expect("rows").push(rest);
+    run["measurements"].list_mut().push(rest);
     keep(&program, (id, run));
     let (said, shown_run) = shown(&program);
     assert_eq!(shown_run, Some(old));

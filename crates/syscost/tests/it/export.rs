@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Program, measured, recorded, rows};
+use crate::common::{Json, Program, measured, recorded, rows};
 use crate::readers::{fed, missing, python, starts};
 use recipe::{assert_recipe, recipe};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ impl Exported {
             row
         })
         .collect();
-        let all = run["measurements"].as_array_mut().expect("rows");
+        let all = run["measurements"].list_mut();
         all.extend(made);
         let document = program.put("run.json", run.to_string());
         Exported {
@@ -103,16 +103,12 @@ fn duckdb_reads_the_parquet_tables() {
     }
     for table in ["runs", "measurements", "samples"] {
         for (column, found) in types[table].as_object().expect("columns") {
-            let found = found.as_str().expect("a type");
+            let found = found.text();
             assert!(!found.starts_with('U'), "{table}.{column} is {found}");
         }
     }
     let run = &exported.run;
-    let started: jiff::Timestamp = run["started"]
-        .as_str()
-        .expect("text")
-        .parse()
-        .expect("time");
+    let started: jiff::Timestamp = run["started"].text().parse().expect("time");
     let ok = rows(run).iter().filter(|row| row["status"] == "ok").count();
     let machine = &run["machine"]["hostname"];
     assert_eq!(
@@ -127,13 +123,13 @@ fn duckdb_reads_the_parquet_tables() {
 fn assert_rows(run: &Value, found: &Value) {
     let by_name: BTreeMap<&str, &Value> = rows(run)
         .iter()
-        .map(|row| (row["name"].as_str().expect("text"), row))
+        .map(|row| (row["name"].text(), row))
         .collect();
-    let found = found.as_array().expect("rows");
+    let found = found.list();
     assert_eq!(found.len(), by_name.len());
     for (found, (name, row)) in found.iter().zip(by_name) {
         let estimate = &row["estimate"];
-        let (median, high) = match row["status"].as_str().expect("text") {
+        let (median, high) = match row["status"].text() {
             "ok" => (&estimate["median"], &estimate["ci95_high"]),
             "below_resolution" => (&Value::Null, &estimate["ci95_high"]),
             _ => (&Value::Null, &Value::Null),
@@ -149,8 +145,7 @@ fn assert_rows(run: &Value, found: &Value) {
 /// without a number.
 fn assert_samples(run: &Value, found: &Value) {
     let found: BTreeMap<String, (u64, f64, u64)> = found
-        .as_array()
-        .expect("rows")
+        .list()
         .iter()
         .map(|row| {
             let (name, count, sum, iterations): (String, u64, f64, u64) =
@@ -160,11 +155,10 @@ fn assert_samples(run: &Value, found: &Value) {
         .collect();
     let mut with_samples = 0;
     for row in rows(run) {
-        let name = row["name"].as_str().expect("text");
+        let name = row["name"].text();
         let rounds = match row["samples"].as_array() {
             Some(rounds)
-                if ["ok", "below_resolution", "above_range"]
-                    .contains(&row["status"].as_str().expect("text")) =>
+                if ["ok", "below_resolution", "above_range"].contains(&row["status"].text()) =>
             {
                 rounds
             }
@@ -175,7 +169,7 @@ fn assert_samples(run: &Value, found: &Value) {
         };
         let values: Vec<f64> = rounds
             .iter()
-            .flat_map(|round| round["values"].as_array().expect("values"))
+            .flat_map(|round| round["values"].list())
             .filter_map(Value::as_f64)
             .collect();
         let iterations = rounds
@@ -201,7 +195,7 @@ fn both_parsers_of_prometheus_read_the_metrics() {
         return;
     };
     for parser in ["openmetrics", "text_format"] {
-        let samples = read[parser].as_array().expect("samples");
+        let samples = read[parser].list();
         for row in rows(&exported.run) {
             let of = |family: &str| {
                 samples
@@ -214,7 +208,7 @@ fn both_parsers_of_prometheus_read_the_metrics() {
                 assert!(of("syscost_median_seconds").is_none());
             } else if row["unit"] == "ns" {
                 let seconds = of("syscost_median_seconds").expect("a median");
-                let median = row["estimate"]["median"].as_f64().expect("a number");
+                let median = row["estimate"]["median"].number();
                 assert_eq!(seconds[4].as_f64(), Some(median / 1e9));
                 assert_eq!(seconds[0], "gauge");
             }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Ended, Program, recorded};
+use crate::common::{Ended, Json, Program, recorded};
 use serde_json::{Value, json};
 
 /// A run of one of several machines that differ by up to half a percent; what begins with `slow.0` takes `slow.1` times as long.
@@ -12,12 +12,7 @@ fn document(machine: u32, day: u32, slow: (&str, f64)) -> Value {
     run["id"] = json!(format!("202611{day:02}T120000.000Z-{machine:06}"));
     run["started"] = json!(format!("2026-11-{day:02}T12:00:00Z"));
     run["machine"]["hostname"] = json!(format!("node{machine:02}"));
-    for (number, row) in run["measurements"]
-        .as_array_mut()
-        .expect("rows")
-        .iter_mut()
-        .enumerate()
-    {
+    for (number, row) in run["measurements"].list_mut().iter_mut().enumerate() {
         let wobble = f64::from((machine * 7 + number as u32 * 5) % 11) / 1000.0;
         let mut factor = 0.995 + wobble;
         if row["name"]
@@ -90,7 +85,7 @@ fn a_machine_with_a_quota_is_named_though_no_row_is_slower() {
     run["machine"]["cgroup_cpu_quota"] = json!(0.5);
     fs::write(&path, run.to_string()).expect("written");
     let report = program.run(&format!("fleet report {}", fleet.display()));
-    let cpus = run["machine"]["cpus_allowed"].as_f64().expect("recorded");
+    let cpus = run["machine"]["cpus_allowed"].number();
     prints(&report, 3, &format!("node05: 0.50 CPUs, others {cpus:.2}"));
     assert!(
         report.out.contains("In all that was measured, 12 machines"),
@@ -130,8 +125,7 @@ fn a_machine_unlike_the_others_is_named_with_what_is_different_about_it() {
         (&json!("node03"), &json!(12))
     );
     let row = &outlier["rows"][0];
-    let [change, low, high] =
-        ["change", "low", "high"].map(|name| row[name].as_f64().expect("a share"));
+    let [change, low, high] = ["change", "low", "high"].map(|name| row[name].number());
     assert!(
         low < change && change < high && (0.25..0.35).contains(&change),
         "{row}"
@@ -223,7 +217,7 @@ fn bad_documents_are_named_and_harm_nothing() {
     });
     changed("hostile", |run| {
         run["machine"]["hostname"] = json!("<script>alert(1)</script>\u{1b}[31m");
-        for row in run["measurements"].as_array_mut().expect("rows") {
+        for row in run["measurements"].list_mut() {
             for figure in ["median", "ci95_low", "ci95_high"] {
                 if let Some(number) = row["estimate"][figure].as_f64() {
                     row["estimate"][figure] = json!(3.0 * number);

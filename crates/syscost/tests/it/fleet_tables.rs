@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Program, recorded};
+use crate::common::{Json, Program, recorded};
 use crate::readers::{missing, python, starts};
 use serde_json::{Value, json};
 
@@ -29,17 +29,12 @@ fn write_documents(folder: &Path) {
             run["machine"]["cpus_online"] = json!(64);
         }
         let ours = if machine == 17 { 40.0 } else { 95.0 };
-        for noise in run["noise"].as_array_mut().expect("probes") {
+        for noise in run["noise"].list_mut() {
             noise["used"] = json!(true);
             noise["measured_alone_percent"] = json!(ours);
         }
-        for (index, row) in run["measurements"]
-            .as_array_mut()
-            .expect("rows")
-            .iter_mut()
-            .enumerate()
-        {
-            let is_system_call = row["id"].as_str().expect("an id").starts_with("syscall.");
+        for (index, row) in run["measurements"].list_mut().iter_mut().enumerate() {
+            let is_system_call = row["id"].text().starts_with("syscall.");
             let planted = match machine {
                 4 | 17 | 28 if is_system_call => 1.2,
                 11 if index == 20 => 0.7,
@@ -102,12 +97,12 @@ fn both_engines_find_the_machines_that_the_report_finds() {
     let report = program.run(&format!("fleet report {tables} --format json"));
     assert_eq!(report.code, Some(3), "{}", report.err);
     let report: Value = serde_json::from_str(&report.out).expect("JSON");
-    let outliers = report["outliers"].as_array().expect("outliers");
+    let outliers = report["outliers"].list();
     let mut told: Vec<(&str, &str)> = Vec::new();
     for machine in outliers {
-        let name = machine["machine"].as_str().expect("a name");
-        let rows = machine["rows"].as_array().expect("rows").iter();
-        told.extend(rows.map(|row| (name, row["row"].as_str().expect("a name"))));
+        let name = machine["machine"].text();
+        let rows = machine["rows"].list().iter();
+        told.extend(rows.map(|row| (name, row["row"].text())));
     }
     told.sort_unstable();
     let mut machines: Vec<&str> = told.iter().map(|(machine, _)| *machine).collect();
@@ -132,20 +127,15 @@ fn both_engines_find_the_machines_that_the_report_finds() {
         return;
     };
     for engine in ["duckdb", "spark"] {
-        let rows = found[engine][0].as_array().expect("rows");
+        let rows = found[engine][0].list();
         let mut listed: Vec<(&str, &str)> = rows
             .iter()
-            .map(|row| {
-                (
-                    row[0].as_str().expect("text"),
-                    row[2].as_str().expect("text"),
-                )
-            })
+            .map(|row| (row[0].text(), row[2].text()))
             .collect();
         listed.sort_unstable();
         assert_eq!(listed, told, "{engine}");
-        for answer in found[engine].as_array().expect("answers") {
-            assert!(!answer.as_array().expect("rows").is_empty(), "{engine}");
+        for answer in found[engine].list() {
+            assert!(!answer.list().is_empty(), "{engine}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What `compare --fail-on` judges, and its exit codes.
 
 use crate::common::comparing::{ROW, compare, keep, program, slowed};
-use crate::common::{Ended, Ending, Program};
+use crate::common::{Ended, Ending, Json, Program};
 use serde_json::{Value, json};
 
 #[test]
@@ -11,7 +11,7 @@ fn a_row_on_a_shared_core_fails_no_gate_and_a_gate_that_judged_nothing_is_not_pa
     let mut base = run;
     let mut gate = |is_disturbed: fn(&Value) -> bool| {
         for side in [&mut base, &mut new] {
-            for row in side["measurements"].as_array_mut().expect("rows") {
+            for row in side["measurements"].list_mut() {
                 let flags = if is_disturbed(row) {
                     "disturbed"
                 } else {
@@ -44,7 +44,7 @@ fn a_row_lost_to_noise_fails_no_gate() {
     let (program, run) = program();
     let lost = |name: &str, rows: usize, reason: &str| {
         let mut new = run.clone();
-        let all = new["measurements"].as_array_mut().expect("rows");
+        let all = new["measurements"].list_mut();
         for row in all.iter_mut().take(rows) {
             (row["status"], row["reason"]) = (json!("failed"), json!(reason));
         }
@@ -74,7 +74,7 @@ fn a_gate_with_nothing_to_judge_is_not_passed() {
     keep(&program, "other", &other);
     compare(&program, "base.json other.json --fail-on worse").says(1, "nothing to judge");
     let mut fewer = slowed(&run, 1.0);
-    fewer["measurements"].as_array_mut().expect("rows").pop();
+    fewer["measurements"].list_mut().pop();
     fewer["config"]["selectors"] = json!([ROW]);
     keep(&program, "fewer", &fewer);
     // Less was asked for.
@@ -100,9 +100,7 @@ fn a_row_that_is_no_longer_there_fails_the_gate() {
         lost("unsupported", &status("unsupported", "no such call")),
         lost("skipped", &status("skipped", "interrupted")),
         lost("withheld", &status("withheld", "counted 0")),
-        lost("missing", &|rows| {
-            drop(rows.as_array_mut().expect("rows").remove(0))
-        }),
+        lost("missing", &|rows| drop(rows.list_mut().remove(0))),
         lost("unit", &|rows| rows[0]["unit"] = json!("count")),
         lost("revision", &|rows| rows[0]["revision"] = json!(9)),
     ] {
@@ -127,16 +125,13 @@ fn what_others_take_fails_no_gate() {
     for figure in ["median", "ci95_low", "ci95_high"] {
         new["measurements"][0]["estimate"][figure] = json!(300.0);
     }
-    for round in new["measurements"][0]["samples"]
-        .as_array_mut()
-        .expect("samples")
-    {
+    for round in new["measurements"][0]["samples"].list_mut() {
         round["values"] = json!([300.0, 300.0, 300.0]);
     }
     keep(&program, "new", &new);
     let judged = compare(&program, "base.json new.json -v --fail-on worse:5%");
     let text = judged.succeeded().out;
-    assert!(!text.contains(name.as_str().expect("text")), "{text}");
+    assert!(!text.contains(name.text()), "{text}");
 }
 
 #[test]
@@ -195,7 +190,7 @@ fn is_printed_by_nothing(program: &Program, why: &str) {
 #[test]
 fn a_noisy_run_does_not_pass_by_being_inconclusive() {
     let (program, mut run) = program();
-    let all = run["measurements"].as_array_mut().expect("rows");
+    let all = run["measurements"].list_mut();
     let rows = all.len();
     for row in all {
         row["flags"] = json!([]);
@@ -207,14 +202,14 @@ fn a_noisy_run_does_not_pass_by_being_inconclusive() {
     };
     // What the new run was not to measure does not count.
     let mut fewer = slowed(&run, 1.0);
-    fewer["measurements"].as_array_mut().expect("rows").pop();
+    fewer["measurements"].list_mut().pop();
     fewer["config"]["selectors"] = json!([ROW]);
     keep(&program, "fewer", &fewer);
     judged("fewer.json", "100%").succeeded();
     // What noise kept from it does, and what neither side could measure.
     let lose_last = |run: &serde_json::Value| {
         let mut run = run.clone();
-        let all = run["measurements"].as_array_mut().expect("rows");
+        let all = run["measurements"].list_mut();
         let last = all.last_mut().expect("a row");
         (last["status"], last["reason"]) = (json!("failed"), json!(NOISE));
         run

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::common::{Ending, Program, stamped};
+use crate::common::{Ending, Json, Program, stamped};
 use serde_json::Value;
 
 /// A program that has stored this many runs, a day apart; from the 21st on `a.b` costs a fifth
@@ -59,7 +59,7 @@ fn a_metric_of_all_machines_has_a_line_for_each() {
     assert_eq!(lines, 3, "{}", shown.out);
     assert!(shown.out.contains("node07"), "{}", shown.out);
     let all = program.json("history show a.b --all-machines --format json");
-    assert_eq!(all.as_array().expect("machines").len(), 2);
+    assert_eq!(all.list().len(), 2);
     program
         .run("history show g.h --all-machines")
         .says(2, "no row is called `g.h`");
@@ -191,10 +191,8 @@ fn a_tag_that_begins_a_runs_id_is_refused() {
 }
 
 fn ids(list: &Value) -> Vec<&str> {
-    let runs = list["runs"].as_array().expect("runs");
-    runs.iter()
-        .map(|run| run["id"].as_str().expect("an id"))
-        .collect()
+    let runs = list["runs"].list();
+    runs.iter().map(|run| run["id"].text()).collect()
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{Ended, Program, rows};
+use crate::common::{Ended, Json, Program, rows};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use syscost_harness::session::journal::{HEADERS, line};
@@ -97,7 +97,7 @@ fn journaled(journal: &Path) -> Vec<(String, u64, f64)> {
         let Some(round) = record["round"].as_u64() else {
             continue;
         };
-        for case in record["cases"].as_array().expect("cases") {
+        for case in record["cases"].list() {
             if let Some(first) = case[1]["Ok"]["values"][0].as_f64() {
                 let name = format!(
                     "{}{}",

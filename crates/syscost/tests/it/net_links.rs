@@ -13,6 +13,7 @@ use syscost_net::socket::Tcp;
 use syscost_net::wire::Streams;
 use syscost_net::{Content, Service, Session};
 
+use crate::common::Json;
 use crate::links::pair::{
     ICMP_ROUND_TRIP, OTHER_TOKEN, Pair, Rows, TCP_BANDWIDTH, TCP_ROUND_TRIP, TOKEN, UDP_BANDWIDTH,
     UDP_ROUND_TRIP,
@@ -102,7 +103,7 @@ fn a_shaped_links_rate_is_measured_and_the_network_named_as_the_limiter() {
         let limiters = TCP_BANDWIDTH.observed(&run, LIMITER);
         println!("{megabits:?} Mbit/s: {limiters:?}");
         let is_named = |limiter: &Value| {
-            let limiter = limiter.as_str().expect("in words");
+            let limiter = limiter.text();
             limiter.starts_with("network, shaped by qdisc tbf of link0")
         };
         if megabits.iter().all(|rate| *rate >= 95.0) && limiters.iter().all(is_named) {
@@ -121,7 +122,7 @@ fn a_plain_link_is_not_called_shaped() {
     };
     let run = pair.measure(&[TCP_BANDWIDTH]);
     for limiter in TCP_BANDWIDTH.observed(&run, LIMITER) {
-        let limiter = limiter.as_str().expect("in words");
+        let limiter = limiter.text();
         println!("{limiter}");
         assert!(!limiter.contains("shape"), "{limiter}");
     }
@@ -143,7 +144,7 @@ fn the_offloads_of_the_interface_are_read_back() {
         for rows in [TCP_BANDWIDTH, UDP_BANDWIDTH] {
             let claim = "offloads of that interface, before and after";
             for offloads in rows.observed(&run, claim) {
-                let offloads = offloads.as_str().expect("in words");
+                let offloads = offloads.text();
                 println!("{offloads}");
                 let expected = format!("link0: tso {tso}, gso ");
                 assert!(offloads.starts_with(&expected), "{offloads}");

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::{Program, recorded};
+use crate::common::{Json, Program, recorded};
 use crate::readers::{fed, missing, python, starts};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -110,14 +110,14 @@ fn prometheus_can_scrape_the_cores() {
         return;
     };
     for parser in ["openmetrics", "text_format"] {
-        let samples = read[parser].as_array().expect("samples");
+        let samples = read[parser].list();
         let of = |family: &str| {
             let of_family = move |sample: &&Value| sample[2] == family;
             samples.iter().filter(of_family).collect::<Vec<_>>()
         };
         let shares = of("syscost_core_ours_ratio");
         for share in &shares {
-            let (cpu, share) = (&share[3]["cpu"], share[4].as_f64().expect("a number"));
+            let (cpu, share) = (&share[3]["cpu"], share[4].number());
             let end = |family: &str| {
                 let of_cpu = of(family).into_iter().find(|end| end[3]["cpu"] == *cpu);
                 of_cpu.and_then(|end| end[4].as_f64()).expect("a number")
@@ -166,14 +166,14 @@ fn fleet(program: &Program) -> std::path::PathBuf {
         run["id"] = json!(format!("run-{number}"));
         run["machine"]["hostname"] = json!(format!("n{number}"));
         let is_slow = number >= 6;
-        let rows = run["measurements"].as_array_mut().expect("rows");
+        let rows = run["measurements"].list_mut();
         rows.retain(|row| row["status"] == "ok" && row["estimate"]["ci95_low"].is_f64());
         for row in rows {
             row["flags"] = match number {
                 7 => json!(["noisy"]),
                 _ => json!([]),
             };
-            for claim in row["evidence"].as_array_mut().expect("claims") {
+            for claim in row["evidence"].list_mut() {
                 claim["verdict"] = json!("Confirmed");
             }
             // Where nothing is claimed, nothing is confirmed.
@@ -184,7 +184,7 @@ fn fleet(program: &Program) -> std::path::PathBuf {
                 1.0 / 1.5
             };
             let factor = if is_slow { slower } else { 1.0 };
-            let median = row["estimate"]["median"].as_f64().expect("it is ok") * factor;
+            let median = row["estimate"]["median"].number() * factor;
             for (figure, share) in [("median", 1.0), ("ci95_low", 0.99), ("ci95_high", 1.01)] {
                 row["estimate"][figure] = json!(median * share);
             }

@@ -4,7 +4,7 @@ mod charts;
 mod reading;
 
 use crate::common::browser::Browser;
-use crate::common::{Program, RUN, recorded};
+use crate::common::{Json, Program, RUN, recorded};
 
 /// Writes the page of these runs and returns its path.
 fn report(program: &Program, arguments: &str) -> String {
@@ -162,9 +162,9 @@ fn a_long_page_opens_the_group_a_link_leads_to() {
     };
     let program = Program::new();
     let mut run = recorded();
-    let rows = run["measurements"].as_array_mut().expect("rows");
+    let rows = run["measurements"].list_mut();
     for (index, mut row) in rows.clone().into_iter().enumerate().cycle().take(250) {
-        let name = row["name"].as_str().expect("a name").to_owned();
+        let name = row["name"].text().to_owned();
         let more = format!("{{more={},", rows.len() + index);
         row["name"] = match name.contains('{') {
             true => name.replacen('{', &more, 1),
@@ -227,7 +227,7 @@ fn pictures_can_be_read_on_a_narrow_screen() {
             chart.scrollIntoView();\
             const scale = chart.getBoundingClientRect().width / chart.viewBox.baseVal.width;\
             return [...chart.querySelectorAll('text')].map(text => scale * parseFloat(getComputedStyle(text).fontSize)); }))";
-        let smallest = browser.evaluate(smallest).as_f64().expect("a size");
+        let smallest = browser.evaluate(smallest).number();
         assert!(smallest >= 10.9, "type of {smallest} px at {width}");
         // No text outside its picture, and none overlapping another in the same line.
         let cut = "[...document.querySelectorAll('.chart')].flatMap(chart => {\

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{Ended, Program};
+use crate::common::{Ended, Json, Program};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use syscost_harness::session::journal::{HEADERS, line};
@@ -155,8 +155,8 @@ fn an_interrupted_study_is_resumed_with_its_programs_and_ends_with_verdicts() {
     }
     let judged = |resumed: &Ended| {
         let judged = resumed.json();
-        let judged = judged[0]["judged"].as_array().expect("quantities").clone();
-        let by_id = |one: &Value| (one["id"].as_str().expect("an id").to_owned(), one.clone());
+        let judged = judged[0]["judged"].list().clone();
+        let by_id = |one: &Value| (one["id"].text().to_owned(), one.clone());
         judged.iter().map(by_id).collect::<Vec<_>>()
     };
     let figure = |one: &Value| {
@@ -193,7 +193,7 @@ fn an_interrupted_study_is_resumed_with_its_programs_and_ends_with_verdicts() {
     fs::write(&journal, &text).expect("written");
     for (id, one) in judged(&resume(&command).succeeded()) {
         assert!(figure(&one).is_some(), "{id}: {one}");
-        let verdict = one["verdict"]["text"].as_str().expect("a verdict");
+        let verdict = one["verdict"]["text"].text();
         assert!(!verdict.is_empty(), "{id}");
     }
     assert!(program.journals().is_empty(), "it is complete");

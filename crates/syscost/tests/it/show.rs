@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::Program;
+use crate::common::{Json, Program};
 use serde_json::Value;
 
 #[test]
@@ -73,7 +73,7 @@ fn the_summary_of_a_kept_run_is_printed_again() {
     fs::create_dir_all(&runs).expect("a folder");
     let text = fs::read_to_string(reference).expect("a document");
     let document: Value = serde_json::from_str(&text).expect("JSON");
-    let id = document["id"].as_str().expect("an id");
+    let id = document["id"].text();
     fs::copy(reference, runs.join(format!("{id}.json"))).expect("copied");
     let show = |arguments: &str| program.run(&format!("show --summary {arguments}"));
     let text = show("").succeeded().out;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Ending, Program, RUN};
+use crate::common::{Ending, Json, Program, RUN};
 use syscost_benches::STUDIES;
 use syscost_results::study::Study;
 
@@ -185,12 +185,12 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
     let code = output.code;
     assert!(matches!(code, Some(0 | 5)), "{code:?}: {}", output.err);
     let judged = output.json();
-    let quantities = judged[0]["judged"].as_array().expect("quantities");
+    let quantities = judged[0]["judged"].list();
     let getpid = quantities
         .iter()
         .find(|one| one["id"] == "getpid")
         .expect("getpid");
-    let verdict = getpid["verdict"]["text"].as_str().expect("a verdict");
+    let verdict = getpid["verdict"]["text"].text();
     // Counted, or the reason why it was not.
     assert!(
         verdict.contains("entered the kernel")

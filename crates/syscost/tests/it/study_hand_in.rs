@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Program, recorded};
+use crate::common::{Json, Program, recorded};
 use serde_json::Value;
 
 /// The runs of two machines in the program's directory.
@@ -24,7 +24,7 @@ fn runs_of_two_machines_are_columns_in_every_format_and_in_the_page() {
         program.run(&report).succeeded()
     };
     let judged = of("json").json();
-    let runs: Vec<&Value> = judged.as_array().expect("a list").iter().collect();
+    let runs: Vec<&Value> = judged.list().iter().collect();
     assert_eq!(runs.len(), 2);
     assert_eq!(
         (&runs[0]["run"], &runs[1]["run"]),

@@ -1,6 +1,6 @@
 //! What the parent and the container leave to this program must not decide what it measures.
 
-use crate::common::{Program, row, rows};
+use crate::common::{Json, Program, row, rows};
 use serde_json::Value;
 
 /// A run of these rows, started from a shell script in which it is `$run`.
@@ -48,10 +48,10 @@ fn a_niced_run_says_so() {
     let Some(run) = run("exec nice -n 5 $run", "syscall.umask") else {
         return;
     };
-    let seen = run["machine"]["scheduling"].as_str().expect("it is known");
+    let seen = run["machine"]["scheduling"].text();
     // The tests may be niced as well.
     assert!(!seen.ends_with("nice 0"), "{seen}");
-    let warnings = run["warnings"].as_array().expect("warnings");
+    let warnings = run["warnings"].list();
     assert!(
         warnings.iter().any(|one| one["code"] == "scheduling"),
         "{warnings:?}"
@@ -70,7 +70,7 @@ fn a_parents_timer_slack_is_not_that_of_programs() {
     };
     let row = row(&run, row_name);
     assert_eq!(row["details"]["timer_slack_ns"], 50_000.0, "{row}");
-    let claims = row["evidence"].as_array().expect("evidence");
+    let claims = row["evidence"].list();
     let slack = claims
         .iter()
         .find(|one| one["claim"] == "timer slack in ns");
@@ -91,7 +91,7 @@ fn what_a_tracer_saw_is_not_confirmed() {
     let Some(run) = run(LATE_TRACER, "syscall.null syscall.umask") else {
         return;
     };
-    let warnings = run["warnings"].as_array().expect("warnings");
+    let warnings = run["warnings"].list();
     assert!(warnings.iter().any(|one| one["code"] == "tracer"));
     let traced = |row: &&Value| {
         let mut evidence = row["evidence"].as_array().into_iter().flatten();
@@ -109,7 +109,7 @@ fn counters_that_a_parent_holds_are_warned_of() {
     let Some(run) = run(script, "syscall.umask") else {
         return;
     };
-    let warnings = run["warnings"].as_array().expect("warnings");
+    let warnings = run["warnings"].list();
     let found = warnings.iter().find(|one| one["code"] == "perf_events");
     let message = &found.expect("a warning")["message"];
     assert_eq!(
@@ -134,10 +134,10 @@ fn an_allocator_that_was_loaded_first_is_not_the_c_librarys() {
     let Some(run) = run(OTHER_MALLOC, &format!("'{name}'")) else {
         return;
     };
-    let warnings = run["warnings"].as_array().expect("warnings");
+    let warnings = run["warnings"].list();
     assert!(warnings.iter().any(|one| one["code"] == "environment"));
     let row = row(&run, name);
-    let evidence = row["evidence"].as_array().expect("evidence");
+    let evidence = row["evidence"].list();
     let malloc = evidence
         .iter()
         .find(|one| one["claim"] == "file that malloc is in");
@@ -167,7 +167,7 @@ fn a_proc_that_shows_processes_only_costs_no_scratch_files() {
         assert_eq!(row["status"], "ok", "{row}");
     }
     // Runs of one kernel are told from those of another by it.
-    let kernel = run["machine"]["kernel"].as_str().expect("a name");
+    let kernel = run["machine"]["kernel"].text();
     assert!(kernel.len() > "Linux ".len(), "{kernel}");
 }
 
@@ -201,7 +201,7 @@ fn another_namespaces_proc_is_no_evidence() {
     all_have_numbers(&run);
     for row in rows(&run) {
         if row["status"] == "unsupported" {
-            let reason = row["reason"].as_str().expect("a reason");
+            let reason = row["reason"].text();
             assert!(!reason.contains("open /proc/"), "{row}");
         }
     }
@@ -266,7 +266,7 @@ fn a_set_of_cpus_that_shrinks_in_mid_run_costs_no_rows() {
     let Some(run) = run(SHRINKING, "syscall.null syscall.stat syscall.select") else {
         return;
     };
-    let warnings = run["warnings"].as_array().expect("warnings");
+    let warnings = run["warnings"].list();
     assert!(
         warnings.iter().any(|one| one["code"] == "cpus"),
         "{warnings:?}"

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Ended, Ending, Program, measured};
+use super::{Ended, Ending, Json, Program, measured};
 
 pub(crate) const ROW: &str = "syscall.null{call=getppid}";
 
@@ -11,7 +11,7 @@ pub(crate) const ROW: &str = "syscall.null{call=getppid}";
 pub(crate) fn program() -> (Program, Value) {
     let program = Program::new();
     let mut run = measured(true);
-    for row in run["measurements"].as_array_mut().expect("rows") {
+    for row in run["measurements"].list_mut() {
         row["status"] = json!("ok");
         row["reason"] = Value::Null;
         let figures = [
@@ -49,21 +49,17 @@ pub(crate) fn keep(program: &Program, name: &str, run: &Value) {
 /// The run with one row slower by a factor.
 pub(crate) fn slowed(run: &Value, factor: f64) -> Value {
     let mut run = run.clone();
-    let rows = run["measurements"].as_array_mut().expect("rows");
+    let rows = run["measurements"].list_mut();
     let row = rows
         .iter_mut()
         .find(|row| row["name"] == ROW)
         .expect("the row");
-    let scale = |value: &mut Value| *value = json!(value.as_f64().expect("a number") * factor);
+    let scale = |value: &mut Value| *value = json!(value.number() * factor);
     for field in ["median", "ci95_low", "ci95_high"] {
         scale(&mut row["estimate"][field]);
     }
-    for round in row["samples"].as_array_mut().expect("samples") {
-        round["values"]
-            .as_array_mut()
-            .expect("values")
-            .iter_mut()
-            .for_each(scale);
+    for round in row["samples"].list_mut() {
+        round["values"].list_mut().iter_mut().for_each(scale);
     }
     run
 }

@@ -33,7 +33,7 @@ pub(crate) fn measured(only_calls: bool) -> Value {
     let mut run = MEASURED.get_or_init(|| Program::new().json(run)).clone();
     if only_calls {
         run["config"]["selectors"] = serde_json::json!(["syscall.null"]);
-        let rows = run["measurements"].as_array_mut().expect("rows");
+        let rows = run["measurements"].list_mut();
         rows.retain(|row| row["id"] == "syscall.null");
     }
     run
@@ -80,7 +80,7 @@ impl Program {
 
     /// Keeps a document as the program keeps a run.
     pub(crate) fn keep(&self, run: &Value) {
-        let id = run["id"].as_str().expect("an id");
+        let id = run["id"].text();
         self.put(&format!("syscost/runs/{id}.json"), run.to_string());
     }
 
@@ -180,6 +180,36 @@ impl Ending for Command {
     }
 }
 
+/// What a document must be at a place.
+pub(crate) trait Json {
+    fn list(&self) -> &Vec<Value>;
+    fn list_mut(&mut self) -> &mut Vec<Value>;
+    fn text(&self) -> &str;
+    fn number(&self) -> f64;
+}
+
+impl Json for Value {
+    #[track_caller]
+    fn list(&self) -> &Vec<Value> {
+        self.as_array().unwrap_or_else(|| panic!("no list: {self}"))
+    }
+
+    #[track_caller]
+    fn list_mut(&mut self) -> &mut Vec<Value> {
+        self.as_array_mut().expect("a list")
+    }
+
+    #[track_caller]
+    fn text(&self) -> &str {
+        self.as_str().unwrap_or_else(|| panic!("no text: {self}"))
+    }
+
+    #[track_caller]
+    fn number(&self) -> f64 {
+        self.as_f64().unwrap_or_else(|| panic!("no number: {self}"))
+    }
+}
+
 /// The row with this name.
 pub(crate) fn row<'a>(run: &'a Value, name: &str) -> &'a Value {
     rows(run)
@@ -190,9 +220,7 @@ pub(crate) fn row<'a>(run: &'a Value, name: &str) -> &'a Value {
 
 /// All rows.
 pub(crate) fn rows(run: &Value) -> &Vec<Value> {
-    run["measurements"]
-        .as_array()
-        .expect("measurements is an array")
+    run["measurements"].list()
 }
 
 /// Id and text of a small run document with one row, `a.b`, measured `day` days after the beginning

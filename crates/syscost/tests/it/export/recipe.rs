@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::rows;
+use crate::common::{Json, rows};
 
 /// The query of docs/export.md for the medians of a run, of all rows in this folder.
 pub(crate) fn recipe(folder: &str) -> String {
@@ -23,11 +23,11 @@ pub(crate) fn recipe(folder: &str) -> String {
 pub(crate) fn assert_recipe(run: &Value, found: &Value) {
     let by_name: BTreeMap<&str, &Value> = rows(run)
         .iter()
-        .map(|row| (row["name"].as_str().expect("text"), row))
+        .map(|row| (row["name"].text(), row))
         .collect();
     let mut checked = 0;
-    for row in found.as_array().expect("rows") {
-        let name = row[1].as_str().expect("text");
+    for row in found.list() {
+        let name = row[1].text();
         let row_of_run = by_name[name];
         if row_of_run["status"] == "ok" {
             let estimate = &row_of_run["estimate"];

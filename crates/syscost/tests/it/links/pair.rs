@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Link, Running, Shape, Side};
-use crate::common::Program;
+use crate::common::{Json, Program};
 use crate::tool::turn;
 
 /// The port of the far end.
@@ -96,7 +96,7 @@ impl Rows {
     /// What was observed for a claim that each of them makes.
     pub(crate) fn observed(self, run: &Value, claim: &str) -> Vec<Value> {
         let found = self.of(run).into_iter().map(|row| {
-            let evidence = row["evidence"].as_array().expect("evidence");
+            let evidence = row["evidence"].list();
             let found = evidence.iter().find(|one| one["claim"] == claim);
             let found = found.unwrap_or_else(|| panic!("it makes no such claim: {row}"));
             found["observed"].clone()
@@ -297,7 +297,7 @@ fn has_rows(program: &Program) -> bool {
         return false;
     }
     let listed = list.json();
-    let listed = listed.as_array().expect("of an array");
+    let listed = listed.list();
     let is_listed = |rows: &Rows| listed.iter().any(|one| one["id"] == rows.id);
     ROWS.iter().all(is_listed)
 }

@@ -2,7 +2,7 @@
 
 use super::reading::copies;
 use super::{browser, report};
-use crate::common::Program;
+use crate::common::{Json, Program};
 
 /// The chart that the others are tried on, and its points' texts as the page has them.
 const CHART: &str = "const svg = document.querySelector('#about-syscall\\\\.null .chart[data-points]');\
@@ -55,7 +55,7 @@ fn a_chart_is_saved_as_a_file_that_needs_nothing_of_the_page() {
          svg.closest('figure').querySelector('.save').click(); }})"
     );
     let svg = browser.evaluate(&save);
-    let svg = svg.as_str().expect("a file");
+    let svg = svg.text();
     for part in [
         "xmlns=\"http://www.w3.org/2000/svg\"",
         "syscall.null</text>",

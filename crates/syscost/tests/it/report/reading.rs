@@ -1,16 +1,16 @@
 //! A page is readable on any screen, and says whose numbers it shows.
 
 use super::{RUN, browser, report};
-use crate::common::{Program, recorded};
+use crate::common::{Json, Program, recorded};
 
 /// The fixture under another id, with this row's interval twice as far from its median.
 fn other_run(program: &Program, name: &str) -> String {
     let mut run = recorded();
     run["id"] = "another".into();
-    let rows = run["measurements"].as_array_mut().expect("rows");
+    let rows = run["measurements"].list_mut();
     let row = rows.iter_mut().find(|row| row["name"] == name).expect("it");
     let estimate = &mut row["estimate"];
-    let median = estimate["median"].as_f64().expect("a median");
+    let median = estimate["median"].number();
     for (end, factor) in [("ci95_low", 0.5), ("ci95_high", 1.5)] {
         estimate[end] = (factor * median).into();
     }
