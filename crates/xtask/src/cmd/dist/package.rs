@@ -30,7 +30,7 @@ License: MIT
 pub(super) struct Texts {
     /// Man pages and completions, generated from the command line's definition.
     generated: Vec<(PathBuf, String)>,
-    /// README.md, CHANGELOG.md and the documentation with its pages about studies.
+    /// README.md, CHANGELOG.md and the documentation with its pages about studies and trials.
     documents: Vec<(PathBuf, String)>,
     licenses: [(&'static str, String); 2],
 }
@@ -39,7 +39,7 @@ impl Texts {
     /// Reads and generates them.
     pub(super) fn of(root: &Path) -> Result<Self> {
         let mut documents = vec![PathBuf::from("README.md"), PathBuf::from("CHANGELOG.md")];
-        for folder in ["docs", "docs/studies"] {
+        for folder in ["docs", "docs/lab", "docs/studies"] {
             let reading = || format!("reading {folder}/");
             for entry in fs::read_dir(root.join(folder)).with_context(reading)? {
                 let name = entry.with_context(reading)?.file_name();
