@@ -27,16 +27,33 @@ pub struct SourceFile {
 /// # Errors
 /// If a directory or a file cannot be read.
 pub fn rust_files(root: &Path) -> Result<Vec<SourceFile>> {
+    files(root, &["crates", "lab"], "rs")
+}
+
+/// Every document: Markdown in the root and below the folders of the project, by path.
+///
+/// # Errors
+/// If a directory or a file cannot be read.
+pub fn documents(root: &Path) -> Result<Vec<SourceFile>> {
+    files(
+        root,
+        &["", ".github", "crates", "docs", "fixtures", "lab"],
+        "md",
+    )
+}
+
+/// The files with this extension below these folders, as far as there are such; of "", the root, those in it.
+fn files(root: &Path, folders: &[&str], extension: &str) -> Result<Vec<SourceFile>> {
     let mut files = Vec::new();
-    let mut folders = vec![root.join("crates")];
-    folders.extend(Some(root.join("lab")).filter(|lab| lab.is_dir()));
+    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
+    folders.retain(|folder| folder.is_dir());
     while let Some(folder) = folders.pop() {
         let reading = || format!("reading {}", folder.display());
         for entry in fs::read_dir(&folder).with_context(reading)? {
             let path = entry.with_context(reading)?.path();
-            if path.is_dir() {
+            if path.is_dir() && folder != root {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|found| found == extension) {
                 files.push(SourceFile {
                     text: read(&path)?,
                     path: path.strip_prefix(root).unwrap_or(&path).to_owned(),

@@ -90,7 +90,7 @@ pub(super) fn line(
     ]
 }
 
-/// The page with these lines replacing older ones of the same row, peer and processor; the others
+/// The page with these lines in place of older ones of the same row and peer; of the others the latest
 /// remain, in the order of `peers`.
 pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
     let old: Vec<Line> = old.lines().filter_map(cells).collect();
@@ -105,38 +105,32 @@ pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
         HEADINGS.join(" | "),
         "---|".repeat(HEADINGS.len())
     );
-    let mut notes = String::new();
+    // What differs, and of which comparisons.
+    let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
     for peer in peers {
-        let mut lines: Vec<&Line> = new.iter().filter(|line| about(line, peer)).collect();
-        for line in old.iter().filter(|line| about(line, peer)) {
-            if !lines
-                .iter()
-                .any(|other| processor(other) == processor(line))
-            {
-                lines.push(line);
-            }
-        }
-        for line in &lines {
-            let _ = writeln!(page, "| {} |", line.join(" | "));
-        }
-        if !lines.is_empty() {
-            let _ = writeln!(
-                notes,
-                "- `{}` against {}: {}",
-                peer.row, peer.name, peer.differs
-            );
+        let latest = |lines: &'_ [Line]| {
+            let lines = lines.iter().filter(|line| about(line, peer));
+            lines.max_by(|a, b| a[DATE].cmp(&b[DATE])).cloned()
+        };
+        let Some(line) = latest(new).or_else(|| latest(&old)) else {
+            continue;
+        };
+        let _ = writeln!(page, "| {} |", line.join(" | "));
+        let subject = format!("`{}` against {}", peer.row, peer.name);
+        match notes.iter_mut().find(|(text, _)| *text == peer.differs) {
+            Some((_, subjects)) => subjects.push(subject),
+            None => notes.push((peer.differs, vec![subject])),
         }
     }
-    format!("{page}\n## What differs\n\n{notes}")
+    page.push_str("\n## What differs\n\n");
+    for (text, subjects) in notes {
+        let _ = writeln!(page, "- {}: {text}", subjects.join(", "));
+    }
+    page
 }
 
-/// Index of the machine's cell.
-const MACHINE: usize = HEADINGS.len() - 1;
-
-/// The processor of a line's machine.
-fn processor(line: &Line) -> &str {
-    line[MACHINE].split(',').next().unwrap_or_default()
-}
+/// Index of the date's cell.
+const DATE: usize = HEADINGS.len() - 2;
 
 /// The cells of a line of the table, if it is a comparison.
 fn cells(line: &str) -> Option<Line> {
@@ -216,24 +210,24 @@ mod tests {
         let second = updated(&first, &[made(PEERS[1], "2025-03-04")], &PEERS);
         let dates: Vec<&str> = second
             .lines()
-            .filter_map(|line| line.split(" | ").nth(MACHINE - 1))
+            .filter_map(|line| line.split(" | ").nth(DATE))
             .collect();
         assert_eq!(dates, ["Date (UTC)", "2025-01-02", "2025-03-04"]);
         assert_eq!(updated(&second, &[], &PEERS), second);
     }
 
     #[test]
-    fn lines_of_another_processor_stay() {
-        let first = updated("", &[made(PEERS[0], "2025-01-02")], &PEERS);
-        let mut other = made(PEERS[0], "2025-03-04");
-        other[MACHINE] = "Other CPU, Linux 6.1".to_owned();
-        let both = updated(&first, &[other], &PEERS);
-        let dates: Vec<&str> = both
-            .lines()
-            .filter_map(|line| line.split(" | ").nth(MACHINE - 1))
-            .collect();
-        assert_eq!(dates, ["Date (UTC)", "2025-03-04", "2025-01-02"]);
-        assert_eq!(both.matches("- `a.b{c=d}`").count(), 1, "one note");
+    fn the_latest_of_several_lines_stays() {
+        let [early, late] = ["2025-01-02", "2025-03-04"].map(|date| made(PEERS[0], date));
+        let page = updated("", &[late.clone(), early], &PEERS);
+        assert_eq!(page, updated("", &[late], &PEERS));
+    }
+
+    #[test]
+    fn what_several_comparisons_have_in_common_is_said_once() {
+        let page = updated("", &PEERS.map(|peer| made(peer, "2025-01-02")), &PEERS);
+        let note = "\n\n- `a.b{c=d}` against tool one, `e.f` against tool: Nothing.\n";
+        assert!(page.ends_with(note), "{page}");
     }
 
     #[test]

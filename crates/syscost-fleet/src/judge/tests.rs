@@ -148,7 +148,7 @@ fn planted_faults_are_found() {
     }
 }
 
-/// More fleets, small and large: the table of docs/fleet.md. Run with `--ignored --nocapture`.
+/// More fleets, small and large: the table of docs/lab/fleets.md. Run with `--ignored --nocapture`.
 #[test]
 #[ignore = "takes a minute"]
 fn table() {

@@ -6,13 +6,9 @@ use syscost_results::study::{Acts, JudgedFigure, Quantity, Study};
 /// Header of generated pages.
 const GENERATED: &str = "<!-- Written by `cargo xtask gen` from the study's data. Do not edit. -->";
 
-/// The list of all studies.
+/// The table of all studies, for the page that links to theirs.
 pub fn index<'s>(studies: impl Iterator<Item = &'s Study>) -> String {
-    let mut out = format!(
-        "{GENERATED}\n\n# Studies\n\nPublished experiments that syscost repeats: `syscost study run ID` puts the figures \
-         of their authors beside those that the same\nprocedure gives on this machine, and beside both what syscost's own \
-         method says. `syscost study show ID` prints the published\nside alone.\n\n| Study | About | Machines | Quantities |\n|---|---|---|---|\n"
-    );
+    let mut out = "| Study | About | Machines | Quantities |\n|---|---|---|---|\n".to_owned();
     for study in studies {
         let machines: Vec<&str> = study.machines.iter().map(|one| one.name.as_str()).collect();
         out += &format!(

@@ -27,7 +27,7 @@ pub(super) struct Texts {
     owner: Owner,
     /// Man pages and completions, generated from the command line's definition.
     generated: BTreeMap<PathBuf, String>,
-    /// README.md, CHANGELOG.md, the documentation with its pages about studies, and the studies' files as examples.
+    /// README.md, CHANGELOG.md, the documentation with its pages about studies and trials, and the studies' files as examples.
     documents: BTreeMap<PathBuf, String>,
     /// Our own licences, and those of all parts.
     licenses: BTreeMap<PathBuf, String>,
@@ -41,7 +41,7 @@ impl Texts {
     pub(super) fn of(root: &Path, owner: &Owner, parts: &[Part]) -> Result<Self> {
         let read = |path: PathBuf| Ok((path.clone(), workspace::read(&root.join(path))?));
         let mut documents = ["README.md", "CHANGELOG.md"].map(PathBuf::from).to_vec();
-        for folder in ["docs", "docs/studies"] {
+        for folder in ["docs", "docs/lab", "docs/studies"] {
             let reading = || format!("reading {folder}/");
             for entry in fs::read_dir(root.join(folder)).with_context(reading)? {
                 let name = entry.with_context(reading)?.file_name();

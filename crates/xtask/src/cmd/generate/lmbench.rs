@@ -5,8 +5,6 @@ use std::fmt::Write;
 use syscost_benches::Program;
 use syscost_harness::Catalogue;
 
-use super::catalogue::anchor;
-
 const INTRODUCTION: &str = "\
 # From lmbench
 
@@ -26,13 +24,9 @@ to the last percent: syscost's are medians over fresh processes, most of them wi
 pub(super) fn page(catalogue: &Catalogue, programs: &[Program]) -> String {
     let mut page = INTRODUCTION.to_owned();
     for program in programs {
-        let ids = catalogue.tagged(program.name).map(|benchmark| {
-            format!(
-                "[`{}`](benchmarks.md#{})",
-                benchmark.id,
-                anchor(benchmark.id)
-            )
-        });
+        let ids = catalogue
+            .tagged(program.name)
+            .map(|benchmark| format!("[`{}`](benchmarks.md#{})", benchmark.id, benchmark.group()));
         let ids: Vec<String> = ids.collect();
         let ids = match ids.as_slice() {
             [] => "–".to_owned(),
@@ -69,7 +63,7 @@ mod tests {
         ];
         let page = page(&Catalogue::new(GROUPS), &programs);
         let lines = "\
-| `lat_one` | [`some.call`](benchmarks.md#somecall) | Alike. |
+| `lat_one` | [`some.call`](benchmarks.md#some) | Alike. |
 | `two` | – | Not covered: no. |
 ";
         assert!(page.ends_with(lines), "{page}");

@@ -21,6 +21,9 @@ use xtask::workspace;
 /// Directories in which every file is generated, so that any other file there is stale.
 const GENERATED_FOLDERS: [&str; 3] = ["docs/man", "docs/completions", "docs/studies"];
 
+/// A page written by hand, but for its table.
+const STUDIES: &str = "docs/studies.md";
+
 /// Arguments of `gen`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -58,7 +61,7 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>> {
     let mut files = command_line::files()?;
     files.insert(
         "docs/benchmarks.md".into(),
-        catalogue::page(&syscost_benches::CATALOGUE),
+        catalogue::page(&syscost_benches::CATALOGUE, syscost_benches::LMBENCH),
     );
     files.insert(
         "docs/from-lmbench.md".into(),
@@ -69,7 +72,13 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>> {
         .map(|text| Study::parse(text));
     let studies = studies.collect::<Result<Vec<Study>, _>>();
     let studies = studies.map_err(|error| anyhow::anyhow!("a study{error}"))?;
-    files.insert("docs/studies.md".into(), study::index(studies.iter()));
+    files.insert(
+        STUDIES.into(),
+        with_table(
+            &workspace::read(&workspace::root().join(STUDIES))?,
+            &study::index(studies.iter()),
+        )?,
+    );
     for study in &studies {
         let path = format!("docs/studies/{}.md", study.id);
         files.insert(path.into(), study::page(study));
@@ -81,6 +90,20 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>> {
     files.insert("docs/run.schema.json".into(), schema::text()?);
     files.insert("docs/export.schema.json".into(), schema::export_text()?);
     Ok(files)
+}
+
+/// A page with this table between the lines that enclose what is generated.
+fn with_table(page: &str, table: &str) -> Result<String> {
+    let parts = page
+        .split_once("<!-- Generated ")
+        .and_then(|(before, rest)| {
+            let (heading, rest) = rest.split_once('\n')?;
+            let (_, after) = rest.split_once("<!-- /generated -->")?;
+            Some(format!(
+                "{before}<!-- Generated {heading}\n\n{table}\n<!-- /generated -->{after}"
+            ))
+        });
+    parts.context("a page has no lines `<!-- Generated ..` and `<!-- /generated -->`")
 }
 
 /// The files that are missing, outdated, or no longer generated.

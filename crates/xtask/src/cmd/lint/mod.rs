@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod ids;
+mod links;
 mod target;
 
 use std::fmt;
@@ -37,7 +38,7 @@ impl fmt::Display for Finding {
 
 /// Runs the chore.
 pub(crate) fn run() -> Result<()> {
-    let findings = findings(&workspace::rust_files(workspace::root())?);
+    let findings = of_workspace()?;
     for finding in &findings {
         println!("{finding}");
     }
@@ -46,6 +47,18 @@ pub(crate) fn run() -> Result<()> {
         1 => bail!("one rule is broken"),
         many => bail!("{many} rules are broken"),
     }
+}
+
+/// Every violation in this workspace: in its code, and links of its documents.
+fn of_workspace() -> Result<Vec<Finding>> {
+    let root = workspace::root();
+    let code = workspace::rust_files(root)?;
+    let documents = workspace::documents(root)?;
+    let mut findings = findings(&code);
+    findings.extend(code.iter().flat_map(|file| links::of_comments(root, file)));
+    let links = |document| links::of_document(root, document);
+    findings.extend(documents.iter().flat_map(links));
+    Ok(findings)
 }
 
 /// Every violation in these files, by place.
@@ -63,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_workspace_keeps_its_rules() {
-        let findings = findings(&workspace::rust_files(workspace::root()).unwrap());
+        let findings = of_workspace().unwrap();
         let list: Vec<String> = findings.iter().map(Finding::to_string).collect();
         assert!(list.is_empty(), "\n{}", list.join("\n"));
     }
