@@ -8,7 +8,7 @@ macro_rules! group {
         syscost_harness::Group {
             name: stringify!($group),
             title: $title,
-            source: include_str!("mod.rs"),
+            source: doc!("mod.rs"),
             benchmarks: &[$(benchmark!($group::$($module)::+)),+],
             hidden: false,
         }
@@ -21,9 +21,21 @@ macro_rules! benchmark {
     ($group:ident :: $first:ident $(:: $rest:ident)*) => {
         $crate::$group::$first$(::$rest)*::BENCHMARK.named(
             id!($group :: $first $(:: $rest)*),
-            include_str!(concat!(name!($first), $("/", name!($rest),)* ".rs")),
+            doc!(concat!(name!($first), $("/", name!($rest),)* ".rs")),
         )
     };
+}
+
+/// The doc comment of a file, which is all of the file that becomes part of the program.
+macro_rules! doc {
+    ($file:expr) => {{
+        const SOURCE: &str = include_str!($file);
+        const HEAD: [u8; syscost_harness::doc::length(SOURCE)] = syscost_harness::doc::head(SOURCE);
+        match str::from_utf8(&HEAD) {
+            Ok(doc) => doc,
+            Err(_) => panic!("lines end between letters"),
+        }
+    }};
 }
 
 /// The id of a benchmark, by its module: `id!(net::tcp::round_trip)`. There is none of a module

@@ -163,7 +163,8 @@ pub struct Entry {
     /// `group.operation`, or `group.protocol.operation` where a group has folders within: with
     /// slashes for dots the path of the benchmark's file.
     pub id: &'static str,
-    /// The text of the benchmark's own file, whose doc comment is its published explanation.
+    /// The doc comment of the benchmark's own file, which is its published explanation; of a published
+    /// procedure, the whole program in C.
     pub source: &'static str,
     /// The benchmark.
     pub benchmark: Benchmark,
@@ -236,7 +237,7 @@ pub struct Group {
     pub name: &'static str,
     /// What the group is about, for headings.
     pub title: &'static str,
-    /// The source file that lists it, whose doc comment explains it.
+    /// The doc comment of the source file that lists it, which explains it.
     pub source: &'static str,
     /// The benchmarks, in the report's order.
     pub benchmarks: &'static [Entry],

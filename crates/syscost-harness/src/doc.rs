@@ -20,6 +20,35 @@ pub struct Explanation {
     pub sections: Vec<(String, String)>,
 }
 
+/// The bytes of the lines that begin with `//!` at the top of a source file.
+pub const fn length(source: &str) -> usize {
+    let bytes = source.as_bytes();
+    let mut end = 0;
+    while end + 3 <= bytes.len()
+        && matches!(
+            (bytes[end], bytes[end + 1], bytes[end + 2]),
+            (b'/', b'/', b'!')
+        )
+    {
+        while end < bytes.len() && bytes[end] != b'\n' {
+            end += 1;
+        }
+        if end < bytes.len() {
+            end += 1;
+        }
+    }
+    end
+}
+
+/// The first bytes of a source file: of its [`length`], its doc comment, without which the rest of the
+/// file would be part of the program.
+pub const fn head<const LENGTH: usize>(source: &str) -> [u8; LENGTH] {
+    *source
+        .as_bytes()
+        .first_chunk()
+        .expect("no longer than it is")
+}
+
 /// Reads the `//!` lines at the top of a source file.
 pub fn explanation(source: &str) -> Explanation {
     let mut summary = Vec::new();
@@ -50,6 +79,9 @@ mod tests {
     fn headings_split_the_comment() {
         let text = "//! One line.\n//!\n//! ## Measures\n//! This\n//! and that.\n//! ## Source\n//! None.\n\nuse x;\n//! no";
         let explained = explanation(text);
+        assert_eq!(explanation(&text[..length(text)]), explained);
+        assert_eq!(length("//! One."), 8);
+        assert_eq!(length(" //! None."), 0);
         assert_eq!(explained.summary, "One line.");
         assert_eq!(
             explained.sections,

@@ -85,7 +85,15 @@ impl LoadError {
 /// If the file cannot be read, is too large, or contains no run: one line that names the file, the
 /// place and what to do.
 pub fn load(path: &Path) -> Result<Run, LoadError> {
-    document::read(&bytes_of(path, MAX_SIZE)?).map_err(|cause| LoadError::Document {
+    read(path, bytes_in(path, MAX_SIZE)?)
+}
+
+/// As [`load`], of the bytes of a file that has been read.
+///
+/// # Errors
+/// As [`load`].
+pub fn read(path: &Path, bytes: Vec<u8>) -> Result<Run, LoadError> {
+    document::read(&plain(path, bytes, MAX_SIZE)?).map_err(|cause| LoadError::Document {
         path: path.to_owned(),
         cause,
     })
@@ -96,9 +104,12 @@ pub fn load(path: &Path) -> Result<Run, LoadError> {
 /// # Errors
 /// As [`load`].
 pub fn load_digest(path: &Path) -> Result<Digest, LoadError> {
-    document::read_digest(&bytes_of(path, MAX_DIGEST_SIZE)?).map_err(|cause| LoadError::Document {
-        path: path.to_owned(),
-        cause,
+    let bytes = bytes_in(path, MAX_DIGEST_SIZE)?;
+    document::read_digest(&plain(path, bytes, MAX_DIGEST_SIZE)?).map_err(|cause| {
+        LoadError::Document {
+            path: path.to_owned(),
+            cause,
+        }
     })
 }
 
@@ -123,8 +134,7 @@ pub fn load_packed(path: &Path) -> Result<(Digest, Vec<u8>), LoadError> {
 }
 
 /// The bytes of a document, which may be packed with gzip.
-fn bytes_of(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
-    let bytes = bytes_in(path, limit)?;
+fn plain(path: &Path, bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, LoadError> {
     match bytes.starts_with(&GZIP) {
         true => unpacked(path, &bytes, limit),
         false => Ok(bytes),

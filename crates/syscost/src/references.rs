@@ -1,17 +1,22 @@
 //! Reference figures to show beside a run's: those of named machines that ship with the program, or
 //! of any run that the user names.
 
+use std::path::Path;
+
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_report::summary;
-use syscost_results::{Machine, Run, document};
-use syscost_store::StoreError;
+use syscost_results::{Machine, Run};
+use syscost_store::{StoreError, load};
 
 use crate::{Failed, kept};
 
-/// The shipped references: a name, and a run document without samples (written by `cargo xtask
-/// reference` from a run document).
-const SHIPPED: &[(&str, &str)] = &[("epyc-guest", include_str!("../references/epyc-guest.json"))];
+/// The shipped references: a name, and a packed run document without samples (written by `cargo
+/// xtask reference` from a run document).
+const SHIPPED: &[(&str, &[u8])] = &[(
+    "epyc-guest",
+    include_bytes!("../references/epyc-guest.json.gz"),
+)];
 
 /// A run whose figures are shown beside those of another.
 pub(crate) struct Reference {
@@ -48,11 +53,11 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// The shipped references.
 pub(crate) fn shipped() -> impl Iterator<Item = Reference> {
-    SHIPPED.iter().map(|(name, text)| read(name, text))
+    SHIPPED.iter().map(|(name, packed)| read(name, packed))
 }
 
-fn read(name: &str, text: &str) -> Reference {
-    let run = document::read(text.as_bytes());
+fn read(name: &str, packed: &[u8]) -> Reference {
+    let run = load::read(Path::new(name), packed.to_vec());
     let mut run = run.expect("a test reads every shipped reference");
     CATALOGUE.assign_roles(&mut run);
     Reference::of(name, run)
@@ -92,8 +97,8 @@ pub(crate) fn settled(name: Option<&str>, tag: Option<&str>) -> Result<Option<St
 
 /// Finds a shipped reference, or a run by its document, id or tag.
 pub(crate) fn find(name: &str) -> Result<Reference> {
-    if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
-        return Ok(read(name, text));
+    if let Some((name, packed)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
+        return Ok(read(name, packed));
     }
     let (loaded, _) = kept::having(name, |_| true).map_err(|error| match error {
         StoreError::Unknown { .. } => {

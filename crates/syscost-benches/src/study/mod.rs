@@ -33,7 +33,7 @@ macro_rules! procedure {
 pub(crate) const GROUP: Group = Group {
     name: "study",
     title: "published experiments, as published",
-    source: include_str!("mod.rs"),
+    source: doc!("mod.rs"),
     benchmarks: &[
         procedure!(call_and_switch::FUNCTION_CALL, "function_call"),
         procedure!(call_and_switch::SYSTEM_CALL, "system_call"),

@@ -1,6 +1,7 @@
 //! `syscost show` prints what `run` printed.
 
 use std::fs;
+use std::path::Path;
 
 use crate::common::{Json, Program};
 use serde_json::Value;
@@ -68,13 +69,12 @@ fn the_table_of_a_kept_run_is_printed_again() {
 fn the_summary_of_a_kept_run_is_printed_again() {
     let program = Program::new();
     // The shipped reference is a run of all rows.
-    let reference = concat!(env!("CARGO_MANIFEST_DIR"), "/references/epyc-guest.json");
+    let reference = concat!(env!("CARGO_MANIFEST_DIR"), "/references/epyc-guest.json.gz");
     let runs = program.folder().join("syscost/runs");
     fs::create_dir_all(&runs).expect("a folder");
-    let text = fs::read_to_string(reference).expect("a document");
-    let document: Value = serde_json::from_str(&text).expect("JSON");
-    let id = document["id"].text();
-    fs::copy(reference, runs.join(format!("{id}.json"))).expect("copied");
+    let run = syscost_store::load(Path::new(reference)).expect("a document");
+    let document = serde_json::to_vec(&run).expect("JSON");
+    fs::write(runs.join(format!("{}.json", run.id)), document).expect("written");
     let show = |arguments: &str| program.run(&format!("show --summary {arguments}"));
     let text = show("").succeeded().out;
     for part in [

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use syscost_results::details::SWITCH;
 use syscost_results::precision::Grade;
 use syscost_results::{Flag, Measurement, Run, Status, document};
@@ -32,13 +34,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(reason) = unfit(&run) {
         bail!("{}: {reason}", arguments.run.display());
     }
-    let file = format!("crates/syscost/references/{}.json", arguments.name);
+    let file = format!("crates/syscost/references/{}.json.gz", arguments.name);
     let path = workspace::root().join(&file);
     let folder = path.parent().unwrap_or(workspace::root());
     std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     let rows = run.measurements.len();
     let pruned = pruned(run);
-    std::fs::write(&path, serde_json::to_vec(&pruned)?)
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+    serde_json::to_writer(&mut packer, &pruned)?;
+    std::fs::write(&path, packer.finish()?)
         .with_context(|| format!("writing {}", path.display()))?;
     println!(
         "wrote {file}: {} of {rows} rows; list it in crates/syscost/src/references.rs",
