@@ -9,12 +9,15 @@ const ROW: &str = "syscall.null{call=getppid}";
 fn a_run_of_some_rows_has_figures_beside_them() {
     let program = Program::new();
     let printed = |arguments: &str| program.run(arguments).succeeded().out;
-    for more in ["", "-v", "--all"] {
-        let table = printed(&format!("run {ROW} --profile quick --beside {RUN} {more}"));
-        assert!(
-            table.contains("reference: ") && table.contains("  reference"),
-            "{more}: {table}"
-        );
+    let run = format!("run {ROW} --profile quick --all --beside {RUN}");
+    for command in [
+        run,
+        format!("show --beside {RUN}"),
+        format!("show -v --beside {RUN}"),
+    ] {
+        let table = printed(&command);
+        let has_column = table.contains("reference: ") && table.contains("  reference");
+        assert!(has_column, "{command}: {table}");
     }
     // `latest` is the previous run, not the one being measured.
     let table = printed(&format!("run {ROW} --profile quick --beside latest"));

@@ -143,35 +143,6 @@ fn assert_fit(row: &Value, kind: Kind) {
 
 #[test]
 #[ignore = "machine suite"]
-fn directories_stand_side_by_side() {
-    on(Kind::Ext4, BYTES, "", |disk| {
-        assert_side_by_side(disk);
-    });
-}
-
-/// Two directories on one disk, whose rows are shown side by side.
-fn assert_side_by_side(disk: &Disk) {
-    let program = Program::new();
-    let other = disk.path().join("other");
-    fs::create_dir(&other).expect("a folder");
-    let arguments = [
-        "fs.read{cache=warm,size=4K,access=random}",
-        "--profile=quick",
-        &directory("one", disk),
-        &format!("--dir=two={}", other.display()),
-    ];
-    let table = run(&program, &arguments).succeeded().out;
-    let heading = table.lines().find(|line| line.starts_with("fs "));
-    let heading = heading.expect("the group's heading");
-    assert!(
-        heading.contains("one") && heading.contains("to one"),
-        "{table}"
-    );
-    assert!(table.contains("dir=two "), "both are described: {table}");
-}
-
-#[test]
-#[ignore = "machine suite"]
 fn a_directory_that_cannot_be_measured_is_told_before_anything_is() {
     on(Kind::Ext4, 64 << 20, "", |disk| {
         let program = Program::new();

@@ -189,22 +189,6 @@ fn a_killed_run_is_resumed_without_loss_and_leaves_no_process() {
 }
 
 #[test]
-#[ignore = "machine suite"]
-fn a_torn_last_line_is_no_loss_either() {
-    let program = Program::new();
-    let (mut child, journal) = start(&program, 20);
-    child.kill().expect("the run can be killed");
-    child.wait().expect("it can be waited for");
-    let before = journaled(&journal);
-    let mut bytes = fs::read(&journal).expect("the journal is there");
-    bytes.extend_from_slice(b"{\"round\":3,\"pass\":\"tim");
-    fs::write(&journal, bytes).expect("write");
-    let run = program.json(&format!("run --resume {} --format json", journal.display()));
-    let after = rounds(&run);
-    assert!(before.iter().all(|round| after.contains(round)));
-}
-
-#[test]
 fn ctrl_c_keeps_what_is_done() {
     let program = Program::new();
     let (child, journal) = start(&program, 40);

@@ -169,6 +169,7 @@ fn rounds_of(row: &Value) -> Vec<(u64, f64, bool)> {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn a_computed_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
     let program = Program::new();
     let run = program.json("run selftest.ratio --profile quick --format json");

@@ -7,7 +7,6 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::thread;
-use std::time::Duration;
 
 use crate::common::server::{PATIENCE, Server, said};
 use crate::common::{Ended, Ending, Json, Program};
@@ -16,7 +15,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use syscost_net::socket::Tcp;
 use syscost_net::wire::Streams;
-use syscost_net::{ClientError, Content, Service, Session, Token, Wait};
+use syscost_net::{ClientError, Content, Service, Session, Token};
 
 const ROW: &str = "syscall.null{call=getppid}";
 
@@ -286,34 +285,4 @@ fn nothing_that_others_do_ends_the_server_or_makes_it_grow() {
     let mut rest = String::new();
     server.output.read_to_string(&mut rest).expect("text");
     assert_eq!(rest, "", "nothing but the addresses");
-}
-
-#[test]
-fn a_server_that_is_killed_is_an_error_that_names_it() {
-    let program = Program::new();
-    let server = Server::start(&program, &[]);
-    let mut session = server.session();
-    let service = Service::StreamEcho {
-        size: 8,
-        wait: Wait::Block,
-        tcp: Tcp::nodelay(),
-    };
-    let opened = session.open(&service).expect("a service");
-    let mut stream = opened.stream(&Tcp::nodelay()).expect("a stream");
-    server.signal(Signal::KILL);
-    assert_eq!(stream.read(&mut [0; 8]).unwrap_or(0), 0);
-    let error = session.finish(None).expect_err("it is gone");
-    assert!(matches!(error, ClientError::Gone { .. }), "{error}");
-    assert!(
-        error.to_string().contains(&server.address.to_string()),
-        "{error}"
-    );
-
-    // A stopped server answers nothing: waiting for it has a time limit.
-    let server = Server::start(&program, &[]);
-    let mut session = Session::connect(server.address, &server.token(), Duration::from_secs(1))
-        .expect("a session");
-    server.stop();
-    let error = session.reading().expect_err("it is stopped");
-    assert!(matches!(error, ClientError::Silent { .. }), "{error}");
 }

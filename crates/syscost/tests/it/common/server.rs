@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal, kill_process};
 use syscost_net::socket::Tcp;
 use syscost_net::{ClientError, Service, Session, Token, Wait};
 
@@ -100,13 +100,6 @@ impl Server {
 
     pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("it is alive");
-    }
-
-    /// Stops all of its threads with SIGSTOP.
-    pub(crate) fn stop(&self) {
-        self.signal(Signal::STOP);
-        let stopped = waitpid(Some(Pid::from_child(&self.child)), WaitOptions::UNTRACED);
-        stopped.expect("it stops");
     }
 
     /// Its exit code and its log.

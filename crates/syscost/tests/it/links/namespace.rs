@@ -106,13 +106,22 @@ fn processes(name: &str) -> Vec<Pid> {
     pids.filter_map(Pid::from_raw).collect()
 }
 
+/// Ends what runs in a namespace, and waits until it has: what still writes into a test's folder
+/// would keep it from being removed.
 fn kill(name: &str) {
-    for process in processes(name) {
-        let _ = kill_process(process, Signal::KILL);
+    for _ in 0..500 {
+        let left = processes(name);
+        for process in &left {
+            let _ = kill_process(*process, Signal::KILL);
+        }
+        if left.is_empty() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// Ends what runs in a namespace, and removes it.
+/// Removes a namespace, with what runs in it.
 fn remove(name: &str) -> Result<(), Failure> {
     kill(name);
     run(&["ip", "netns", "del", name]).map(drop)

@@ -3,14 +3,14 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output};
+use std::process::{Command, ExitStatus};
 use std::sync::MutexGuard;
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::Value;
+use syscost_net::Token;
 
 use super::{Link, Running, Shape, Side};
 use crate::common::{Json, Program};
@@ -21,11 +21,6 @@ const PORT: u16 = 7717;
 /// Seconds that a run may take, and that it may take where rows were left out for lack of time:
 /// beside other programs, and over a link that loses packets, a round takes far longer.
 const BUDGETS: [&str; 2] = ["16", "60"];
-/// The secret of both ends.
-pub(crate) const TOKEN: &str = "1b0a9f4c5d2e83760f1e2d3c4b5a69788796a5b4c3d2e1f00123456789abcdef";
-/// The secret of another server.
-pub(crate) const OTHER_TOKEN: &str =
-    "fedcba98765432100f1e2d3c4b5a69788796a5b4c3d2e1f067382ed5c4f9a0b1";
 
 /// Rows of a benchmark whose far end is another host.
 #[derive(Debug, Clone, Copy)]
@@ -61,15 +56,6 @@ pub(crate) const UDP_BANDWIDTH: Rows = Rows {
     id: "net.udp.bandwidth",
     case: "path=remote,rate=10000/s",
 };
-/// All of them.
-const ROWS: [Rows; 5] = [
-    ICMP_ROUND_TRIP,
-    TCP_ROUND_TRIP,
-    UDP_ROUND_TRIP,
-    TCP_BANDWIDTH,
-    UDP_BANDWIDTH,
-];
-
 impl Rows {
     fn selector(self) -> String {
         format!("{}{{{}}}", self.id, self.case)
@@ -124,29 +110,22 @@ pub(crate) struct Pair {
 /// How a run ended.
 pub(crate) struct Ended {
     /// What the program returned.
-    pub(crate) status: ExitStatus,
+    status: ExitStatus,
     /// What it printed, on both streams.
-    pub(crate) said: String,
+    said: String,
     /// The document, if it wrote one.
-    pub(crate) document: Option<Value>,
+    document: Option<Value>,
 }
 
 impl Pair {
-    /// Sets up both ends; prints `skipped: why` and returns `None` if this build has no such rows,
-    /// or if this machine cannot create links.
+    /// Sets up both ends; prints `skipped: why` and returns `None` if this machine cannot create
+    /// links.
     pub(crate) fn new(shape: Shape) -> Option<Self> {
         let program = Program::new();
-        if !has_rows(&program) {
-            println!("skipped: this build has no net rows");
-            return None;
-        }
-        for (name, token) in [("token", TOKEN), ("other", OTHER_TOKEN)] {
-            let path = program.folder().join(name);
-            fs::write(&path, token).expect("a token");
-            // A secret that others can read may be refused.
-            let own = fs::Permissions::from_mode(0o600);
-            fs::set_permissions(&path, own).expect("the file is ours");
-        }
+        let token = Token::generate().expect("random");
+        token
+            .write_new(&program.folder().join("token"))
+            .expect("written");
         let link = Link::new(shape)?;
         Some(Self {
             _turn: turn(),
@@ -156,15 +135,15 @@ impl Pair {
     }
 
     /// The address at which the far end listens.
-    pub(crate) fn address(&self) -> SocketAddr {
+    fn address(&self) -> SocketAddr {
         (self.link.address(Side::Far), PORT).into()
     }
 
     /// Starts the far end and waits until it listens.
-    pub(crate) fn serve(&self, more: &[&str]) -> Running {
+    pub(crate) fn serve(&self) -> Running {
         let address = self.address().to_string();
         let mut command = self.command(Side::Far, &["serve", "--listen", &address]);
-        command.args(self.token("token")).args(more);
+        command.args(self.token());
         let mut far = Running::start(command);
         // It prints its address.
         while !far.output().contains(&address) {
@@ -177,30 +156,20 @@ impl Pair {
     /// Runs these rows, which must succeed, with more time if there was too little for some.
     pub(crate) fn measure(&self, rows: &[Rows]) -> Value {
         let [short, long] = BUDGETS;
-        let mut ended = self.run(rows, "token");
+        let mut ended = self.run(short, rows);
         if ended.lacked_time() {
             println!("measured again: {short} s were too short");
-            ended = self.run_within(long, rows, "token");
+            ended = self.run(long, rows);
         }
         assert!(ended.status.success(), "{}: {}", ended.status, ended.said);
         ended.document.expect("a document")
     }
 
-    /// Runs these rows with the token of this name until the run ends.
-    pub(crate) fn run(&self, rows: &[Rows], token: &str) -> Ended {
-        self.run_within(BUDGETS[0], rows, token)
-    }
-
-    fn run_within(&self, budget: &str, rows: &[Rows], token: &str) -> Ended {
-        let mut command = self.near(rows, token, budget);
-        let output = command.output().expect("the program starts");
-        let Output {
-            status,
-            stdout,
-            stderr,
-        } = output;
-        let said = [stdout, stderr].concat();
-        self.ended(status, String::from_utf8_lossy(&said).into_owned())
+    /// Runs these rows until the run ends.
+    fn run(&self, budget: &str, rows: &[Rows]) -> Ended {
+        let mut run = Running::start(self.near(rows, budget));
+        let status = run.wait();
+        self.ended(status, run.output())
     }
 
     /// Starts a run of these rows, calls `disturb` once payload flows, and waits until the run ends
@@ -209,7 +178,7 @@ impl Pair {
         /// More bytes than any handshake has.
         const PAYLOAD: u64 = 100_000;
         let before = self.link.received_bytes(Side::Far);
-        let mut near = Running::start(self.near(&[rows], "token", BUDGETS[0]));
+        let mut near = Running::start(self.near(&[rows], BUDGETS[0]));
         while self.link.received_bytes(Side::Far) < before + PAYLOAD {
             assert!(near.is_alive(), "the run has ended: {}", near.output());
         }
@@ -230,7 +199,7 @@ impl Pair {
     }
 
     /// The command of a run.
-    fn near(&self, rows: &[Rows], token: &str, budget: &str) -> Command {
+    fn near(&self, rows: &[Rows], budget: &str) -> Command {
         // The document of an earlier run must not be taken for this one's.
         let document = self.document();
         let _ = fs::remove_file(&document);
@@ -239,7 +208,7 @@ impl Pair {
         let options = ["run", "--peer", &address, "--congestion", "cubic"];
         let mut command = self.command(Side::Near, &options);
         command
-            .args(self.token(token))
+            .args(self.token())
             .args(["--profile", "quick", "--budget", budget, "--no-save", "-o"])
             .arg(document)
             .args(rows.iter().map(|rows| rows.selector()));
@@ -248,14 +217,13 @@ impl Pair {
 
     fn command(&self, side: Side, arguments: &[&str]) -> Command {
         let mut command = self.link.command(side, env!("CARGO_BIN_EXE_syscost"));
-        command
-            .args(arguments)
-            .env("XDG_DATA_HOME", self.program.folder());
+        command.args(arguments);
+        self.program.confine(&mut command);
         command
     }
 
-    fn token(&self, name: &str) -> [PathBuf; 2] {
-        let file = self.program.folder().join(name);
+    fn token(&self) -> [PathBuf; 2] {
+        let file = self.program.folder().join("token");
         [Path::new("--token-file").to_owned(), file]
     }
 
@@ -287,17 +255,4 @@ impl Ended {
             assert!(!reason.is_empty(), "{row}");
         }
     }
-}
-
-/// Whether this build has the command and the benchmarks.
-fn has_rows(program: &Program) -> bool {
-    let serve = program.run("serve --help");
-    let list = program.run("list net --format json");
-    if serve.code != Some(0) || list.code != Some(0) {
-        return false;
-    }
-    let listed = list.json();
-    let listed = listed.list();
-    let is_listed = |rows: &Rows| listed.iter().any(|one| one["id"] == rows.id);
-    ROWS.iter().all(is_listed)
 }
