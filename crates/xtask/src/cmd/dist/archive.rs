@@ -46,21 +46,20 @@ pub(super) fn time() -> Result<u64> {
     }
 }
 
-/// Compresses as gzip does, without name and time.
+/// Compresses as `gzip --best` does, which Debian asks of documentation, without name and time.
 pub(super) fn gzip(content: &[u8]) -> Result<Vec<u8>> {
-    let mut encoder = encoder();
+    let mut encoder = encoder(Compression::best());
     encoder.write_all(content)?;
     Ok(encoder.finish()?)
 }
 
-fn encoder() -> GzEncoder<Vec<u8>> {
-    let compression = Compression::best();
+fn encoder(compression: Compression) -> GzEncoder<Vec<u8>> {
     GzBuilder::new().mtime(0).write(Vec::new(), compression)
 }
 
 /// A compressed tar archive of files and their directories, all owned by root.
 pub(super) fn tar_gz(files: &Files, time: u64) -> Result<Vec<u8>> {
-    let mut tar = tar::Builder::new(encoder());
+    let mut tar = tar::Builder::new(encoder(Compression::default()));
     let mut folders: Vec<&Path> = files
         .keys()
         .flat_map(|path| path.ancestors().skip(1))

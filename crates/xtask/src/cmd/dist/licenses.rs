@@ -289,8 +289,11 @@ pub(super) fn debian_copyright(owner: &Owner, license: &str, parts: &[Part]) -> 
         );
     };
     stanza("*", &own, "MIT or Apache-2.0");
-    for part in parts {
-        let Some(place) = &part.place else { continue };
+    // The last stanza that a file matches holds: that of a folder within another comes after it.
+    let placed = parts
+        .iter()
+        .filter_map(|part| Some((part.place.as_ref()?, part)));
+    for (place, part) in BTreeMap::from_iter(placed) {
         stanza(
             &format!("{place}/*"),
             &part.copyright,
@@ -437,6 +440,11 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("Files: *\nCopyright: Copyright (c) 2026 us\nLicense: MIT or"));
+        let [crates, inner] = ["", "/sqlite3"].map(|inner| {
+            let files = format!("Files: vendor/libsqlite3-sys-1.0.0{inner}/*\n");
+            text.find(&files).unwrap()
+        });
+        assert!(crates < inner, "{text}");
         let fields = text.split("\n\n").map(|paragraph| {
             let line = paragraph.lines().find(|line| line.starts_with("License: "));
             (paragraph.starts_with("License: "), line.unwrap_or_default())

@@ -10,6 +10,8 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use syscost::cli::{Cli, Shell, manual, script};
 
+use crate::owner::Owner;
+
 /// `docs/man/*.1`, one for the program and one for each command at any depth, and `docs/completions/*`,
 /// with the names that shells expect.
 pub(crate) fn files() -> Result<BTreeMap<PathBuf, String>> {
@@ -74,6 +76,9 @@ fn man(command: &Command, pages: &[(String, String)]) -> Result<(String, String)
     section("ENVIRONMENT", manual::environment(path)).to_writer(&mut text)?;
     section("FILES", manual::files(path)).to_writer(&mut text)?;
     examples.to_writer(&mut text)?;
+    if path.is_empty() {
+        bugs(&Owner::of_workspace()).to_writer(&mut text)?;
+    }
     see_also(bin_name, &format!("{help} {}", arguments(command)), pages).to_writer(&mut text)?;
     Ok((page.get_filename(), tidy(&String::from_utf8(text)?)))
 }
@@ -135,6 +140,16 @@ fn section(
             .control("TP", [])
             .text([bold(name)])
             .text([roman(meaning)]);
+    }
+    section
+}
+
+/// Where to tell what is wrong; nothing where nobody is named.
+fn bugs(owner: &Owner) -> Roff {
+    let mut section = Roff::new();
+    if let Some(place) = owner.repository.or(owner.homepage).or(owner.maintainer) {
+        section.control("SH", ["REPORTING BUGS"]);
+        section.text([roman(place)]);
     }
     section
 }
@@ -314,6 +329,16 @@ mod tests {
                 assert_eq!(said, "", "{program}");
             }
         }
+    }
+
+    #[test]
+    fn who_is_told_of_bugs_is_named_if_known() {
+        let [none, all] = crate::owner::EXAMPLES.map(|owner| bugs(&owner).to_roff());
+        assert_eq!(none, "");
+        assert!(
+            all.contains("REPORTING BUGS") && all.contains("https://example.org/"),
+            "{all}"
+        );
     }
 
     #[test]
