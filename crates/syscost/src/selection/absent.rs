@@ -13,6 +13,10 @@ use super::selector::{Parameter, Parts};
 use super::{Choice, names_of, words};
 use crate::Failed;
 
+/// Minimum Jaro-Winkler similarity of a typed word to the known one that it may mean: two or three
+/// letters of a word may be wrong.
+const MIN_SIMILARITY: f64 = 0.85;
+
 /// Minimum similarity of a suggested term. With this number of terms, some are always a little
 /// similar.
 const MIN_SIMILARITY_OF_TERMS: f64 = 0.9;
@@ -64,7 +68,7 @@ pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
         let lacks = match (choice.found(), here) {
             (Some((_, found)), _) => {
                 let labels: Vec<String> = found.iter().map(words::Found::label).collect();
-                let labels = some_of(&labels);
+                let labels = listed(&labels, MAX_NAMED);
                 format!("no row of what `{text}` finds is in {place} ({labels})")
             }
             (None, Some(wrong)) => format!("in {place}, {wrong}"),
@@ -97,12 +101,13 @@ pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
     }
 }
 
-fn some_of(labels: &[String]) -> String {
-    let named = labels.iter().take(MAX_NAMED).map(String::as_str);
-    let named: Vec<&str> = named.collect();
-    match labels.len().saturating_sub(MAX_NAMED) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+/// These names, at most this many.
+fn listed<T: AsRef<str>>(names: &[T], max: usize) -> String {
+    let named = names.iter().take(max).map(AsRef::as_ref);
+    let named = named.collect::<Vec<&str>>().join(", ");
+    match names.len().saturating_sub(max) {
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
 }
 
@@ -130,10 +135,8 @@ fn hint(name: &str) -> Option<String> {
     }
     let parameters = words::parameters_of(name);
     if !parameters.is_empty() {
-        return Some(format!(
-            "rows have it as a value: --case {}",
-            some_of(&parameters)
-        ));
+        let listed = listed(&parameters, MAX_NAMED);
+        return Some(format!("rows have it as a value: --case {listed}"));
     }
     let near = nearest_names(name);
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
@@ -246,14 +249,12 @@ fn lacking(wanted: &Parameter, rows: &[&str]) -> (String, String) {
     if !values.is_empty() {
         return (format!("{key}={value}"), instead(key, values, value));
     }
-    let mut keys = distinct(parameters().map(|one| one.0));
+    let keys = distinct(parameters().map(|one| one.0));
     if keys.is_empty() {
         let lacking = format!("parameter `{key}`, nor any other");
         return (lacking, String::new());
     }
-    let more = keys.len().saturating_sub(MAX_LISTED);
-    keys.truncate(MAX_LISTED);
-    let has = format!("it has {}", list(&keys, more));
+    let has = format!("it has {}", listed(&keys, MAX_LISTED));
     (format!("parameter `{key}`"), has)
 }
 
@@ -285,9 +286,7 @@ fn instead(key: &str, mut values: Vec<&str>, wanted: &str) -> String {
         let of = |value: &str| amount(value).unwrap_or_default();
         values.sort_by(|a, b| of(a).total_cmp(&of(b)));
     }
-    let more = values.len().saturating_sub(MAX_LISTED);
-    values.truncate(MAX_LISTED);
-    format!("there are {key}={}", list(&values, more))
+    format!("there are {key}={}", listed(&values, MAX_LISTED))
 }
 
 /// Returns the sizes or times next to this one, below and above; of other values, those with a
@@ -312,20 +311,6 @@ fn amount(value: &str) -> Option<f64> {
     amount.map(|amount| amount as f64)
 }
 
-fn list(values: &[&str], more: usize) -> String {
-    match more {
-        0 => values.join(", "),
-        more => format!("{} and {more} more", values.join(", ")),
-    }
-}
-
-/// Minimum Jaro-Winkler similarity of a typed word to the known one that it may mean: two or three
-/// letters of a word may be wrong.
-pub(super) const MIN_SIMILARITY: f64 = 0.85;
-
-/// Maximum number of suggested names.
-const MAX_SUGGESTED: usize = 3;
-
 /// Returns the known names that are similar to what was typed, the most similar first.
 pub(crate) fn similar<T: AsRef<str>>(typed: &str, known: impl IntoIterator<Item = T>) -> Vec<T> {
     let is_similar = |one: &T| strsim::jaro_winkler(typed, one.as_ref()) > MIN_SIMILARITY;
@@ -340,7 +325,7 @@ pub(crate) fn most_similar<T: AsRef<str>>(
     let similarity = |one: &T| strsim::jaro_winkler(typed, one.as_ref());
     let mut known: Vec<T> = known.into_iter().collect();
     known.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));
-    known.truncate(MAX_SUGGESTED);
+    known.truncate(MAX_NAMED);
     known
 }
 
