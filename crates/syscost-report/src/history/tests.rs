@@ -1,6 +1,5 @@
 //! Hand-made histories in human-readable form.
 
-use crate::expect::has;
 use insta::assert_snapshot;
 use jiff::{Timestamp, tz::TimeZone};
 use syscost_results::history::{Point, Series};
@@ -71,8 +70,6 @@ fn the_list_of_one_machine_has_no_machine() {
     runs[2].size_bytes = 999;
     let text = list(&runs, now, &options());
     assert_snapshot!(text);
-    assert!(!text.contains("here"));
-    assert!(!text.contains('\u{1b}'));
     runs[2].machine = "there".to_owned();
     let text = list(
         &runs,
@@ -90,12 +87,7 @@ fn the_list_of_one_machine_has_no_machine() {
 
 #[test]
 fn a_step_is_drawn_and_told() {
-    let text = chart(&stepped(), &options());
-    assert_snapshot!(text);
-    assert!(
-        text.contains("▲ 83.2 ns → 92.4 ns, +11 %, 2026-10-21: worse (p < 0.0001)"),
-        "{text}"
-    );
+    assert_snapshot!(chart(&stepped(), &options()));
 }
 
 #[test]
@@ -152,9 +144,7 @@ fn several_metrics_are_a_line_each() {
     let still = series("call.integer{arguments=0}", std::iter::repeat_n(1.65, 35));
     let all = [stepped(), faster, still];
     assert_snapshot!("sparklines", sparklines(&all, &options()));
-    let text = changes(&all, &options());
-    assert_snapshot!("changes", text);
-    has(&text, &["2026-10-11  −50 %  better  2.00 ns → 1.00 ns"]);
+    assert_snapshot!("changes", changes(&all, &options()));
 }
 
 #[test]

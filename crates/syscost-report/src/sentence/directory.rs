@@ -68,22 +68,7 @@ fn free(directory: &Directory) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
     use syscost_results::directory::NfsMount;
-
-    #[test]
-    fn a_directory_is_described_in_a_line() {
-        let run = fixture::of_directories();
-        let lines: Vec<String> = run.directories.iter().map(directory).collect();
-        assert_eq!(
-            lines,
-            [
-                "dir=ssd /data: ext4 on /dev/vda, scheduler mq-deadline, rw,relatime, direct I/O alignment 512 B, 60.0 GiB of 252 GiB free",
-                "dir=tmp /tmp: tmpfs, in memory, rw, 12.0 GiB of 12.0 GiB free",
-                "dir=far /mnt/export: nfs4 on server:/export, NFS 4.2 from 10.0.0.7, rw,vers=4.2, statx knows no direct I/O",
-            ]
-        );
-    }
 
     #[test]
     fn a_device_is_named_where_the_source_does_not() {

@@ -52,12 +52,8 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn the_summary_counts_every_status() {
+    fn a_run_that_is_not_complete_says_so_of_rows_that_lack_rounds() {
         let mut run = fixture::run();
-        assert_eq!(
-            summary(&run),
-            "6 of 12 measured, 1 below resolution, 1 withheld, 1 failed, 2 unsupported, 1 skipped in 54 s"
-        );
         run.complete = false;
         run.measurements.truncate(1);
         assert_eq!(summary(&run), "1 of 1 measured in 54 s", "of this row");

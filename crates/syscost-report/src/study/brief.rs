@@ -84,17 +84,11 @@ fn brief<'s>(one: &QuantityBy<'s>) -> Brief<'s> {
 /// The only one, or the least and the largest of several.
 fn ends<T: Clone>(mut all: Vec<(f64, T)>) -> Vec<T> {
     all.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let mut ends: Vec<T> = all
-        .first()
-        .map(|(_, text)| text.clone())
-        .into_iter()
-        .collect();
-    if let [first, .., last] = &all[..]
-        && first.0 < last.0
-    {
-        ends.push(last.1.clone());
+    match &all[..] {
+        [] => Vec::new(),
+        [first, .., last] if first.0 < last.0 => vec![first.1.clone(), last.1.clone()],
+        [first, ..] => vec![first.1.clone()],
     }
-    ends
 }
 
 fn published(one: &QuantityBy<'_>, judged: &JudgedQuantity) -> String {

@@ -204,20 +204,16 @@ pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen 
     if row.estimate.undisturbed_percent.is_none() {
         return missing("whether SMT interference disturbed a result is not known");
     }
-    let mut quiet = Vec::new();
-    for round in row.samples.iter().flatten() {
-        let disturbed: Vec<usize> = round
-            .disturbed
-            .iter()
-            .map(|one| one.sample as usize)
-            .collect();
+    let rounds = row.samples.iter().flatten();
+    let quiet = rounds.flat_map(|round| {
+        let is_quiet = |sample: usize| {
+            let mut disturbed = round.disturbed.iter();
+            disturbed.all(|one| one.sample as usize != sample)
+        };
         let values = printed(round).iter().enumerate();
-        quiet.extend(
-            values
-                .filter(|(sample, _)| !disturbed.contains(sample))
-                .map(|(_, value)| *value),
-        );
-    }
+        values.filter_map(move |(sample, value)| is_quiet(sample).then_some(*value))
+    });
+    let quiet = quiet.collect();
     results(run, row, cycles, quiet)
         .unwrap_or_else(|| missing("SMT interference disturbed every result"))
 }
