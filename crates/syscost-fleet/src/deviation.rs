@@ -120,7 +120,7 @@ impl Expected {
     }
 
     /// How far the median itself is from zero: of changes, how far all machines changed.
-    pub(crate) fn from_zero(&self) -> Deviation {
+    pub(crate) fn distance_from_zero(&self) -> Deviation {
         let beyond = (self.log.abs() - MARGIN).max(0.0);
         Deviation {
             log: self.log,

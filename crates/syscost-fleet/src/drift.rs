@@ -106,7 +106,7 @@ fn together(judgement: &Judgement) -> Vec<Together> {
             cohort,
             row: *row,
             machines: expected.machines,
-            change: expected.from_zero(),
+            change: expected.distance_from_zero(),
         }));
     }
     let chances: Vec<f64> = all.iter().map(|one| one.change.p_value).collect();
