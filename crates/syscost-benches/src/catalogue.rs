@@ -31,10 +31,11 @@ macro_rules! doc {
     ($file:expr) => {{
         const SOURCE: &str = include_str!($file);
         const HEAD: [u8; syscost_harness::doc::length(SOURCE)] = syscost_harness::doc::head(SOURCE);
-        match str::from_utf8(&HEAD) {
+        const DOC: &str = match str::from_utf8(&HEAD) {
             Ok(doc) => doc,
             Err(_) => panic!("lines end between letters"),
-        }
+        };
+        DOC
     }};
 }
 
