@@ -91,7 +91,7 @@ fn a_group_is_explained_by_what_its_benchmarks_measure() {
     let program = Program::new();
     let text = run(&program, "explain ipc").succeeded().out;
     for part in [
-        "A group of ",
+        "First look",
         "syscost list ipc",
         "ipc.round_trip",
         "ipc.bandwidth",

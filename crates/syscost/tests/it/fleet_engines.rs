@@ -278,6 +278,7 @@ fn every_pair_of_nodes_has_figures_and_nothing_listens_afterwards() {
 }
 
 #[test]
+#[ignore = "machine suite"]
 fn scripts_are_shown_and_nothing_is_done() {
     let Some(cluster) = Cluster::new(2) else {
         return;
