@@ -7,15 +7,17 @@ mod spin;
 
 use syscost_harness::prelude::*;
 
+const LISTED: Group = group! {
+    selftest: "operations of known cost",
+    chain,
+    spin,
+    ratio,
+    slowdown,
+};
+
 pub(crate) const GROUP: Group = Group {
     hidden: true,
-    ..group! {
-        selftest: "operations of known cost",
-        chain,
-        spin,
-        ratio,
-        slowdown,
-    }
+    ..LISTED
 };
 
 /// The true cost of an operation of the group.
