@@ -28,7 +28,9 @@ fn names_are_unique() {
 
 #[test]
 fn every_file_of_a_group_is_in_its_list() {
-    for group in CATALOGUE.groups() {
+    // But for the negative controls, which stand by family in a few files.
+    let by_file = CATALOGUE.groups().iter().filter(|one| one.name != "liar");
+    for group in by_file {
         let listed: BTreeSet<String> = group
             .benchmarks
             .iter()

@@ -39,7 +39,7 @@ macro_rules! controls {
         pub(crate) const GROUP: Group = Group {
             name: "liar",
             title: "benchmarks that lie",
-            source: include_str!("mod.rs"),
+            source: doc!("mod.rs"),
             benchmarks: &[$($family::$lie.named(
                 concat!("liar.", $name),
                 concat!(
