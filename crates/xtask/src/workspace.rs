@@ -30,16 +30,16 @@ pub fn rust_files(root: &Path) -> Result<Vec<SourceFile>> {
     files(root, &["crates", "lab"], "rs")
 }
 
-/// Every document: Markdown in the root and below the folders of the project, by path.
+/// Every document: Markdown in the root and below the folders of the project, by path. Below `src` are
+/// texts of which documents are made.
 ///
 /// # Errors
 /// If a directory or a file cannot be read.
 pub fn documents(root: &Path) -> Result<Vec<SourceFile>> {
-    files(
-        root,
-        &["", ".github", "crates", "docs", "fixtures", "lab"],
-        "md",
-    )
+    let folders = ["", ".github", "crates", "docs", "fixtures", "lab"];
+    let mut files = files(root, &folders, "md")?;
+    files.retain(|file| !file.path.iter().any(|part| part == "src"));
+    Ok(files)
 }
 
 /// The files with this extension below these folders, as far as there are such; of "", the root, those in it.
