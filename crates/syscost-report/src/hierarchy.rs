@@ -217,10 +217,10 @@ pub(crate) fn grid(run: &Run) -> Option<Grid<'static>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::expect::lacks;
     use syscost_results::Flag;
 
     use super::*;
+    use crate::expect::lacks;
     use crate::fixture;
     use crate::paint::Paint;
 

@@ -119,12 +119,12 @@ mod ending;
 
 #[cfg(test)]
 mod tests {
-    use crate::expect::{fits, has};
     use syscost_results::details::SWITCH;
     use syscost_results::summary::titles;
     use syscost_results::{Role, Status};
 
     use super::*;
+    use crate::expect::{fits, has};
     use crate::fixture;
 
     /// A run with every row of the summary, each as long as rows can be.

@@ -2,10 +2,10 @@
 
 mod names;
 
-use crate::expect::has;
 use insta::assert_snapshot;
 use syscost_results::{Flag, Measurement, Run, Status};
 
+use crate::expect::has;
 use crate::{TableOptions, fixture, table};
 
 fn draw(run: &Run, width: usize) -> String {

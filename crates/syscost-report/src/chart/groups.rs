@@ -71,10 +71,10 @@ pub(crate) fn draw(groups: &[(String, Vec<Bar>)], texts: &Texts, frame: &Frame<'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expect::has;
     use syscost_results::Unit;
 
     use crate::chart::{self, Labels, TextOptions, Theme, Value, text_groups};
+    use crate::expect::has;
 
     #[test]
     fn each_name_has_its_colour_in_every_group_and_a_logarithmic_axis_says_so() {

@@ -2,7 +2,6 @@
 
 mod notices;
 
-use crate::expect::{fits, has};
 use insta::assert_snapshot;
 use syscost_results::compare::{
     Change, ComparedIn, Comparison, Difference, Group, Missing, Power, Refused, Row, Side,
@@ -10,6 +9,7 @@ use syscost_results::compare::{
 use syscost_results::{Better, Unit};
 
 use super::{change, markdown, summary, table};
+use crate::expect::{fits, has};
 use crate::table::TableOptions;
 
 fn row(name: &str, base: f64, new: f64, reach: f64, verdict: Change) -> Row {

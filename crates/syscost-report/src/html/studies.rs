@@ -1,4 +1,4 @@
-//! Published experiments next to the run: a table for each, and its charts.
+//! Published experiments next to the run, or as a page to hand in: a table for each, and its charts.
 
 use maud::{Markup, html};
 use syscost_results::study::{JudgedFigure, JudgedQuantity, Scale, Seen, VerdictKind};
@@ -378,7 +378,7 @@ mod tests {
         let chart = page.split("<figcaption>Calls across the machines").nth(1);
         let chart = chart.and_then(|rest| rest.split("</figure>").next());
         let chart = chart.expect("it is drawn");
-        has(&chart, &[">alpha</text>", ">beta</text>"]);
+        has(chart, &[">alpha</text>", ">beta</text>"]);
         assert!(!chart.contains(">syscost</text>"), "{chart}");
     }
 

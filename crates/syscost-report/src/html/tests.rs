@@ -1,6 +1,5 @@
 //! The page of hand-made runs.
 
-use crate::expect::{has, lacks};
 use base64::Engine;
 use insta::assert_snapshot;
 use sha2::Digest;
@@ -11,6 +10,7 @@ use syscost_results::numbers::numbers;
 use syscost_results::{Better, Fact, Run, Status, Unit};
 
 use super::*;
+use crate::expect::{has, lacks};
 use crate::fixture;
 
 mod comparing;

@@ -144,9 +144,9 @@ impl<'a> Line<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::expect::has;
     use syscost_results::beside::Beside;
 
+    use crate::expect::has;
     use crate::{TableOptions, fixture, table};
 
     fn draw(width: usize, verbose: bool) -> String {

@@ -1,4 +1,4 @@
-//! Charts of a study: the same for terminals and for the page.
+//! Charts of a study: the same for terminals, for the page and as files.
 
 use syscost_results::row_name::{number, parameters};
 use syscost_results::study::{ChartKind, Cycles, JudgedFigure, View};
@@ -27,11 +27,8 @@ pub struct Figure {
 /// The charts of a study for which there are figures.
 pub fn figures(repeated: &Repeated, runs: &[&Run]) -> Vec<Figure> {
     let of_run = |(label, run): (&str, &&Run)| {
-        let (model, version) = (&run.machine.cpu_model, &run.tool.version);
-        format!(
-            "{label}: {model}, {}, syscost {version}",
-            time(&run.started)
-        )
+        let (model, began) = (&run.machine.cpu_model, time(&run.started));
+        format!("{label}: {model}, {began}, syscost {}", run.tool.version)
     };
     let labels = repeated.by.iter().map(|(label, _)| label.as_str());
     let sources: Vec<String> = labels.zip(runs).map(of_run).collect();

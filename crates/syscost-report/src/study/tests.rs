@@ -1,10 +1,10 @@
-use crate::expect::{fits, has};
 use insta::assert_snapshot;
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::study::Study;
 use syscost_results::{Evidence, RoundSamples, Run, Status, Unit, Verdict};
 
 use super::*;
+use crate::expect::{fits, has};
 use crate::{TableOptions, fixture};
 
 const HAND_MADE: &str = r#"

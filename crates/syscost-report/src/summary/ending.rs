@@ -1,10 +1,10 @@
 //! The end of the summary: its legend, warnings, and next steps.
 
-use crate::expect::{fits, has, lacks};
 use syscost_results::{Flag, Status};
 
 use super::tests::full;
 use super::*;
+use crate::expect::{fits, has, lacks};
 use crate::fixture;
 
 #[test]

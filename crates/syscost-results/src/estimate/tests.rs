@@ -1,12 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-
-use crate::{
-    fixture::normal,
-    measurement::{Cause, Disturbance},
-    simulate::NoiseModel,
-};
+use crate::fixture::normal;
+use crate::measurement::{Cause, Disturbance};
+use crate::simulate::NoiseModel;
 
 fn round(values: Vec<f64>) -> RoundSamples {
     RoundSamples {

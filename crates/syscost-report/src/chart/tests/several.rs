@@ -1,11 +1,11 @@
 //! Several runs in one chart: each is drawn with its own numbers, and can be told from the others.
 
-use crate::expect::{has, lacks};
 use syscost_results::Measurement;
 
 use super::{rows, value};
 use crate::chart::rows::{Kind, choose};
 use crate::chart::{Chart, Labels, Style, TextOptions, Theme, Value, draw, text};
+use crate::expect::{has, lacks};
 
 /// Rows of `cases`, each costing `median` times its place.
 fn costing(cases: &[&str], median: f64) -> Vec<Measurement> {

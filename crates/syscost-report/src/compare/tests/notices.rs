@@ -1,10 +1,10 @@
 //! The notices that precede the rows.
 
-use crate::expect::{fits, has, lacks};
 use syscost_results::compare::{ComparedIn, Missing, Pair};
 
 use super::super::{markdown, power, table};
 use super::{comparison, fact};
+use crate::expect::{fits, has, lacks};
 use crate::table::TableOptions;
 
 #[test]

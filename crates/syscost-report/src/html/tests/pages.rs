@@ -1,13 +1,13 @@
 //! Pages as a whole: how large they are, where their links lead, what two runs say about each
 //! other.
 
-use crate::expect::has;
 use std::collections::BTreeSet;
 
 use syscost_results::Measurement;
 use syscost_results::compare::Change;
 
 use super::*;
+use crate::expect::has;
 
 /// A run of this many rows, each with a dozen claims, like a standard run's.
 fn of_rows(rows: usize) -> Run {

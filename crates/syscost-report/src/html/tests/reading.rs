@@ -1,11 +1,11 @@
 //! The page must not mislead about precision, about which run a number is from, or about when
 //! something was seen.
 
-use crate::expect::has;
 use syscost_results::Measurement;
 use syscost_results::compare::{Change, compare};
 
 use super::*;
+use crate::expect::has;
 use crate::sentence::Mark;
 
 const NAME: &str = "syscall.null{call=getppid}";
@@ -217,7 +217,7 @@ fn every_chart_shows_the_numbers_of_the_run_it_names() {
             let written = ["value label", "curve"].map(|class| format!("{class} s{own}"));
             let is_written = written.iter().any(|class| figure.contains(class));
             assert!(is_written, "{figure}");
-            has(&figure, &[&format!("{}: ", ["A", "B", "C"][own])]);
+            has(figure, &[&format!("{}: ", ["A", "B", "C"][own])]);
             seen[own] += 1;
         }
     }
