@@ -14,7 +14,7 @@ use syscost_results::{Better, Run};
 
 use crate::columns::{columns, line};
 use crate::host::is_of_the_host;
-use crate::program::{Program, read_run};
+use crate::program::{Given, read_run};
 
 /// At most this share of the rows may be called better or worse when nothing changed.
 const GOAL: f64 = 0.003;
@@ -45,6 +45,8 @@ pub(crate) struct Arguments {
     /// Also shuffle the runs into new pairs this many times
     #[arg(long, default_value_t = 0)]
     shuffles: u64,
+    #[command(flatten)]
+    program: Given,
     /// Runs at the end that only serve to estimate the base's spread
     #[arg(long, default_value_t = 0)]
     spread: usize,
@@ -52,16 +54,12 @@ pub(crate) struct Arguments {
 
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let mut runs = if arguments.runs.is_empty() && arguments.paired {
-        measure_pairs(arguments.pairs)?
-    } else if arguments.runs.is_empty() {
-        measure(2 * arguments.pairs * arguments.pool)?
-    } else {
-        arguments
-            .runs
+    let mut runs = match &arguments.runs[..] {
+        [] => measure(arguments)?,
+        files => files
             .iter()
-            .map(|path| read_run(path))
-            .collect::<Result<Vec<Run>>>()?
+            .map(|file| read_run(file))
+            .collect::<Result<_>>()?,
     };
     let pool = arguments.pool as usize;
     ensure!(
@@ -107,23 +105,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn measure(count: u32) -> Result<Vec<Run>> {
-    let program = Program::build()?;
-    (1..=count)
-        .map(|number| {
-            eprintln!("run {number} of {count}");
-            program.run(Profile::Quick, &[], &[])
-        })
-        .collect()
-}
-
-/// Measures runs of A and B in turn, both with the same program.
-fn measure_pairs(count: u32) -> Result<Vec<Run>> {
-    let program = Program::build()?;
+/// Measures as many runs as asked for; in pairs, those of A and B in turn.
+fn measure(arguments: &Arguments) -> Result<Vec<Run>> {
+    let program = arguments.program.get()?;
+    let count = match arguments.paired {
+        true => arguments.pairs,
+        false => 2 * arguments.pairs * arguments.pool,
+    };
     let mut runs = Vec::new();
     for number in 1..=count {
-        eprintln!("pair {number} of {count}");
-        runs.extend(program.pair(Profile::Quick, None, None, &[])?);
+        eprintln!("{number} of {count}");
+        match arguments.paired {
+            true => runs.extend(program.pair(Profile::Quick, None, None, &[])?),
+            false => runs.push(program.run(Profile::Quick, &[], &[])?),
+        }
     }
     Ok(runs)
 }

@@ -11,7 +11,7 @@ use syscost_results::stats::looks::{self, StopRule};
 use syscost_results::stats::{interval, order};
 
 use crate::columns::{columns, line};
-use crate::program::{Program, measured};
+use crate::program::{Given, measured};
 
 /// Minimum and maximum coverage, in percent.
 const MIN_COVERAGE: f64 = 93.0;
@@ -38,6 +38,8 @@ pub(crate) struct Arguments {
     /// Instead, this many real quick runs: in how many does the interval hold the median of all?
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     real: Option<u32>,
+    #[command(flatten)]
+    program: Given,
     /// Row of the real runs
     #[arg(long, default_value = "syscall.null{call=getppid}")]
     row: String,
@@ -176,7 +178,7 @@ fn real(runs: u32, arguments: &Arguments) -> Result<()> {
     if let Some(cpu) = &cpu {
         options.extend(["--cpus", cpu]);
     }
-    let program = Program::build()?;
+    let program = arguments.program.get()?;
     let mut rows = Vec::new();
     for number in 1..=runs {
         if number > 1 {

@@ -18,7 +18,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
-use crate::program::Program;
+use crate::program::Given;
 use xtask::workspace;
 
 /// Between machines of one kind a figure scatters by about so much, with somewhat heavier tails than
@@ -56,17 +56,13 @@ pub(crate) struct Arguments {
     /// Leave the last documents and tables there
     #[arg(long)]
     keep: bool,
-    /// The program; without it the release is built
-    #[arg(long, value_name = "FILE")]
-    program: Option<PathBuf>,
+    #[command(flatten)]
+    program: Given,
 }
 
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let program = match &arguments.program {
-        Some(path) => path.clone(),
-        None => Program::build()?.path,
-    };
+    let program = arguments.program.get()?.path;
     let real = match &arguments.from {
         Some(path) => path.clone(),
         None => workspace::root().join("fixtures/runs/quick.json"),

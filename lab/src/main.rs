@@ -4,10 +4,8 @@ mod aa;
 mod columns;
 mod coverage;
 mod fleet;
-mod frozen;
 mod host;
 mod invariants;
-mod peers;
 mod pictures;
 mod program;
 mod steady;
@@ -17,11 +15,9 @@ mod torture;
 mod validate;
 mod versus;
 
-use std::env;
 use std::process::ExitCode;
 
 use clap::Parser;
-use syscost_harness::worker::ARGUMENT;
 
 /// Experiments with the program.
 #[derive(Debug, Parser)]
@@ -43,8 +39,6 @@ enum Chore {
     Torture(torture::Arguments),
     /// Time `fleet import` and `fleet report` on simulated machines, some of them bad
     Fleet(fleet::Arguments),
-    /// Write down what a redesign must not move: rows, jobs, evidence, machine code
-    Frozen(frozen::Arguments),
     /// Measure each row with the neighbouring value of one parameter, and see that it loses its
     /// number
     Swap(swap::Arguments),
@@ -53,10 +47,6 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    // A run that `frozen` simulates starts workers, too.
-    if env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
-        return xtask::ended(frozen::work());
-    }
     xtask::ended(match Chore::parse() {
         Chore::Validate(arguments) => validate::run(&arguments),
         Chore::Versus(arguments) => versus::run(&arguments),
@@ -66,7 +56,6 @@ fn main() -> ExitCode {
         Chore::Stream(arguments) => stream::run(&arguments),
         Chore::Torture(arguments) => torture::run(&arguments),
         Chore::Fleet(arguments) => fleet::run(&arguments),
-        Chore::Frozen(arguments) => frozen::run(&arguments),
         Chore::Swap(arguments) => swap::run(&arguments),
         Chore::Pictures(arguments) => pictures::run(&arguments),
     })

@@ -1,4 +1,4 @@
-//! The release binary of syscost: builds it, runs it, and reads its documents.
+//! The program that chores run, and the documents that it writes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,28 +6,42 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
 use syscost_benches::CATALOGUE;
 use syscost_harness::session::Profile;
 use syscost_results::{Measurement, Run, Status, document};
 use syscost_sys::cpu;
-
 use xtask::cargo;
 
-/// A built binary.
+/// The program.
 #[derive(Debug)]
 pub(crate) struct Program {
     /// Its file.
     pub(crate) path: PathBuf,
 }
 
-impl Program {
-    /// Builds the release for this machine, as `cargo build --release` does.
-    pub(crate) fn build() -> Result<Self> {
-        Ok(Self {
-            path: cargo::release(None, &[])?.program,
-        })
-    }
+/// The program that a chore is to run.
+#[derive(Debug, Args)]
+pub(crate) struct Given {
+    /// The program; without it the release is built
+    #[arg(long = "program", value_name = "FILE")]
+    path: Option<PathBuf>,
+}
 
+impl Given {
+    /// The program, built if none was given.
+    pub(crate) fn get(&self) -> Result<Program> {
+        let path = match &self.path {
+            Some(path) => {
+                fs::canonicalize(path).with_context(|| format!("finding {}", path.display()))?
+            }
+            None => cargo::release(None, &[])?.program,
+        };
+        Ok(Program { path })
+    }
+}
+
+impl Program {
     /// A run of these selectors with these options.
     pub(crate) fn run(
         &self,

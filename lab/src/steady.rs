@@ -17,7 +17,7 @@ use syscost_results::compare::{self, Change, Comparison, Row};
 
 use crate::columns::{columns, line};
 use crate::host::is_of_the_host;
-use crate::program::Program;
+use crate::program::{Given, Program};
 
 /// The trials, each with the factors of its two sides. The longest warm-up is 20 ms; a careful
 /// run's is 50 ms.
@@ -40,6 +40,8 @@ pub(crate) struct Arguments {
     /// What to measure, as for `syscost run`
     #[arg(value_name = "SELECTOR")]
     selectors: Vec<String>,
+    #[command(flatten)]
+    program: Given,
     /// Try the quick profile, and its rows, instead of the standard one
     #[arg(long)]
     quick: bool,
@@ -53,7 +55,7 @@ pub(crate) struct Arguments {
 
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let program = Program::build()?;
+    let program = arguments.program.get()?;
     let selectors: Vec<&str> = arguments.selectors.iter().map(String::as_str).collect();
     let budget = arguments.budget.map(Duration::from_secs);
     let profile = match arguments.quick {

@@ -3,7 +3,6 @@
 //! marked as unproven, or be on the reviewed list of what nothing can distinguish.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -19,7 +18,7 @@ use syscost_results::stats::order::median;
 use syscost_results::{ClaimId, Verdict};
 use syscost_sys::cpu;
 
-use crate::program::Program;
+use crate::program::Given;
 
 /// What nothing keeps apart from its neighbour: a benchmark, a parameter, the value of another
 /// parameter where it is so (`copies=1`) or `all`, and why, separated by tabs.
@@ -47,9 +46,8 @@ pub(crate) struct Arguments {
     /// Groups or benchmarks; all without any
     #[arg(value_name = "ID")]
     ids: Vec<String>,
-    /// The program; without it the release is built
-    #[arg(long, value_name = "FILE")]
-    program: Option<PathBuf>,
+    #[command(flatten)]
+    program: Given,
     /// Show how each pair ended, not only those that kept their number
     #[arg(long)]
     all: bool,
@@ -57,10 +55,7 @@ pub(crate) struct Arguments {
 
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let path = match &arguments.program {
-        Some(path) => path.clone(),
-        None => Program::build()?.path,
-    };
+    let path = arguments.program.get()?.path;
     let interrupted = AtomicBool::new(false);
     let program = WorkerProgram::other(&path).context("asking the program what it is")?;
     let workers = Workers::new(Launcher::new(program, TIME_LIMIT, &interrupted))?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use jsonschema::Validator;
 use serde_json::Value;
 use syscost_benches::CATALOGUE;
 use syscost_results::document;
@@ -12,13 +13,14 @@ use syscost_results::document;
 use crate::invariants;
 use xtask::workspace;
 
-/// The published schema, which `cargo xtask gen` writes.
-const SCHEMA: &str = "docs/run.schema.json";
+/// The published schemas, which `cargo xtask gen` writes: of run documents, and of the lines of exports.
+const DOCUMENT: &str = "docs/run.schema.json";
+const LINE: &str = "docs/export.schema.json";
 
 /// Arguments of `validate`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Run documents, as `syscost run --output FILE` writes them
+    /// Run documents, as `syscost run --output FILE` writes them; of `.jsonl` each line, as `syscost export` writes them
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 }
@@ -27,7 +29,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut invalid = 0;
     for file in &arguments.files {
-        let complaints = complaints(&workspace::read(file)?)?;
+        let text = workspace::read(file)?;
+        let complaints = match file.extension() {
+            Some(extension) if extension == "jsonl" => of_lines(&text),
+            _ => of_document(&text),
+        }?;
         report(file, &complaints);
         invalid += usize::from(!complaints.is_empty());
     }
@@ -52,18 +58,8 @@ fn report(file: &Path, complaints: &[String]) {
 
 /// What is wrong with a document: according to the schema and, if that is satisfied, the
 /// invariants.
-fn complaints(text: &str) -> Result<Vec<String>> {
-    let document: Value = match serde_json::from_str(text) {
-        Ok(document) => document,
-        Err(error) => return Ok(vec![format!("is no JSON: {error}")]),
-    };
-    let schema = workspace::read(&workspace::root().join(SCHEMA))?;
-    let schema = serde_json::from_str(&schema).context("reading the schema")?;
-    let validator = jsonschema::validator_for(&schema).context("reading the schema")?;
-    let complaints: Vec<String> = validator
-        .iter_errors(&document)
-        .map(|error| format!("at {}: {error}", place(&error.instance_path().to_string())))
-        .collect();
+fn of_document(text: &str) -> Result<Vec<String>> {
+    let complaints = against(&validator(DOCUMENT)?, text);
     if !complaints.is_empty() {
         return Ok(complaints);
     }
@@ -71,6 +67,34 @@ fn complaints(text: &str) -> Result<Vec<String>> {
         Ok(run) => invariants::violations(&run, &CATALOGUE),
         Err(error) => vec![format!("satisfies the schema but cannot be read{error}")],
     })
+}
+
+/// What is wrong with the lines of an export.
+fn of_lines(text: &str) -> Result<Vec<String>> {
+    let validator = validator(LINE)?;
+    let of_line = |(index, line)| {
+        let complaints = against(&validator, line).into_iter();
+        complaints.map(move |what| format!("line {}: {what}", index + 1))
+    };
+    Ok(text.lines().enumerate().flat_map(of_line).collect())
+}
+
+fn validator(schema: &str) -> Result<Validator> {
+    let text = workspace::read(&workspace::root().join(schema))?;
+    let value = serde_json::from_str(&text).with_context(|| format!("reading {schema}"))?;
+    jsonschema::validator_for(&value).with_context(|| format!("reading {schema}"))
+}
+
+/// Where a text does not satisfy a schema.
+fn against(validator: &Validator, text: &str) -> Vec<String> {
+    let value: Value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(error) => return vec![format!("is no JSON: {error}")],
+    };
+    let errors = validator.iter_errors(&value);
+    errors
+        .map(|error| format!("at {}: {error}", place(&error.instance_path().to_string())))
+        .collect()
 }
 
 fn place(pointer: &str) -> &str {
@@ -91,7 +115,7 @@ mod tests {
     }
 
     fn complaints_of(document: &Value) -> Vec<String> {
-        complaints(&document.to_string()).unwrap()
+        of_document(&document.to_string()).unwrap()
     }
 
     #[test]
@@ -112,7 +136,7 @@ mod tests {
         let mut missing = valid();
         missing.as_object_mut().unwrap().remove("clock");
         assert!(complaints_of(&missing)[0].starts_with("at the top: "));
-        assert!(complaints("{").unwrap()[0].starts_with("is no JSON"));
+        assert!(of_document("{").unwrap()[0].starts_with("is no JSON"));
     }
 
     #[test]
@@ -126,5 +150,14 @@ mod tests {
             let found = complaints_of(&wrong).concat();
             assert!(found.contains(expected), "{found}");
         }
+    }
+
+    #[test]
+    fn the_lines_of_an_export_are_judged_one_by_one() {
+        let run = run(vec![row("1"), row("10")]);
+        let lines = syscost_report::export::to_jsonl(&[&run]).unwrap();
+        assert_eq!(of_lines(&lines).unwrap(), [""; 0]);
+        let found = of_lines(&lines.replacen("\"ok\"", "\"fine\"", 1)).unwrap();
+        assert!(found[0].starts_with("line 1: at /status: "), "{found:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Surroundings that others prepare: signals inherited from a parent, a directory whose owner swaps
+//! Surroundings that others prepare: runs beside this one, signals inherited from a parent, a directory whose owner swaps
 //! what is made in it, servers and pipes that deliver late or never, foreign files among the runs.
 
 use std::fs::{self, Permissions};
@@ -14,11 +14,10 @@ use anyhow::{Context, Result};
 use fastrand::Rng;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::geteuid;
-use syscost_results::Status;
+use syscost_results::{Evidence, Measurement, Status, Verdict, document};
 
 use super::Tally;
 use super::sandbox::{Ending, Sandbox};
-use super::together::rows;
 
 /// The user that attacks: nobody.
 const NOBODY: u32 = 65_534;
@@ -30,6 +29,46 @@ const FILES: &str = "run fs.write fs.read fs.copy fs.sync fs.metadata \
 /// A short run of rows that wait for signals and children.
 const SIGNALS: &str = "run signal.catch signal.mask task.fork syscall.umask \
      --profile quick --no-save --format json";
+
+/// Eight runs at once: they share a scratch directory and the CPUs, and no row may fail or be withheld
+/// because of that.
+pub(super) fn eight(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {
+    let start = |_| {
+        sandbox.start(sandbox.command(
+            "run --profile quick --budget 2 --no-save --format json \
+             syscall.umask syscall.open_close memory.page_fault sync.file_lock ipc.unix_connect",
+        ))
+    };
+    let runs: Vec<_> = (0..8).map(start).collect::<Result<_>>()?;
+    for run in runs {
+        let ending = run.end()?;
+        let mut complaints = ending.complaints_of_run();
+        // That others take the CPU refutes nothing.
+        let wrong = rows(&ending, &[Status::Failed, Status::Withheld]).into_iter();
+        complaints.extend(wrong.map(|(name, reason)| format!("{name}: {reason}")));
+        tally.note("one of eight", complaints);
+    }
+    Ok(())
+}
+
+/// The rows of a run that have one of these statuses, with their reasons; none of an unreadable
+/// document, which has already been complained about.
+fn rows(ending: &Ending, statuses: &[Status]) -> Vec<(String, String)> {
+    let rows = document::read(&ending.out).map_or_else(|_| Vec::new(), |run| run.measurements);
+    let found = rows
+        .into_iter()
+        .filter(|row| statuses.contains(&row.status));
+    let reason = |row: &Measurement| match (&row.reason, row.evidence.iter().find(is_refuted)) {
+        (Some(reason), _) => reason.clone(),
+        (None, Some(refuted)) => format!("refuted: {}", refuted.claim.sentence),
+        (None, None) => String::new(),
+    };
+    found.map(|row| (row.name.clone(), reason(&row))).collect()
+}
+
+fn is_refuted(evidence: &&Evidence) -> bool {
+    evidence.verdict == Verdict::Refuted
+}
 
 /// A run begun by a parent that ignores the end of its children, or blocks all signals.
 pub(super) fn signals(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {

@@ -7,21 +7,17 @@
 mod damage;
 mod hostile;
 mod kills;
-mod refused;
 mod restricted;
 mod sandbox;
-mod together;
 
-use std::fs;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use fastrand::Rng;
 
 use crate::columns::{columns, line};
-use crate::program::Program;
+use crate::program::Given;
 use sandbox::Sandbox;
 
 /// Arguments of `torture`.
@@ -36,9 +32,8 @@ pub(crate) struct Arguments {
     /// Only campaigns whose names contain this
     #[arg(long, value_name = "WORDS", default_value = "")]
     only: String,
-    /// A binary that is there already, instead of the release built now
-    #[arg(long, value_name = "FILE")]
-    binary: Option<PathBuf>,
+    #[command(flatten)]
+    program: Given,
     /// Seed of times, places and damages: of each try by its number
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -55,10 +50,10 @@ const CAMPAIGNS: [(&str, Campaign); 13] = [
     ("workers killed", kills::of_workers),
     ("politely ended", kills::polite),
     ("restricted environments", restricted::all),
-    ("refused system calls", refused::one),
+    ("refused system calls", restricted::refused),
     ("damaged documents", damage::of_documents),
     ("damaged journals", damage::of_journals),
-    ("eight runs at once", together::eight),
+    ("eight runs at once", hostile::eight),
     ("inherited signals", hostile::signals),
     ("trees swapped by a directory's owner", hostile::swaps),
     ("what is late or never comes", hostile::late),
@@ -87,12 +82,7 @@ impl Tally {
 
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let binary = match &arguments.binary {
-        Some(file) => {
-            fs::canonicalize(file).with_context(|| format!("finding {}", file.display()))?
-        }
-        None => Program::build()?.path,
-    };
+    let binary = arguments.program.get()?.path;
     let seconds = if arguments.quick {
         60
     } else {

@@ -11,7 +11,7 @@ use syscost_results::estimate::half_width_ratio;
 use syscost_results::stats::order;
 use syscost_sys::cpu;
 
-use crate::peers::{Cpus, Peer};
+use super::peers::{Cpus, OWN, OWN_PROGRAM, Peer};
 use crate::program::{Program, measured};
 
 /// Time limit for an invocation of a peer, in seconds.
@@ -51,18 +51,19 @@ pub(super) struct Ours {
 
 /// Runs our row.
 pub(super) fn ours(program: &Program, peer: &Peer, cpus: &[u32]) -> Result<Ours> {
-    let mut options = [&["--no-samples"], peer.options].concat();
+    let mut options = vec!["--no-samples"];
+    options.extend(peer.set.options.iter().map(String::as_str));
     let list = cpu::format_list(cpus);
     let run = match cpus {
         [] | [_] => {
             if !cpus.is_empty() {
                 options.extend(["--cpus", &list]);
             }
-            program.run(Profile::Quick, &options, &[peer.row])
+            program.run(Profile::Quick, &options, &[&peer.row])
         }
-        _ => program.run_within(cpus, Profile::Quick, &options, &[peer.row]),
+        _ => program.run_within(cpus, Profile::Quick, &options, &[&peer.row]),
     }?;
-    let row = measured(&run, peer.row)?;
+    let row = measured(&run, &peer.row)?;
     let median = row.estimate.median;
     Ok(Ours {
         median: median.with_context(|| format!("{} has no median", row.name))?,
@@ -73,7 +74,7 @@ pub(super) fn ours(program: &Program, peer: &Peer, cpus: &[u32]) -> Result<Ours>
 
 /// Runs the peer and returns its figure, in the unit of our row.
 pub(super) fn theirs(peer: &Peer, cpus: &[u32]) -> Result<f64> {
-    let figures: Vec<f64> = (0..peer.invocations)
+    let figures: Vec<f64> = (0..peer.set.invocations)
         .map(|_| invocation(peer, cpus))
         .collect::<Result<_>>()?;
     order::median(&figures).with_context(|| format!("{} is never invoked", peer.name))
@@ -86,12 +87,12 @@ fn invocation(peer: &Peer, cpus: &[u32]) -> Result<f64> {
     if !cpus.is_empty() {
         words.extend(["taskset", "-c", &list]);
     }
-    words.extend(["sh", "-c", peer.command]);
-    let command = peer.command;
+    words.extend(["sh", "-c", &peer.command]);
+    let command = &peer.command;
     let output = Command::new(words[0])
         .args(&words[1..])
         .env("LC_ALL", "C")
-        .env(crate::peers::OWN, env::current_exe()?)
+        .env(OWN, env::current_exe()?)
         // What a peer leaves behind must not be left in the project.
         .current_dir(env::temp_dir())
         .stdin(Stdio::null())
@@ -109,7 +110,8 @@ fn invocation(peer: &Peer, cpus: &[u32]) -> Result<f64> {
             beginning(&printed)
         );
     }
-    (peer.read)(&printed)
+    let figure = peer.set.figure.read(command, &printed);
+    figure
         .filter(|figure| *figure > 0.0 && figure.is_finite())
         .with_context(|| {
             format!(
@@ -135,7 +137,7 @@ fn beginning(text: &str) -> String {
 
 /// Whether a program is on the search path, or is our own.
 pub(super) fn is_installed(program: &str) -> bool {
-    program == crate::peers::OWN_PROGRAM
+    program == OWN_PROGRAM
         || env::var_os("PATH").is_some_and(|path| {
             env::split_paths(&path).any(|folder| Path::new(&folder).join(program).is_file())
         })
@@ -155,19 +157,11 @@ pub(super) fn version(package: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::versus::peers::tests::peer;
 
     /// A peer that runs this command and is not pinned to a CPU.
-    fn shell(command: &'static str) -> Peer {
-        Peer {
-            row: "a.b",
-            name: "sh",
-            command,
-            placement: Cpus::All,
-            invocations: 3,
-            read: |printed| printed.lines().find_map(|line| line.trim().parse().ok()),
-            differs: "Nothing.",
-            options: &[],
-        }
+    fn shell(command: &str) -> Peer {
+        peer("a.b", "sh", Cpus::All, command)
     }
 
     #[test]

@@ -3,6 +3,8 @@
 mod compare;
 mod invoke;
 mod page;
+mod peers;
+mod read;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -13,9 +15,9 @@ use syscost_sys::cpu;
 
 use self::compare::{Block, Comparison, compare};
 use self::invoke::{cpus, is_installed, ours, theirs, version};
+use self::peers::{Peer, peers};
 use crate::columns::{columns, line};
-use crate::peers::{Peer, peers};
-use crate::program::Program;
+use crate::program::{Given, Program};
 use xtask::workspace;
 
 /// The page that `--write` updates, relative to the root.
@@ -37,6 +39,8 @@ pub(crate) struct Arguments {
     /// CPU for what runs on one (the last one allowed if not given)
     #[arg(long)]
     cpu: Option<u32>,
+    #[command(flatten)]
+    program: Given,
     /// Put the result into docs/versus.md
     #[arg(long)]
     write: bool,
@@ -79,7 +83,7 @@ fn compare_all(present: &[&Peer], arguments: &Arguments) -> Result<Vec<String>> 
         Some(cpu) => cpu,
         None => *allowed.last().context("this process may use no CPU")?,
     };
-    let program = Program::build()?;
+    let program = arguments.program.get()?;
     let machine = machine::capture();
     let load = machine
         .load1
@@ -106,7 +110,7 @@ fn compare_all(present: &[&Peer], arguments: &Arguments) -> Result<Vec<String>> 
     let mut compared = Vec::new();
     let mut failures = Vec::new();
     for &peer in present {
-        let result = cpus(peer.placement, cpu, &allowed)
+        let result = cpus(peer.set.cpus, cpu, &allowed)
             .and_then(|cpus| compare_one(&program, peer, &cpus, arguments.blocks));
         match result {
             Ok((comparison, unit)) => {
@@ -122,7 +126,7 @@ fn compare_all(present: &[&Peer], arguments: &Arguments) -> Result<Vec<String>> 
     }
     print!("{}", columns(&table));
     for peer in compared {
-        println!("{} against {}: {}", peer.row, peer.name, peer.differs);
+        println!("{} against {}: {}", peer.row, peer.name, peer.set.differs);
     }
     if arguments.write {
         let path = workspace::root().join(PAGE);
@@ -131,7 +135,7 @@ fn compare_all(present: &[&Peer], arguments: &Arguments) -> Result<Vec<String>> 
         } else {
             String::new()
         };
-        workspace::write(&path, &page::updated(&old, &lines, &peers()))?;
+        workspace::write(&path, &page::updated(&old, &lines, peers()))?;
         println!("{PAGE} is updated");
     }
     Ok(failures)
@@ -173,14 +177,15 @@ fn compare_one(
 /// The peers of these rows, benchmarks or groups.
 fn chosen(rows: &[String]) -> Result<Vec<&'static Peer>> {
     let names = |peer: &Peer, row: &String| {
-        peer.row == row || row_name::id(peer.row) == row || peer.row.split('.').next() == Some(row)
+        let group = peer.row.split('.').next();
+        peer.row == *row || row_name::id(&peer.row) == row || group == Some(row)
     };
-    let mut known = peers();
+    let mut known: Vec<&Peer> = peers().iter().collect();
     if let Some(unknown) = rows
         .iter()
         .find(|row| !known.iter().any(|peer| names(peer, row)))
     {
-        let known: Vec<&str> = known.iter().map(|peer| peer.row).collect();
+        let known: Vec<&str> = known.iter().map(|peer| &*peer.row).collect();
         bail!("`{unknown}` has no peer; these have: {}", known.join(", "));
     }
     known.retain(|peer| rows.is_empty() || rows.iter().any(|row| names(peer, row)));
@@ -206,7 +211,7 @@ mod tests {
         assert_eq!(chosen(&[]).unwrap().len(), peers().len());
         let error = chosen(&["op.add".to_owned()]).unwrap_err().to_string();
         assert!(
-            error.contains("`op.add` has no peer") && error.contains(peers()[0].row),
+            error.contains("`op.add` has no peer") && error.contains(&peers()[0].row),
             "{error}"
         );
     }

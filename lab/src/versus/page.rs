@@ -6,12 +6,12 @@ use syscost_report::units;
 use syscost_results::{Machine, Unit};
 
 use super::compare::Comparison;
-use crate::peers::{Cpus, Peer};
+use super::peers::{Cpus, Peer};
 
 const INTRODUCTION: &str = "\
 # Against other tools
 
-<!-- The table is written by `cargo lab versus --write`; the notes come from lab/src/peers.rs. -->
+<!-- The table is written by `cargo lab versus --write`; the notes come from lab/src/versus/peers.toml. -->
 
 Each line compares a row with another tool that measures the same work, on the same CPUs of one machine. Blocks are measured in the
 order syscost, peer, peer, syscost, so that a slow drift of the machine cancels. The ratio is syscost's figure over the peer's, the median
@@ -59,7 +59,7 @@ pub(super) fn line(
     let range = |[min, max]: [f64; 2]| format!("{} to {}", figure(min), figure(max));
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     let half_width = comparison.half_width;
-    let cpus = match peer.placement {
+    let cpus = match peer.set.cpus {
         Cpus::One => "one",
         Cpus::Two => "two",
         Cpus::All => "all",
@@ -92,7 +92,7 @@ pub(super) fn line(
 
 /// The page with these lines in place of older ones of the same row and peer; of the others the latest
 /// remain, in the order of `peers`.
-pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
+pub(super) fn updated(old: &str, new: &[Line], peers: &[Peer]) -> String {
     let old: Vec<Line> = old.lines().filter_map(cells).collect();
     let about = |line: &Line, peer: &Peer| {
         line[0] == format!("`{}`", peer.row)
@@ -117,9 +117,9 @@ pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
         };
         let _ = writeln!(page, "| {} |", line.join(" | "));
         let subject = format!("`{}` against {}", peer.row, peer.name);
-        match notes.iter_mut().find(|(text, _)| *text == peer.differs) {
+        match notes.iter_mut().find(|(text, _)| *text == peer.set.differs) {
             Some((_, subjects)) => subjects.push(subject),
-            None => notes.push((peer.differs, vec![subject])),
+            None => notes.push((&peer.set.differs, vec![subject])),
         }
     }
     page.push_str("\n## What differs\n\n");
@@ -145,24 +145,15 @@ fn cells(line: &str) -> Option<Line> {
 mod tests {
     use super::*;
     use crate::versus::compare::Bootstrapped;
+    use crate::versus::peers::tests::peer;
+    use std::sync::LazyLock;
 
-    const PEERS: [&Peer; 2] = [
-        &peer("a.b{c=d}", "tool one", Cpus::One),
-        &peer("e.f", "tool", Cpus::Two),
-    ];
-
-    const fn peer(row: &'static str, name: &'static str, placement: Cpus) -> Peer {
-        Peer {
-            row,
-            name,
-            command: "true",
-            placement,
-            invocations: 1,
-            read: |_| None,
-            differs: "Nothing.",
-            options: &[],
-        }
-    }
+    static PEERS: LazyLock<[Peer; 2]> = LazyLock::new(|| {
+        [
+            peer("a.b{c=d}", "tool one", Cpus::One, "true"),
+            peer("e.f", "tool", Cpus::Two, "true"),
+        ]
+    });
 
     fn made(peer: &Peer, date: &str) -> Line {
         made_in(Unit::Nanoseconds, peer, date)
@@ -193,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_comparison_is_one_line_with_date_and_machine() {
-        let page = updated("", &[made(PEERS[0], "2025-01-02")], &PEERS);
+        let page = updated("", &[made(&PEERS[0], "2025-01-02")], &*PEERS);
         let expected = "| `a.b{c=d}` | tool one (tool 6.1-2) | one | 98.8 ns | 0.34 % | 98.7 ns to 98.9 ns | 104 ns | 99.1 ns to 131 ns | 0.948 | 0.941 to 0.955 | 8 | 2025-01-02 | \
                         Some CPU, Linux 6.1, load average 0.2 |\n\n## What differs\n\n- `a.b{c=d}` against tool one: Nothing.\n";
         assert!(page.ends_with(expected), "{page}");
@@ -204,35 +195,39 @@ mod tests {
     fn a_new_line_replaces_the_old_one_and_leaves_the_others() {
         let first = updated(
             "",
-            &[made(PEERS[0], "2025-01-02"), made(PEERS[1], "2025-01-02")],
-            &PEERS,
+            &[made(&PEERS[0], "2025-01-02"), made(&PEERS[1], "2025-01-02")],
+            &*PEERS,
         );
-        let second = updated(&first, &[made(PEERS[1], "2025-03-04")], &PEERS);
+        let second = updated(&first, &[made(&PEERS[1], "2025-03-04")], &*PEERS);
         let dates: Vec<&str> = second
             .lines()
             .filter_map(|line| line.split(" | ").nth(DATE))
             .collect();
         assert_eq!(dates, ["Date (UTC)", "2025-01-02", "2025-03-04"]);
-        assert_eq!(updated(&second, &[], &PEERS), second);
+        assert_eq!(updated(&second, &[], &*PEERS), second);
     }
 
     #[test]
     fn the_latest_of_several_lines_stays() {
-        let [early, late] = ["2025-01-02", "2025-03-04"].map(|date| made(PEERS[0], date));
-        let page = updated("", &[late.clone(), early], &PEERS);
-        assert_eq!(page, updated("", &[late], &PEERS));
+        let [early, late] = ["2025-01-02", "2025-03-04"].map(|date| made(&PEERS[0], date));
+        let page = updated("", &[late.clone(), early], &*PEERS);
+        assert_eq!(page, updated("", &[late], &*PEERS));
     }
 
     #[test]
     fn what_several_comparisons_have_in_common_is_said_once() {
-        let page = updated("", &PEERS.map(|peer| made(peer, "2025-01-02")), &PEERS);
+        let page = updated(
+            "",
+            &PEERS.each_ref().map(|peer| made(peer, "2025-01-02")),
+            &*PEERS,
+        );
         let note = "\n\n- `a.b{c=d}` against tool one, `e.f` against tool: Nothing.\n";
         assert!(page.ends_with(note), "{page}");
     }
 
     #[test]
     fn rates_are_shown_as_rates_and_two_cpus_as_two() {
-        let line = made_in(Unit::BytesPerSecond, PEERS[1], "2025-01-02");
+        let line = made_in(Unit::BytesPerSecond, &PEERS[1], "2025-01-02");
         assert_eq!(line[2..4], ["two", "98.8 B/s"]);
         assert_eq!(line[6..8], ["104 B/s", "99.1 B/s to 131 B/s"]);
     }
