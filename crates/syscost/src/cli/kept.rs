@@ -78,7 +78,7 @@ pub struct NumbersArguments {
 #[command(after_help = "\
 Examples:
   syscost report -o report.html      the latest run
-  syscost report before after        two sides, compared; those of a tag are pooled
+  syscost report before after        two sides, compared: all runs of each tag
   syscost report latest --history    with every row over time")]
 pub struct ReportArguments {
     /// The runs, side by side: documents, `latest`, ids or tags

@@ -14,10 +14,9 @@ fn keep(program: &Program, (id, run): (String, Value)) -> String {
 
 /// The completions of this line, which bash begins with what it takes for its last word.
 fn completed(program: &Program, line: &str) -> Vec<String> {
-    let word = line
-        .rsplit([' ', '=', ':', '\''])
-        .next()
-        .unwrap_or_default();
+    let quoted = line.rsplit_once('\'').map(|(_, word)| word);
+    let word = || line.rsplit([' ', '=', ':']).next();
+    let word = quoted.or_else(word).unwrap_or_default();
     let output = program
         .command("--")
         .args([line, word])
@@ -52,7 +51,10 @@ fn what_a_command_takes_completes() {
         ("syscost run --case fd", "fds="),
         ("syscost run syscall.poll --case fds=5", "500"),
         ("syscost run syscall.poll{of=", "pipe}"),
-        ("syscost run 'syscall.poll{of=pipe,r", "ready="),
+        (
+            "syscost run 'syscall.poll{of=pipe,r",
+            "syscall.poll{of=pipe,ready=",
+        ),
         ("syscost show --color ne", "never"),
     ] {
         let completed = completed(&program, words);

@@ -140,7 +140,7 @@ fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewh
     let list = program.json("history untag before before --format json");
     assert_eq!(list["runs"], serde_json::json!([id(0), id(1)]));
     program
-        .run("show before")
+        .run("numbers before")
         .says(2, "no kept run called `before`");
 }
 
@@ -148,10 +148,13 @@ fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewh
 fn whole_runs_are_repeated_tagged_and_written() {
     let program = Program::new();
     let output = program.folder().join("run.json").display().to_string();
-    let run = "run call.integer{arguments=0} --budget 1 --repeat 2 --tag before";
+    let run = "run call.integer{arguments=0} --profile quick --repeat 2 --tag before";
     let ended = program.run(&format!("{run} -o {output}"));
-    // On a busy machine nothing may be measured.
-    assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
+    if ended.code == Some(4) {
+        println!("skipped: other programs left no time to measure");
+        return;
+    }
+    assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
         ended.err.contains("run 2 of 2: measuring 1 row"),
         "{ended:?}"

@@ -51,7 +51,9 @@ fn man(command: &Command, pages: &[(String, String)]) -> Result<(String, String)
     let bin_name = command.get_bin_name().unwrap_or("syscost");
     let path = bin_name.trim_start_matches("syscost").trim_start();
     let version = command.get_version().unwrap_or(env!("CARGO_PKG_VERSION"));
+    let name = bin_name.replace(' ', "-");
     let page = Man::new(command.clone())
+        .title(name.to_uppercase())
         .date(date()?)
         .source(format!("syscost {version}"))
         .manual("syscost manual");
@@ -80,7 +82,7 @@ fn man(command: &Command, pages: &[(String, String)]) -> Result<(String, String)
         bugs(&Owner::of_workspace()).to_writer(&mut text)?;
     }
     see_also(bin_name, &format!("{help} {}", arguments(command)), pages).to_writer(&mut text)?;
-    Ok((page.get_filename(), tidy(&String::from_utf8(text)?)))
+    Ok((format!("{name}.1"), tidy(&String::from_utf8(text)?)))
 }
 
 /// The day of the version's last change, by the changelog: it is the same whenever pages are made.
@@ -199,7 +201,8 @@ fn tidy(page: &str) -> String {
     let preamble = Roff::new().render();
     let page = page
         .replace(&preamble, "")
-        .replace("\n.br\n\n.br\n", "\n.sp\n");
+        .replace("\n.br\n\n.br\n", "\n.sp\n")
+        .replace("\n.SH EXAMPLES\n.PP\n", "\n.SH EXAMPLES\n");
     let mut tidied = preamble;
     let mut is_filled = true;
     for line in page.lines().map(str::trim_end) {
@@ -211,11 +214,14 @@ fn tidy(page: &str) -> String {
         let is_text = is_filled && !line.starts_with(['.', '\'']);
         let mut width = 0;
         for (index, word) in line.split(' ').enumerate() {
-            // What begins with one of these would be a request at the start of a line.
-            let may_break = is_text && !word.starts_with(['.', '\'']) && !word.is_empty();
-            if index > 0 && may_break && width + 1 + word.len() > 80 {
+            if index > 0 && is_text && !word.is_empty() && width + 1 + word.len() > 80 {
                 tidied.push('\n');
                 width = 0;
+                if word.starts_with(['.', '\'']) {
+                    // It would be a request at the start of a line.
+                    tidied.push_str("\\&");
+                    width = 2;
+                }
             } else if index > 0 {
                 tidied.push(' ');
                 width += 1;
@@ -234,7 +240,7 @@ mod tests {
 
     /// Whether a page is about this command: `syscost-history-prune`.
     fn is_page_of(page: &str, name: &str) -> bool {
-        page.contains(&format!(".TH {name} 1")) && page.contains(".SH SYNOPSIS")
+        page.contains(&format!(".TH {} 1", name.to_uppercase())) && page.contains(".SH SYNOPSIS")
     }
 
     #[test]
