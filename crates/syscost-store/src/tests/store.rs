@@ -161,7 +161,7 @@ fn tags_outlive_the_index_and_find_runs() {
     assert_eq!(store.each("second"), ["second"]);
     assert_eq!(
         store.names().expect("names"),
-        [&id(2), "baseline", "second", &id(1), &id(0)]
+        [id(2), "baseline".into(), "second".into(), id(1), id(0)]
     );
     assert!(store.untag(&id(0), "baseline").expect("untagged"));
     assert!(store.untag(&id(1), "baseline").expect("untagged"));
