@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Json, Program};
-use serde_json::Value;
+use crate::common::Program;
 
 #[test]
 fn the_table_of_a_kept_run_is_printed_again() {
