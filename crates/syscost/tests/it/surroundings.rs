@@ -45,12 +45,12 @@ fn signals_that_the_parent_blocks_are_not_blocked_here() {
 
 #[test]
 fn a_niced_run_says_so() {
-    let Some(run) = run("exec nice -n 5 $run", "syscall.umask") else {
+    // Wherever the tests themselves are on the scale.
+    let Some(run) = run("exec nice -n 39 $run", "syscall.umask") else {
         return;
     };
     let seen = run["machine"]["scheduling"].text();
-    // The tests may be niced as well.
-    assert!(!seen.ends_with("nice 0"), "{seen}");
+    assert!(seen.ends_with("nice 19"), "{seen}");
     let warnings = run["warnings"].list();
     assert!(
         warnings.iter().any(|one| one["code"] == "scheduling"),
