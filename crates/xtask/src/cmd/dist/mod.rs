@@ -20,8 +20,14 @@ use package::{Texts, VERSION};
 use xtask::cargo::{self, Release};
 use xtask::workspace;
 
-/// What makes the program static.
-const STATIC: [&str; 2] = ["-C", "target-feature=+crt-static"];
+/// What makes the program static, and the list of its addresses to relocate short: that is a megabyte
+/// otherwise.
+const STATIC: [&str; 4] = [
+    "-C",
+    "target-feature=+crt-static",
+    "-C",
+    "link-arg=-Wl,-z,pack-relative-relocs",
+];
 
 /// The compiler that tells no paths, from the root.
 const WRAPPER: &str = "scripts/rustc";
