@@ -4,7 +4,7 @@
 //! of what is the link's own. The nodes' parts are found by medians over all of their pairs
 //! (Tukey's median polish, *Exploratory Data Analysis*, 1977), so that a few slow links do not make
 //! a node slow. How far off each is, and how likely by chance, is told as of machines
-//! (`deviation`); of the nodes that are named at most the share [`RATE`] is wrong, and of
+//! (`deviation`); of the nodes that are named at most the share `RATE` is wrong, and of
 //! the links, by Benjamini and Hochberg (1995).
 
 use serde::{Deserialize, Serialize};
