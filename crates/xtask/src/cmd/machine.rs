@@ -19,6 +19,9 @@ use xtask::cargo::{Built, built};
 /// How many of the slowest tests are listed.
 const SLOWEST: usize = 10;
 
+/// What a program says when the one test that it was asked for has passed.
+const PASSED: &str = "test result: ok. 1 passed;";
+
 /// Arguments of `machine`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -97,6 +100,13 @@ fn left_out(program: &Built) -> Result<Vec<Test<'_>>> {
         .current_dir(&program.package)
         .output()
         .with_context(|| format!("starting {}", program.path.display()))?;
+    ensure!(
+        output.status.success(),
+        "{} lists no tests: {}\n{}",
+        program.path.display(),
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
     let list = String::from_utf8(output.stdout).context("reading a list of tests")?;
     let names = list.lines().filter_map(|line| line.strip_suffix(": test"));
     Ok(names
@@ -140,7 +150,7 @@ fn ending(mut command: Command, limit: Duration, stop: &AtomicBool) -> Result<En
         .process_group(0)
         .spawn()?;
     let group = Pid::from_child(&child);
-    let what = loop {
+    let mut what = loop {
         if let Some(status) = child.try_wait()? {
             break if status.success() {
                 What::Passed
@@ -160,10 +170,15 @@ fn ending(mut command: Command, limit: Duration, stop: &AtomicBool) -> Result<En
     let mut bytes = Vec::new();
     output.rewind()?;
     output.read_to_end(&mut bytes)?;
+    let output = String::from_utf8_lossy(&bytes).into_owned();
+    // A program that has no such test succeeds, too.
+    if what == What::Passed && !output.contains(PASSED) {
+        what = What::Failed;
+    }
     Ok(Ending {
         what,
         took: begun.elapsed(),
-        output: String::from_utf8_lossy(&bytes).into_owned(),
+        output,
     })
 }
 
@@ -212,7 +227,7 @@ mod tests {
 
     fn of_script(script: &str, limit: Duration) -> Ending {
         let mut command = Command::new("sh");
-        command.args(["-c", script]);
+        command.args(["-c", &format!("{script}; echo '{PASSED}'")]);
         ending(command, limit, &AtomicBool::new(false)).expect("sh starts")
     }
 
@@ -239,6 +254,12 @@ mod tests {
                 long,
                 What::Failed,
             ),
+            (
+                "none",
+                "echo 'test result: ok. 0 passed;'; exit",
+                long,
+                What::Failed,
+            ),
             // Its child would keep a pipe open.
             (
                 "c",
@@ -259,7 +280,10 @@ mod tests {
             .iter()
             .map(|(_, ending)| skipped(&ending.output).collect::<Vec<_>>())
             .collect();
-        assert_eq!(reasons, [vec!["no link", "no disk"], vec![], vec![]]);
+        assert_eq!(
+            reasons,
+            [vec!["no link", "no disk"], vec![], vec![], vec![]]
+        );
         let line = told(&ended[0].0, &ended[0].1);
         assert!(
             line.ends_with(
@@ -273,7 +297,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("\n---- t::c\nbefore\n") && text.ends_with(" s: 2 failed\n"),
+            text.contains("\n---- t::c\nbefore\n") && text.ends_with(" s: 3 failed\n"),
             "{text}"
         );
     }
@@ -281,19 +305,24 @@ mod tests {
     #[test]
     fn the_tests_left_out_of_a_program_are_listed() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("tests");
-        xtask::workspace::write(&path, "#!/bin/sh\necho 'a::b: test'; echo 'c: benchmark'\n")
-            .expect("written");
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&path, mode).expect("a program");
-        let program = Built {
-            path,
-            target: "t".to_owned(),
-            package: folder.path().to_owned(),
-            is_test: true,
+        let program = |name: &str, script: &str| {
+            let path = folder.path().join(name);
+            xtask::workspace::write(&path, &format!("#!/bin/sh\n{script}\n")).expect("written");
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(&path, mode).expect("a program");
+            Built {
+                path,
+                target: "t".to_owned(),
+                package: folder.path().to_owned(),
+                is_test: true,
+            }
         };
-        let tests = left_out(&program).expect("it starts");
+        let listing = program("lists", "echo 'a::b: test'; echo 'c: benchmark'");
+        let tests = left_out(&listing).expect("it starts");
         let names: Vec<String> = tests.iter().map(Test::to_string).collect();
         assert_eq!(names, ["t::a::b"]);
+        let broken = program("breaks", "echo no library >&2; exit 127");
+        let error = left_out(&broken).err().expect("it lists nothing");
+        assert!(error.to_string().contains("no library"), "{error}");
     }
 }
