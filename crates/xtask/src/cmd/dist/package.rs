@@ -69,7 +69,7 @@ impl Texts {
         licenses.insert(THIRD_PARTY.into(), third_party(parts));
         Ok(Self {
             owner: *owner,
-            generated: command_line::files()?,
+            generated: command_line::files(owner)?,
             documents,
             licenses,
             copyright,
