@@ -43,7 +43,9 @@ fn commit() -> Option<String> {
         Some(output("git", &["rev-parse", "HEAD"]))
     };
     let whole = told.or_else(packed).or_else(repository)?;
-    Some(whole.chars().take(12).collect())
+    // What follows the digits tells of changes since: `-dirty`.
+    let (digits, changes) = whole.split_at(whole.find('-').unwrap_or(whole.len()));
+    Some(digits.chars().take(12).chain(changes.chars()).collect())
 }
 
 fn output(program: &str, arguments: &[&str]) -> String {

@@ -151,7 +151,7 @@ fn planted_faults_are_found() {
 /// More fleets, small and large: the table of docs/lab/fleets.md. Run with `--ignored --nocapture`.
 #[test]
 #[ignore = "takes a minute"]
-fn table() {
+fn table_by_hand() {
     for (machines, bad, fault) in [
         (5, 0, ("", 1.0)),
         (8, 0, ("", 1.0)),

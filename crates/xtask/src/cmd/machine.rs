@@ -1,5 +1,5 @@
 //! `cargo xtask machine [WORDS…]`: the machine suite, the tests that plain `cargo test` leaves out, since they measure, make links and file systems, kill,
-//! or take long. Each runs alone, one after the other, and is ended when its time is over.
+//! or take long. Each runs alone, one after the other, is ended when its time is over, and fails if it leaves a process behind.
 
 use std::fmt::Write;
 use std::io::{Read, Seek};
@@ -12,12 +12,28 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use syscost_sys::process::has_variable;
 use xtask::cargo::{Built, built};
 
 /// How many of the slowest tests are listed.
 const SLOWEST: usize = 10;
+
+/// What a program says when the one test that it was asked for has passed.
+const PASSED: &str = "test result: ok. 1 passed;";
+
+/// How the names of tests end that are ignored since they are experiments: libtest does not list the reason.
+const BY_HAND: &str = "_by_hand";
+
+/// The variable in the environment of all that a test starts, by which it is found in whatever process group; its value is our process.
+const MARK: &str = "XTASK_MACHINE";
+
+/// How often a test is looked at.
+const POLL: Duration = Duration::from_millis(10);
+
+/// How long what a test left may take to end by itself.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Arguments of `machine`.
 #[derive(Debug, Args)]
@@ -32,10 +48,6 @@ pub(crate) struct Arguments {
 
 /// Runs the chore.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).context("catching signals")?;
-    }
     let begun = Instant::now();
     let programs = built(&["test", "--no-run"])?;
     let mut tests = Vec::new();
@@ -53,6 +65,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     );
     let built_in = begun.elapsed().as_secs_f64();
     println!("{} tests, built in {built_in:.1} s", tests.len());
+    // Not before: a signal is to end a build at once.
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).context("catching signals")?;
+    }
     let limit = Duration::from_secs(arguments.limit);
     let mut ended = Vec::new();
     for test in tests {
@@ -60,8 +77,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             ending(test.command(), limit, &stop).with_context(|| format!("running {test}"))?;
         print!("{}", told(&test, &ending));
         ended.push((test, ending));
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
     }
     print!("{}", summary(&mut ended));
+    if stop.load(Ordering::Relaxed) {
+        println!("interrupted: not all tests were run");
+        std::process::exit(130);
+    }
     match ended.iter().filter(|(_, ending)| ending.failed()).count() {
         0 => Ok(()),
         failed => bail!("{failed} of {} tests failed", ended.len()),
@@ -97,9 +121,17 @@ fn left_out(program: &Built) -> Result<Vec<Test<'_>>> {
         .current_dir(&program.package)
         .output()
         .with_context(|| format!("starting {}", program.path.display()))?;
+    ensure!(
+        output.status.success(),
+        "{} lists no tests: {}\n{}",
+        program.path.display(),
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
     let list = String::from_utf8(output.stdout).context("reading a list of tests")?;
     let names = list.lines().filter_map(|line| line.strip_suffix(": test"));
     Ok(names
+        .filter(|name| !name.ends_with(BY_HAND))
         .map(|name| Test {
             program,
             name: name.to_owned(),
@@ -120,6 +152,8 @@ enum What {
     Failed,
     /// By us, after the time limit.
     Ended,
+    /// By us, when we were asked to stop.
+    Interrupted,
 }
 
 impl Ending {
@@ -128,19 +162,21 @@ impl Ending {
     }
 }
 
-/// Runs a command in a process group of its own, which is ended after this time, or when we are asked to stop.
+/// Runs a command in a process group of its own; it and all it started is ended after this time, or when we are asked to stop.
 fn ending(mut command: Command, limit: Duration, stop: &AtomicBool) -> Result<Ending> {
     let begun = Instant::now();
     // A file: a process that outlives the test would keep a pipe open.
     let mut output = tempfile::tempfile().context("making a file")?;
+    let mark = format!("{MARK}={}", std::process::id());
     let mut child = command
+        .env(MARK, std::process::id().to_string())
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
         .stderr(output.try_clone()?)
         .process_group(0)
         .spawn()?;
     let group = Pid::from_child(&child);
-    let what = loop {
+    let mut what = loop {
         if let Some(status) = child.try_wait()? {
             break if status.success() {
                 What::Passed
@@ -152,19 +188,69 @@ fn ending(mut command: Command, limit: Duration, stop: &AtomicBool) -> Result<En
         if is_asked || begun.elapsed() > limit {
             kill_process_group(group, Signal::KILL)?;
             child.wait()?;
-            ensure!(!is_asked, "interrupted");
-            break What::Ended;
+            break match is_asked {
+                true => What::Interrupted,
+                false => What::Ended,
+            };
         }
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(POLL);
     };
+    let took = begun.elapsed();
+    let has_ended = matches!(what, What::Passed | What::Failed);
+    let left = cleared(&mark, if has_ended { GRACE } else { Duration::ZERO });
     let mut bytes = Vec::new();
     output.rewind()?;
     output.read_to_end(&mut bytes)?;
-    Ok(Ending {
-        what,
-        took: begun.elapsed(),
-        output: String::from_utf8_lossy(&bytes).into_owned(),
-    })
+    let mut output = String::from_utf8_lossy(&bytes).into_owned();
+    // A program that has no such test succeeds, too.
+    if what == What::Passed && !output.contains(PASSED) {
+        what = What::Failed;
+    }
+    if has_ended && !left.is_empty() {
+        what = What::Failed;
+        let _ = write!(output, "\nit left running: {}", left.join(", "));
+    }
+    Ok(Ending { what, took, output })
+}
+
+/// Kills every process with this `NAME=value` in its environment, unless it ends within some time, and tells their names.
+fn cleared(mark: &str, time: Duration) -> Vec<String> {
+    let begun = Instant::now();
+    let mut left = marked(mark);
+    while !left.is_empty() && begun.elapsed() < time {
+        thread::sleep(POLL);
+        left = marked(mark);
+    }
+    let name = |pid: &Pid| {
+        let path = format!("/proc/{}/comm", pid.as_raw_nonzero());
+        std::fs::read_to_string(path)
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
+    let names = left.iter().map(name).collect();
+    // What they start meanwhile is found by the next pass; what cannot be killed is not waited for.
+    for _ in 0..100 {
+        if left.is_empty() {
+            break;
+        }
+        for pid in left {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        thread::sleep(POLL);
+        left = marked(mark);
+    }
+    names
+}
+
+/// The processes with this `NAME=value` in their environment.
+fn marked(mark: &str) -> Vec<Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let marked = pids.filter(|pid| has_variable(*pid, mark));
+    marked
+        .filter_map(|pid| Pid::from_raw(pid.try_into().ok()?))
+        .collect()
 }
 
 /// The line of a test, and what it skipped.
@@ -173,6 +259,7 @@ fn told(test: &Test<'_>, ending: &Ending) -> String {
         What::Passed => "ok",
         What::Failed => "FAILED",
         What::Ended => "ENDED: too long",
+        What::Interrupted => "INTERRUPTED",
     };
     let mut text = format!("{:8.1} s  {test}: {what}\n", ending.took.as_secs_f64());
     for why in skipped(&ending.output) {
@@ -210,10 +297,13 @@ fn summary(ended: &mut [(Test<'_>, Ending)]) -> String {
 mod tests {
     use super::*;
 
-    fn of_script(script: &str, limit: Duration) -> Ending {
+    fn of_script(script: &str, limit: Duration, is_asked: bool) -> Ending {
         let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        ending(command, limit, &AtomicBool::new(false)).expect("sh starts")
+        command.args(["-c", &format!("{script}\necho '{PASSED}'")]);
+        let ending = ending(command, limit, &AtomicBool::new(is_asked)).expect("sh starts");
+        let mark = format!("{MARK}={}", std::process::id());
+        assert_eq!(marked(&mark), [], "{script}");
+        ending
     }
 
     #[test]
@@ -239,15 +329,27 @@ mod tests {
                 long,
                 What::Failed,
             ),
-            // Its child would keep a pipe open.
+            (
+                "none",
+                "echo 'test result: ok. 0 passed;'; exit",
+                long,
+                What::Failed,
+            ),
+            // What it started would keep a pipe open, and one of it is in a group of its own.
             (
                 "c",
-                "echo before; sleep 600 & sleep 600",
+                "echo before; setsid sleep 600 & sleep 600 & sleep 600",
                 Duration::from_millis(200),
                 What::Ended,
             ),
+            (
+                "leaves",
+                "setsid sleep 600 & sleep 0.1 &",
+                long,
+                What::Failed,
+            ),
         ] {
-            let ending = of_script(script, limit);
+            let ending = of_script(script, limit, false);
             assert_eq!(ending.what, what, "{script}");
             let test = Test {
                 program: &program,
@@ -259,7 +361,10 @@ mod tests {
             .iter()
             .map(|(_, ending)| skipped(&ending.output).collect::<Vec<_>>())
             .collect();
-        assert_eq!(reasons, [vec!["no link", "no disk"], vec![], vec![]]);
+        assert_eq!(
+            reasons,
+            [vec!["no link", "no disk"], vec![], vec![], vec![], vec![]]
+        );
         let line = told(&ended[0].0, &ended[0].1);
         assert!(
             line.ends_with(
@@ -272,8 +377,11 @@ mod tests {
             text.contains("\n---- t::b\nis not skipped: here\nwhy\n"),
             "{text}"
         );
+        assert!(text.contains("\nit left running: sleep\n"), "{text}");
+        let interrupted = of_script("sleep 600", long, true);
+        assert_eq!(interrupted.what, What::Interrupted);
         assert!(
-            text.contains("\n---- t::c\nbefore\n") && text.ends_with(" s: 2 failed\n"),
+            text.contains("\n---- t::c\nbefore\n") && text.ends_with(" s: 4 failed\n"),
             "{text}"
         );
     }
@@ -281,19 +389,27 @@ mod tests {
     #[test]
     fn the_tests_left_out_of_a_program_are_listed() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("tests");
-        xtask::workspace::write(&path, "#!/bin/sh\necho 'a::b: test'; echo 'c: benchmark'\n")
-            .expect("written");
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&path, mode).expect("a program");
-        let program = Built {
-            path,
-            target: "t".to_owned(),
-            package: folder.path().to_owned(),
-            is_test: true,
+        let program = |name: &str, script: &str| {
+            let path = folder.path().join(name);
+            xtask::workspace::write(&path, &format!("#!/bin/sh\n{script}\n")).expect("written");
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(&path, mode).expect("a program");
+            Built {
+                path,
+                target: "t".to_owned(),
+                package: folder.path().to_owned(),
+                is_test: true,
+            }
         };
-        let tests = left_out(&program).expect("it starts");
+        let listing = program(
+            "lists",
+            "echo 'a::b: test'; echo 'c: benchmark'; echo 'd_by_hand: test'",
+        );
+        let tests = left_out(&listing).expect("it starts");
         let names: Vec<String> = tests.iter().map(Test::to_string).collect();
         assert_eq!(names, ["t::a::b"]);
+        let broken = program("breaks", "echo no library >&2; exit 127");
+        let error = left_out(&broken).err().expect("it lists nothing");
+        assert!(error.to_string().contains("no library"), "{error}");
     }
 }

@@ -30,7 +30,7 @@ fn parse(text: &str) -> Result<Shape, String> {
 
 #[test]
 #[ignore = "keeps a link until its standard input ends"]
-fn hold_a_link() {
+fn hold_a_link_by_hand() {
     let text = std::env::var(VARIABLE).unwrap_or_default();
     let shape = parse(&text).unwrap_or_else(|part| panic!("{VARIABLE}: what is `{part}`?"));
     let Some(link) = Link::new(shape) else {

@@ -1,4 +1,5 @@
-//! The licences of everything that the program contains: the crates that cargo linked into it, and what is no crate.
+//! The licences of everything that the program contains: the crates that cargo linked into it, and what is no crate; and of all crates that the
+//! source archive contains, for it and its tests.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +14,7 @@ use crate::owner::Owner;
 use xtask::workspace;
 
 /// The licences that a crate may be under; of several that it offers, the first here is taken.
-const ALLOWED: [&str; 7] = [
+const ALLOWED: [&str; 9] = [
     "MIT",
     "Apache-2.0",
     "BSD-2-Clause",
@@ -21,6 +22,8 @@ const ALLOWED: [&str; 7] = [
     "Zlib",
     "Unicode-3.0",
     "Unlicense",
+    "MIT-0",
+    "CC0-1.0",
 ];
 
 /// The one crate that brings what is no Rust: SQLite.
@@ -62,7 +65,22 @@ struct Package {
 }
 
 /// The parts of a program that these crates were linked into, which lie in folders called by name and version.
-pub(super) fn parts(crates: &[PathBuf]) -> Result<Vec<Part>> {
+pub(super) fn linked(crates: &[PathBuf]) -> Result<Vec<Part>> {
+    parts(crates, true)
+}
+
+/// The crates in this folder, that of the source archive.
+pub(super) fn vendored(vendor: &Path) -> Result<Vec<Part>> {
+    let reading = || format!("reading {}", vendor.display());
+    let entries = fs::read_dir(vendor).with_context(reading)?;
+    let crates = entries.map(|entry| Ok(entry?.path()));
+    parts(
+        &crates.collect::<Result<Vec<_>>>().with_context(reading)?,
+        false,
+    )
+}
+
+fn parts(crates: &[PathBuf], are_linked: bool) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     for folder in crates {
         let reading = || format!("reading {}", folder.display());
@@ -71,15 +89,15 @@ pub(super) fn parts(crates: &[PathBuf]) -> Result<Vec<Part>> {
         match package.links.as_deref() {
             Some(_) if package.name == SQLITE => parts.push(Part {
                 name: format!("SQLite, in {SQLITE} {}", package.version),
-                place: Some(vendored(folder, "/sqlite3")?),
+                place: Some(place(folder, "/sqlite3")?),
                 copyright: vec!["none: its authors disclaim it".to_owned()],
                 ..standard("blessing")?
             }),
-            Some(library) => bail!(
+            Some(library) if are_linked => bail!(
                 "{} links the library {library}, of whose licence dist/licenses.rs knows nothing",
                 package.name
             ),
-            None => {}
+            _ => {}
         }
         parts.push(part(&package, folder).with_context(reading)?);
     }
@@ -91,6 +109,9 @@ pub(super) fn parts(crates: &[PathBuf]) -> Result<Vec<Part>> {
 pub(super) fn others(root: &Path) -> Result<Vec<Part>> {
     let fonts = "crates/syscost/fonts";
     let font = workspace::read(&root.join(fonts).join("LICENSE-DejaVu"))?;
+    let exception = "GCC-exception-3.1";
+    let exception = spdx::exception_id(exception)
+        .with_context(|| format!("SPDX has no exception called {exception}"))?;
     Ok(vec![
         Part {
             name: "DejaVu Sans 2.37, some of its characters".to_owned(),
@@ -100,7 +121,9 @@ pub(super) fn others(root: &Path) -> Result<Vec<Part>> {
             ..standard("Bitstream-Vera")?
         },
         Part {
-            name: "the standard library of Rust".to_owned(),
+            name: "the standard library of Rust, with its crates addr2line, adler2, cfg-if, compiler-builtins, gimli, hashbrown, libc, memchr, \
+                   miniz_oxide, object and rustc-demangle (the compiler's share/doc/rust/COPYRIGHT-library.html has the notices of each)"
+                .to_owned(),
             offered: "MIT OR Apache-2.0".to_owned(),
             copyright: vec!["The Rust Project Contributors".to_owned()],
             ..standard("MIT")?
@@ -109,6 +132,13 @@ pub(super) fn others(root: &Path) -> Result<Vec<Part>> {
             name: "the GNU C Library, linked statically: the source archive links with any other version of it".to_owned(),
             copyright: vec!["The Free Software Foundation and others".to_owned()],
             ..standard("LGPL-2.1-or-later")?
+        },
+        Part {
+            name: "libgcc and the start files of GCC, linked statically".to_owned(),
+            offered: "GPL-3.0-or-later WITH GCC-exception-3.1".to_owned(),
+            copyright: vec!["The Free Software Foundation".to_owned()],
+            texts: vec![exception.text().to_owned(), standard_text("GPL-3.0-or-later")?],
+            ..standard("GPL-3.0-or-later")?
         },
     ])
 }
@@ -140,7 +170,7 @@ fn part(package: &Package, folder: &Path) -> Result<Part> {
     let offered = package
         .license
         .clone()
-        .context("its manifest states no licence")?;
+        .context("its manifest states no licence as an SPDX expression")?;
     let used = used(&offered)?;
     let mut texts = texts(folder, package.license_file.as_deref())?;
     let mut copyright: Vec<String> = texts.iter().flat_map(|text| copyright(text)).collect();
@@ -159,7 +189,7 @@ fn part(package: &Package, folder: &Path) -> Result<Part> {
     }
     Ok(Part {
         name: format!("{} {}", package.name, package.version),
-        place: Some(vendored(folder, "")?),
+        place: Some(place(folder, "")?),
         offered,
         used,
         copyright,
@@ -168,7 +198,7 @@ fn part(package: &Package, folder: &Path) -> Result<Part> {
 }
 
 /// Where the source archive has what is in a crate's folder.
-fn vendored(folder: &Path, inner: &str) -> Result<String> {
+fn place(folder: &Path, inner: &str) -> Result<String> {
     let name = folder.file_name().and_then(|name| name.to_str());
     Ok(format!(
         "vendor/{}{inner}",
@@ -263,7 +293,7 @@ pub(super) fn third_party(parts: &[Part]) -> String {
     text
 }
 
-/// Debian's machine-readable copyright file, version 1.0, about the source archive; `license` is our own licence's text.
+/// Debian's machine-readable copyright file, version 1.0, about the source archive, of these parts; `license` is our own licence's text.
 pub(super) fn debian_copyright(owner: &Owner, license: &str, parts: &[Part]) -> Result<String> {
     let mut text = "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: syscost\n".to_owned();
     if let Some(maintainer) = owner.maintainer {
@@ -415,7 +445,7 @@ mod tests {
                 Some("Copyright 2014 C."),
             ),
         ]);
-        let parts = parts(&folders).unwrap();
+        let parts = linked(&folders).unwrap();
         let text = third_party(&parts);
         for line in [
             "one 1.0.0: MIT OR Apache-2.0",
@@ -469,9 +499,12 @@ mod tests {
             ("license = \"GPL-3.0-only\"", "cannot be satisfied"),
             ("license = \"MIT\"\nlinks = \"z\"", "links the library z"),
         ] {
-            let (_root, folders) = crates(&[("one", manifest, None)]);
-            let error = format!("{:#}", parts(&folders).unwrap_err());
+            let (root, folders) = crates(&[("one", manifest, None)]);
+            let error = format!("{:#}", linked(&folders).unwrap_err());
             assert!(error.contains(complaint), "{error}");
+            // What is only compiled for other systems links nothing here, but is given away as well.
+            let is_refused = vendored(root.path()).is_err();
+            assert_eq!(is_refused, !complaint.starts_with("links"), "{manifest}");
         }
     }
 

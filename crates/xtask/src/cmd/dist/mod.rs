@@ -53,17 +53,26 @@ pub(crate) fn run() -> Result<()> {
         version.trim(),
         bytes.len() as f64 / 1e6
     );
-    let mut parts = licenses::others(&root)?;
-    parts.extend(licenses::parts(&linked)?);
-    let texts = Texts::of(&root, &owner, &parts)?;
     let name = format!("syscost-{VERSION}");
     let time = archive::time()?;
-    let sources = source::files(&root, &name, commit.as_deref())?;
+    let (sources, crates) = source::files(&root, &name, commit.as_deref())?;
     let sources = archive::tar_gz(&sources, time)?;
+    let with_others = |crates: Vec<_>| {
+        anyhow::Ok(
+            [licenses::others(&root)?, crates]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>(),
+        )
+    };
+    let parts = with_others(licenses::linked(&linked)?)?;
+    let texts = Texts::of(&root, &owner, &parts, &with_others(crates)?)?;
     let mut files = packages(&texts, &bytes, &triple, time)?;
     let name = format!("{name}-source.tar.gz");
     files.insert(name.into(), Packed::data(sources));
-    files.extend(texts.image(&bytes, commit.as_deref()));
+    // A source archive's configuration tells which one it was made of.
+    let revision = commit.or_else(|| env::var("SYSCOST_COMMIT").ok());
+    files.extend(texts.image(&bytes, revision.as_deref()));
     files.extend(texts.licenses());
     archive::add_checksums(&mut files, Path::new(""), Path::new(""));
     // target/TRIPLE/release/syscost
@@ -77,11 +86,16 @@ pub(crate) fn run() -> Result<()> {
 
 /// Builds the static release of this commit.
 fn build(root: &Path, triple: &str, commit: Option<&str>) -> Result<Release> {
-    let own = env::var("RUSTFLAGS").unwrap_or_default();
-    let flags = format!("{own} {}", STATIC.join(" "));
+    for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+        ensure!(
+            env::var_os(name).is_none_or(|flags| flags.is_empty()),
+            "{name} is set, of which the source archive knows nothing: it would make another program; unset it"
+        );
+    }
+    let flags = STATIC.join(" ");
     let wrapper = root.join(WRAPPER);
     let mut environment = vec![
-        ("RUSTFLAGS", flags.trim().as_ref()),
+        ("RUSTFLAGS", flags.as_ref()),
         ("RUSTC_WRAPPER", wrapper.as_os_str()),
         ("CARGO_INCREMENTAL", "0".as_ref()),
     ];
@@ -104,8 +118,11 @@ fn packages(texts: &Texts, binary: &[u8], triple: &str, time: u64) -> Result<Fil
     ]))
 }
 
-/// Writes the release files into this folder.
+/// Writes the release files into this folder, and nothing of another release stays there.
 fn write(folder: &Path, files: &Files) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
+    }
     for (name, file) in files {
         let path = folder.join(name);
         let writing = || format!("writing {}", path.display());

@@ -37,8 +37,8 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Reads and generates them, for a program of these parts.
-    pub(super) fn of(root: &Path, owner: &Owner, parts: &[Part]) -> Result<Self> {
+    /// Reads and generates them, for a program of these parts, and its source archive of these.
+    pub(super) fn of(root: &Path, owner: &Owner, parts: &[Part], sources: &[Part]) -> Result<Self> {
         let read = |path: PathBuf| Ok((path.clone(), workspace::read(&root.join(path))?));
         let mut documents = ["README.md", "CHANGELOG.md"].map(PathBuf::from).to_vec();
         for folder in ["docs", "docs/lab", "docs/studies"] {
@@ -65,11 +65,11 @@ impl Texts {
             .into_iter()
             .map(read)
             .collect::<Result<BTreeMap<_, _>>>()?;
-        let copyright = debian_copyright(owner, &licenses[Path::new("LICENSE-MIT")], parts)?;
+        let copyright = debian_copyright(owner, &licenses[Path::new("LICENSE-MIT")], sources)?;
         licenses.insert(THIRD_PARTY.into(), third_party(parts));
         Ok(Self {
             owner: *owner,
-            generated: command_line::files()?,
+            generated: command_line::files(owner)?,
             documents,
             licenses,
             copyright,
@@ -243,7 +243,8 @@ mod tests {
 
     fn texts(owner: &Owner) -> Texts {
         let root = workspace::root();
-        Texts::of(root, owner, &licenses::others(root).unwrap()).unwrap()
+        let others = licenses::others(root).unwrap();
+        Texts::of(root, owner, &others, &others).unwrap()
     }
 
     fn package(owner: &Owner) -> Vec<u8> {

@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::archive::{Files, Packed};
+use super::licenses::{Part, vendored};
 use super::output;
 use xtask::{cargo, workspace};
 
@@ -17,17 +18,15 @@ const VENDOR: &str = "vendor";
 /// Cargo's configuration.
 const CONFIG: &str = ".cargo/config.toml";
 
-/// The commit that a repository is at; `None` for an unpacked source archive.
+/// The commit that a repository is at, with `-dirty` if what is packed has changes since; `None` for an unpacked source archive.
 pub(super) fn commit(root: &Path) -> Result<Option<String>> {
     if !root.join(".git").exists() {
         return Ok(None);
     }
     let head = output(git(root).args(["rev-parse", "HEAD"]))?;
     let changes = output(git(root).args(["status", "--porcelain", "--untracked-files=no"]))?;
-    if !changes.is_empty() {
-        println!("note: what is packed has changes that are not committed");
-    }
-    Ok(Some(head.trim().to_owned()))
+    let dirty = if changes.is_empty() { "" } else { "-dirty" };
+    Ok(Some(format!("{}{dirty}", head.trim())))
 }
 
 fn git(root: &Path) -> Command {
@@ -36,14 +35,14 @@ fn git(root: &Path) -> Command {
     git
 }
 
-/// All files of the archive, in a folder with this name. An unpacked archive is packed as it is; a repository at this commit, with the crates that
-/// cargo has or downloads.
-pub(super) fn files(root: &Path, folder: &str, commit: Option<&str>) -> Result<Files> {
+/// All files of the archive, in a folder with this name, and the crates among them. An unpacked archive is packed as it is; a repository at this
+/// commit, with the crates that cargo has or downloads.
+pub(super) fn files(root: &Path, folder: &str, commit: Option<&str>) -> Result<(Files, Vec<Part>)> {
     let mut files = Files::new();
     let Some(commit) = commit else {
         let is_made = |path: &Path| path == Path::new("target");
         add(&mut files, root, Path::new(folder), &is_made)?;
-        return Ok(files);
+        return Ok((files, vendored(&root.join(VENDOR))?));
     };
     for name in output(git(root).args(["ls-files", "-z"]))?.split_terminator('\0') {
         let path = root.join(name);
@@ -63,7 +62,7 @@ pub(super) fn files(root: &Path, folder: &str, commit: Option<&str>) -> Result<F
     )?;
     let place = Path::new(folder).join(VENDOR);
     add(&mut files, crates.path(), &place, &|_| false)?;
-    Ok(files)
+    Ok((files, vendored(crates.path())?))
 }
 
 /// What makes a plain `cargo build --release` that of the release.
@@ -133,6 +132,8 @@ fn packed(path: &Path) -> Result<Packed> {
 mod tests {
     use super::*;
 
+    const IDENTITY: [&str; 4] = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+
     #[test]
     fn an_unpacked_archive_is_packed_as_the_repository_is() {
         let root = tempfile::tempdir().unwrap();
@@ -158,8 +159,18 @@ mod tests {
             return;
         };
         output(git(root.path()).args(["add", "--all"])).unwrap();
+        output(
+            git(root.path())
+                .args(IDENTITY)
+                .args(["commit", "--quiet", "-m", "All"]),
+        )
+        .unwrap();
+        let head = commit(root.path()).unwrap().unwrap();
+        assert!(head.len() >= 40 && !head.contains('-'), "{head}");
+        workspace::write(&path("src/lib.rs"), "//! Changed.\n").unwrap();
+        assert_eq!(commit(root.path()).unwrap(), Some(format!("{head}-dirty")));
         workspace::write(&path("notes"), "untracked").unwrap();
-        let packed = files(root.path(), "a-1", Some("abc")).unwrap();
+        let (packed, _) = files(root.path(), "a-1", Some("abc")).unwrap();
         let names: Vec<&Path> = packed.keys().map(PathBuf::as_path).collect();
         let expected = [CONFIG, "Cargo.lock", "Cargo.toml", "src/lib.rs", "tool"];
         assert_eq!(names, expected.map(|name| Path::new("a-1").join(name)));
@@ -179,7 +190,8 @@ mod tests {
         }
         let root = elsewhere.path().join("a-1");
         workspace::write(&root.join("target/built"), "").unwrap();
+        fs::create_dir_all(root.join(VENDOR)).unwrap();
         assert_eq!(commit(&root).unwrap(), None);
-        assert!(files(&root, "a-1", None).unwrap() == packed);
+        assert!(files(&root, "a-1", None).unwrap().0 == packed);
     }
 }

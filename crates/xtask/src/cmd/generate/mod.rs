@@ -58,7 +58,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 /// Every generated file: its path from the root, and its contents.
 fn wanted() -> Result<BTreeMap<PathBuf, String>> {
-    let mut files = command_line::files()?;
+    let owner = Owner::of_workspace();
+    let mut files = command_line::files(&owner)?;
     files.insert(
         "docs/benchmarks.md".into(),
         catalogue::page(&syscost_benches::CATALOGUE, syscost_benches::LMBENCH),
@@ -83,7 +84,6 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>> {
         let path = format!("docs/studies/{}.md", study.id);
         files.insert(path.into(), study::page(study));
     }
-    let owner = Owner::of_workspace();
     files.insert("SECURITY.md".into(), owner::security(&owner));
     let issues = ".github/ISSUE_TEMPLATE/config.yml";
     files.insert(issues.into(), owner::issues(&owner));

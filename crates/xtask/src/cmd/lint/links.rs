@@ -1,4 +1,4 @@
-//! Links between documents lead to files and headings that exist, and so do names of documents in comments.
+//! Links between documents lead to files and headings that exist, and so do names of documents in comments, and of Rust files in documents.
 
 use std::fs;
 use std::path::Path;
@@ -14,8 +14,8 @@ const LINKS: [(&str, char); 4] = [
     ("href=\"", '"'),
 ];
 
-/// Every link of a document below `root` that leads nowhere.
-pub(super) fn of_document(root: &Path, document: &SourceFile) -> Vec<Finding> {
+/// Every link of a document below `root` that leads nowhere, and every Rust file that it names and that is not in `code`.
+pub(super) fn of_document(root: &Path, document: &SourceFile, code: &[SourceFile]) -> Vec<Finding> {
     let mut fenced = false;
     let mut findings = Vec::new();
     for (number, line) in document.text.lines().enumerate() {
@@ -23,7 +23,14 @@ pub(super) fn of_document(root: &Path, document: &SourceFile) -> Vec<Finding> {
         if fenced {
             continue;
         }
-        // Every second piece is code.
+        // Every second piece is code. Paths of files may lack their beginning.
+        for name in line.split('`').skip(1).step_by(2) {
+            let is_file = name.ends_with(".rs") && !name.contains(' ');
+            if is_file && !code.iter().any(|file| file.path.ends_with(name)) {
+                let message = format!("there is no `{name}`");
+                findings.push(Finding::new(&document.path, number + 1, message));
+            }
+        }
         let line: String = line.split('`').step_by(2).collect();
         for (start, end) in LINKS {
             for link in line.split(start).skip(1) {
@@ -113,15 +120,20 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let other = "# A `b.c` {d}, e\n\n## Serve: `syscost serve`\n";
         workspace::write(&root.path().join("docs/other.md"), other).unwrap();
-        let own = "# Own\n[a](#own) [b](other.md) [c](other.md#a-bc-d-e) [d](other.md#serve-syscost-serve)\n\
+        let own = "# Own: `a/b.rs`, `b.rs`, `x/b.rs`\n[a](#own-abrs-brs-xbrs) [b](other.md) [c](other.md#a-bc-d-e) [d](other.md#serve-syscost-serve)\n\
                    [e](https://x.org/#y) `[f](none.md)` [g](../docs)\n```\n[h](none.md)\n```\n\
                    [i](none.md) [j](#other) [k](other.md#b)\n<img src=\"none.png\">\n";
         workspace::write(&root.path().join("docs/own.md"), own).unwrap();
-        let findings = of_document(root.path(), &file("docs/own.md", own));
+        let findings = of_document(
+            root.path(),
+            &file("docs/own.md", own),
+            &[file("c/a/b.rs", "")],
+        );
         let found: Vec<String> = findings.iter().map(Finding::to_string).collect();
         assert_eq!(
             found,
             [
+                "docs/own.md:1: there is no `x/b.rs`",
                 "docs/own.md:7: `none.md` leads nowhere",
                 "docs/own.md:7: `#other` leads nowhere",
                 "docs/own.md:7: `other.md#b` leads nowhere",

@@ -56,7 +56,7 @@ fn of_workspace() -> Result<Vec<Finding>> {
     let documents = workspace::documents(root)?;
     let mut findings = findings(&code);
     findings.extend(code.iter().flat_map(|file| links::of_comments(root, file)));
-    let links = |document| links::of_document(root, document);
+    let links = |document| links::of_document(root, document, &code);
     findings.extend(documents.iter().flat_map(links));
     Ok(findings)
 }
