@@ -245,9 +245,15 @@ impl Store {
     /// The runs that `name` refers to where several are taken, each by a name of its own: the ids of
     /// all with this tag, oldest first; of what is no tag, `name` itself.
     pub fn each(&self, name: &str) -> Vec<String> {
-        match self.kept_ids(name) {
-            Ok(ids) if ids.len() > 1 => ids,
-            Ok(_) | Err(_) => vec![name.to_owned()],
+        let mut ids = Vec::new();
+        // A file of this name goes first.
+        if !Path::new(name).exists() {
+            let kept = self.kept().unwrap_or_default().into_iter();
+            ids.extend(kept.map(|(id, _)| id).filter(|id| self.has_tag(id, name)));
+        }
+        match ids.len() {
+            0 | 1 => vec![name.to_owned()],
+            _ => ids,
         }
     }
 
@@ -270,13 +276,12 @@ impl Store {
         if let Some(back) = steps_back(name) {
             return Ok(vec![self.latest(back)?.path]);
         }
-        let (kept, tags) = (self.kept()?, self.tags());
+        let kept = self.kept()?;
         let paths = |is_meant: &dyn Fn(&String) -> bool| -> Vec<PathBuf> {
             let meant = kept.iter().filter(|(id, _)| is_meant(id));
             meant.map(|(_, path)| path.clone()).collect()
         };
-        let is_tagged = |id: &String| tags.get(id).is_some_and(|tags| tags.contains(&name.into()));
-        for exact in [paths(&|id| id == name), paths(&is_tagged)] {
+        for exact in [paths(&|id| id == name), paths(&|id| self.has_tag(id, name))] {
             if !exact.is_empty() {
                 return Ok(exact);
             }
@@ -341,12 +346,7 @@ impl Store {
                 cause,
                 advice: "",
             }),
-            _ => {
-                for tag in self.tags().remove(id).unwrap_or_default() {
-                    self.untag(id, &tag)?;
-                }
-                Ok(())
-            }
+            _ => self.untag_all(id),
         }
     }
 

@@ -19,7 +19,13 @@ impl Store {
         self.folder().join("tags")
     }
 
-    /// The tags of each run that has some, by the run's id.
+    /// Whether the run with this id has this tag.
+    pub(crate) fn has_tag(&self, run: &str, tag: &str) -> bool {
+        check(tag).is_ok() && self.tags_folder().join(run).join(tag).exists()
+    }
+
+    /// The tags of each run that has some, by the run's id. Those of a run whose document was removed by hand
+    /// remain, but reserve nothing.
     pub fn tags(&self) -> BTreeMap<String, Vec<String>> {
         let names = |folder: PathBuf| {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -43,15 +49,17 @@ impl Store {
     /// Checks that this may be a tag.
     ///
     /// # Errors
-    /// If it is not a valid tag, or names a run otherwise.
-    pub fn check_tag(&self, tag: &str) -> Result<(), StoreError> {
+    /// If it is not a valid tag, or may name a run otherwise, now or later.
+    pub fn check_tag(tag: &str) -> Result<(), StoreError> {
         check(tag)?;
-        // Where a run is named, the beginning of its id is enough.
-        let mut kept = self.kept()?.into_iter();
-        if kept.any(|(id, _)| id.starts_with(tag)) {
+        // Where a run is named, the beginning of its id is enough: `20260131T0800`.
+        let mut letters = tag.chars();
+        if letters.by_ref().take(8).all(|c| c.is_ascii_digit())
+            && letters.next().is_none_or(|c| c == 'T')
+        {
             return Err(StoreError::NoTag {
                 tag: tag.to_owned(),
-                problem: "is the beginning of a run's id",
+                problem: "could be the beginning of a run's id",
             });
         }
         Ok(())
@@ -62,7 +70,7 @@ impl Store {
     /// # Errors
     /// As [`Store::check_tag`], or if its file cannot be created.
     pub fn tag(&self, run: &str, tag: &str) -> Result<(), StoreError> {
-        self.check_tag(tag)?;
+        Self::check_tag(tag)?;
         let folder = self.tags_folder().join(run);
         let path = folder.join(tag);
         fs::create_dir_all(&folder)
@@ -75,29 +83,36 @@ impl Store {
             })
     }
 
+    /// Removes the tags of a run that is no longer stored.
+    ///
+    /// # Errors
+    /// If one cannot be removed.
+    pub(crate) fn untag_all(&self, run: &str) -> Result<(), StoreError> {
+        for tag in self.tags().remove(run).unwrap_or_default() {
+            self.untag(run, &tag)?;
+        }
+        let _ = fs::remove_dir(self.tags_folder().join(run));
+        Ok(())
+    }
+
     /// Removes a tag from a stored run; returns whether the run had it.
     ///
     /// # Errors
     /// If it is not a valid tag, or its file cannot be removed.
     pub fn untag(&self, run: &str, tag: &str) -> Result<bool, StoreError> {
         check(tag)?;
-        let folder = self.tags_folder().join(run);
-        let path = folder.join(tag);
-        let had = match fs::remove_file(&path) {
-            Ok(()) => true,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => false,
-            Err(cause) => {
-                return Err(StoreError::Io {
-                    action: "remove",
-                    path,
-                    cause,
-                    advice: "",
-                });
-            }
-        };
-        // The directory remains while it contains another tag.
-        let _ = fs::remove_dir(folder);
-        Ok(had)
+        // Its folder remains: another process may be about to write a tag there.
+        let path = self.tags_folder().join(run).join(tag);
+        match fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(false),
+            Err(cause) => Err(StoreError::Io {
+                action: "remove",
+                path,
+                cause,
+                advice: "",
+            }),
+        }
     }
 }
 

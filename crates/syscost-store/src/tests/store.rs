@@ -168,12 +168,34 @@ fn tags_outlive_the_index_and_find_runs() {
     assert!(!store.untag(&id(1), "baseline").expect("untagged"));
     store.remove(&id(1)).expect("removed");
     assert!(store.tags().is_empty());
-    for nonsense in ["", "a/b", "..", "-x", "latest", "x.json", "a b", "\u{1b}"] {
+    assert!(!store.folder().join("tags").join(id(1)).exists());
+    let nonsense = ["", "a/b", "..", "-x", "latest", "x.json", "a b", "\u{1b}"];
+    // What an id of later may begin with, too.
+    let ids = ["2", "20261128", "20261128T0800", "19990101T"];
+    for nonsense in nonsense.into_iter().chain(ids) {
         assert!(
             matches!(store.tag(&id(0), nonsense), Err(StoreError::NoTag { .. })),
             "{nonsense:?}"
         );
     }
+}
+
+#[test]
+fn a_tag_is_written_while_another_is_removed() {
+    let (_folder, store) = store();
+    put(&store, &document(0, "here", 100.0));
+    std::thread::scope(|scope| {
+        for tag in ["6.12", "20261128-after"] {
+            let (store, run) = (&store, id(0));
+            scope.spawn(move || {
+                for _ in 0..500 {
+                    store.tag(&run, tag).expect("tagged");
+                    assert!(store.untag(&run, tag).expect("untagged"));
+                }
+            });
+        }
+    });
+    assert!(store.tags().is_empty());
 }
 
 /// Set for the copies of this test program that write concurrently: the directory, and the number

@@ -59,7 +59,7 @@ pub(super) fn measured(
         }
     }
     if let Some(tag) = &arguments.tag {
-        store.check_tag(tag)?;
+        Store::check_tag(tag)?;
     }
     let prints_document =
         arguments.format == Format::Json || arguments.output.as_deref() == Some(Path::new("-"));
