@@ -10,7 +10,7 @@
 //!   follow.
 //! - `memory.peak_bandwidth{level=memory}`: bytes a second from main memory.
 //! - `memory.page_fault{kind=anonymous_write,state=fresh}`: the first touch of a page.
-//! - `memory.core_to_core`: how long a line takes from one core to another.
+//! - `memory.core_to_core`: how long a line takes from one core to another and back.
 //!
 //! ## Benchmarks
 //! `latency`, `line` and `tlb` are curves over size or distance, of which `cache_size`,
