@@ -9,7 +9,7 @@ use syscost_harness::session::INTERRUPTED;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::{LATEST, Loaded, Store, StoreError};
 
-use crate::selection::{Choice, choose_of, names_of};
+use crate::selection::{Choice, choose_of, names_of, tell_found};
 use crate::terminal::{note, warn};
 use crate::{Failed, references};
 
@@ -104,6 +104,7 @@ pub(crate) fn meant(
     }
     let mut all = [&[run.to_owned()], rows].concat();
     if are_rows(&all) {
+        tell_found(run, &all);
         return Ok((LATEST.to_owned(), all));
     }
     if let Some(place) = all.iter().position(|word| store.has(word)) {
@@ -185,7 +186,7 @@ pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<
 }
 
 /// Whether the run was interrupted. A run that has used up its time counts as complete.
-fn was_interrupted(run: &Run) -> bool {
+pub(crate) fn was_interrupted(run: &Run) -> bool {
     let is_cut = |row: &Measurement| {
         row.status == Status::Skipped && row.reason.as_deref() == Some(INTERRUPTED)
     };

@@ -128,6 +128,20 @@ fn note_programs(choices: &[Choice]) {
     names.for_each(|(text, _)| note_program(text));
 }
 
+/// Prints what is shown of the latest run where words were given, the first of which could be a misspelt run.
+pub(crate) fn tell_found(first: &str, words: &[String]) {
+    let choices = choose_of(std::iter::empty(), words, &Here::plain());
+    let choices = choices.unwrap_or_default();
+    for (text, found) in choices.iter().filter_map(Choice::found) {
+        let labels: Vec<String> = found.iter().map(Found::label).collect();
+        let found = format!(
+            "No run is called `{first}`; of the latest, what `{text}` finds: {}",
+            labels.join(", ")
+        );
+        note!("{}", wrapped(&found, ""));
+    }
+}
+
 /// Prints what these words find and so is going to be measured, and how it differs from a program
 /// of lmbench that has this name.
 fn note_found(text: &str, found: &[String]) {

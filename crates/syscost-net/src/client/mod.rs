@@ -33,9 +33,16 @@ pub enum ClientError {
     Stranger(SocketAddr, &'static str, String),
     /// It speaks another version than this end.
     #[error(
-        "{0} speaks version {1} of the protocol, this syscost version {2}; use the same syscost at both ends"
+        "{peer} speaks version {theirs} of the protocol, this syscost version {ours}; use the same syscost at both ends"
     )]
-    Version(SocketAddr, u32, u32),
+    Version {
+        /// The far end.
+        peer: SocketAddr,
+        /// Its version of the protocol.
+        theirs: u32,
+        /// This end's.
+        ours: u32,
+    },
     /// It does not know the token.
     #[error("{0} does not know the token: it is not the `syscost serve` that the token belongs to")]
     Impostor(SocketAddr),

@@ -227,7 +227,11 @@ impl Link {
         let spoken = wire::decode(&line);
         let Spoken { syscost } = spoken.map_err(|error| self.strange(&error, what))?;
         if syscost != wire::VERSION {
-            return Err(ClientError::Version(self.peer, syscost, wire::VERSION));
+            return Err(ClientError::Version {
+                peer: self.peer,
+                theirs: syscost,
+                ours: wire::VERSION,
+            });
         }
         self.decode(&line, what)
     }

@@ -19,7 +19,7 @@ use syscost_store::Store;
 
 use super::Cli;
 use crate::cmd::study::published;
-use crate::references;
+use crate::{files, references};
 
 pub use clap_complete::Shell;
 
@@ -46,7 +46,8 @@ pub struct CompletionsArguments {
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
 /// Bash splits words at `=` and `:`, also within quotes that are not closed, so the command line is
-/// split here, and what bash takes for the beginning of the last word is left out of the answer.
+/// split here, and what bash takes for the beginning of the last word is left out of the answer. It
+/// expands `{a,b}`, so outside of quotes a comma after a brace is escaped.
 struct Bash;
 
 impl EnvCompleter for Bash {
@@ -70,8 +71,7 @@ impl EnvCompleter for Bash {
         writeln!(
             buf,
             r#"_complete_{name}() {{
-    local IFS=$'\n'
-    COMPREPLY=($({var}=bash '{completer}' -- "${{COMP_LINE:0:COMP_POINT}}" "$2"))
+    mapfile -t COMPREPLY < <({var}=bash '{completer}' -- "${{COMP_LINE:0:COMP_POINT}}" "$2")
     if [[ ${{COMPREPLY-}} == *[=/:] ]]; then
         compopt -o nospace
     fi
@@ -92,21 +92,27 @@ complete -o bashdefault -o default -o nosort -F _complete_{name} {bin} 2>/dev/nu
         let [line, word] = &arguments[..] else {
             return Ok(());
         };
-        let words = words(&line.to_string_lossy());
+        let (words, is_quoted) = words(&line.to_string_lossy());
         let last = words.last().cloned().unwrap_or_default();
-        let left_out = last.strip_suffix(&*word.to_string_lossy()).unwrap_or("");
+        let word = word.to_string_lossy().replace("\\,", ",");
+        let left_out = last.strip_suffix(&word).unwrap_or("");
         let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         let index = words.len().saturating_sub(1);
         for candidate in engine::complete(command, words, index, current_dir)? {
             let value = candidate.get_value().to_string_lossy();
-            writeln!(buf, "{}", value.strip_prefix(left_out).unwrap_or(&value))?;
+            let rest = value.strip_prefix(left_out).unwrap_or(&value);
+            match value.contains('{') && !is_quoted {
+                true => writeln!(buf, "{}", rest.replace(',', "\\,"))?,
+                false => writeln!(buf, "{rest}")?,
+            }
         }
         Ok(())
     }
 }
 
-/// The words of a command line that is being typed, without quotes; the last one may be empty.
-fn words(line: &str) -> Vec<String> {
+/// The words of a command line that is being typed, without quotes, and whether the last one, which may be
+/// empty, is within quotes.
+fn words(line: &str) -> (Vec<String>, bool) {
     let (mut words, mut quote) = (vec![String::new()], None);
     let mut letters = line.chars();
     while let Some(letter) = letters.next() {
@@ -121,7 +127,7 @@ fn words(line: &str) -> Vec<String> {
     let last = words.pop();
     words.retain(|word| !word.is_empty());
     words.extend(last);
-    words
+    (words, quote.is_some())
 }
 
 /// The command line, with the possible values of its arguments: benchmarks and kept runs.
@@ -167,6 +173,7 @@ fn with_candidates(argument: Arg) -> Arg {
         Some("RUN" | "BASE" | "NEW" | "RUN|FILE") => runs,
         Some("REFERENCE") => || both(shipped(), runs()),
         Some("TAG") => tags,
+        Some("JOURNAL") => journals,
         Some("STUDY") => studies,
         Some("STUDY|RUN") => || both(studies(), runs()),
         Some("ID|WORDS") => selectors,
@@ -299,6 +306,12 @@ fn tags() -> Vec<CompletionCandidate> {
     tags.into_iter().map(CompletionCandidate::new).collect()
 }
 
+/// Journals of interrupted runs, newest first.
+fn journals() -> Vec<CompletionCandidate> {
+    let journals = files::unfinished(&Store::of_user()).into_iter();
+    journals.map(CompletionCandidate::new).collect()
+}
+
 /// `latest`, tags, and ids, newest first; only `latest` if the directory cannot be read.
 fn runs() -> Vec<CompletionCandidate> {
     let names = Store::of_user().names().unwrap_or_default();
@@ -325,13 +338,18 @@ mod tests {
 
     #[test]
     fn a_line_that_is_being_typed_has_words() {
-        for (line, wanted) in [
-            ("syscost run ", &["syscost", "run", ""][..]),
-            ("syscost  show 'a b{c=", &["syscost", "show", "a b{c="]),
-            (r#"x "it's" a\ b"#, &["x", "it's", "a b"]),
-            ("", &[""]),
+        for (line, wanted, is_quoted) in [
+            ("syscost run ", &["syscost", "run", ""][..], false),
+            (
+                "syscost  show 'a b{c=",
+                &["syscost", "show", "a b{c="],
+                true,
+            ),
+            (r#"x "it's" a\ b"#, &["x", "it's", "a b"], false),
+            ("", &[""], false),
         ] {
-            assert_eq!(words(line), wanted, "{line}");
+            let wanted = wanted.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(words(line), (wanted, is_quoted), "{line}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! `syscost history`: shows the kept runs, and metrics over time.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::Result;
@@ -8,6 +9,7 @@ use indicatif::ProgressBar;
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::json;
 use syscost_harness::Here;
+use syscost_harness::session::journal;
 use syscost_report::history::{HistoryOptions, ListedRun, changes, chart, list, sparklines};
 use syscost_report::sentence;
 use syscost_report::units::quantity;
@@ -392,6 +394,11 @@ fn prune(store: &Store, arguments: &PruneArguments, format: Format) -> Result<u8
     if remove {
         for run in &going {
             store.remove(&run.id)?;
+            // Nor is it to be resumed, unless that is going on.
+            let journal = store.journals().join(format!("{}.journal", run.id));
+            if !journal::is_busy(&journal) {
+                let _ = fs::remove_file(journal);
+            }
         }
     }
     if let Format::Json = format {

@@ -30,7 +30,7 @@ use crate::peer::{FarEnd, Named};
 use crate::progress::Progress;
 use crate::{
     Failed, directories, files, interrupt, kept, references, selection,
-    terminal::{self, note, say},
+    terminal::{self, note, say, warn},
 };
 
 /// Runs the command.
@@ -60,6 +60,7 @@ pub(super) fn measured(
     }
     if let Some(tag) = &arguments.tag {
         Store::check_tag(tag)?;
+        tell_tagged(&store, tag);
     }
     let prints_document =
         arguments.format == Format::Json || arguments.output.as_deref() == Some(Path::new("-"));
@@ -117,8 +118,8 @@ pub(super) fn measured(
             terminal::RESET
         );
     }
-    // Each with its samples, which a comparison needs even if the documents are to be without them.
-    let (mut runs, mut code) = (Vec::new(), exit::DONE);
+    // Of those before the last, the exit codes.
+    let (mut runs, mut codes) = (Vec::new(), Vec::new());
     let (finished, saved) = loop {
         let number = 1 + u32::try_from(runs.len())?;
         let mut progress = Progress::new(command);
@@ -147,21 +148,24 @@ pub(super) fn measured(
         progress.done();
         let [mut finished] = session.finish(!base.is_empty() || !arguments.no_samples);
         finished.run.studies = super::study::own_of(studies).cloned().collect();
-        runs.push(finished.run.clone());
+        let mut run = finished.run.clone();
+        // A comparison needs the samples, even if the documents are to be without them.
+        if base.is_empty() {
+            remove_samples(&mut run);
+        }
+        runs.push(run);
         if arguments.no_samples {
-            for row in &mut finished.run.measurements {
-                row.samples = None;
-            }
+            remove_samples(&mut finished.run);
         }
         let saved = save(&store, &finished.run, &arguments, number);
         if number == repeat || saved.is_err() || interrupted.load(Ordering::Relaxed) {
             break (finished, saved);
         }
-        code = worse(code, close(finished, &arguments, command));
+        codes.push(close(finished, &arguments, command));
     };
     drop(far_end);
     drop(nfs);
-    let runs: Vec<&Run> = runs.iter().collect();
+    let mut runs: Vec<&Run> = runs.iter().collect();
     let base: Vec<&Run> = base.iter().collect();
     let comparison = (!base.is_empty()).then(|| compare(&base, &runs, &[]));
     // A run that cannot be saved is still printed: that is all the user gets. One that cannot be
@@ -179,18 +183,21 @@ pub(super) fn measured(
         )),
         None => error,
     })?;
+    runs.retain(|run| !kept::was_interrupted(run));
     if let Some(agreement) = agreement(&runs) {
         note!("{}", print::agreement(&agreement, arguments.tag.as_deref()));
     }
-    if interrupted.load(Ordering::Relaxed) && !finished.run.complete {
-        say!("interrupted");
-    }
-    code = worse(code, close(finished, &arguments, command));
     let was_interrupted = interrupted.load(Ordering::Relaxed);
+    match repeat {
+        _ if !was_interrupted => {}
+        1 => say!("interrupted"),
+        repeat => say!("interrupted: {} of {repeat} runs were measured", runs.len()),
+    }
+    codes.push(close(finished, &arguments, command));
     let regression = match comparison {
         // Not where nothing was measured: the reason for that was printed, and the gate's own error
         // would say less.
-        Some(comparison) if !was_interrupted && code != exit::NOTHING => {
+        Some(comparison) if !was_interrupted && codes.iter().any(|code| *code != exit::NOTHING) => {
             super::compare::judge(&comparison, arguments.fail_on, arguments.min_conclusive)?
         }
         Some(_) | None => exit::DONE,
@@ -199,27 +206,40 @@ pub(super) fn measured(
     if !was_interrupted {
         unless_broken_pipe(printed)?;
     }
-    Ok(match (was_interrupted, regression) {
-        (true, _) => exit::INTERRUPTED,
-        (false, exit::DONE) => code,
-        (false, regression) => regression,
-    })
+    if was_interrupted {
+        return Ok(exit::INTERRUPTED);
+    }
+    let mut codes = [regression].into_iter().chain(codes);
+    Ok(codes.find(|code| *code != exit::DONE).unwrap_or(exit::DONE))
 }
 
-/// The exit code of several runs: that of the first that was not done.
-fn worse(earlier: u8, later: u8) -> u8 {
-    match earlier {
-        exit::DONE => later,
-        earlier => earlier,
+/// Says which runs have this tag already: a comparison would take them together with what is measured now.
+fn tell_tagged(store: &Store, tag: &str) {
+    if let Ok([oldest, more @ ..]) = store.kept_ids(tag).as_deref() {
+        let (runs, have) = match more.len() {
+            0 => ("1 run".to_owned(), "has"),
+            more => (format!("{} runs", more + 1), "have"),
+        };
+        note!(
+            "{runs} {have} the tag {tag} already, the oldest {oldest}; compared by it are all together (to begin anew: \
+             syscost history untag {tag} {tag})"
+        );
     }
 }
 
-/// The file of one run of several, with its number before the extension; of a single one, the file itself.
+fn remove_samples(run: &mut Run) {
+    for row in &mut run.measurements {
+        row.samples = None;
+    }
+}
+
+/// The file of one run of several, with its number before the extension; of a single one, or if it is a device,
+/// the file itself.
 ///
 /// # Errors
 /// When several are to be written to standard output.
 fn numbered(output: &Path, number: u32, runs: u32) -> Result<PathBuf, Failed> {
-    if runs == 1 {
+    if runs == 1 || (output.exists() && !output.is_file()) {
         return Ok(output.to_owned());
     }
     if output == Path::new("-") {
@@ -259,13 +279,22 @@ fn find_base(name: &str, rows: &[Row]) -> Result<Vec<Run>> {
         .map(|one| kept::find(&one, lack))
         .collect::<Result<Vec<Run>>>()?;
     super::compare::check_pooled(slice::from_ref(&name), &base)?;
-    match base.iter().find_map(|run| Some((run, lack(run)?))) {
-        None => Ok(base),
-        Some((run, lack)) => Err(Failed::Usage(format!(
-            "run {}, given with --compare-with, {lack}: name rows that it has (syscost show {}), or give another run",
-            run.id, run.id
+    let (base, lacking): (Vec<Run>, Vec<Run>) =
+        base.into_iter().partition(|run| lack(run).is_none());
+    match lacking.last() {
+        Some(Run { id, .. }) if base.is_empty() => Err(Failed::Usage(format!(
+            "run {id}, given with --compare-with, has no number of any row that is to be measured: name rows that it \
+             has (syscost show {id}), or give another run"
         ))
         .into()),
+        Some(_) => {
+            let (lacking, all) = (lacking.len(), lacking.len() + base.len());
+            note!(
+                "{lacking} of the {all} runs tagged {name} left out: no number of any row that is to be measured"
+            );
+            Ok(base)
+        }
+        None => Ok(base),
     }
 }
 
@@ -381,7 +410,16 @@ fn save(
     }
     let path = store.keep(run, &text)?;
     if let Some(tag) = &arguments.tag {
-        store.tag(&run.id, tag)?;
+        let id = &run.id;
+        let tagged = match kept::was_interrupted(run) {
+            true => Err("it was interrupted".to_owned()),
+            false => store.tag(id, tag).map_err(|error| error.to_string()),
+        };
+        if let Err(why) = tagged {
+            warn(&format!(
+                "run {id} is kept, but not tagged: {why} (syscost history tag {id} {tag})"
+            ));
+        }
     }
     if let Some(output) = &output {
         files::write_document(output, &text)?;
@@ -446,6 +484,7 @@ mod tests {
             let only = numbered(Path::new(output), 1, 1).expect("a file");
             assert_eq!(only, Path::new(output));
         }
+        assert_eq!(of("/dev/null").expect("a device"), "/dev/null");
         assert!(of("-").is_err());
     }
 

@@ -55,6 +55,9 @@ fn what_a_command_takes_completes() {
             "syscost run 'syscall.poll{of=pipe,r",
             "syscall.poll{of=pipe,ready=",
         ),
+        // Without quotes bash would make several words of it.
+        ("syscost run syscall.poll{of=pipe,r", "pipe\\,ready="),
+        ("syscost run syscall.poll{of=pipe\\,r", "pipe\\,ready="),
         ("syscost show --color ne", "never"),
     ] {
         let completed = completed(&program, words);

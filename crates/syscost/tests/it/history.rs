@@ -168,11 +168,32 @@ fn whole_runs_are_repeated_tagged_and_written() {
             serde_json::from_slice(&fs::read(written).expect("written")).expect("JSON");
         assert_eq!(written["id"], run["id"]);
     }
+    // A later run of other rows does not hide what the tag's others have.
+    let (id, other) = (ids(&list)[0], "20991231T000000.000Z-000000");
+    let text = program
+        .json(&format!("show {id} --format json"))
+        .to_string();
+    let text = text
+        .replace(id, other)
+        .replace("call.integer", "call.other");
+    program.put(&format!("syscost/runs/{other}.json"), text);
+    let tag = format!("history tag {other} before");
+    program.run(&tag).succeeded();
+    let compared = "run call.integer{arguments=0} --profile quick --repeat 2 --tag before --compare-with before";
+    let ended = program.run(compared);
+    assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
+    for said in [
+        "3 runs have the tag before already",
+        "1 of the 3 runs tagged before left out",
+    ] {
+        assert!(ended.err.contains(said), "{said}: {ended:?}");
+    }
     for (refused, why) in [
         ("--tag before --no-save", "cannot be used with"),
         ("--repeat 2 -o -", "standard output holds one document"),
         ("--repeat 0", "0 is not in 1.."),
         ("--tag latest", "cannot be a tag"),
+        ("--tag 20991231", "cannot be a tag"),
     ] {
         program.run(&format!("run call {refused}")).says(2, why);
     }
@@ -286,7 +307,18 @@ fn a_tagged_run_is_found_and_not_pruned() {
         program.run(&prune).says(2, "--keep");
     }
     assert_eq!(files(&program), 6);
+    for day in [1, 5] {
+        let journal = format!("syscost/journals/{}.journal", stamped(day, 0.0).0);
+        program.put(&journal, "");
+    }
     program.run("history prune --keep 2 --yes").succeeded();
+    let [journal] = &program.journals()[..] else {
+        panic!(
+            "the journal of a run that is gone is gone: {:?}",
+            program.journals()
+        );
+    };
+    assert!(journal.to_string_lossy().contains(&stamped(5, 0.0).0));
     let list = program.json("history --format json");
     assert_eq!(
         ids(&list),

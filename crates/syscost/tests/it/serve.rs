@@ -132,10 +132,10 @@ fn errors_of_the_far_end_are_reported_before_anything_is_measured() {
     let address = server.address.to_string();
     let file = server.token_file.display().to_string();
     let other = program.folder().join("other");
-    Token::generate()
-        .expect("random")
-        .write_new(&other)
-        .expect("written");
+    let wrong = Token::generate().expect("random");
+    wrong.write_new(&other).expect("written");
+    let tokens = [wrong.reveal(), server.token().reveal()];
+    let names_none = |text: &str| tokens.iter().all(|token| !text.contains(&**token));
     let other = other.display().to_string();
     // A port that this test holds and on which nothing listens.
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -159,7 +159,7 @@ fn errors_of_the_far_end_are_reported_before_anything_is_measured() {
         ),
     ] {
         let output = run(&program, peer, token_file, "").says(code, words);
-        assert!(output.out.is_empty());
+        assert!(output.out.is_empty() && names_none(&output.err));
     }
     for usage in [
         &["--peer", "127.0.0.1"][..],
@@ -169,6 +169,9 @@ fn errors_of_the_far_end_are_reported_before_anything_is_measured() {
         let mut run = program.command(&format!("run {ROW}"));
         assert_eq!(run.args(usage).ended().code, Some(2), "{usage:?}");
     }
+    server.signal(Signal::TERM);
+    let (_, log) = server.end();
+    assert!(log.contains("rejected") && names_none(&log), "{log}");
 }
 
 #[test]

@@ -214,7 +214,6 @@ impl Drop for RaisedLimit {
 mod tests {
     use syscost_harness::bencher::Pass;
     use syscost_results::Verdict;
-    use syscost_sys::or_skip;
 
     use super::*;
     use crate::testing::{claims, found_by};
@@ -241,7 +240,7 @@ mod tests {
             |row: &Row| (row.of, row.ready, row.fds) == (named.of, named.ready, named.fds);
         let mut cases = cases.iter();
         let case = cases.find(|case| case.row::<Row>().is_some_and(is_named));
-        let case = case.ok_or("there is no such row")?;
+        let case = case.expect("there is such a row");
         let found = found_by(case, Pass::Timed, &[], |plan| Test::measure(row, plan))?;
         Ok(claims(&found, Verdict::Refuted))
     }
@@ -262,8 +261,10 @@ mod tests {
             ((Pipe, 10), (Pipe, 9), Some("different ones of these")),
         ] {
             let named = row(named.0, named.1);
-            let seen = or_skip!(refuted(&named, row(made.0, made.1)));
-            assert_eq!(seen.first().map(String::as_str), expected);
+            match refuted(&named, row(made.0, made.1)) {
+                Ok(seen) => assert_eq!(seen.first().map(String::as_str), expected),
+                Err(reason) => println!("skipped: {made:?}: {reason}"),
+            }
         }
     }
 }

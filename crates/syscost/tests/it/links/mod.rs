@@ -7,6 +7,7 @@
 mod hold;
 pub(crate) mod namespace;
 pub(crate) mod pair;
+mod ping;
 mod relay;
 mod running;
 
