@@ -109,6 +109,7 @@ fn place(pointer: &str) -> &str {
 mod tests {
     use super::*;
     use crate::invariants::tests::{row, run};
+    use syscost_results::{Measurement, Status};
 
     fn valid() -> Value {
         serde_json::to_value(run(vec![row("1"), row("10")])).unwrap()
@@ -121,6 +122,24 @@ mod tests {
     #[test]
     fn a_sound_document_is_valid() {
         assert_eq!(complaints_of(&valid()), [""; 0]);
+    }
+
+    #[test]
+    fn a_recorded_run_and_its_rows_of_every_status_satisfy_the_schemas() {
+        let path = workspace::root().join("fixtures/runs/quick.json");
+        let mut recorded = document::read(workspace::read(&path).unwrap().as_bytes()).unwrap();
+        let made = Status::ALL.map(|status| Measurement {
+            status,
+            reason: Some("a reason".to_owned()),
+            ..recorded.measurements[0].clone()
+        });
+        recorded.measurements.extend(made);
+        let document = serde_json::to_string(&recorded).unwrap();
+        let found = against(&validator(DOCUMENT).unwrap(), &document);
+        assert_eq!(found, [""; 0]);
+        let lines = syscost_report::export::to_jsonl(&[&recorded]).unwrap();
+        assert_eq!(lines.lines().count(), recorded.measurements.len());
+        assert_eq!(of_lines(&lines).unwrap(), [""; 0]);
     }
 
     #[test]

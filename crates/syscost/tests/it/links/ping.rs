@@ -6,13 +6,12 @@ use std::time::Duration;
 use super::{Link, Shape, Side, assert_ten_milliseconds};
 use crate::tool::{require, turn, unless_skipped};
 
-/// The echoes that came back, of those that were sent, and the shortest and longest round trip in milliseconds.
+/// The echoes that came back, of those that were sent, and the shortest round trip in milliseconds.
 #[derive(Debug)]
 struct Echoes {
     sent: u32,
     back: u32,
     shortest_ms: f64,
-    longest_ms: f64,
 }
 
 /// Pings the far end with these options.
@@ -34,7 +33,6 @@ fn ping(link: &Link, to: IpAddr, options: &str) -> Echoes {
         sent: counts.next().expect("a count"),
         back: counts.next().expect("a count"),
         shortest_ms: times.first().copied().unwrap_or(f64::NAN),
-        longest_ms: times.get(2).copied().unwrap_or(f64::NAN),
     }
 }
 
@@ -53,10 +51,6 @@ fn a_link_is_what_its_shape_says() {
         Shape { delay, ..jumbo },
         Shape {
             loss_percent: Some(5),
-            ..plain
-        },
-        Shape {
-            megabits: Some(100),
             ..plain
         },
     ] {
@@ -87,11 +81,6 @@ fn a_link_is_what_its_shape_says() {
                 assert_ten_milliseconds(|| {
                     vec![("ping", ping(&link, far, "-c 50 -i 0.01").shortest_ms)]
                 });
-            }
-            if shape.megabits.is_some() {
-                // Of 200 at once, all but the bucket's 64 KiB have to wait, 19 ms at 100 Mbit/s.
-                let burst = ping(&link, far, "-c 200 -l 200 -s 1400");
-                assert!(burst.back == 200 && burst.longest_ms >= 17.0, "{burst:?}");
             }
         }
         link.cut();
