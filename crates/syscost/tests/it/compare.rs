@@ -129,9 +129,11 @@ fn the_extension_of_the_output_selects_the_format() {
         ("c.json", "{"),
         ("c.txt", "9 rows compared"),
     ] {
-        compare(&program, &format!("base.json new.json -o {file}")).succeeded();
+        let written = compare(&program, &format!("base.json new.json -o {file}")).succeeded();
+        assert_eq!(written.out, "", "it is in {file}");
         let text = fs::read_to_string(program.folder().join(file)).expect("written");
         assert!(text.starts_with(begins), "{file}: {text}");
+        assert!(!text.contains("power: the"), "only if asked: {text}");
     }
 }
 
