@@ -1,6 +1,5 @@
 _complete_syscost() {
-    local IFS=$'\n'
-    COMPREPLY=($(SYSCOST_COMPLETE=bash 'syscost' -- "${COMP_LINE:0:COMP_POINT}" "$2"))
+    mapfile -t COMPREPLY < <(SYSCOST_COMPLETE=bash 'syscost' -- "${COMP_LINE:0:COMP_POINT}" "$2")
     if [[ ${COMPREPLY-} == *[=/:] ]]; then
         compopt -o nospace
     fi
