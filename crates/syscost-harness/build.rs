@@ -28,7 +28,7 @@ fn main() {
 /// The commit: the one that the environment says (a source archive sets it), that cargo wrote into
 /// a packed crate, or that this repository is at (no other, which an archive may be unpacked in).
 fn commit() -> Option<String> {
-    let told = env::var("SYSCOST_COMMIT").ok();
+    let given = env::var("SYSCOST_COMMIT").ok();
     let packed = || {
         let text = fs::read_to_string(".cargo_vcs_info.json").ok()?;
         let (_, rest) = text.split_once("\"sha1\": \"")?;
@@ -42,7 +42,7 @@ fn commit() -> Option<String> {
         println!("cargo::rerun-if-changed={}", head.display());
         Some(output("git", &["rev-parse", "HEAD"]))
     };
-    let whole = told.or_else(packed).or_else(repository)?;
+    let whole = given.or_else(packed).or_else(repository)?;
     // What follows the digits tells of changes since: `-dirty`.
     let (digits, changes) = whole.split_at(whole.find('-').unwrap_or(whole.len()));
     Some(digits.chars().take(12).chain(changes.chars()).collect())

@@ -188,42 +188,11 @@ fn only(allowed: &[&str], row: &Measurement) -> Vec<String> {
 pub(crate) mod tests {
     use super::*;
     use syscost_benches::CATALOGUE;
-    use syscost_results::run::{Clock, Config, Tool};
     use syscost_results::{Better, Estimate, Unit};
 
     /// A run of rows of the self-test, which every version of the catalogue has.
     pub(crate) fn run(rows: Vec<Measurement>) -> Run {
-        Run {
-            schema_version: SCHEMA_VERSION,
-            tool: Tool {
-                name: "syscost".into(),
-                version: "0.1.0".into(),
-            },
-            id: "20250101T000000Z-000001".into(),
-            started: "2025-01-01T00:00:00Z".into(),
-            duration_s: 1.0,
-            complete: true,
-            clock: Clock {
-                source: "tsc".into(),
-                ghz: 2.0,
-                step_ns: 1.0,
-                read_ns: 20.0,
-                ..Clock::default()
-            },
-            core_ghz: Some(3.0),
-            config: Config {
-                profile: "quick".into(),
-                budget_s: 9.0,
-                seed: 1,
-                cpus: vec![1],
-                min_rounds: 6,
-                max_rounds: 6,
-                samples_per_round: 20,
-                ..Config::default()
-            },
-            measurements: rows,
-            ..Run::default()
-        }
+        syscost_results::fixture::run("20250101T000000Z-000001", rows)
     }
 
     pub(crate) fn row(adds: &str) -> Measurement {

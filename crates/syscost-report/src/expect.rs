@@ -18,7 +18,7 @@ pub(crate) fn lacks(text: &str, parts: &[&str]) {
     }
 }
 
-/// Checks that no line of a text is wider than so many columns.
+/// Checks that no line of a text is wider than this many columns.
 #[track_caller]
 pub(crate) fn fits(text: &str, columns: usize) {
     for line in text.lines() {

@@ -15,7 +15,7 @@ pub struct Agreement {
     /// From the smallest figure to the largest, in percent of the smallest: the median row's.
     pub half_within: f64,
     /// The same of nine rows in ten.
-    pub most_within: f64,
+    pub nine_in_ten_within: f64,
 }
 
 /// How well these runs agree; `None` of a single one, or if no row has a positive figure in each.
@@ -38,7 +38,7 @@ pub fn agreement(runs: &[&Run]) -> Option<Agreement> {
         runs: (runs.len() > 1).then_some(runs.len())?,
         rows: apart.len(),
         half_within: quantile(&apart, 0.5)?,
-        most_within: quantile(&apart, 0.9)?,
+        nine_in_ten_within: quantile(&apart, 0.9)?,
     })
 }
 
@@ -73,7 +73,7 @@ mod tests {
         let found = agreement(&runs).expect("two rows");
         assert_eq!((found.runs, found.rows), (3, 2));
         assert!((found.half_within - 2.0).abs() < 1e-9, "{found:?}");
-        assert!((found.most_within - 3.6).abs() < 1e-9, "{found:?}");
+        assert!((found.nine_in_ten_within - 3.6).abs() < 1e-9, "{found:?}");
         assert_eq!(agreement(&runs[..1]), None);
         assert_eq!(agreement(&[&Run::default(), &Run::default()]), None);
     }

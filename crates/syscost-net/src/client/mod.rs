@@ -22,7 +22,7 @@ pub enum ClientError {
         "{0} cannot be reached ({1}): {2}; is `syscost serve` running there, and does it listen on this address?"
     )]
     Unreachable(SocketAddr, &'static str, io::Error),
-    /// It did not answer within so many seconds.
+    /// It did not answer within this many seconds.
     #[error("{0} did not answer within {2} s ({1})")]
     Silent(SocketAddr, &'static str, f64),
     /// It has disconnected.

@@ -29,7 +29,7 @@ pub(super) struct Lane {
 }
 
 impl Work {
-    /// Of a service on this many connections, which may move so many bytes together.
+    /// Of a service on this many connections, which may move this many bytes together.
     pub(super) fn new(lanes: u32, bytes: u64) -> Self {
         Self {
             is_over: AtomicBool::new(false),

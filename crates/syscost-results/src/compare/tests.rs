@@ -14,7 +14,7 @@ fn only(comparison: &Comparison) -> &Row {
     &comparison.rows[0]
 }
 
-/// A run of one row at this level, with so many processes, which differ by that share.
+/// A run of one row at this level, with this many processes, which differ by that share.
 fn side(id: &str, level: f64, rounds: usize, between: f64, rng: &mut fastrand::Rng) -> Run {
     let samples = noisy(level, rounds, between, between, rng);
     run(id, vec![row("x.y", samples)])

@@ -14,6 +14,15 @@ fn read_by_opening(store: &Store) -> usize {
     read
 }
 
+/// The medians of the only row over all runs.
+fn medians(index: &Index) -> Vec<f64> {
+    let followed = index
+        .follow(&Scope::default(), &|_| true)
+        .expect("followed");
+    let points = followed.series[0].series.points.iter();
+    points.map(|point| point.median).collect()
+}
+
 #[test]
 fn a_document_is_read_once_and_again_when_it_changes_and_forgotten_when_it_is_gone() {
     let (_folder, store) = store();
@@ -25,16 +34,7 @@ fn a_document_is_read_once_and_again_when_it_changes_and_forgotten_when_it_is_go
     fs::remove_file(store.runs().join(format!("{}.json", id(0)))).expect("removed");
     let index = open(&store);
     assert_eq!(index.runs().expect("runs").len(), 4);
-    let followed = index
-        .follow(&Scope::default(), &|_| true)
-        .expect("followed");
-    let medians: Vec<f64> = followed.series[0]
-        .series
-        .points
-        .iter()
-        .map(|point| point.median)
-        .collect();
-    assert_eq!(medians, [100.0, 12345.0, 100.0, 100.0]);
+    assert_eq!(medians(&index), [100.0, 12345.0, 100.0, 100.0]);
 }
 
 #[test]
@@ -243,15 +243,6 @@ fn processes_that_write_at_once_lose_nothing() {
     let runs = index.runs().expect("runs");
     assert_eq!(runs.len(), all);
     assert_eq!(runs.last().expect("a run").tags.len(), all);
-    let followed = index
-        .follow(&Scope::default(), &|_| true)
-        .expect("followed");
-    let medians: Vec<f64> = followed.series[0]
-        .series
-        .points
-        .iter()
-        .map(|point| point.median)
-        .collect();
     let written: Vec<f64> = (0..WRITERS * EACH).map(f64::from).collect();
-    assert_eq!(medians, written);
+    assert_eq!(medians(&index), written);
 }

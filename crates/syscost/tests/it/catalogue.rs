@@ -292,11 +292,11 @@ fn nonsense_is_found() {
     ] {
         let unsupported = serde_json::json!({"status": "unsupported", "reason": reason});
         measured.insert(name.to_owned(), unsupported);
-        let told = nonsense(&machine, &measured);
-        let is_told = told
+        let found = nonsense(&machine, &measured);
+        let is_found = found
             .iter()
             .any(|one| one.starts_with(&format!("{name} should")));
-        assert_eq!(is_told, is_nonsense, "{told:?}");
+        assert_eq!(is_found, is_nonsense, "{found:?}");
     }
 }
 

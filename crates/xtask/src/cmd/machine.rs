@@ -15,6 +15,7 @@ use clap::Args;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use syscost_sys::process::has_variable;
+use xtask::Interrupted;
 use xtask::cargo::{Built, built};
 
 /// How many of the slowest tests are listed.
@@ -75,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for test in tests {
         let ending =
             ending(test.command(), limit, &stop).with_context(|| format!("running {test}"))?;
-        print!("{}", told(&test, &ending));
+        print!("{}", line_of(&test, &ending));
         ended.push((test, ending));
         if stop.load(Ordering::Relaxed) {
             break;
@@ -84,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     print!("{}", summary(&mut ended));
     if stop.load(Ordering::Relaxed) {
         println!("interrupted: not all tests were run");
-        std::process::exit(130);
+        return Err(Interrupted.into());
     }
     match ended.iter().filter(|(_, ending)| ending.failed()).count() {
         0 => Ok(()),
@@ -254,7 +255,7 @@ fn marked(mark: &str) -> Vec<Pid> {
 }
 
 /// The line of a test, and what it skipped.
-fn told(test: &Test<'_>, ending: &Ending) -> String {
+fn line_of(test: &Test<'_>, ending: &Ending) -> String {
     let what = match ending.what {
         What::Passed => "ok",
         What::Failed => "FAILED",
@@ -365,7 +366,7 @@ mod tests {
             reasons,
             [vec!["no link", "no disk"], vec![], vec![], vec![], vec![]]
         );
-        let line = told(&ended[0].0, &ended[0].1);
+        let line = line_of(&ended[0].0, &ended[0].1);
         assert!(
             line.ends_with(
                 "t::a: ok\n            skipped: no link\n            skipped: no disk\n"

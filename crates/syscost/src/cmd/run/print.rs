@@ -89,13 +89,13 @@ pub(super) fn agreement(agreement: &Agreement, tag: Option<&str>) -> String {
         runs,
         rows,
         half_within,
-        most_within,
+        nine_in_ten_within,
     } = agreement;
     let tagged = tag.map_or_else(String::new, |tag| format!(", tagged {tag}"));
     let within = match rows {
         1 => format!("their row agrees within {half_within:.1} %"),
         rows => format!(
-            "half of their {rows} rows agree within {half_within:.1} %, nine in ten within {most_within:.1} %"
+            "half of their {rows} rows agree within {half_within:.1} %, nine in ten within {nine_in_ten_within:.1} %"
         ),
     };
     format!("{runs} runs{tagged}: {within} (from the smallest figure to the largest)")
