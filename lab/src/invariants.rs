@@ -217,9 +217,9 @@ pub(crate) mod tests {
                 coverage: Some(0.96875),
                 undisturbed_percent: Some(62.5),
                 shared_median: Some(14.0),
-                clock_grain: None,
                 rounds: 6,
                 samples: 120,
+                ..Estimate::default()
             },
             core_cycles: Some(30.0),
             ..Measurement::default()
@@ -238,6 +238,7 @@ pub(crate) mod tests {
             core_cycles: None,
             core_share: None,
             between_runs: None,
+            sharing: None,
             ..row("10")
         }
     }

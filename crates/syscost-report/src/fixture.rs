@@ -64,6 +64,8 @@ fn core(cpu: u32, alone_percent: f64, shared_slowdown_percent: Option<f64>) -> N
         alone_percent: Some(alone_percent),
         shared_slowdown_percent,
         alone_ratio: Some(0.84),
+        alone_limit: Some(0.88),
+        limit_basis: Some(syscost_results::LimitBasis::Gap),
         core_ghz: Some(3.7),
     }
 }

@@ -181,6 +181,8 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
             coverage: interval.map(|interval| (interval.coverage * 1e9).round() / 1e9),
             undisturbed_percent: selection::undisturbed_percent(rounds),
             shared_median: selection::shared_median(rounds).filter(legal),
+            shared_ci95_low: None,
+            shared_ci95_high: None,
             rounds: u32::try_from(selected.rounds.len()).unwrap_or(u32::MAX),
             samples: rounds.iter().map(|round| round.values.len() as u64).sum(),
         },

@@ -49,8 +49,8 @@ pub use bound::Bound;
 pub use directory::Directory;
 pub use machine::Machine;
 pub use measurement::{
-    Better, Claim, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, RefutedBy, RoundSamples,
-    Status, Unit, Verdict,
+    Better, Claim, ClaimId, Estimate, Evidence, Fact, Flag, LimitBasis, Measurement, RefutedBy,
+    RoundSamples, Sharing, Status, Unit, Verdict,
 };
 pub use role::Role;
 pub use run::{Run, SCHEMA_VERSION};

@@ -44,6 +44,10 @@ pub struct Measurement {
     /// without an interval, and in documents of before it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_runs: Option<BetweenRuns>,
+    /// By what it was judged which samples are of a core of their own; null where the core was not
+    /// probed, and in documents of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
     /// What a careful reader should know about the samples.
     pub flags: Vec<Flag>,
     /// What the benchmark claimed and what was counted.
@@ -269,10 +273,16 @@ pub struct Estimate {
     /// flagged `disturbed`.
     #[serde(default)]
     pub undisturbed_percent: Option<f64>,
-    /// Median over processes of the samples taken while something else ran on the core as well;
-    /// null if there are none.
+    /// The price in company: median over processes of the samples taken while something else ran on
+    /// the core as well; null if there are too few.
     #[serde(default)]
     pub shared_median: Option<f64>,
+    /// Lower end of its 95 % confidence interval; null below three processes with such samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_ci95_low: Option<f64>,
+    /// Upper end of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_ci95_high: Option<f64>,
     /// Fresh processes that the median is from.
     pub rounds: u32,
     /// Samples over all processes, whether used or not.
@@ -291,6 +301,30 @@ pub struct CoreShare {
     pub low: f64,
     /// Upper end of it.
     pub high: f64,
+}
+
+/// By what it is judged which samples of a row are of a core of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Sharing {
+    /// Up to this many times the ratio that a core of its own shows, a sample counts: 1.05.
+    pub limit: f64,
+    /// What says so.
+    pub basis: LimitBasis,
+}
+
+/// What says up to which ratio a probe shows a core of our own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LimitBasis {
+    /// The gap between the ratios of a core of our own and those of a shared one: both were seen.
+    Gap,
+    /// Nothing: only a core of our own was seen, or only a shared one.
+    #[default]
+    Assumed,
+    /// The row's own samples: up to here its values do not change.
+    Effect,
 }
 
 /// How much a row differs between runs of one machine that no change explains.
@@ -359,6 +393,15 @@ pub struct RoundSamples {
     pub alone_percent: Option<f64>,
     /// The samples in the measurement's unit, overhead taken off, in the order they were taken.
     pub values: Vec<f64>,
+    /// What probes of the core showed around each sample: time of independent over that of dependent
+    /// instructions, in thousandths, the highest of those that decide; 65535 stands for all above. Absent
+    /// where the core was not probed, and in documents of before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ratios: Vec<u16>,
+    /// Up to which of these ratios, as a plain number, a sample counts as one of a core of its own. Null
+    /// where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_limit: Option<f64>,
     /// The samples before overhead was taken off; absent where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub raw: Vec<f64>,

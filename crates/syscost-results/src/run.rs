@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::measurement::LimitBasis;
 use crate::study::Study;
 use crate::{Directory, Machine, Measurement};
 
@@ -56,6 +57,10 @@ pub struct Run {
     pub frequency: Option<Frequency>,
     /// What the machine did to a program that only reads the clock, per probed CPU.
     pub noise: Vec<Noise>,
+    /// Instructions of one repetition of the burst that probes a core: the one that was sharpest here;
+    /// null where cores were not probed, and in older documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u32>,
     /// How the run was asked for.
     pub config: Config,
     /// What a reader should know before believing the numbers.
@@ -200,6 +205,12 @@ pub struct Noise {
     /// processor's model.
     #[serde(default)]
     pub alone_ratio: Option<f64>,
+    /// Largest ratio of a probe that shows a core that is ours; null in older documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone_limit: Option<f64>,
+    /// What says so; null as above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_basis: Option<LimitBasis>,
     /// The frequency the core mostly ran at, in GHz.
     #[serde(default)]
     pub core_ghz: Option<f64>,

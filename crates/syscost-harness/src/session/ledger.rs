@@ -213,6 +213,7 @@ impl Ledger {
         warnings.extend(doctor::converted(&measurements));
         doctor::worst_first(&mut warnings);
         let mut run = Run {
+            burst: None,
             schema_version: SCHEMA_VERSION,
             tool: Tool {
                 name: "syscost".to_owned(),

@@ -436,6 +436,7 @@ impl RowState {
             core_cycles: core_cycles.filter(|_| status == Status::Ok),
             core_share,
             between_runs: between_runs.filter(|_| status == Status::Ok),
+            sharing: None,
             flags,
             evidence,
             details: all_details,
