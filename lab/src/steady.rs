@@ -1,8 +1,7 @@
 //! `cargo lab steady`: whether a number depends on how it is measured.
 //!
 //! Each trial measures all rows in two ways in turn, as `syscost ab` does: in batches half and
-//! twice as long, after warm-ups of different lengths, and with half and twice the margin within
-//! which a core counts as our own. On request, the profiles, which differ in all of that, are also
+//! twice as long, and after warm-ups of different lengths. On request, the profiles, which differ in all of that, are also
 //! compared, as runs one after the other. Rows called changed depend on how they are measured,
 //! except for one in twenty of them, which is chance.
 
@@ -21,11 +20,7 @@ use crate::program::{Given, Program};
 
 /// The trials, each with the factors of its two sides. The longest warm-up is 20 ms; a careful
 /// run's is 50 ms.
-const TRIALS: [(Trial, [f64; 2]); 3] = [
-    (Trial::Batch, [0.5, 2.0]),
-    (Trial::WarmUp, [0.5, 20.0]),
-    (Trial::Margin, [0.5, 2.0]),
-];
+const TRIALS: [(Trial, [f64; 2]); 2] = [(Trial::Batch, [0.5, 2.0]), (Trial::WarmUp, [0.5, 20.0])];
 
 /// The profiles to compare.
 const PROFILES: [[Profile; 2]; 3] = [

@@ -4,15 +4,24 @@ pub mod known;
 mod meter;
 pub(crate) mod moment;
 
-pub use meter::{CoreMeter, CoreState, WINDOW};
+use std::thread;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use syscost_results::estimate::frequency;
 use syscost_results::run::Noise;
 use syscost_results::stats::order::median;
+use syscost_results::{LimitBasis, RoundSamples};
 use syscost_sys::clock::Clock;
-use syscost_sys::core_probe::{self, Alone, LongChain, Probe, ProbeReading, SAME_STATE};
+use syscost_sys::core_probe::{
+    self, Alone, Burst, LongChain, Probe, ProbeReading, SAME_STATE, Shape,
+};
 use syscost_sys::cpu::{self, CoreKind};
 use syscost_sys::frequency::core_frequency;
+
+use self::known::Known;
+pub use self::meter::{CoreMeter, CoreState, WINDOW};
+use crate::noise;
 
 /// Cores of one kind show the same ratio while they are ours; one that shows more than this factor
 /// above the lowest was never ours.
@@ -28,6 +37,8 @@ pub struct Cores {
     pub knows_frequency: bool,
     /// The grain of the clock with which they were probed, in ticks.
     pub grain: u32,
+    /// Instructions in a round of the burst with which they were probed; 0 for the usual one.
+    pub burst: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -35,6 +46,7 @@ struct Core {
     cpu: u32,
     ratio: f64,
     limit: f64,
+    is_assumed: bool,
 }
 
 /// What listening to one CPU showed while nothing else ran on it.
@@ -72,27 +84,67 @@ pub static UNKNOWN: Cores = Cores {
     clock_share: 0.0,
     knows_frequency: false,
     grain: 1,
+    burst: 0,
 };
 
 impl Core {
-    fn of(cpu: u32, Alone { ratio, limit }: Alone) -> Self {
-        Self { cpu, ratio, limit }
+    fn of(cpu: u32, alone: Alone) -> Self {
+        let Alone {
+            ratio,
+            limit,
+            is_assumed,
+        } = alone;
+        Self {
+            cpu,
+            ratio,
+            limit,
+            is_assumed,
+        }
     }
 
     fn alone(&self) -> Alone {
         Alone {
             ratio: self.ratio,
             limit: self.limit,
+            is_assumed: self.is_assumed,
         }
     }
 }
 
 impl Cores {
+    /// Listens to these CPUs for `time` in total, longer if nothing is known of their model: finds which burst is sharpest
+    /// here, and what probes show while a core is ours. What is `known` of the model is taken into account, and what was
+    /// learnt added to it. The clock's rate need only be approximately right.
+    pub fn hear(
+        cpus: &[u32],
+        clock: &Clock,
+        time: Duration,
+        known: Option<&Known>,
+    ) -> (Self, Vec<Heard>) {
+        let before = known.and_then(Known::recall);
+        let shape = match before {
+            Some((burst, _)) => Shape {
+                grain: clock.grain_ticks(),
+                burst,
+            },
+            None => sharpest(cpus, clock),
+        };
+        let mut heard = noise::probe(cpus, clock, shape, time);
+        let alone = before.map(|(_, alone)| alone);
+        let cores = Self::find(&mut heard, frequency_is_known(clock), alone);
+        if let Some(known) = known {
+            known.remember(&heard);
+        }
+        (cores, heard)
+    }
+
     /// Finds what probes show while a core is ours, and records in each CPU's noise how often it
     /// was. `knows_frequency` says whether the two chains of dependent instructions agree here;
     /// `known` is what earlier runs saw on this model of processor.
     pub fn find(heard: &mut [Heard], knows_frequency: bool, known: Option<Alone>) -> Self {
-        let grain = grain_of(heard);
+        let Shape { grain, burst } = heard
+            .first()
+            .map_or(UNKNOWN.shape(), |one| one.probe.shape());
         let mut found: Vec<(CoreKind, Core)> = heard
             .iter()
             .filter_map(|one| {
@@ -135,6 +187,7 @@ impl Cores {
             clock_share: 0.0,
             knows_frequency,
             grain,
+            burst: burst.instructions(),
         };
         cores.clock_share = cores.clock_share_in(heard);
         for one in heard {
@@ -200,24 +253,25 @@ impl Cores {
             .is_some_and(|(known, lower)| known.ratio > SAME_STATE * lower.ratio)
     }
 
-    /// Whether samples on this CPU that were judged by this ratio were, as is known now, judged by
-    /// that of a shared core.
-    pub(crate) fn refutes(&self, ratio: f64, cpu: u32) -> bool {
-        self.alone_or_alike(cpu)
-            .is_some_and(|alone| ratio > SAME_STATE * alone.ratio)
+    /// Says up to which ratio the samples of a round are of a core of our own, if they were taken between probes.
+    pub(crate) fn judge(&self, round: &mut RoundSamples) {
+        let alone = self.alone_or_alike(round.cpu);
+        round.own_limit = alone
+            .filter(|_| !round.ratios.is_empty())
+            .map(|alone| alone.limit);
     }
 
-    /// Accepts probes up to a margin `times` as wide as those of an undisturbed core.
-    pub(crate) fn widen(&mut self, times: f64) {
-        for core in &mut self.modes {
-            *core = Core::of(core.cpu, core.alone().with_margin(times));
+    /// How these cores are probed.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            grain: self.grain,
+            burst: Burst::with(self.burst).unwrap_or_default(),
         }
     }
 
-    /// The lowest mode of all, to be kept for later runs.
-    pub(crate) fn lowest(&self) -> Option<Alone> {
-        let alone = self.modes.iter().map(Core::alone);
-        alone.min_by(|a, b| a.ratio.total_cmp(&b.ratio))
+    /// A probe of these cores with this clock.
+    pub fn probe(&self, clock: Clock) -> Probe {
+        Probe::new(clock, self.shape())
     }
 
     /// One core, ours up to this ratio; for tests.
@@ -228,6 +282,7 @@ impl Cores {
                 cpu,
                 ratio: limit.min(1.0),
                 limit,
+                is_assumed: false,
             }],
             ..Self::default()
         }
@@ -276,6 +331,8 @@ impl Cores {
             .partition(|reading| alone.holds(reading));
         noise.alone_percent = Some(100.0 * own.len() as f64 / heard.readings.len() as f64);
         noise.alone_ratio = Some(alone.ratio);
+        noise.alone_limit = Some(alone.limit);
+        noise.limit_basis = Some(basis(&alone));
         let slower: Vec<f64> = shared
             .iter()
             .filter_map(|reading| reading.ratio())
@@ -283,6 +340,37 @@ impl Cores {
         noise.shared_slowdown_percent =
             median(&slower).map(|ratio| 100.0 * (ratio / alone.ratio - 1.0));
     }
+}
+
+/// What says up to which ratio a probe shows a core of our own.
+fn basis(alone: &Alone) -> LimitBasis {
+    match alone.is_assumed {
+        true => LimitBasis::Assumed,
+        false => LimitBasis::Gap,
+    }
+}
+
+/// The shape of probes that is sharpest on the first of these CPUs.
+fn sharpest(cpus: &[u32], clock: &Clock) -> Shape {
+    let grain = clock.grain_ticks();
+    let find = || {
+        if let Some(first) = cpus.first() {
+            // A CPU that was taken away meanwhile is as good as another.
+            let _ = cpu::pin(*first);
+        }
+        Shape::sharpest(*clock, grain)
+    };
+    let usual = Shape {
+        grain,
+        burst: Burst::default(),
+    };
+    // Where no thread can be started, the usual one does.
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, find).ok();
+        thread
+            .and_then(|thread| thread.join().ok())
+            .unwrap_or(usual)
+    })
 }
 
 /// Whether a core's mode is another state of an undisturbed core besides this lower one.
@@ -309,11 +397,6 @@ fn shows_often(readings: &[ProbeReading], alone: &Alone) -> bool {
     own >= MIN_LEARNT && own as f64 >= LEARNT_SHARE * readings.len() as f64
 }
 
-/// The grain of the clock with which these were observed, in ticks.
-pub fn grain_of(heard: &[Heard]) -> u32 {
-    heard.first().map_or(1, |one| one.probe.grain())
-}
-
 /// How often to try whether two chains agree on the frequency: 25 ms where they never do. On a busy host
 /// the frequency often changes, or the CPU is taken away, between the bursts of one try: of twenty runs
 /// whose cores were ours a third of the time three found no agreement in five tries.
@@ -321,7 +404,7 @@ const TRIES: usize = 200;
 
 /// Whether chains of dependent instructions show the core's frequency here: whether two kinds of
 /// them agree, at one of a few moments.
-pub fn frequency_is_known(clock: &Clock) -> bool {
+fn frequency_is_known(clock: &Clock) -> bool {
     (0..TRIES).any(|_| core_frequency(clock).agreed().is_some())
 }
 

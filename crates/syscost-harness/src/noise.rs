@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use syscost_results::run::Noise;
 use syscost_sys::clock::{Clock, Gaps, LONG_GAP_NS};
-use syscost_sys::core_probe::Probe;
+use syscost_sys::core_probe::{Probe, Shape};
 use syscost_sys::cpu;
 
 use crate::cores::Heard;
@@ -34,8 +34,8 @@ const ALIKE: f64 = 5.0;
 
 /// Probes these CPUs for `time` in total: all cores simultaneously, but hardware threads of one
 /// core one after the other, since each would interfere with the other. The clock's rate need only
-/// be approximately right; its readings lie `grain` ticks apart.
-pub fn probe(cpus: &[u32], clock: &Clock, grain: u32, time: Duration) -> Vec<Heard> {
+/// be approximately right.
+pub fn probe(cpus: &[u32], clock: &Clock, shape: Shape, time: Duration) -> Vec<Heard> {
     let turns = turns(cpus, cpu::siblings);
     let time = time / turns.len().max(1) as u32;
     let mut heard: Vec<Heard> = Vec::new();
@@ -45,7 +45,7 @@ pub fn probe(cpus: &[u32], clock: &Clock, grain: u32, time: Duration) -> Vec<Hea
                 .into_iter()
                 .filter_map(|number| {
                     // Where no thread can be started, nothing is heard.
-                    let probe = move || probe_one(number, *clock, grain, time);
+                    let probe = move || probe_one(number, *clock, shape, time);
                     thread::Builder::new().spawn_scoped(scope, probe).ok()
                 })
                 .collect();
@@ -71,11 +71,11 @@ fn turns(cpus: &[u32], siblings: impl Fn(u32) -> Vec<u32>) -> Vec<Vec<u32>> {
     turns
 }
 
-fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<Heard> {
+fn probe_one(number: u32, clock: Clock, shape: Shape, time: Duration) -> Option<Heard> {
     cpu::pin(number).ok()?;
     let ticks_per_ns = clock.ticks_per_ns();
     let length_ns = time.as_nanos() as f64;
-    let probe = Probe::new(clock, grain);
+    let probe = Probe::new(clock, shape);
     let mut readings = Vec::with_capacity(MAX_READINGS);
     let mut long_chains = Vec::with_capacity(MAX_LONG_CHAINS);
     let mut count: u64 = 0;

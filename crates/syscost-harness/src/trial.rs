@@ -1,5 +1,5 @@
 //! Variations of the measurement that no number should depend on: batches and warm-ups longer or
-//! shorter than the profile's, and a stricter or laxer judgement of whether a core is shared.
+//! shorter than the profile's.
 //! `cargo lab steady` tries them.
 
 use crate::bencher::Effort;
@@ -11,20 +11,17 @@ pub enum Trial {
     Batch,
     /// How long a case is warmed up.
     WarmUp,
-    /// How far the ratio of a probe may be above that of an undisturbed core.
-    Margin,
 }
 
 impl Trial {
     /// All variations.
-    pub const ALL: [Trial; 3] = [Trial::Batch, Trial::WarmUp, Trial::Margin];
+    pub const ALL: [Trial; 2] = [Trial::Batch, Trial::WarmUp];
 
     /// The varied quantity, in words.
     pub const fn what(self) -> &'static str {
         match self {
             Trial::Batch => "batch",
             Trial::WarmUp => "warm-up",
-            Trial::Margin => "margin",
         }
     }
 
@@ -33,7 +30,6 @@ impl Trial {
         match self {
             Trial::Batch => "SYSCOST_BATCH_FACTOR",
             Trial::WarmUp => "SYSCOST_WARM_UP_FACTOR",
-            Trial::Margin => "SYSCOST_MARGIN_FACTOR",
         }
     }
 

@@ -38,7 +38,7 @@ const RESTRICTIONS: [&str; 31] = [
     "export TMPDIR=/proc",
     "export PATH=",
     "export LANG=xx_YY.ZZ TERM=nothing COLUMNS=1 LINES=0",
-    "export SYSCOST_BATCH_FACTOR=x SYSCOST_MARGIN_FACTOR=-1",
+    "export SYSCOST_BATCH_FACTOR=x SYSCOST_BATCH_FACTOR=-1",
     "mkdir -p gone && cd gone && rmdir ../gone",
     "trap '' INT TERM HUP PIPE CHLD ALRM USR1 USR2",
     "umask 777",

@@ -260,7 +260,7 @@ fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
     let most = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(0.0, f64::max);
     b.saw(&LEAST, least(&|share| share.bytes));
     b.saw(&MOST, most(&|share| share.bytes));
-    let step_ns = b.clock().to_ns(b.core_probe().grain().into());
+    let step_ns = b.clock().to_ns(b.core_probe().shape().grain.into());
     match load.shortest_pause_ns().map(|ns| at_longest(ns, step_ns)) {
         Some(Some(ns)) => b.saw(&PAUSE, ns),
         Some(None) => b.unseen(&PAUSE, format!("the clock steps by {step_ns:.0} ns")),

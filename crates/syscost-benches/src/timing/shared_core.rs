@@ -293,6 +293,7 @@ mod tests {
     const ALONE: Alone = Alone {
         ratio: 0.84,
         limit: 0.86,
+        is_assumed: false,
     };
 
     fn reading(ratio: f64, chain: u32) -> (ProbeReading, f64) {

@@ -147,8 +147,9 @@ where
                 plan.disturbed(number, Cause::RunDelay);
             }
             // The caller probes the measuring task's own core.
-            if intervals[1..].iter().any(|interval| interval.is_shared) {
-                plan.disturbed(number, Cause::SharedCore);
+            if let Some(core_probes) = &mut plan.core_probes {
+                let others = intervals[1..].iter().map(|interval| interval.slowdown);
+                core_probes.note_others(others.fold(0.0, f64::max));
             }
             log.push(intervals);
             let bytes = plan.findings.bytes.unwrap_or(1.0);

@@ -18,22 +18,53 @@ const INTERRUPTED: f64 = 1.15;
 /// What the probes around one sample showed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Seen {
-    /// Whether a probe before the timed stretch found the core shared.
-    pub(super) before: bool,
-    /// Whether a probe after it found the core shared.
-    pub(super) after: bool,
+    /// Highest ratio before the timed stretch, over those of a core of our own: 1 on one; 0 without a probe.
+    before: f64,
+    /// The same after it.
+    after: f64,
+    /// The ratio of a core of our own, and how many times as high a probe's may be.
+    own: f64,
+    limit: f64,
     /// Sum and number of the observed frequencies, in GHz.
     ghz: f64,
     probes: u32,
 }
+
+/// The slow-down that stands for a core of which is only known that it is shared.
+const SHARED: f64 = f64::INFINITY;
 
 impl Seen {
     pub(super) fn ghz(&self) -> Option<f64> {
         (self.probes > 0).then(|| self.ghz / f64::from(self.probes))
     }
 
+    /// Whether a probe before the timed stretch found the core shared.
+    pub(super) fn began_shared(&self) -> bool {
+        self.before > self.limit
+    }
+
+    /// Whether only a probe after it did.
+    pub(super) fn ended_shared(&self) -> bool {
+        self.after > self.limit && !self.began_shared()
+    }
+
     pub(super) fn is_undisturbed(&self) -> bool {
-        !self.before && !self.after
+        self.slowdown() <= self.limit
+    }
+
+    /// How slow the core seemed: 1 for one of our own, 0 without a probe.
+    pub(super) fn slowdown(&self) -> f64 {
+        self.before.max(self.after)
+    }
+
+    /// The highest ratio of its probes, as a document has it, of all or only those before: see
+    /// [`RoundSamples::ratios`](syscost_results::RoundSamples::ratios).
+    pub(super) fn ratio(&self, only_before: bool) -> u16 {
+        let times = match only_before {
+            true => self.before,
+            false => self.slowdown(),
+        };
+        (1000.0 * self.own * times).round().min(f64::from(u16::MAX)) as u16
     }
 }
 
@@ -65,7 +96,7 @@ impl CoreProbes {
     pub(super) fn new(clock: Clock, cpu: u32, cores: &Cores) -> Option<Self> {
         let mut core_probes = Self {
             clock,
-            probe: Probe::new(clock, cores.grain),
+            probe: cores.probe(clock),
             alone: cores.alone_or_alike(cpu)?,
             cores: cores.clone(),
             sentinels: Vec::new(),
@@ -94,7 +125,7 @@ impl CoreProbes {
         self.last_probe = self.clock.start();
         self.waited_before += self.waited_ticks;
         (self.own_ticks, self.all_ticks, self.waited_ticks) = (0, 0, 0);
-        self.seen = Seen::default();
+        self.take_seen();
     }
 
     /// Whether its probes show the core's frequency.
@@ -122,13 +153,13 @@ impl CoreProbes {
                     self.waited_ticks = waited + self.last_probe.saturating_sub(begun);
                 }
             }
-            let partners_exclusive = self.partners_are_exclusive();
+            let partners = self.partners_slowdown();
             let now = self.clock.stop().ticks;
             // No probes were taken here while the partners were asked.
             self.last_probe = now;
             self.waited_ticks = waited + now.saturating_sub(begun);
-            if partners_exclusive || self.waited_ticks >= patience {
-                self.seen.before |= !partners_exclusive;
+            if partners <= self.seen.limit || self.waited_ticks >= patience {
+                self.seen.before = self.seen.before.max(partners);
                 return;
             }
         }
@@ -151,7 +182,7 @@ impl CoreProbes {
             self.last_probe = now;
             self.waited_ticks = waited + now.saturating_sub(begun);
             if is_exclusive || self.waited_ticks >= patience {
-                self.seen.before |= !is_exclusive;
+                self.seen.before = self.seen.before.max(far_slowdown(is_exclusive));
                 break;
             }
         }
@@ -160,8 +191,13 @@ impl CoreProbes {
 
     /// Records a probe of a core of another machine after a timed stretch.
     pub(super) fn note_far_after(&mut self, is_exclusive: bool) {
-        self.seen.after |= !is_exclusive;
+        self.note_others(far_slowdown(is_exclusive));
         self.note_far(is_exclusive);
+    }
+
+    /// Notes how slow the slowest of the cores seemed that others probed after a timed stretch.
+    pub(super) fn note_others(&mut self, slowdown: f64) {
+        self.seen.after = self.seen.after.max(slowdown);
     }
 
     fn note_far(&mut self, is_exclusive: bool) {
@@ -184,27 +220,28 @@ impl CoreProbes {
             .count()
     }
 
-    /// Whether the cores of all partners on other CPUs are ours, as far as they can be probed;
-    /// true if there are none.
-    fn partners_are_exclusive(&mut self) -> bool {
-        let mut all = true;
-        for sentinel in &mut self.sentinels {
-            all &= sentinel.is_exclusive().unwrap_or(true);
-        }
-        all
+    /// How slow the slowest of the cores of all partners on other CPUs seems, as far as they can be probed: 1 for cores of
+    /// our own; 0 if there are none.
+    fn partners_slowdown(&mut self) -> f64 {
+        let slowdowns = self.sentinels.iter_mut().filter_map(Sentinel::slowdown);
+        slowdowns.fold(0.0, f64::max)
     }
 
     #[inline]
     pub(super) fn probe_before(&mut self) {
         let reading = self.probe_twice();
-        self.seen.before |= !self.is_exclusive;
+        self.seen.before = self.seen.before.max(self.alone.slowdown(&reading));
         self.ghz_before = self.ghz(reading);
     }
 
     #[inline]
     pub(super) fn probe_after(&mut self) {
         let reading = self.probe_twice();
-        self.seen.after |= !self.is_exclusive || !self.partners_are_exclusive();
+        self.note_others(self.alone.slowdown(&reading));
+        if self.is_exclusive {
+            let partners = self.partners_slowdown();
+            self.note_others(partners);
+        }
         let (before, after) = (self.ghz_before.take(), self.ghz(reading));
         if let (Some(before), Some(after)) = (before, after) {
             let (low, high) = (before.min(after), before.max(after));
@@ -217,7 +254,13 @@ impl CoreProbes {
     }
 
     pub(super) fn take_seen(&mut self) -> Seen {
-        std::mem::take(&mut self.seen)
+        let Alone { ratio, limit, .. } = self.alone;
+        let unseen = Seen {
+            own: ratio,
+            limit: limit / ratio,
+            ..Seen::default()
+        };
+        std::mem::replace(&mut self.seen, unseen)
     }
 
     /// Passes this much time on a busy core, as a timed stretch would.
@@ -228,7 +271,7 @@ impl CoreProbes {
             .to_ns(self.clock.stop().ticks.saturating_sub(begun))
             < ns
         {
-            self.probe.chain();
+            self.probe.read();
         }
     }
 
@@ -279,5 +322,13 @@ impl CoreProbes {
 
     fn ghz(&self, reading: ProbeReading) -> Option<f64> {
         self.cores.ghz(&self.probe, reading)
+    }
+}
+
+/// How slow a core of another machine seems, of which only the verdict is known.
+fn far_slowdown(is_exclusive: bool) -> f64 {
+    match is_exclusive {
+        true => 1.0,
+        false => SHARED,
     }
 }

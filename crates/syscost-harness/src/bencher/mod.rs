@@ -144,6 +144,6 @@ impl<'a> Bencher<'a> {
 
     /// The probe by which the run probes cores.
     pub fn core_probe(&self) -> Probe {
-        Probe::new(*self.given.clock, self.given.cores.grain)
+        self.given.cores.probe(*self.given.clock)
     }
 }

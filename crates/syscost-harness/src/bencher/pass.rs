@@ -121,9 +121,6 @@ pub struct Findings {
     /// By how much the clock's grain may distort a value, in the benchmark's unit: half a step for
     /// each batch that it is computed from.
     pub grain: f64,
-    /// The ratio that probes were compared with: that of an undisturbed core, as far as it was
-    /// known then.
-    pub alone_ratio: Option<f64>,
     /// How long the pass waited for an undisturbed core, in ns.
     pub waited_ns: f64,
     /// How long all of this pass took, set-up and waiting included, in ns.

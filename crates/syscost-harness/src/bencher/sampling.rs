@@ -45,10 +45,8 @@ struct Progress {
     /// Undisturbed samples, and the same samples in core cycles, where these are known.
     own: Vec<f64>,
     cycles: Vec<f64>,
-    /// Samples that began on a shared core.
-    begun_shared: Vec<u32>,
-    /// How many samples began on an undisturbed core and ended on a shared one.
-    ended_shared: u32,
+    /// What was seen of the core around each sample.
+    seen: Vec<Seen>,
     spent_ns: f64,
 }
 
@@ -56,8 +54,18 @@ impl Progress {
     /// Whether all samples are from a shared core, and most of them began on one: otherwise the
     /// operation itself may slow the core.
     fn is_of_a_shared_core(&self, number: u32) -> bool {
-        let begun_shared = self.begun_shared.len() as u32;
-        begun_shared + self.ended_shared == number && 2 * begun_shared >= number
+        let (began, ended) = (self.began_shared(), self.ended_shared());
+        began + ended == number && 2 * began >= number
+    }
+
+    /// How many samples began on a shared core.
+    fn began_shared(&self) -> u32 {
+        self.seen.iter().filter(|seen| seen.began_shared()).count() as u32
+    }
+
+    /// How many samples began on an undisturbed core and ended on a shared one.
+    fn ended_shared(&self) -> u32 {
+        self.seen.iter().filter(|seen| seen.ended_shared()).count() as u32
     }
 
     fn is_enough(&self, wanted: usize) -> bool {
@@ -155,8 +163,6 @@ impl Plan<'_> {
             found.samples.alone_percent = core_probes
                 .alone_percent()
                 .filter(|_| !self.is_uninterrupted);
-            let alone = self.bencher.given.cores.alone_or_alike(self.cpu);
-            found.alone_ratio = alone.map(|alone| alone.ratio);
             let (unseen, far) = (
                 core_probes.unseen_partners(),
                 core_probes.far_alone_percent(),
@@ -169,7 +175,15 @@ impl Plan<'_> {
             }
         }
         self.findings.grain = self.grain();
-        self.tolerate_after_effects(progress);
+        let by_before = self.slows_the_core(progress);
+        if by_before {
+            self.detail(GATE_ALONE, 1.0);
+        }
+        if !self.is_uninterrupted {
+            let ratios = progress.seen.iter().map(|seen| seen.ratio(by_before));
+            let ratios: Vec<u16> = ratios.collect();
+            self.findings.samples.ratios = ratios;
+        }
         let known = self.findings.samples.sample_ghz.iter().copied();
         self.findings.samples.core_ghz =
             median(&known.filter(|ghz| *ghz > 0.0).collect::<Vec<_>>());
@@ -265,17 +279,7 @@ impl Plan<'_> {
         };
         let seen = core_probes.take_seen();
         let knows_frequency = core_probes.knows_frequency();
-        let (before, after) = match self.is_uninterrupted {
-            true => (false, false),
-            false => (seen.before, seen.after),
-        };
-        if before {
-            progress.begun_shared.push(number);
-        }
-        progress.ended_shared += u32::from(!before && after);
-        if before || after {
-            self.disturbed(number, Cause::SharedCore);
-        }
+        progress.seen.push(seen);
         if knows_frequency {
             let ghz = seen.ghz().unwrap_or(0.0);
             self.findings
@@ -283,30 +287,31 @@ impl Plan<'_> {
                 .sample_ghz
                 .push((ghz * 1e4).round() / 1e4);
         }
-        if !self.is_disturbed(number) {
+        if !self.is_disturbed(number) && (self.is_uninterrupted || seen.is_undisturbed()) {
             progress.own.push(value);
             progress.cycles.extend(seen.ghz().map(|ghz| value * ghz));
         }
     }
 
-    /// An operation may leave the core slow by itself: wide vectors do. Where samples usually begin
-    /// on an undisturbed core and hardly ever end on one, but empty samples do, only the probe
-    /// before decides.
-    fn tolerate_after_effects(&mut self, progress: &Progress) {
+    /// Whether the operation leaves the core slow by itself, as wide vectors do, so that only the probe before each sample
+    /// decides: where samples usually begin on an undisturbed core and hardly ever end on one, but empty samples do.
+    fn slows_the_core(&mut self, progress: &Progress) -> bool {
         let all = self.findings.samples.values.len();
-        let begun_exclusive = all - progress.begun_shared.len();
-        let share = f64::from(progress.ended_shared) / begun_exclusive.max(1) as f64;
-        if progress.ended_shared < AFTER_EFFECTS
+        let begun_exclusive = all - progress.began_shared() as usize;
+        let ended_shared = progress.ended_shared();
+        let share = f64::from(ended_shared) / begun_exclusive.max(1) as f64;
+        if ended_shared < AFTER_EFFECTS
             || share < AFTER_EFFECT
             || self.is_team
+            || self.is_uninterrupted
             || self.findings.copies.is_some()
         {
-            return;
+            return false;
         }
         let typical_ns = progress.spent_ns / all.max(1) as f64;
         let patience_ns = self.given.effort.patience_ns;
         let Some(core_probes) = &mut self.core_probes else {
-            return;
+            return false;
         };
         core_probes.begin();
         let ours = (0..CONTROLS).filter(|_| {
@@ -314,14 +319,8 @@ impl Plan<'_> {
             core_probes.probe_before();
             core_probes.pass(typical_ns);
             core_probes.probe_after();
-            let seen = core_probes.take_seen();
-            !seen.before && !seen.after
+            core_probes.take_seen().is_undisturbed()
         });
-        if ours.count() as u32 >= CONTROLS_OURS {
-            self.findings.samples.disturbed.retain(|one| {
-                one.cause != Cause::SharedCore || progress.begun_shared.contains(&one.sample)
-            });
-            self.detail(GATE_ALONE, 1.0);
-        }
+        ours.count() as u32 >= CONTROLS_OURS
     }
 }

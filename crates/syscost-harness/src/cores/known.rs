@@ -8,16 +8,29 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use syscost_results::Machine;
-use syscost_sys::core_probe::{Alone, SAME_STATE};
+use syscost_sys::core_probe::{Alone, Burst, Shape, alone};
 
-use super::Cores;
+use super::Heard;
 
-/// One model's mode, as stored.
+/// What is known of one model, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Mode {
+    /// Instructions of the burst that was sharpest.
+    burst: u32,
     ratio: f64,
     limit: f64,
+    is_assumed: bool,
+    /// How many runs in a row have seen only higher ratios.
+    unseen_runs: u32,
 }
+
+/// After this many runs in a row that saw only higher ratios the lowest of the last one is learnt anew: the processor may
+/// have changed, by microcode or by what its hypervisor does, or the first run was wrong. Seldom enough for a machine
+/// that has some quiet hour a day.
+const MAX_UNSEEN_RUNS: u32 = 30;
+
+/// Ratios within this share of each other are the same.
+const SAME_RATIO: f64 = 0.02;
 
 /// The modes of the models seen so far, by the text of [`key`].
 type Modes = BTreeMap<String, Mode>;
@@ -38,31 +51,80 @@ impl Known {
         }
     }
 
-    /// The mode, if one is known that makes sense.
-    pub fn recall(&self) -> Option<Alone> {
-        let Mode { ratio, limit } = *read::<Modes>(&self.file).get(&self.key)?;
+    fn stored(&self) -> Option<Mode> {
+        let stored = *read::<Modes>(&self.file).get(&self.key)?;
+        let Mode { ratio, limit, .. } = stored;
         let is_sound = ratio.is_finite() && ratio > 0.0 && limit > ratio && limit < 1.5 * ratio;
-        is_sound.then_some(Alone { ratio, limit })
+        (is_sound && Burst::with(stored.burst).is_some()).then_some(stored)
     }
 
-    /// Stores the lowest mode of these cores if it is the lowest of their model, or the usual one
-    /// where the lowest is a rare state. If it cannot be written, the next run has to find it out
-    /// again.
-    pub(crate) fn remember(&self, cores: &Cores) {
-        if let Some(lowest) = cores.lowest() {
-            self.store(lowest);
+    /// The mode, if one is known that makes sense, and the burst that shows it.
+    pub fn recall(&self) -> Option<(Burst, Alone)> {
+        let Mode {
+            burst,
+            ratio,
+            limit,
+            is_assumed,
+            ..
+        } = self.stored()?;
+        let alone = Alone {
+            ratio,
+            limit,
+            is_assumed,
+        };
+        Some((Burst::with(burst)?, alone))
+    }
+
+    /// Stores the lowest mode that these CPUs showed, if it is the lowest of their model, and its limit where the known one
+    /// was assumed. A higher one never replaces it, however many runs see it, but is learnt after [`MAX_UNSEEN_RUNS`] that
+    /// saw nothing else: so what is known can neither drift nor stay wrong for good. If it cannot be written, the next run
+    /// has to find it out again.
+    pub(crate) fn remember(&self, heard: &[Heard]) {
+        let seen = heard.iter().filter_map(|one| {
+            let Shape { grain, burst } = one.probe.shape();
+            Some((burst, alone(&one.readings, grain)?))
+        });
+        if let Some((burst, lowest)) = seen.min_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio)) {
+            self.store(burst, lowest);
         }
     }
 
-    fn store(&self, alone: Alone) {
-        let is_higher = |known: Alone| known == alone || SAME_STATE * known.ratio < alone.ratio;
-        if self.recall().is_some_and(is_higher) {
-            return;
+    fn store(&self, burst: Burst, seen: Alone) {
+        let fresh = Mode {
+            burst: burst.instructions(),
+            ratio: seen.ratio,
+            limit: seen.limit,
+            is_assumed: seen.is_assumed,
+            unseen_runs: 0,
+        };
+        let mode = match self.stored().filter(|known| known.burst == fresh.burst) {
+            Some(known) if seen.ratio > (1.0 + SAME_RATIO) * known.ratio => {
+                let unseen_runs = known.unseen_runs + 1;
+                let stays = Mode {
+                    unseen_runs,
+                    ..known
+                };
+                if unseen_runs < MAX_UNSEEN_RUNS {
+                    stays
+                } else {
+                    fresh
+                }
+            }
+            Some(known) if seen.ratio > (1.0 - SAME_RATIO) * known.ratio => {
+                let is_better = known.is_assumed && !seen.is_assumed;
+                let kept = Mode {
+                    unseen_runs: 0,
+                    ..known
+                };
+                if is_better { fresh } else { kept }
+            }
+            _ => fresh,
+        };
+        if self.stored() != Some(mode) {
+            let mut modes: Modes = read(&self.file);
+            modes.insert(self.key.clone(), mode);
+            replace(&self.file, &modes);
         }
-        let mut modes: Modes = read(&self.file);
-        let Alone { ratio, limit } = alone;
-        modes.insert(self.key.clone(), Mode { ratio, limit });
-        replace(&self.file, &modes);
     }
 }
 
@@ -85,7 +147,7 @@ pub(crate) fn replace(file: &Path, content: &impl Serialize) {
 }
 
 /// Raised when modes are determined differently than before: stored ones may then be wrong.
-const METHOD: u32 = 4;
+const METHOD: u32 = 5;
 
 /// The key of a mode. Another build may have other probes, and a clock with another grain certainly
 /// has.
@@ -101,33 +163,91 @@ fn key(machine: &Machine, version: &str, grain: u32) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_least_mode_of_a_model_is_kept() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("not there yet/cores.json");
+    /// The first kind of burst showed this ratio; limit and whether it was assumed.
+    fn mode(ratio: f64, is_assumed: bool) -> Alone {
+        Alone {
+            ratio,
+            limit: if is_assumed { 1.06 } else { 1.03 } * ratio,
+            is_assumed,
+        }
+    }
+
+    fn known(file: &Path, version: &str) -> Known {
         let machine = Machine {
             cpu_model: "Model".to_owned(),
             ..Machine::default()
         };
-        let mode = |ratio: f64| Alone {
-            ratio,
-            limit: 1.03 * ratio,
-        };
-        let known = Known::new(&file, &machine, "1", 1);
+        Known::new(file, &machine, version, 1)
+    }
+
+    #[test]
+    fn the_least_mode_of_a_model_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("not there yet/cores.json");
+        let known = known(&file, "1");
+        let burst = Burst::default();
         assert_eq!(known.recall(), None);
         for ratio in [1.2, 0.79, 0.9] {
-            known.store(mode(ratio));
+            known.store(burst, mode(ratio, true));
         }
-        assert_eq!(known.recall(), Some(mode(0.79)));
-        // A slightly higher mode turned out to be the usual state.
-        known.store(mode(0.84));
-        assert_eq!(known.recall(), Some(mode(0.84)));
-        let other = Known::new(&file, &machine, "2", 1);
-        assert_eq!(other.recall(), None, "another build");
-        let odd = "{\"Model, , clock of 1, syscost 1, method 4\": {\"ratio\": -1, \"limit\": 2}}";
-        fs::write(&file, odd).expect("written");
-        assert_eq!(known.recall(), None, "that is no mode");
+        assert_eq!(known.recall(), Some((burst, mode(0.79, true))));
+        // A gap that was seen is better than one that is assumed; the other way round it is not.
+        known.store(burst, mode(0.8, false));
+        known.store(burst, mode(0.79, true));
+        assert_eq!(known.recall(), Some((burst, mode(0.8, false))));
+        assert_eq!(
+            super::tests::known(&file, "2").recall(),
+            None,
+            "another build"
+        );
         fs::write(&file, "no JSON").expect("written");
         assert_eq!(known.recall(), None);
+    }
+
+    #[test]
+    fn hours_on_shared_cores_move_nothing_by_steps() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let known = known(&folder.path().join("cores.json"), "1");
+        let burst = Burst::default();
+        // Each hardly higher than the one before.
+        for step in 0..MAX_UNSEEN_RUNS {
+            known.store(burst, mode(0.84 * 1.03_f64.powi(step as i32), false));
+        }
+        assert_eq!(known.recall(), Some((burst, mode(0.84, false))));
+        // Once it is seen again, counting starts anew.
+        known.store(burst, mode(0.84, false));
+        for _ in 0..MAX_UNSEEN_RUNS - 1 {
+            known.store(burst, mode(1.3, false));
+        }
+        assert_eq!(known.recall(), Some((burst, mode(0.84, false))));
+        known.store(burst, mode(1.3, false));
+        assert_eq!(
+            known.recall(),
+            Some((burst, mode(1.3, false))),
+            "learnt anew"
+        );
+    }
+
+    #[test]
+    fn what_no_run_can_have_stored_is_no_mode() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("cores.json");
+        let known = known(&file, "1");
+        for (burst, ratio, limit) in [
+            (60, -1.0, 2.0),
+            (60, 1.0, 1.0),
+            (60, 1.0, 9.0),
+            (7, 1.0, 1.03),
+        ] {
+            let odd = Mode {
+                burst,
+                ratio,
+                limit,
+                is_assumed: false,
+                unseen_runs: 0,
+            };
+            replace(&file, &Modes::from([(known.key.clone(), odd)]));
+            assert_eq!(known.recall(), None, "{odd:?}");
+        }
     }
 }

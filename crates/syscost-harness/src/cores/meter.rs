@@ -91,7 +91,7 @@ pub struct CoreMeter {
 impl CoreMeter {
     /// A meter of these CPUs, with what is known of their cores.
     pub fn new(cpus: &[u32], cores: Cores, clock: Clock) -> Self {
-        let probe = Probe::new(clock, cores.grain);
+        let probe = cores.probe(clock);
         let meter = Self {
             cores: Mutex::new(cores),
             probe,
@@ -367,7 +367,7 @@ mod tests {
             window.add_times(when, times);
         }
         window.forget_before(begun + Duration::from_secs(400));
-        let heard = window.heard(3, Probe::new(Clock::system(), 1));
+        let heard = window.heard(3, crate::cores::UNKNOWN.probe(Clock::system()));
         assert_eq!(heard.noise.cpu, 3);
         assert_eq!(heard.readings.len(), 300);
         assert_eq!(heard.readings[0], reading(100));

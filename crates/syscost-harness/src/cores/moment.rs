@@ -27,11 +27,17 @@ pub(crate) fn arrive(probe: &Probe) {
     }
 }
 
+/// How slow the current core seems, by the worst of this many probes: 1 for one of our own; infinite where one was
+/// interrupted, which shows nothing.
+pub(crate) fn slowdown(probe: &Probe, alone: &Alone, probes: u32) -> f64 {
+    // The first probe may still be slowed by the move.
+    let seen = (0..probes.max(2)).map(|_| alone.slowdown(&probe.read()));
+    seen.skip(1).fold(0.0, f64::max)
+}
+
 /// Whether this many probes find the current core ours.
 pub(crate) fn is_exclusive(probe: &Probe, alone: &Alone, probes: u32) -> bool {
-    // The first probe may still be slowed by the move.
-    let found = (0..probes.max(2)).map(|_| alone.holds(&probe.read()));
-    found.skip(1).filter(|is_exclusive| !is_exclusive).count() == 0
+    slowdown(probe, alone, probes) * alone.ratio <= alone.limit
 }
 
 impl Cores {
@@ -53,15 +59,19 @@ mod tests {
     #[test]
     fn a_core_is_judged_by_what_is_known_of_it() {
         let clock = Clock::system();
-        let probe = Probe::new(clock, clock.grain_ticks());
-        let any = Cores::with_limit(0, f64::INFINITY);
+        let any = Cores {
+            grain: clock.grain_ticks(),
+            ..Cores::with_limit(0, f64::INFINITY)
+        };
+        let probe = any.probe(clock);
         let alone = any.alone(0).expect("it is known");
         // Whatever the ratio is, it is not a million; nor is it as low as this.
         assert!(!is_exclusive(
             &probe,
             &Alone {
                 ratio: 1e6,
-                limit: 2e6
+                limit: 2e6,
+                is_assumed: false
             },
             3
         ));
@@ -69,7 +79,8 @@ mod tests {
             &probe,
             &Alone {
                 ratio: 1e-6,
-                limit: 2e-6
+                limit: 2e-6,
+                is_assumed: false
             },
             3
         ));

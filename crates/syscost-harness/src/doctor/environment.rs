@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_tunes_the_c_library_is_of_note() {
-        for name in ["LD_PRELOAD", "MALLOC_PERTURB_", "SYSCOST_MARGIN_FACTOR"] {
+        for name in ["LD_PRELOAD", "MALLOC_PERTURB_", "SYSCOST_BATCH_FACTOR"] {
             assert!(is_of_note(name), "{name}");
         }
         // Cargo sets the first for every program that it runs.

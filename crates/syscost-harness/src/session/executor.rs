@@ -17,7 +17,7 @@ use crate::bencher::{Effort, Pass};
 use crate::benchmark::Entry;
 use crate::clock::RunClock;
 use crate::cores::known::Known;
-use crate::cores::{Cores, Heard, frequency_is_known};
+use crate::cores::{Cores, Heard};
 use crate::failure::Failure;
 use crate::here::Here;
 use crate::noise;
@@ -75,19 +75,14 @@ impl Found {
         let mut clock = RunClock::choose(cpus);
         let rough = clock.calibrate();
         observer.event(Event::Preparing("listening for noise"));
-        let grain = rough.grain_ticks();
         let file = options.known_cores.as_deref();
-        let known = file.map(|file| Known::new(file, machine, options.version, grain));
-        let before = known.as_ref().and_then(Known::recall);
-        let time = match before {
+        let known =
+            file.map(|file| Known::new(file, machine, options.version, rough.grain_ticks()));
+        let time = match known.as_ref().and_then(Known::recall) {
             Some(_) => options.profile.probe(),
             None => options.profile.probe().max(UNKNOWN_LISTEN),
         };
-        let mut heard = noise::probe(cpus, &rough, grain, time);
-        let cores = Cores::find(&mut heard, frequency_is_known(&rough), before);
-        if let Some(known) = &known {
-            known.remember(&cores);
-        }
+        let (cores, heard) = Cores::hear(cpus, &rough, time, known.as_ref());
         Self {
             clock,
             cores,
@@ -237,7 +232,7 @@ impl<'a> Executor<'a> {
         let mut heard = noise::probe(
             &self.cpus.measurable(),
             &clock,
-            self.found.cores.grain,
+            self.found.cores.shape(),
             LISTEN,
         );
         let has_learnt = self.learn(&mut heard);
@@ -259,12 +254,13 @@ impl<'a> Executor<'a> {
         let has_learnt = self.found.cores.learn(heard);
         if has_learnt {
             if let Some(known) = &self.found.known {
-                known.remember(&self.found.cores);
+                known.remember(heard);
             }
             // The result of the first listening has the same flaw as what was measured.
             for noise in &mut self.found.noise {
                 let alone = self.found.cores.alone(noise.cpu);
                 noise.alone_ratio = alone.map(|alone| alone.ratio);
+                noise.alone_limit = alone.map(|alone| alone.limit);
                 noise.alone_percent = None;
                 noise.shared_slowdown_percent = None;
             }

@@ -15,7 +15,7 @@ use super::executor::{Due, Executor};
 use super::frequencies::Frequencies;
 use super::journal::{self, Header, Journal, Record};
 use super::kept::KeptFile;
-use super::row::{RowState, doubt};
+use super::row::RowState;
 use super::{Finished, INTERRUPTED, Profile, computed};
 use crate::cores::Cores;
 use crate::doctor;
@@ -100,14 +100,18 @@ impl Ledger {
                 samples.round = record.round;
                 // The observed steal belongs to the job's CPU.
                 samples.steal_percent = record.steal_percent.filter(|_| samples.cpu == record.cpu);
-                // A resumed run may know more than the one before.
-                let judged_by = findings.alone_ratio;
-                if judged_by.is_some_and(|ratio| cores.refutes(ratio, samples.cpu)) {
-                    doubt(samples);
-                }
+                cores.judge(samples);
                 findings
             });
             row.take(record.pass, result);
+        }
+    }
+
+    /// Judges all samples anew, by what is known of cores now: rows whose rounds count no longer need others.
+    pub(super) fn judge(&mut self, cores: &Cores) {
+        for row in &mut self.rows {
+            row.rounds.iter_mut().for_each(|round| cores.judge(round));
+            row.settled &= row.cut;
         }
     }
 
@@ -292,12 +296,12 @@ pub(super) mod tests {
                 cpu: 1,
                 iterations: 10,
                 values: vec![100.0; if is_timed { 5 } else { 0 }],
+                ratios: vec![1000; if is_timed { 5 } else { 0 }],
                 alone_percent: is_timed.then_some(100.0),
                 ..RoundSamples::default()
             },
             evidence: (!is_timed).then_some(evidence).into_iter().collect(),
             took_ns: took_s * 1e9,
-            alone_ratio: Some(1.0),
             ..Findings::default()
         };
         Record {
@@ -329,14 +333,18 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_round_judged_by_what_shared_cores_show_does_not_count() {
-        let counting = |limit| {
-            let mut ledger = ledger();
-            ledger.enter(record(0, Pass::Timed, 0, 0.1), &Cores::with_limit(1, limit));
-            ledger.rows[0].counting()
-        };
-        assert_eq!(counting(1.1), (1, 1));
-        assert_eq!(counting(0.5), (0, 1), "undisturbed cores show half of it");
+    fn rounds_are_judged_by_what_is_known_of_cores_now() {
+        let mut ledger = ledger();
+        ledger.enter(record(0, Pass::Timed, 0, 0.1), &Cores::with_limit(1, 1.1));
+        assert_eq!(ledger.rows[0].counting(), (1, 1));
+        ledger.rows[0].settled = true;
+        ledger.judge(&Cores::with_limit(1, 0.5));
+        assert_eq!(
+            ledger.rows[0].counting(),
+            (0, 1),
+            "undisturbed cores show half of it"
+        );
+        assert!(!ledger.rows[0].settled, "others are needed");
     }
 
     #[test]

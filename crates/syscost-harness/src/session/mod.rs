@@ -132,7 +132,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
             let now = Instant::now();
             observer.event(self.schedule.working(benchmark, round, share, now));
             if self.executor.choose_cpu(!self.is_replaying()) {
-                self.doubt();
+                self.judge();
             }
             for run in turns::<RUNS>(round) {
                 self.step(run, benchmark, round, seed, observer)?;
@@ -232,10 +232,12 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         }
     }
 
-    /// Treats all rounds so far as taken on shared cores.
-    fn doubt(&mut self) {
-        let rows = self.ledgers.iter_mut().flat_map(|ledger| &mut ledger.rows);
-        rows.for_each(RowState::doubt);
+    /// Judges all samples anew, since more is known of cores.
+    fn judge(&mut self) {
+        let cores = &self.executor.found.cores;
+        self.ledgers
+            .iter_mut()
+            .for_each(|ledger| ledger.judge(cores));
     }
 
     fn rows(&self) -> impl Iterator<Item = &RowState> {
@@ -265,7 +267,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
             && self.rows().any(|row| !row.rounds.is_empty())
             && self.executor.listen()
         {
-            self.doubt();
+            self.judge();
         }
         let (executor, took) = (&self.executor, self.schedule.budget.elapsed(Instant::now()));
         self.ledgers

@@ -10,7 +10,6 @@ use syscost_results::estimate::core_share::LineSums;
 use syscost_results::estimate::floor::Floor;
 use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::{Estimated, KeptRuns, Rules, estimate};
-use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
 use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Verdict};
@@ -203,12 +202,6 @@ impl RowState {
     /// Lets it take part again.
     pub(super) fn bring_back(&mut self) {
         (self.cut, self.settled) = (false, false);
-    }
-
-    /// Treats all its rounds so far as taken on shared cores: others are needed.
-    pub(super) fn doubt(&mut self) {
-        self.rounds.iter_mut().for_each(doubt);
-        self.settled &= self.cut;
     }
 
     /// Whether what refuted it is to be counted again: others may have caused it.
@@ -450,24 +443,10 @@ impl RowState {
     }
 }
 
-/// Treats all samples of a round as taken on a shared core, if they were judged at all.
-pub(super) fn doubt(round: &mut RoundSamples) {
-    if round.alone_percent.is_none() {
-        return;
-    }
-    round.alone_percent = Some(0.0);
-    for sample in 0..round.values.len() as u32 {
-        let cause = Cause::SharedCore;
-        let is_tagged = |one: &Disturbance| (one.sample, one.cause) == (sample, cause);
-        if !round.disturbed.iter().any(is_tagged) {
-            round.disturbed.push(Disturbance { sample, cause });
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use syscost_results::Claim;
+    use syscost_results::measurement::{Cause, Disturbance};
 
     use super::*;
     use crate::benchmark::{Benchmark, Entry};
@@ -670,28 +649,5 @@ mod tests {
             (true, Status::Withheld),
             "no time for more"
         );
-    }
-
-    #[test]
-    fn a_doubted_round_does_not_count() {
-        let mut round = RoundSamples {
-            values: vec![1.0; 4],
-            alone_percent: Some(90.0),
-            disturbed: vec![Disturbance {
-                sample: 2,
-                cause: Cause::SharedCore,
-            }],
-            ..RoundSamples::default()
-        };
-        assert!(round.is_undisturbed());
-        doubt(&mut round);
-        assert!(!round.is_undisturbed());
-        assert_eq!((round.disturbed.len(), round.alone_percent), (4, Some(0.0)));
-        let mut unseen = RoundSamples {
-            values: vec![1.0; 4],
-            ..RoundSamples::default()
-        };
-        doubt(&mut unseen);
-        assert!(unseen.disturbed.is_empty());
     }
 }

@@ -17,7 +17,7 @@ use crate::benchmark::Entry;
 use crate::catalogue::Catalogue;
 use crate::failure::Failure;
 use crate::here::Here;
-use crate::trial::{self, Trial};
+use crate::trial;
 
 /// Prints what this program is, for another one that is to use it for measurements.
 ///
@@ -71,9 +71,6 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         caches::permit_dropping();
     }
     let effort = trial::applied(&job.effort);
-    if let Some(factor) = Trial::Margin.given() {
-        job.cores.widen(factor);
-    }
     let (mut cpu, mut queue) = (job.cpu, Queue::new(job.cases.len(), job.keeps_order));
     while let Some(next) = queue.next() {
         let index = next.index;

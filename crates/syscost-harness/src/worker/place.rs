@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use syscost_params::TaskRole;
 use syscost_sys::clock::Clock;
-use syscost_sys::core_probe::Probe;
 use syscost_sys::cpu;
 
 use super::Job;
@@ -41,7 +40,7 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
         true => (now, &job.candidates[..]),
         false => (job.cpu, &[][..]),
     };
-    let probe = Probe::new(clock, job.cores.grain);
+    let probe = job.cores.probe(clock);
     let probes = (PROBES / probe.scale()).max(8);
     let share_exclusive = |cpu: u32| -> Option<f64> {
         let alone = job.cores.alone_or_alike(cpu)?;

@@ -89,9 +89,11 @@ impl ChosenSamples {
     /// The samples of a round that count, as measured, with their indices.
     pub fn of(self, round: &RoundSamples) -> impl Iterator<Item = (usize, f64)> {
         let left_out = move |index: usize| {
-            round.disturbed.iter().any(|disturbance| {
-                disturbance.sample as usize == index && !self.takes(disturbance.cause)
-            })
+            let is_shared = round.is_shared(index) && !self.takes(Cause::SharedCore);
+            is_shared
+                || round.disturbed.iter().any(|disturbance| {
+                    disturbance.sample as usize == index && !self.takes(disturbance.cause)
+                })
         };
         let values = round.values.iter().copied().enumerate();
         values.filter(move |(index, _)| !left_out(*index))
@@ -105,6 +107,20 @@ impl ChosenSamples {
 }
 
 impl RoundSamples {
+    /// Whether something else ran on the core as well while a sample was taken: by its ratio, or by its tag in a document of before ratios
+    /// were kept.
+    pub fn is_shared(&self, index: usize) -> bool {
+        let by_ratio = self.ratios.get(index).zip(self.own_limit);
+        by_ratio.map_or_else(
+            || {
+                self.disturbed
+                    .iter()
+                    .any(|one| one.sample as usize == index && one.cause == Cause::SharedCore)
+            },
+            |(ratio, limit)| f64::from(*ratio) > 1000.0 * limit,
+        )
+    }
+
     /// Whether enough of this process's samples are undisturbed; true if sharing was not observed.
     pub fn is_undisturbed(&self) -> bool {
         self.alone_percent.is_none() || ChosenSamples::Undisturbed.counts(self)
@@ -240,7 +256,7 @@ pub fn shared_median(rounds: &[RoundSamples]) -> Option<f64> {
                     .map(|one| one.cause)
             };
             let is_shared = |index: usize| {
-                causes(index).any(|cause| cause == Cause::SharedCore)
+                round.is_shared(index)
                     && causes(index)
                         .all(|cause| matches!(cause, Cause::SharedCore | Cause::OtherFrequency))
             };

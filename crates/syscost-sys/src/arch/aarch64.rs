@@ -1,7 +1,7 @@
 //! aarch64: the virtual counter of the generic timer, which Linux lets user space read.
 #![allow(unsafe_code)] // the instructions have no safe form
 
-use std::arch::asm;
+use std::arch::{asm, global_asm};
 
 use super::Chain;
 use crate::Unsupported;
@@ -120,24 +120,37 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
     None
 }
 
-/// [`super::INDEPENDENT`] instructions per iteration that depend on nothing and need no execution unit.
-pub(crate) fn independent() -> fn(u32) {
-    fn run(iterations: u32) {
-        // SAFETY: instructions that do nothing, and a counter that is declared.
-        unsafe {
-            asm!(
-                ".p2align 6",
-                "2:",
-                ".rept {instructions}",
-                "nop",
-                ".endr",
-                "subs {iterations:w}, {iterations:w}, #1",
-                "b.ne 2b",
-                instructions = const super::INDEPENDENT,
-                iterations = inout(reg) iterations.max(1) => _,
-                options(nomem, nostack),
-            );
-        }
-    }
-    run
-}
+// The loops of a probe of the core, as on x86-64: the chain is of adds here. Each takes its iterations, at least 1, in w0.
+global_asm!(
+    ".pushsection .text.syscost_core_probe, \"ax\", @progbits",
+    ".p2align 12",
+    ".macro syscost_probe_loop name, count, instruction:vararg",
+    ".p2align 6",
+    ".globl \\name",
+    ".hidden \\name",
+    ".type \\name, @function",
+    "\\name:",
+    "mov x1, #1",
+    "mov x2, #3",
+    ".p2align 6",
+    "2:",
+    ".rept \\count",
+    "\\instruction",
+    ".endr",
+    "subs w0, w0, #1",
+    "b.ne 2b",
+    "ret",
+    ".size \\name, . - \\name",
+    ".endm",
+    "syscost_probe_loop syscost_probe_chain, 64, add x1, x1, x2",
+    "syscost_probe_loop syscost_probe_burst_30, 30, nop",
+    "syscost_probe_loop syscost_probe_burst_60, 60, nop",
+    "syscost_probe_loop syscost_probe_burst_120, 120, nop",
+    "syscost_probe_loop syscost_probe_burst_300, 300, nop",
+    "syscost_probe_loop syscost_probe_burst_1200, 1200, nop",
+    ".purgem syscost_probe_loop",
+    ".popsection",
+);
+
+/// Core cycles of one iteration of [`super::probe_loops::CHAIN`].
+pub(crate) const PROBE_CHAIN_CYCLES: u32 = 64;

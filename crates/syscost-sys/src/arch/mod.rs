@@ -15,7 +15,7 @@
 mod machine;
 
 pub(crate) use machine::{
-    COUNTER, add_chain, counter_is_invariant, independent, multiply_chain, start, stop,
+    COUNTER, PROBE_CHAIN_CYCLES, add_chain, counter_is_invariant, multiply_chain, start, stop,
 };
 pub use machine::{
     FENCED, RDTSCP, UNFENCED, cycle_counter_fenced, cycle_counter_rdtscp, cycle_counter_unfenced,
@@ -32,12 +32,36 @@ pub(crate) struct Chain {
     pub(crate) cycles_per_iteration: u32,
 }
 
-/// Instructions of one iteration of [`independent`]. Many, since what the branch at an iteration's end
-/// costs depends on where the loop and its caller lie in memory: with 240, the ratio of half of the
-/// probes of an idle core lay elsewhere than that of the others, and 6 % apart in two builds of one
-/// program; with 1200, nine of ten lie within 1.5 % in any of twelve layouts (Sapphire Rapids,
-/// 2026-11-27). A tenth of the first-level instruction cache of a common core.
-pub(crate) const INDEPENDENT: u32 = 1200;
+/// A loop of a probe of the core, written in assembly. Safe to call with at least one iteration: it changes registers
+/// that a called function may change, and nothing else.
+pub(crate) type ProbeLoop = unsafe extern "C" fn(iterations: u32);
+
+/// The loops of a probe of the core.
+#[allow(unsafe_code)] // they are written in assembly
+pub(crate) mod probe_loops {
+    use super::ProbeLoop;
+
+    unsafe extern "C" {
+        fn syscost_probe_chain(iterations: u32);
+        fn syscost_probe_burst_30(iterations: u32);
+        fn syscost_probe_burst_60(iterations: u32);
+        fn syscost_probe_burst_120(iterations: u32);
+        fn syscost_probe_burst_300(iterations: u32);
+        fn syscost_probe_burst_1200(iterations: u32);
+    }
+
+    /// Dependent instructions.
+    pub(crate) const CHAIN: ProbeLoop = syscost_probe_chain;
+
+    /// Independent instructions: how many there are in one iteration, and the loop.
+    pub(crate) const BURSTS: [(u32, ProbeLoop); 5] = [
+        (60, syscost_probe_burst_60),
+        (120, syscost_probe_burst_120),
+        (30, syscost_probe_burst_30),
+        (300, syscost_probe_burst_300),
+        (1200, syscost_probe_burst_1200),
+    ];
+}
 
 #[cfg(test)]
 mod tests {

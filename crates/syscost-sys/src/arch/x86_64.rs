@@ -1,7 +1,7 @@
 //! x86-64: the time-stamp counter.
 #![allow(unsafe_code)] // the instructions have no safe form
 
-use std::arch::asm;
+use std::arch::{asm, global_asm};
 
 use super::Chain;
 use crate::Unsupported;
@@ -170,27 +170,43 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
     })
 }
 
-/// [`super::INDEPENDENT`] instructions per iteration that depend on nothing and need no execution
-/// unit: they pass as fast as the core fetches and renames. Adds would be held up by their ports
-/// now and then, even on an undisturbed core (1.00 or 1.21 of the time, for hundreds of bursts in a
-/// row, seen on a Xeon).
-pub(crate) fn independent() -> fn(u32) {
-    fn run(iterations: u32) {
-        // SAFETY: instructions that do nothing, and a counter that is declared.
-        unsafe {
-            asm!(
-                ".p2align 6",
-                "2:",
-                ".rept {instructions}",
-                ".byte 0x0f, 0x1f, 0x00", // nop of three bytes
-                ".endr",
-                "dec {iterations:e}",
-                "jnz 2b",
-                instructions = const super::INDEPENDENT,
-                iterations = inout(reg) iterations.max(1) => _,
-                options(nomem, nostack),
-            );
-        }
-    }
-    run
-}
+// The loops of a probe of the core, in a section of their own that begins a page: where they lie in it, and what the branch
+// at the end of each costs, is the same in every build. Each takes its iterations, at least 1, in edi.
+//
+// The chain: 24 dependent multiplications, as in [`multiply_chain`]. A burst: no-ops, which depend on nothing and need no
+// execution unit, so they pass as fast as the core fetches and renames. (Adds would be held up by their ports now and then,
+// even on an undisturbed core: 1.00 or 1.21 of the time, for hundreds of bursts in a row, seen on a Xeon.)
+global_asm!(
+    ".pushsection .text.syscost_core_probe, \"ax\", @progbits",
+    ".p2align 12",
+    ".macro syscost_probe_loop name, count, instruction:vararg",
+    ".p2align 6",
+    ".globl \\name",
+    ".hidden \\name",
+    ".type \\name, @function",
+    "\\name:",
+    "mov eax, 1",
+    "mov ecx, 3",
+    ".p2align 6",
+    "2:",
+    ".rept \\count",
+    "\\instruction",
+    ".endr",
+    "dec edi",
+    "jnz 2b",
+    "ret",
+    ".size \\name, . - \\name",
+    ".endm",
+    "syscost_probe_loop syscost_probe_chain, 24, imul rax, rcx",
+    // A no-op of three bytes.
+    "syscost_probe_loop syscost_probe_burst_30, 30, .byte 0x0f, 0x1f, 0x00",
+    "syscost_probe_loop syscost_probe_burst_60, 60, .byte 0x0f, 0x1f, 0x00",
+    "syscost_probe_loop syscost_probe_burst_120, 120, .byte 0x0f, 0x1f, 0x00",
+    "syscost_probe_loop syscost_probe_burst_300, 300, .byte 0x0f, 0x1f, 0x00",
+    "syscost_probe_loop syscost_probe_burst_1200, 1200, .byte 0x0f, 0x1f, 0x00",
+    ".purgem syscost_probe_loop",
+    ".popsection",
+);
+
+/// Core cycles of one iteration of [`super::probe_loops::CHAIN`].
+pub(crate) const PROBE_CHAIN_CYCLES: u32 = 24 * 3;

@@ -12,14 +12,22 @@
 //! time.
 
 mod alone;
+mod shape;
+mod work;
 
 pub use alone::{Alone, SAME_STATE, alone};
+pub use shape::{Burst, Shape};
+pub use work::{Work, Worker};
 
-use crate::arch::{self, Chain};
+use crate::arch::{PROBE_CHAIN_CYCLES, ProbeLoop, probe_loops};
 use crate::clock::Clock;
 
-/// Iterations of the burst of independent instructions, a quarter of a microsecond at 4 GHz.
-const BURST_ITERATIONS: u32 = 6000 / arch::INDEPENDENT;
+/// Instructions of a burst: a quarter of a microsecond at 4 GHz.
+const BURST_INSTRUCTIONS: u32 = 6000;
+
+/// Instructions that warm up a burst before it is timed: some rounds of its loop, so that the
+/// branch at its end is predicted and its instructions are decoded, whatever ran before.
+const WARM_UP_INSTRUCTIONS: u32 = 240;
 
 /// Core cycles of the dependent chain, approximately.
 const CHAIN_CYCLES: u32 = 1200;
@@ -36,12 +44,15 @@ const BURST_NS: f64 = 190.0;
 #[derive(Clone, Copy)]
 pub struct Probe {
     clock: Clock,
-    independent: fn(u32),
-    chain: Chain,
+    shape: Shape,
+    burst: ProbeLoop,
+    /// Rounds of the burst's loop, and those that warm it up.
     iterations: u32,
+    warm_up: u32,
     chain_iterations: u32,
     slowdown: u32,
-    grain: u32,
+    /// By what factor its bursts are longer than the shortest possible, because of the clock.
+    scale: u32,
 }
 
 /// One probe of a core: how long each of two bursts took, in ticks of the clock.
@@ -97,22 +108,21 @@ impl ProbeReading {
 }
 
 impl Probe {
-    /// A probe with this clock, whose readings lie `grain` ticks apart
-    /// ([`Clock::grain_ticks`]; determined once per run, since probes of another length show another ratio).
-    pub fn new(clock: Clock, grain: u32) -> Self {
-        let chain = arch::multiply_chain().unwrap_or_else(arch::add_chain);
+    /// A probe of this shape with this clock.
+    pub fn new(clock: Clock, shape: Shape) -> Self {
         // A coarse clock needs longer bursts.
-        let grain = grain.max(1);
-        let grain_ns = f64::from(grain) / clock.ticks_per_ns();
+        let grain_ns = f64::from(shape.grain.max(1)) / clock.ticks_per_ns();
         let scale = (MIN_GRAINS * grain_ns / BURST_NS).ceil().clamp(1.0, 256.0) as u32;
+        let (instructions, burst) = shape.burst.of_loop();
         let probe = Self {
             clock,
-            independent: arch::independent(),
-            chain,
-            iterations: scale * BURST_ITERATIONS,
-            chain_iterations: scale * CHAIN_CYCLES.div_ceil(chain.cycles_per_iteration),
+            shape,
+            burst,
+            iterations: scale * BURST_INSTRUCTIONS.div_ceil(instructions),
+            warm_up: WARM_UP_INSTRUCTIONS.div_ceil(instructions),
+            chain_iterations: scale * CHAIN_CYCLES.div_ceil(PROBE_CHAIN_CYCLES),
             slowdown: 1,
-            grain,
+            scale,
         };
         // The first probe fetches the code.
         probe.read();
@@ -128,44 +138,36 @@ impl Probe {
         }
     }
 
-    /// The grain of its clock, in ticks.
-    pub fn grain(&self) -> u32 {
-        self.grain
+    /// Its shape.
+    pub fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// By what factor its bursts are longer than the shortest possible, because of the clock.
     pub fn scale(&self) -> u32 {
-        self.iterations / BURST_ITERATIONS
+        self.scale
     }
 
-    /// Takes a probe with both bursts, 0.6 us with a fine clock. The chain comes first: while it
-    /// waits for its results the core fetches ahead, and the code that follows a probe may be in no
-    /// cache.
+    /// Takes a probe with both bursts, 0.7 us with a fine clock. Some rounds of both loops and a pair
+    /// of clock readings come first: what is timed is then the same after any work. The chain comes
+    /// before the burst: while it waits for its results the core fetches ahead, and the code that
+    /// follows a probe may be in no cache.
     ///
     /// Never inlined: what a core shows while it is exclusive is learnt in one place and looked for
     /// in others, and only the same machine code shows the same ratio.
     #[inline(never)]
     pub fn read(&self) -> ProbeReading {
-        let chain = self.chain();
-        let throughput = self.throughput();
+        self.run(probe_loops::CHAIN, 1);
+        self.run(self.burst, self.warm_up);
+        self.time(probe_loops::CHAIN, 0);
+        let chain = self.time(probe_loops::CHAIN, self.chain_iterations);
+        let throughput = self.time(self.burst, self.iterations * self.slowdown);
         ProbeReading { throughput, chain }
-    }
-
-    /// Times the burst of independent instructions alone, in ticks.
-    #[inline]
-    pub fn throughput(&self) -> u32 {
-        self.time(self.independent, self.iterations * self.slowdown)
-    }
-
-    /// Times the burst of dependent instructions alone, in ticks.
-    #[inline]
-    pub fn chain(&self) -> u32 {
-        self.time(self.chain.run, self.chain_iterations)
     }
 
     /// Times a longer chain right after a probe, and takes another probe.
     pub fn long_chain(&self, before: ProbeReading) -> LongChain {
-        let ticks = self.time(self.chain.run, LongChain::TIMES * self.chain_iterations);
+        let ticks = self.time(probe_loops::CHAIN, LongChain::TIMES * self.chain_iterations);
         LongChain {
             around: [before, self.read()],
             ticks,
@@ -179,15 +181,24 @@ impl Probe {
     /// frequencies lie apart by 6 %, seen in the cycles of a multiplication at 2.5 and 2.9 GHz.)
     pub fn ghz(&self, chain: u32, clock_share: f64) -> Option<f64> {
         let ns = f64::from(chain) * (1.0 - clock_share) / self.clock.ticks_per_ns();
-        (ns > 0.0).then(|| f64::from(self.chain_iterations * self.chain.cycles_per_iteration) / ns)
+        (ns > 0.0).then(|| f64::from(self.chain_iterations * PROBE_CHAIN_CYCLES) / ns)
     }
 
     #[inline(always)]
-    fn time(&self, run: fn(u32), iterations: u32) -> u32 {
+    fn time(&self, burst: ProbeLoop, iterations: u32) -> u32 {
         let start = self.clock.start();
-        run(iterations);
+        self.run(burst, iterations);
         let ticks = self.clock.stop().ticks.saturating_sub(start);
         u32::try_from(ticks).unwrap_or(u32::MAX)
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)] // a loop in assembly
+    fn run(&self, burst: ProbeLoop, iterations: u32) {
+        if iterations > 0 {
+            // SAFETY: with an iteration at least, which is all that it asks for.
+            unsafe { burst(iterations) }
+        }
     }
 }
 
@@ -204,12 +215,17 @@ mod tests {
         Clock::new(source, rate).unwrap_or(Clock::system())
     }
 
+    fn probe(clock: Clock) -> Probe {
+        let (grain, burst) = (clock.grain_ticks(), Burst::default());
+        Probe::new(clock, Shape { grain, burst })
+    }
+
     #[test]
     fn a_core_that_seems_half_as_fast_is_shared() {
         let clock = real_clock();
-        let probe = Probe::new(clock, clock.grain_ticks());
+        let probe = probe(clock);
         let readings: Vec<ProbeReading> = (0..20_000).map(|_| probe.read()).collect();
-        let alone = alone(&readings, probe.grain()).expect("some readings agree");
+        let alone = alone(&readings, probe.shape().grain).expect("some readings agree");
         let slowed = probe.slowed(2);
         let taken: Vec<ProbeReading> = (0..2_000).map(|_| slowed.read()).collect();
         let shared = taken.iter().filter(|reading| !alone.holds(reading)).count();
@@ -224,8 +240,8 @@ mod tests {
     #[test]
     fn the_chain_shows_the_frequency_that_the_chains_of_adds_show() {
         let clock = real_clock();
-        let probe = Probe::new(clock, clock.grain_ticks());
-        if arch::multiply_chain().is_none() {
+        let probe = probe(clock);
+        if crate::arch::multiply_chain().is_none() {
             println!("skipped: no chain of known latency on this target");
             return;
         }
@@ -233,7 +249,7 @@ mod tests {
         let agrees = (0..500).any(|_| {
             let chains: Vec<LongChain> = (0..40).map(|_| probe.long_chain(probe.read())).collect();
             let share = clock_share(chains.iter()).expect("the clock moves");
-            let shortest = (0..20).map(|_| probe.chain()).min();
+            let shortest = (0..20).map(|_| probe.read().chain).min();
             let ghz = shortest.and_then(|chain| probe.ghz(chain, share));
             let known = crate::frequency::core_frequency(&clock).agreed();
             ghz.zip(known)
@@ -244,7 +260,7 @@ mod tests {
 
     #[test]
     fn reading_the_clock_is_a_share_of_a_chain() {
-        let probe = Probe::new(Clock::system(), 1);
+        let probe = probe(Clock::system());
         let [fast, slow] = [900, 1800].map(|chain| probe.ghz(chain, 0.06).expect("it moved"));
         assert!((fast / slow - 2.0).abs() < 1e-9, "{fast} and {slow}");
         let reading = |chain| ProbeReading {

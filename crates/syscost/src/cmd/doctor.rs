@@ -12,11 +12,11 @@ use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
 use syscost_harness::cores::known::Known;
-use syscost_harness::cores::{Cores, Heard, frequency_is_known, grain_of};
+use syscost_harness::cores::{Cores, Heard};
 use syscost_harness::doctor::{
     Finding, Level, MAX_LOST_PERCENT, ProcessState, core_finding, directory_finding, examine,
 };
-use syscost_harness::{machine, noise};
+use syscost_harness::machine;
 use syscost_report::units::quantity;
 use syscost_results::run::{Clock, Noise};
 use syscost_results::{Machine, Unit};
@@ -85,8 +85,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     let cpus = cpu::allowed()?;
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
-    let mut heard = noise::probe(&cpus, &rough, rough.grain_ticks(), PROBE);
-    cores_of(&mut heard, &machine, &rough);
+    let (_, heard) = hear(&cpus, &machine, &rough, PROBE);
     let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
     clock.calibrate();
     let clock = clock.report();
@@ -122,16 +121,16 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// Finds what the probe shows on each core while it is ours alone, from this noise probe or from
-/// earlier runs.
-pub(super) fn cores_of(
-    heard: &mut [Heard],
+/// Listens to these CPUs: what probes show on each core while it is ours alone, now and in earlier runs.
+pub(super) fn hear(
+    cpus: &[u32],
     machine: &Machine,
     clock: &syscost_sys::clock::Clock,
-) -> Cores {
+    time: Duration,
+) -> (Cores, Vec<Heard>) {
     let file = Store::of_user().known_cores();
-    let known = Known::new(&file, machine, crate::VERSION, grain_of(heard));
-    Cores::find(heard, frequency_is_known(clock), known.recall())
+    let known = Known::new(&file, machine, crate::VERSION, clock.grain_ticks());
+    Cores::hear(cpus, clock, time, Some(&known))
 }
 
 /// The findings about the time lost on each CPU, shared cores, and failed checks of the clock.

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use syscost_harness::clock::RunClock;
-use syscost_harness::{machine, noise};
+use syscost_harness::machine;
 use syscost_net::address::DEFAULT_PORT;
 use syscost_net::token::exposure;
 use syscost_net::{Judge, Limits, Server, Token};
 use syscost_results::Machine;
-use syscost_sys::core_probe::Probe;
 use syscost_sys::cpu;
 
 use crate::cli::ServeArguments;
@@ -69,9 +68,8 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
 fn judge(machine: &Machine) -> Option<Judge> {
     let cpus = cpu::allowed().ok()?;
     let clock = RunClock::choose(&cpus).calibrate();
-    let mut heard = noise::probe(&cpus, &clock, clock.grain_ticks(), LISTEN);
-    let cores = super::doctor::cores_of(&mut heard, machine, &clock);
-    let probe = Probe::new(clock, cores.grain);
+    let (cores, _) = super::doctor::hear(&cpus, machine, &clock, LISTEN);
+    let probe = cores.probe(clock);
     Some(Judge::new(move |cpu| cores.is_exclusive(cpu, &probe)))
 }
 

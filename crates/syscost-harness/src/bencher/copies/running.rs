@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::hint::spin_loop;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::TaskId;
@@ -54,10 +54,10 @@ struct CopyReport {
     operations: AtomicU64,
     warm_up: AtomicU64,
     cpu: AtomicU32,
-    is_shared: AtomicBool,
+    slowdown: AtomicU64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CopyInterval {
     /// When it began, in ticks.
     pub(super) began: u64,
@@ -67,8 +67,8 @@ pub(super) struct CopyInterval {
     /// How many untimed operations it did before.
     pub(super) warm_up: u64,
     pub(super) cpu: u32,
-    /// Whether its core did other work right before or after; false where it was not probed.
-    pub(super) is_shared: bool,
+    /// How slow its core seemed right before or after; 0 where it was not probed.
+    pub(super) slowdown: f64,
 }
 
 impl CopyInterval {
@@ -160,7 +160,7 @@ where
                 operations: report.operations.load(Ordering::Relaxed),
                 warm_up: report.warm_up.load(Ordering::Relaxed),
                 cpu: report.cpu.load(Ordering::Relaxed),
-                is_shared: report.is_shared.load(Ordering::Relaxed),
+                slowdown: f64::from_bits(report.slowdown.load(Ordering::Relaxed)),
             });
         }
         Ok(intervals)
@@ -209,7 +209,7 @@ where
         let interval = work(&mut op, clock, span, chunk, &mut core_probes);
         let mut interval = interval.map_err(|cause| Failure::Failed(cause.to_string()))?;
         if let Some(core_probes) = &mut core_probes {
-            interval.is_shared = !core_probes.take_seen().is_undisturbed();
+            interval.slowdown = core_probes.take_seen().slowdown();
         }
         let report = &reports[number];
         report.began.store(interval.began, Ordering::Relaxed);
@@ -219,9 +219,8 @@ where
             .store(interval.operations, Ordering::Relaxed);
         report.warm_up.store(interval.warm_up, Ordering::Relaxed);
         report.cpu.store(interval.cpu, Ordering::Relaxed);
-        report
-            .is_shared
-            .store(interval.is_shared, Ordering::Relaxed);
+        let slowdown = interval.slowdown.to_bits();
+        report.slowdown.store(slowdown, Ordering::Relaxed);
         report.window.store(window, Ordering::Release);
     }
     Ok(())
@@ -266,7 +265,7 @@ fn work<E>(
                 operations,
                 warm_up,
                 cpu: stop.cpu.unwrap_or_else(cpu::current),
-                is_shared: false,
+                slowdown: 0.0,
             });
         }
     }

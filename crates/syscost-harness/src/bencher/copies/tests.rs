@@ -277,7 +277,7 @@ fn interval(began: u64, ended: u64) -> CopyInterval {
         operations: 10,
         warm_up: 0,
         cpu: 0,
-        is_shared: false,
+        slowdown: 0.0,
     }
 }
 

@@ -11,11 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use syscost_sys::clock::Clock;
-use syscost_sys::core_probe::Probe;
 use syscost_sys::partner::{Between, Partner, Shared};
 
 use crate::cores::Cores;
-use crate::cores::moment::{is_exclusive, probes_in_a_row};
+use crate::cores::moment::{probes_in_a_row, slowdown};
 use crate::failure::Failure;
 
 /// How long a sentinel may take to answer.
@@ -28,8 +27,8 @@ const LAST_ANSWER: Duration = Duration::from_millis(50);
 /// A sentinel's answer, in shared memory.
 struct Answer {
     count: AtomicU64,
-    /// Whether the last probes found its core ours.
-    is_exclusive: AtomicU64,
+    /// How slow its core seemed to the last probes, as the bits of an `f64`.
+    slowdown: AtomicU64,
 }
 
 /// A process that probes the core of another CPU when asked.
@@ -57,22 +56,20 @@ impl Sentinel {
         let Some(alone) = cores.alone_or_alike(cpu) else {
             return Ok(None);
         };
-        let probe = Probe::new(clock, cores.grain);
+        let probe = cores.probe(clock);
         let probes = probes_in_a_row(&probe);
         let failed = |cause| Failure::of("make a pipe", cause);
         let (mut questions, ask): (PipeReader, PipeWriter) = pipe().map_err(failed)?;
         let answer = Shared::new(Answer {
             count: AtomicU64::new(0),
-            is_exclusive: AtomicU64::new(0),
+            slowdown: AtomicU64::new(0),
         })?;
         let shared = answer.clone();
         let work = move || -> Result<(), String> {
             let mut question = [0_u8; 1];
             while questions.read(&mut question).is_ok_and(|count| count == 1) {
-                let is_exclusive = is_exclusive(&probe, &alone, u32::from(question[0]));
-                shared
-                    .is_exclusive
-                    .store(u64::from(is_exclusive), Ordering::Relaxed);
+                let slowdown = slowdown(&probe, &alone, u32::from(question[0]));
+                shared.slowdown.store(slowdown.to_bits(), Ordering::Relaxed);
                 shared.count.fetch_add(1, Ordering::Release);
             }
             Ok(())
@@ -93,10 +90,10 @@ impl Sentinel {
         self.is_late
     }
 
-    /// Whether its core is ours now, and has been for a few probes; `None` once it was too late to
+    /// How slow its core seems now, by the worst of a few probes: 1 for one of our own; `None` once it was too late to
     /// answer: a partner that spins keeps the CPU, and a late sentinel would disturb what is
     /// timed. It is not asked again.
-    pub(in crate::bencher) fn is_exclusive(&mut self) -> Option<bool> {
+    pub(in crate::bencher) fn slowdown(&mut self) -> Option<f64> {
         let probes = [self.probes as u8];
         if self.is_late || self.ask.write(&probes).is_err() {
             return None;
@@ -111,6 +108,6 @@ impl Sentinel {
             }
             spin_loop();
         }
-        (!self.is_late).then(|| self.answer.is_exclusive.load(Ordering::Relaxed) == 1)
+        (!self.is_late).then(|| f64::from_bits(self.answer.slowdown.load(Ordering::Relaxed)))
     }
 }

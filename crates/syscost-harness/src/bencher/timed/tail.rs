@@ -50,7 +50,7 @@ impl Plan<'_> {
             let ns = self.time_warm(body, 1, warm_up)? - self.given.clock_cost.read_ns;
             self.done.operations += warm_up + 1;
             let seen = self.take_seen();
-            match self.counts(seen.is_undisturbed() || (by_before && !seen.before)) {
+            match self.counts(seen.is_undisturbed() || (by_before && !seen.began_shared())) {
                 true => {
                     self.record_single(ns);
                     own += 1;

@@ -37,8 +37,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
     let cpus = cpu::allowed()?;
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
-    let mut heard = noise::probe(&cpus, &rough, rough.grain_ticks(), CALIBRATION);
-    let cores = super::cores_of(&mut heard, &machine::capture(), &rough);
+    let (cores, _) = super::hear(&cpus, &machine::capture(), &rough, CALIBRATION);
     let begun = Instant::now();
     let mut summary = Summary::default();
     let mut drawn = 0;
@@ -53,7 +52,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
         ))?;
     }
     while !is_over(begun, time, &interrupted) {
-        let mut heard = noise::probe(&cpus, &rough, cores.grain, LISTEN);
+        let mut heard = noise::probe(&cpus, &rough, cores.shape(), LISTEN);
         heard.iter_mut().for_each(|one| cores.annotate(one));
         let noise: Vec<Noise> = heard.into_iter().map(|one| of_time(one.noise)).collect();
         summary.add(&noise);

@@ -150,11 +150,10 @@ fn prepare() -> Option<(Probe, Alone, u32)> {
     let cpus = cpu::allowed().ok()?;
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
-    let mut heard = noise::probe(&cpus, &rough, rough.grain_ticks(), CALIBRATION);
-    let cores = Cores::find(&mut heard, false, None);
+    let (cores, heard) = Cores::hear(&cpus, &rough, CALIBRATION, None);
     let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
     let number = noise::quietest(&noise)?;
-    Some((Probe::new(rough, cores.grain), cores.alone(number)?, number))
+    Some((cores.probe(rough), cores.alone(number)?, number))
 }
 
 /// Runs `work` on this CPU and returns its result.
@@ -178,7 +177,7 @@ fn beside<T>(busy: u32, probe: &Probe, work: impl FnOnce() -> T) -> io::Result<T
         Builder::new().spawn_scoped(scope, || {
             let _ = cpu::pin(busy);
             while !is_done.load(Ordering::Relaxed) {
-                probe.throughput();
+                probe.read();
             }
         })?;
         let result = work();

@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use syscost_harness::clock::RunClock;
 use syscost_harness::cores::CoreMeter;
-use syscost_harness::{machine, noise};
+use syscost_harness::machine;
 use syscost_sys::cpu;
 
 use crate::error::exit;
@@ -55,8 +55,7 @@ impl Exporter<'_> {
         let cpus = cpu::allowed()?;
         let machine = machine::capture();
         let clock = RunClock::choose(&cpus).calibrate();
-        let mut heard = noise::probe(&cpus, &clock, clock.grain_ticks(), CALIBRATION);
-        let cores = super::cores_of(&mut heard, &machine, &clock);
+        let (cores, _) = super::hear(&cpus, &machine, &clock, CALIBRATION);
         let meter = CoreMeter::new(&cpus, cores, clock);
         let host = &machine.hostname;
         let ended = meter.during(|| self.export(&meter, host, &signals, listener.as_ref()));
