@@ -78,6 +78,21 @@ const LEARNT_SHARE: f64 = 0.02;
 /// Number of chains of a core that is ours that tell what reading the clock takes there.
 const MIN_LONG_CHAINS: usize = 12;
 
+/// Samples contradict the listening if less than this share of the time in which it found a core ours is left around
+/// them, of this many at least, and show where a core of our own lies there if it is not farther away than this.
+const CONTRADICTING: f64 = 0.25;
+const MIN_CONTRADICTING: usize = 100;
+const MAX_SHIFT: f64 = 1.25;
+
+/// What probes around samples show of a core of our own, in contrast to those one after the other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shifted {
+    /// How many times as high their ratio is.
+    pub(crate) by: f64,
+    /// Share of the samples that seemed to be of a core of our own before that was known.
+    pub(crate) believed: f64,
+}
+
 /// The state in which nothing is known of any core.
 pub static UNKNOWN: Cores = Cores {
     modes: Vec::new(),
@@ -259,6 +274,45 @@ impl Cores {
         round.own_limit = alone
             .filter(|_| !round.ratios.is_empty())
             .map(|alone| alone.limit);
+    }
+
+    /// Learns where a core of our own lies around samples, if they contradict that cores were ours for this share of the time
+    /// meanwhile: what probes then show there that most agree on is a core of our own.
+    pub(crate) fn learn_from_samples(
+        &mut self,
+        rounds: &[RoundSamples],
+        listened: f64,
+    ) -> Option<Shifted> {
+        let mut found = None;
+        for core in &mut self.modes {
+            let here = rounds.iter().filter(|round| round.cpu == core.cpu);
+            let ratios = here.flat_map(|round| &round.ratios);
+            let readings: Vec<ProbeReading> = ratios
+                .map(|ratio| ProbeReading {
+                    throughput: u32::from(*ratio),
+                    chain: 1000,
+                })
+                .collect();
+            let share = |alone: &Alone| {
+                let own = readings.iter().filter(|reading| alone.holds(reading));
+                own.count() as f64 / readings.len().max(1) as f64
+            };
+            let believed = share(&core.alone());
+            if readings.len() < MIN_CONTRADICTING || believed > CONTRADICTING * listened {
+                continue;
+            }
+            let shown = core_probe::alone(&readings, 1);
+            let shown =
+                shown.filter(|shown| (core.ratio..MAX_SHIFT * core.ratio).contains(&shown.ratio));
+            if let Some(shown) = shown.filter(|shown| 2.0 * share(shown) > listened) {
+                found = Some(Shifted {
+                    by: shown.ratio / core.ratio,
+                    believed,
+                });
+                core.limit = shown.limit;
+            }
+        }
+        found
     }
 
     /// How these cores are probed.

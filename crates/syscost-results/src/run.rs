@@ -233,6 +233,9 @@ pub struct Config {
     pub profile: String,
     /// Time budget in seconds.
     pub budget_s: f64,
+    /// How long the run might wait in addition while no core was ours, in seconds (`--patient`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub patience_s: f64,
     /// Seed of every shuffle and padding.
     pub seed: u64,
     /// The CPUs that measured, by number.
@@ -270,6 +273,10 @@ pub struct Config {
     /// Whether searches and published procedures took all the time that they need (`--thorough`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub thorough: bool,
+}
+
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 impl Config {

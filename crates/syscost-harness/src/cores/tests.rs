@@ -134,3 +134,48 @@ fn cores_that_were_never_ours_are_known_by_an_earlier_run() {
         "seen anew, and less"
     );
 }
+
+/// Rounds on CPU 0 of which this share of the samples has the ratio of a core of our own, the others that of a shared one.
+fn rounds(own: f64, ratio: u16) -> Vec<RoundSamples> {
+    let count = (400.0 * own) as usize;
+    let ratios = (0..400).map(|n| {
+        if n < count {
+            ratio + n as u16 % 5
+        } else {
+            1700 + 3 * n as u16
+        }
+    });
+    vec![RoundSamples {
+        ratios: ratios.collect(),
+        ..RoundSamples::default()
+    }]
+}
+
+#[test]
+fn samples_that_contradict_the_listening_show_what_work_before_a_probe_does() {
+    let cores = || Cores::find(&mut [heard(0, 1.39, 0)], false, None);
+    // Cascade Lake, with a burst that did not fit beside anything else: 1.39 back to back, 1.49 after system calls.
+    let mut shifted = cores();
+    let found = shifted
+        .learn_from_samples(&rounds(0.7, 1490), 0.75)
+        .expect("a contradiction");
+    assert!(
+        (found.by - 1.073).abs() < 0.005 && found.believed == 0.0,
+        "{found:?}"
+    );
+    let mut round = rounds(0.7, 1490).remove(0);
+    shifted.judge(&mut round);
+    let own = (0..400).filter(|sample| !round.is_shared(*sample)).count();
+    assert_eq!(own, 280);
+    // An hour in which the core was shared both times, and one in which both agree.
+    for (own, ratio, listened) in [(0.02, 1490, 0.03), (0.7, 1390, 0.75), (0.0, 1490, 0.75)] {
+        let mut cores = cores();
+        let before = cores.clone();
+        assert_eq!(
+            cores.learn_from_samples(&rounds(own, ratio), listened),
+            None,
+            "{own}, {ratio}"
+        );
+        assert_eq!(cores, before);
+    }
+}

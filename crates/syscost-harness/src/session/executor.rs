@@ -6,8 +6,9 @@ mod cpus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use syscost_results::Machine;
 use syscost_results::run::{Noise, Warning};
+use syscost_results::stats::order::median;
+use syscost_results::{Machine, RoundSamples};
 use syscost_sys::counters::cpu_times;
 
 pub(super) use self::cpus::{Cpus, alike, probed_cpus};
@@ -36,6 +37,9 @@ const HOLDS: Duration = Duration::from_secs(1);
 /// Another CPU is taken if its core is ours for at least this much more of the time, in percentage
 /// points: a change costs the caches nothing, but gives the reader more to think about.
 const BETTER: f64 = 10.0;
+
+/// Minimum share of the time in which a core must be ours for its moments to be met by waiting.
+const MIN_OWN: f64 = 0.05;
 
 /// What a worker is to measure, before it is known where.
 pub(super) struct Due {
@@ -103,6 +107,8 @@ pub(super) struct Executor<'a> {
     pub(super) found: Found,
     pub(super) cpus: Cpus,
     pub(super) warnings: Vec<Warning>,
+    /// Share of the time in which a core was ours, that of the best CPU, each time that it listened between rounds.
+    best_shares: Vec<f64>,
 }
 
 impl<'a> Executor<'a> {
@@ -126,6 +132,7 @@ impl<'a> Executor<'a> {
             found,
             cpus,
             warnings: Vec::new(),
+            best_shares: Vec::new(),
         }
     }
 
@@ -237,6 +244,9 @@ impl<'a> Executor<'a> {
         );
         let has_learnt = self.learn(&mut heard);
         let heard: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
+        let shares = heard.iter().filter_map(|noise| noise.alone_percent);
+        self.best_shares
+            .extend(shares.reduce(f64::max).map(|percent| percent / 100.0));
         let own = |cpu: u32| {
             let noise = heard.iter().find(|noise| noise.cpu == cpu);
             noise.and_then(|noise| noise.alone_percent)
@@ -247,6 +257,41 @@ impl<'a> Executor<'a> {
         // The probes moved this process to the CPUs that they listened to.
         self.cpus.choose(best.unwrap_or(current));
         has_learnt
+    }
+
+    /// Whether the last listening found no core that is ours often enough to be met by waiting.
+    pub(super) fn no_core_is_ours(&self) -> bool {
+        let first = || {
+            let shares = self
+                .found
+                .noise
+                .iter()
+                .filter_map(|noise| noise.alone_percent);
+            shares.reduce(f64::max).map(|percent| percent / 100.0)
+        };
+        let last = self.best_shares.last().copied().or_else(first);
+        last.is_some_and(|share| share < MIN_OWN)
+    }
+
+    /// Learns from the samples where these contradict the listening: cores were ours often while it listened, but hardly
+    /// ever around samples, since what runs before a probe changes what it shows. Returns whether it did.
+    pub(super) fn learn_from_samples(&mut self, rounds: &[RoundSamples]) -> bool {
+        let listened = median(&self.best_shares).unwrap_or(0.0);
+        let Some(shifted) = self.found.cores.learn_from_samples(rounds, listened) else {
+            return false;
+        };
+        self.warnings.push(Warning {
+            code: "probes_shifted".to_owned(),
+            message: format!(
+                "probes showed the core ours {:.0} % of the time between rounds, but {:.0} % around samples: there a core of our own \
+                 shows {:.0} % more, by which samples were judged",
+                100.0 * listened,
+                100.0 * shifted.believed,
+                100.0 * (shifted.by - 1.0),
+            ),
+            advice: "the numbers are of samples that agree in it; please report this processor, with the document".to_owned(),
+        });
+        true
     }
 
     /// Learns from looks what cores show while they are ours.

@@ -217,7 +217,7 @@ impl Ledger {
         warnings.extend(doctor::converted(&measurements));
         doctor::worst_first(&mut warnings);
         let mut run = Run {
-            burst: None,
+            burst: Some(executor.found.cores.burst).filter(|burst| *burst > 0),
             schema_version: SCHEMA_VERSION,
             tool: Tool {
                 name: "syscost".to_owned(),

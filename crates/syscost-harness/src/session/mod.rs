@@ -19,7 +19,8 @@ mod schedule;
 
 use std::array;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use syscost_results::Run;
 use syscost_results::estimate::frequency;
@@ -44,6 +45,9 @@ pub struct Finished {
     /// Its journal; kept if the run was interrupted, so that it can be resumed.
     pub journal: Option<Journal>,
 }
+
+/// How long a patient run rests before it listens again.
+const REST: Duration = Duration::from_millis(100);
 
 /// A run in progress, or `RUNS` runs of the same rows that are measured in turn, so that the
 /// machine's drift affects all alike: their rounds of a benchmark are adjacent, A B in one round, B
@@ -134,6 +138,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
             if self.executor.choose_cpu(!self.is_replaying()) {
                 self.judge();
             }
+            self.wait_for_core();
             for run in turns::<RUNS>(round) {
                 self.step(run, benchmark, round, seed, observer)?;
             }
@@ -232,6 +237,22 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         }
     }
 
+    /// Waits until a core is ours at least now and then, for as long as the run may in addition.
+    fn wait_for_core(&mut self) {
+        while !self.is_replaying()
+            && !self.executor.is_interrupted()
+            && !self.schedule.budget.patience.is_zero()
+            && self.executor.no_core_is_ours()
+        {
+            let begun = Instant::now();
+            thread::sleep(REST);
+            if self.executor.listen() {
+                self.judge();
+            }
+            self.schedule.budget.note_waited(begun.elapsed());
+        }
+    }
+
     /// Judges all samples anew, since more is known of cores.
     fn judge(&mut self) {
         let cores = &self.executor.found.cores;
@@ -263,11 +284,16 @@ impl<const RUNS: usize> Session<'_, RUNS> {
     /// that it can be resumed.
     pub fn finish(mut self, keep_samples: bool) -> [Finished; RUNS] {
         // Listen once more to confirm what undisturbed cores show.
-        if !self.executor.is_interrupted()
-            && self.rows().any(|row| !row.rounds.is_empty())
-            && self.executor.listen()
-        {
-            self.judge();
+        if !self.executor.is_interrupted() && self.rows().any(|row| !row.rounds.is_empty()) {
+            let has_learnt = self.executor.listen();
+            let rounds = self
+                .rows()
+                .flat_map(|row| &row.rounds)
+                .cloned()
+                .collect::<Vec<_>>();
+            if self.executor.learn_from_samples(&rounds) || has_learnt {
+                self.judge();
+            }
         }
         let (executor, took) = (&self.executor, self.schedule.budget.elapsed(Instant::now()));
         self.ledgers

@@ -194,6 +194,7 @@ fn look_around(
         config: Config {
             profile: options.profile.name().to_owned(),
             budget_s: budget.as_secs_f64(),
+            patience_s: options.patience.as_secs_f64(),
             seed: options.seed.unwrap_or_else(|| fastrand::u64(..1 << 53)),
             cpus: vec![cpu],
             selectors: options.selectors.clone(),
@@ -259,6 +260,8 @@ fn assemble<'a, const RUNS: usize>(
         begun,
         earlier: Duration::ZERO,
         total_s: header.config.budget_s,
+        patience: Duration::from_secs_f64(header.config.patience_s),
+        waited: Duration::ZERO,
     };
     Session {
         schedule: Schedule::new(&header.config, budget, RUNS),

@@ -23,6 +23,8 @@ pub struct Options {
     /// Time budget, if not the profile's own. An explicit one ends the run even before its minimum
     /// number of rounds.
     pub budget: Option<Duration>,
+    /// How long it may wait in addition, while no core is ours.
+    pub patience: Duration,
     /// Seed, if the run is to repeat another's shuffles.
     pub seed: Option<u64>,
     /// CPUs to measure on, if not the quietest.
@@ -62,6 +64,7 @@ impl Options {
         Options {
             profile: Profile::Quick,
             budget: None,
+            patience: Duration::ZERO,
             seed: None,
             cpus: None,
             time_limit,

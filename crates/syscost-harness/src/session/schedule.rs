@@ -161,6 +161,8 @@ mod tests {
             begun: Instant::now(),
             earlier: Duration::ZERO,
             total_s: 10.0,
+            patience: Duration::ZERO,
+            waited: Duration::ZERO,
         };
         Schedule::new(&header().config, budget, runs)
     }

@@ -56,6 +56,10 @@ pub struct RunArguments {
     /// before its minimum number of rounds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
+    /// Seconds that the run may wait in addition while another guest or program shares every core: moments when a core is
+    /// ours come in blocks of seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub patient: Option<Duration>,
     /// CPU to measure on, as `3` or `2,3`: the first measures, the others are probed; by default,
     /// the CPUs with the least contention from sibling threads
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
@@ -111,7 +115,7 @@ pub struct RunArguments {
     pub no_save: bool,
     /// Resume the interrupted run recorded in this journal; journals lie in
     /// $XDG_DATA_HOME/syscost/journals (by default ~/.local/share/syscost/journals)
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "cases", "profile", "budget", "repeat", "cpus", "seed", "labels", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "cases", "profile", "budget", "patient", "repeat", "cpus", "seed", "labels", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]

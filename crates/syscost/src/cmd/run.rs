@@ -324,6 +324,7 @@ fn options(
     Ok(Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
+        patience: arguments.patient.unwrap_or_default(),
         seed: arguments.seed,
         cpus: arguments
             .cpus

@@ -330,6 +330,7 @@ fn as_run(
         cases: Vec::new(),
         profile: arguments.profile,
         budget,
+        patient: None,
         cpus: None,
         seed: arguments.seed,
         format: arguments.format,

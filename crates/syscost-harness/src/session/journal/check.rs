@@ -92,6 +92,9 @@ fn config(config: &Config) -> Result<(), String> {
     ensure(SECONDS.contains(&config.budget_s), || {
         format!("its budget is {:e} s", config.budget_s)
     })?;
+    ensure((0.0..=*SECONDS.end()).contains(&config.patience_s), || {
+        format!("its patience is {:e} s", config.patience_s)
+    })?;
     let rounds = [config.min_rounds, config.max_rounds, config.resumed];
     let are_few = rounds.iter().all(|count| ROUNDS.contains(count));
     ensure(

@@ -91,16 +91,27 @@ pub(in crate::session) struct Budget {
     pub(in crate::session) earlier: Duration,
     /// What was given, in seconds.
     pub(in crate::session) total_s: f64,
+    /// How long it may still wait in addition, while no core is ours, and how long it has.
+    pub(in crate::session) patience: Duration,
+    pub(in crate::session) waited: Duration,
 }
 
 impl Budget {
     /// The time by which the last worker must have ended.
     pub(in crate::session) fn deadline(&self) -> Instant {
-        self.begun + Duration::from_secs_f64(self.total_s).saturating_sub(RESERVE)
+        let total = Duration::from_secs_f64(self.total_s) + self.waited;
+        self.begun + total.saturating_sub(RESERVE)
     }
 
     pub(in crate::session) fn is_spent(&self, now: Instant) -> bool {
         now >= self.deadline()
+    }
+
+    /// Notes that it waited this long for a core of its own, as it may in addition.
+    pub(in crate::session) fn note_waited(&mut self, time: Duration) {
+        let extra = time.min(self.patience);
+        self.patience -= extra;
+        self.waited += extra;
     }
 
     /// How long the run took so far.
@@ -121,7 +132,7 @@ impl Budget {
         } else {
             f64::INFINITY
         };
-        let by_budget = self.total_s - elapsed;
+        let by_budget = self.total_s + self.waited.as_secs_f64() - elapsed;
         Duration::from_secs_f64(by_pace.min(by_budget).max(0.0))
     }
 }
@@ -330,6 +341,8 @@ mod tests {
             begun: Instant::now(),
             earlier: Duration::from_secs(60),
             total_s: 10.0,
+            patience: Duration::from_secs(3),
+            waited: Duration::ZERO,
         };
         let at = |seconds| budget.begun + Duration::from_secs_f64(seconds);
         assert_eq!([9.6, 9.8].map(|s| budget.is_spent(at(s))), [false, true]);

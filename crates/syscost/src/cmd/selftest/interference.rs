@@ -1,4 +1,4 @@
-//! Checks that the probe detects SMT interference: one simulated by a slowed probe, and a real
+//! Checks that the probe detects SMT interference, whatever ran before it: one simulated by a slowed probe, and a real
 //! one where the core has a second hardware thread that can be kept busy.
 
 use std::io;
@@ -12,7 +12,7 @@ use syscost_harness::cores::Cores;
 use syscost_harness::noise;
 use syscost_results::Machine;
 use syscost_results::run::Noise;
-use syscost_sys::core_probe::{Alone, Probe};
+use syscost_sys::core_probe::{Alone, Probe, Work, Worker};
 use syscost_sys::cpu;
 
 use super::Outcome;
@@ -73,6 +73,31 @@ impl InterferenceResult {
         }
     }
 
+    /// Of probes after work, in comparison with the share of those without any that found the core ours.
+    fn after(source: &'static str, cpu: u32, seen: AfterWork, control: f64) -> Self {
+        let (own, shared) = (seen.own_percent(), seen.shared_percent());
+        let few = "the core was ours too seldom to tell what work before a probe does";
+        let (outcome, reason) = match () {
+            () if shared < 100.0 - MAX_WRONG_PERCENT => {
+                (Outcome::Fail, Some("the interference was not seen"))
+            }
+            () if seen.moments < MIN_MOMENTS => (Outcome::Skip, Some(few)),
+            () if own < control - MAX_WRONG_PERCENT => (
+                Outcome::Fail,
+                Some("what ran before makes a core seem shared"),
+            ),
+            () => (Outcome::Pass, None),
+        };
+        Self {
+            source,
+            cpu: Some(cpu),
+            alone_percent: Some(own),
+            seen_percent: Some(shared),
+            outcome,
+            reason,
+        }
+    }
+
     fn skipped(source: &'static str, reason: &'static str) -> Self {
         Self {
             source,
@@ -85,16 +110,35 @@ impl InterferenceResult {
     }
 }
 
+/// How often each kind of work is done between two probes of each kind.
+const AFTER_WORK: u32 = 1000;
+
+/// Minimum number of moments in which the core was ours before and after it, for a judgement.
+const MIN_MOMENTS: u32 = 100;
+
+/// Maximum share of the probes after work that may be judged wrongly, in percent, beyond those of probes without any: the
+/// core may also be shared for a moment between two in which it is not.
+const MAX_WRONG_PERCENT: f64 = 1.0;
+
 const NO_THREAD: &str = "this process may start no more threads";
 
 const SLOWED: &str = "a probe slowed to half";
+const AFTER: [&str; Work::ALL.len()] = [
+    "probes one after the other",
+    "a probe after system calls",
+    "a probe after file look-ups",
+    "a probe after a walk of 8 MiB",
+    "a probe after floating point",
+    "a probe after a sleep",
+];
 const SIBLING: &str = "a busy hardware thread of the same core";
 
 /// Checks both sources.
 pub(super) fn check(machine: &Machine) -> Vec<InterferenceResult> {
     let neither = |reason| {
-        let skipped = |source| InterferenceResult::skipped(source, reason);
-        vec![skipped(SLOWED), skipped(SIBLING)]
+        let sources = [SLOWED, SIBLING].into_iter().chain(AFTER);
+        let skipped = sources.map(|source| InterferenceResult::skipped(source, reason));
+        skipped.collect()
     };
     let Some((probe, alone, number)) = prepare() else {
         return neither("this processor has no probe, or its probes agree on no level");
@@ -139,10 +183,63 @@ fn with_both(
             "the system shows no second hardware thread that may be used",
         ),
     };
-    Ok(vec![
+    let mut results = vec![
         InterferenceResult::judged(SLOWED, number, own, slowed, true),
         beside,
-    ])
+    ];
+    let seen = on(number, || after_work(&probe, &alone))?;
+    let control = seen[0].own_percent();
+    let judged = AFTER.into_iter().zip(seen);
+    results.extend(
+        judged.map(|(source, seen)| InterferenceResult::after(source, number, seen, control)),
+    );
+    Ok(results)
+}
+
+/// What probes after one kind of work showed.
+#[derive(Debug, Clone, Copy, Default)]
+struct AfterWork {
+    /// Moments in which other probes found the core ours before and after.
+    moments: u32,
+    /// In how many of them the probe after the work did.
+    own: u32,
+    /// Slowed probes after the work, and how many of them found the core shared.
+    slowed: u32,
+    shared: u32,
+}
+
+impl AfterWork {
+    fn own_percent(&self) -> f64 {
+        100.0 * f64::from(self.own) / f64::from(self.moments.max(1))
+    }
+
+    fn shared_percent(&self) -> f64 {
+        100.0 * f64::from(self.shared) / f64::from(self.slowed.max(1))
+    }
+}
+
+/// Probes after each kind of [`Work`], in turn.
+fn after_work(probe: &Probe, alone: &Alone) -> [AfterWork; Work::ALL.len()] {
+    let slowed = probe.slowed(2);
+    let mut worker = Worker::default();
+    let mut all = [AfterWork::default(); Work::ALL.len()];
+    let is_ours = || alone.holds(&probe.read());
+    for _ in 0..AFTER_WORK {
+        for (work, seen) in Work::ALL.into_iter().zip(&mut all) {
+            let before = is_ours() && is_ours();
+            worker.work(work);
+            let own = is_ours();
+            let after = is_ours() && is_ours();
+            if before && after {
+                seen.moments += 1;
+                seen.own += u32::from(own);
+            }
+            worker.work(work);
+            seen.slowed += 1;
+            seen.shared += u32::from(!alone.holds(&slowed.read()));
+        }
+    }
+    all
 }
 
 /// Returns a probe, what the quietest core shows while it is ours, and its CPU.
@@ -232,6 +329,23 @@ mod tests {
         assert_eq!(outcome(40.0, 60.0, false), Outcome::Skip);
         assert_eq!(outcome(0.1, 99.9, true), Outcome::Skip);
         assert_eq!(outcome(0.1, 60.0, true), Outcome::Fail);
+    }
+
+    #[test]
+    fn what_ran_before_a_probe_may_hardly_change_what_it_shows() {
+        let outcome = |moments, own, shared| {
+            let seen = AfterWork {
+                moments,
+                own,
+                slowed: 1000,
+                shared,
+            };
+            InterferenceResult::after(AFTER[1], 0, seen, 99.0).outcome
+        };
+        assert_eq!(outcome(500, 493, 1000), Outcome::Pass);
+        assert_eq!(outcome(500, 480, 1000), Outcome::Fail);
+        assert_eq!(outcome(500, 500, 980), Outcome::Fail);
+        assert_eq!(outcome(50, 20, 1000), Outcome::Skip);
     }
 
     #[test]
