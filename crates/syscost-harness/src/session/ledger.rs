@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use syscost_results::estimate::frequency;
+use syscost_results::estimate::sharing::OwnCores;
 use syscost_results::run::{Frequency, Run, SCHEMA_VERSION, Tool};
 use syscost_results::stats::order::{median, quantile};
 use syscost_results::stats::student;
@@ -123,11 +124,17 @@ impl Ledger {
     /// Settles rows at a look: those whose interval is narrow enough, and those that no more rounds
     /// would help.
     pub(super) fn settle(&mut self, profile: Profile) {
-        let frequencies = self.frequencies();
+        let (frequencies, cores) = (self.frequencies(), self.own_cores());
         for row in &mut self.rows {
             let rule = profile.stop_rule_with(row.row.setup());
-            row.settled |= row.ends(rule, &frequencies, self.kept.of(row));
+            let kept = self.kept.of(row);
+            row.settled |= row.ends(rule, &frequencies, &cores, kept);
         }
+    }
+
+    /// What probes show on a core of our own.
+    fn own_cores(&self) -> OwnCores {
+        OwnCores::new()
     }
 
     fn frequencies(&self) -> Frequencies {
@@ -142,9 +149,9 @@ impl Ledger {
         frequencies: &Frequencies,
         here: &Here,
     ) -> Vec<Measurement> {
-        let measured = self.rows.iter();
+        let (cores, measured) = (self.own_cores(), self.rows.iter());
         let mut all: Vec<Measurement> = measured
-            .map(|row| row.measurement(true, missing, frequencies, self.kept.of(row)))
+            .map(|row| row.measurement(true, missing, frequencies, &cores, self.kept.of(row)))
             .collect();
         for (index, row) in self.rows.iter().enumerate() {
             if row.row.benchmark.computation.is_some() {
