@@ -268,14 +268,6 @@ impl Cores {
             .is_some_and(|(known, lower)| known.ratio > SAME_STATE * lower.ratio)
     }
 
-    /// Says up to which ratio the samples of a round are of a core of our own, if they were taken between probes.
-    pub(crate) fn judge(&self, round: &mut RoundSamples) {
-        let alone = self.alone_or_alike(round.cpu);
-        round.own_limit = alone
-            .filter(|_| !round.ratios.is_empty())
-            .map(|alone| alone.limit);
-    }
-
     /// Learns where a core of our own lies around samples, if they contradict that cores were ours for this share of the time
     /// meanwhile: what probes then show there that most agree on is a core of our own.
     pub(crate) fn learn_from_samples(
@@ -371,10 +363,19 @@ impl Cores {
             .collect()
     }
 
+    /// Records in a CPU's noise what is known of its core.
+    pub(crate) fn describe(&self, noise: &mut Noise) {
+        let alone = self.alone(noise.cpu);
+        noise.alone_ratio = alone.map(|alone| alone.ratio);
+        noise.alone_limit = alone.map(|alone| alone.limit);
+        noise.limit_basis = alone.as_ref().map(basis);
+    }
+
     /// Records in a CPU's noise how often its core was ours, and how much slower it is when it is not.
     pub fn annotate(&self, heard: &mut Heard) {
         let ghz = frequency::mode(self.frequencies(heard));
         let noise = &mut heard.noise;
+        self.describe(noise);
         noise.core_ghz = ghz;
         let Some(alone) = self.alone(noise.cpu).filter(|_| !heard.readings.is_empty()) else {
             return;
@@ -384,9 +385,6 @@ impl Cores {
             .iter()
             .partition(|reading| alone.holds(reading));
         noise.alone_percent = Some(100.0 * own.len() as f64 / heard.readings.len() as f64);
-        noise.alone_ratio = Some(alone.ratio);
-        noise.alone_limit = Some(alone.limit);
-        noise.limit_basis = Some(basis(&alone));
         let slower: Vec<f64> = shared
             .iter()
             .filter_map(|reading| reading.ratio())

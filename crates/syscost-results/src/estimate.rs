@@ -10,10 +10,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    Measurement,
     measurement::{Better, BetweenRuns, CoreShare, Estimate, Flag, RoundSamples, Unit},
-    stats::{interval, order, outliers},
+    stats::{
+        interval::{self, Interval},
+        order, outliers,
+    },
 };
 
+mod again;
 pub mod between;
 pub mod core_share;
 mod flags;
@@ -21,11 +26,12 @@ pub mod floor;
 pub mod frequency;
 pub mod retraced;
 pub mod selection;
+pub mod sharing;
 mod tail;
 
 use between::Level;
 use core_share::LineSums;
-use selection::{Conversion, Selection};
+use selection::{ChosenSamples, Conversion, Selection};
 pub use tail::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, Tail};
 
 /// The detail that says by how much a value was converted to the usual frequency, in percent.
@@ -76,6 +82,9 @@ pub struct Rules<'a> {
     pub histogram: &'a [(f64, u64)],
     /// What earlier runs of this machine showed; `None` if there are none.
     pub kept: Option<&'a KeptRuns>,
+    /// The row as it was published, if its samples are judged again without the kept runs: its core
+    /// share and the difference between runs hold.
+    pub published: Option<&'a Measurement>,
 }
 
 impl Rules<'_> {
@@ -93,6 +102,7 @@ impl Rules<'_> {
             grain: 0.0,
             histogram: &[],
             kept: None,
+            published: None,
         }
     }
 }
@@ -126,38 +136,25 @@ pub struct Estimated {
 /// are ignored.
 ///
 /// The numbers are of undisturbed samples if some processes have any: see [`selection`]. Below six
-/// rounds the interval is Student's; below three there is none, and the range of the process
-/// medians is in the details and decides whether the cost can be distinguished from zero.
+/// rounds the interval is that of [`of_few`](interval::of_few); of one there is none.
 pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
-    let core_share = core_share_of(rounds, rules);
-    let share = core_share.map(|core| core.share);
-    let selected = selection::select(rounds, Conversion::new(rules.unit, share));
-    let medians: Vec<f64> = medians_of(&selected.processes);
-    let middle = match rules.discrete {
-        true => order::high_median(&medians),
-        false => order::median(&medians),
+    let core_share = match rules.published {
+        Some(row) => row.core_share,
+        None => core_share_of(rounds, rules),
     };
-    let Some(median) = middle else {
+    let conversion = Conversion::new(rules.unit, core_share.map(|core| core.share));
+    let selected = selection::select(rounds, conversion);
+    let Some(price) = Price::of(&selected, rules, core_share) else {
         return Estimated::default();
     };
+    let (median, (low, high)) = (price.level, price.whole);
+    let between_runs = price.between_runs;
+    let company = Selection::of(ChosenSamples::InCompany, rounds, conversion);
+    let company = company.filter(|company| {
+        company.rounds.len() >= MIN_IN_COMPANY || selected.choice == ChosenSamples::InCompany
+    });
+    let company = company.and_then(|company| Price::of(&company, rules, core_share));
     let raw_median = order::median(&selected.raw_medians());
-    let interval = interval::of_median(&medians).or_else(|| interval::of_few(&medians));
-    let range = order::min(&medians)
-        .zip(medians.iter().copied().reduce(f64::max))
-        .unwrap_or((median, median));
-    let own = interval.map_or(range, |interval| (interval.low, interval.high));
-    let earlier = rules.kept.map_or(&[][..], |kept| &kept.levels);
-    let between_runs = BetweenRuns::of(&selected, rules.unit, share.unwrap_or(0.0), earlier)
-        .filter(|_| interval.is_some() && !rules.signed && !rules.discrete);
-    let beyond = Beyond {
-        core_share,
-        between_runs,
-        grain: rules.grain,
-    };
-    let (low, high) = beyond.widened(own, median, &selected, rules.unit);
-    let (low, high) = rules
-        .limits
-        .map_or((low, high), |(min, max)| (low.min(min), high.max(max)));
     let below_resolution = !rules.signed && low <= rules.resolution;
     let legal = |value: &f64| rules.signed || *value > 0.0;
     let samples = || selected.processes.iter().flatten().copied();
@@ -165,31 +162,30 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let mut out = Estimated {
         estimate: Estimate {
             median: Some(median).filter(|_| !below_resolution),
-            ci95_low: interval.map(|_| low).filter(|_| !below_resolution),
-            ci95_high: interval.map(|_| high),
+            ci95_low: price.coverage.map(|_| low).filter(|_| !below_resolution),
+            ci95_high: price.coverage.map(|_| high),
             min: samples().reduce(f64::min).filter(legal),
             best: match rules.better {
                 Better::Lower => samples().reduce(f64::min),
                 Better::Higher => samples().reduce(f64::max),
             }
             .filter(legal),
-            mad: order::mad(&medians),
+            mad: order::mad(&selected.medians()),
             p99: Tail::P99.of(rules.histogram).filter(legal),
             raw_median: raw_median.filter(legal),
             // The last digits are rounding errors of the sum.
             clock_grain: Some(rules.grain).filter(|grain| *grain > 0.0),
-            coverage: interval.map(|interval| (interval.coverage * 1e9).round() / 1e9),
+            coverage: price.coverage.map(|share| (share * 1e9).round() / 1e9),
             undisturbed_percent: selection::undisturbed_percent(rounds),
-            shared_median: selection::shared_median(rounds).filter(legal),
-            shared_ci95_low: None,
-            shared_ci95_high: None,
+            shared_median: company.map(|price| price.level).filter(legal),
+            shared_ci95_low: company.and_then(Price::low).filter(legal),
+            shared_ci95_high: company.and_then(Price::high).filter(legal),
             rounds: u32::try_from(selected.rounds.len()).unwrap_or(u32::MAX),
             samples: rounds.iter().map(|round| round.values.len() as u64).sum(),
         },
         below_resolution,
         ..Estimated::default()
     };
-    let unit = suffix(rules.unit);
     if below_resolution {
         // An interval wholly below zero is as uncertain as it is far from zero, so its far end
         // bounds the cost too.
@@ -198,12 +194,12 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         out.estimate.ci95_high = Some(bound).filter(|bound| *bound > 0.0);
         out.estimate.min = None;
         out.estimate.best = None;
-        out.estimate.shared_median = None;
-    } else if interval.is_none() {
-        out.details
-            .insert(format!("lowest_process_median_{unit}"), low);
-        out.details
-            .insert(format!("highest_process_median_{unit}"), high);
+        let shared = &mut out.estimate;
+        (
+            shared.shared_median,
+            shared.shared_ci95_low,
+            shared.shared_ci95_high,
+        ) = Default::default();
     }
     if !below_resolution {
         let moved = core_share.map(|core| {
@@ -232,8 +228,8 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     out.core_share = core_share;
     out.between_runs = between_runs;
     out.own_half_width = half_width_ratio(&Estimate {
-        ci95_low: out.estimate.ci95_low.map(|_| own.0),
-        ci95_high: out.estimate.ci95_high.map(|_| own.1),
+        ci95_low: out.estimate.ci95_low.map(|_| price.own.0),
+        ci95_high: out.estimate.ci95_high.map(|_| price.own.1),
         ..out.estimate
     });
     out.core_cycles = core_cycles(&selected, rules.unit)
@@ -255,12 +251,112 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
 /// How many standard deviations a normally distributed value is off in one of twenty cases.
 const NORMAL_95: f64 = 1.96;
 
+/// Minimum number of processes for a price in company beside one of our own.
+const MIN_IN_COMPANY: usize = 3;
+
+/// What some samples of a row cost, and how certain that is.
+#[derive(Debug, Clone, Copy)]
+struct Price {
+    level: f64,
+    /// The interval over the processes alone; their range if there is none.
+    own: (f64, f64),
+    /// The interval with all else that may be off.
+    whole: (f64, f64),
+    /// Coverage of the interval over the processes; `None` of a single process.
+    coverage: Option<f64>,
+    between_runs: Option<BetweenRuns>,
+}
+
+impl Price {
+    /// The price by the selected samples; `None` if there are none.
+    fn of(
+        selected: &Selection<'_>,
+        rules: &Rules<'_>,
+        core_share: Option<CoreShare>,
+    ) -> Option<Self> {
+        let medians = selected.medians();
+        let level = match rules.discrete {
+            true => order::high_median(&medians),
+            false => selected.level(),
+        }?;
+        let interval = over_processes(selected, rules.better);
+        let own = match interval {
+            Some(interval) => (interval.low, interval.high),
+            None => (level, level),
+        };
+        // What earlier runs differed by is of their own cores.
+        let is_own = !selected.is_disturbed();
+        let earlier = rules.kept.filter(|_| is_own).map(|kept| &*kept.levels);
+        let share = core_share.map_or(0.0, |core| core.share);
+        let between_runs = match rules.published {
+            Some(row) if is_own && !row.flags.contains(&Flag::Disturbed) => row.between_runs,
+            _ => BetweenRuns::of(selected, rules.unit, share, earlier.unwrap_or_default()),
+        }
+        .filter(|_| interval.is_some() && !rules.signed && !rules.discrete);
+        let beyond = Beyond {
+            core_share,
+            between_runs,
+            grain: rules.grain,
+            better: rules.better,
+        };
+        let (low, high) = beyond.widened(own, level, selected, rules.unit);
+        let whole = rules
+            .limits
+            .map_or((low, high), |(min, max)| (low.min(min), high.max(max)));
+        Some(Self {
+            level,
+            own,
+            whole,
+            coverage: interval.map(|interval| interval.coverage),
+            between_runs,
+        })
+    }
+
+    fn low(self) -> Option<f64> {
+        self.coverage.map(|_| self.whole.0)
+    }
+
+    fn high(self) -> Option<f64> {
+        self.coverage.map(|_| self.whole.1)
+    }
+}
+
+/// The interval over the processes alone; `None` of one. That of a few reaches no farther to the better
+/// side than the same over their best samples: what disturbs only adds, so the level of these lies
+/// beyond that of the medians. (Simulated, it covers at most 0.4 % less.)
+fn over_processes(selected: &Selection<'_>, better: Better) -> Option<Interval> {
+    let medians = selected.medians();
+    if let Some(exact) = interval::of_median(&medians) {
+        return Some(exact);
+    }
+    let best = selected.processes.iter().filter_map(|process| {
+        let samples = process.iter().copied();
+        match better {
+            Better::Lower => samples.reduce(f64::min),
+            Better::Higher => samples.reduce(f64::max),
+        }
+    });
+    let best = interval::of_few(&best.collect::<Vec<_>>())?;
+    let few = interval::of_few(&medians)?;
+    Some(match better {
+        Better::Lower => Interval {
+            low: few.low.max(best.low),
+            ..few
+        },
+        Better::Higher => Interval {
+            high: few.high.min(best.high),
+            ..few
+        },
+    })
+}
+
 /// What a row's interval holds beyond what its processes show.
 struct Beyond {
     core_share: Option<CoreShare>,
     between_runs: Option<BetweenRuns>,
     /// How far the clock's grain may shift a value, in its unit.
     grain: f64,
+    better: Better,
 }
 
 impl Beyond {
@@ -268,16 +364,23 @@ impl Beyond {
     fn widened(
         &self,
         own: (f64, f64),
-        median: f64,
+        level: f64,
         selected: &Selection<'_>,
         unit: Unit,
     ) -> (f64, f64) {
         let converted = self.core_share.map_or(0.0, |core| {
             core.error_over(core_share::distance(&selected.rounds, unit))
         });
-        let runs = self.between_runs;
-        let other_runs = runs.map_or(0.0, |runs| NORMAL_95 * runs.deviation);
-        let (low, high) = widened(own, median, converted.hypot(other_runs));
+        let (low_runs, high_runs) = self.between_runs.map_or((0.0, 0.0), |runs| {
+            let worse = NORMAL_95 * runs.deviation;
+            let better = NORMAL_95 * runs.better_deviation(&selected.medians(), self.better);
+            match self.better {
+                Better::Lower => (better, worse),
+                Better::Higher => (worse, better),
+            }
+        });
+        let errors = (converted.hypot(low_runs), converted.hypot(high_runs));
+        let (low, high) = widened(own, level, errors);
         unit.possible((low - self.grain, high + self.grain))
     }
 }
@@ -294,15 +397,25 @@ fn core_share_of(rounds: &[RoundSamples], rules: &Rules<'_>) -> Option<CoreShare
     Some(CoreShare::of(within, &levels))
 }
 
-/// An interval around the median, widened at both ends by an independent error, as a share of the
+/// An interval around the median, widened at each end by an independent error, as a share of the
 /// median. Only a positive interval has a relative error, and stays positive.
-fn widened((low, high): (f64, f64), median: f64, error: f64) -> (f64, f64) {
-    if low <= 0.0 || error <= 0.0 {
+fn widened((low, high): (f64, f64), median: f64, errors: (f64, f64)) -> (f64, f64) {
+    if low <= 0.0 {
         return (low, high);
     }
+    let apart = |end: f64, error: f64| (end / median).ln().hypot(error).exp();
+    // Without an error an end stays, to the last digit.
     (
-        median * (-(median / low).ln().hypot(error)).exp(),
-        median * (high / median).ln().hypot(error).exp(),
+        if errors.0 > 0.0 {
+            median / apart(low, errors.0)
+        } else {
+            low
+        },
+        if errors.1 > 0.0 {
+            median * apart(high, errors.1)
+        } else {
+            high
+        },
     )
 }
 
@@ -329,13 +442,6 @@ pub fn suffix(unit: Unit) -> &'static str {
         Unit::Count => "count",
         Unit::Ratio => "ratio",
     }
-}
-
-fn medians_of(processes: &[Vec<f64>]) -> Vec<f64> {
-    processes
-        .iter()
-        .filter_map(|process| order::median(process))
-        .collect()
 }
 
 /// Maximum relative difference between the cycles and the median times the frequency; beyond it

@@ -242,9 +242,10 @@ impl Status {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// Median of the per-process medians.
+    /// The price on a core of our own: median of the per-process medians, or of all such samples where
+    /// fewer than six processes have any. Of a row flagged `disturbed` the price in company.
     pub median: Option<f64>,
-    /// Lower end of the 95 % confidence interval of the median; null below three rounds.
+    /// Lower end of the 95 % confidence interval of the median; null below two rounds.
     /// The bound when the status is `above_range`.
     pub ci95_low: Option<f64>,
     /// Upper end of it; the bound when the status is `below_resolution`.
@@ -269,15 +270,15 @@ pub struct Estimate {
     #[serde(default)]
     pub coverage: Option<f64>,
     /// Share of the samples that nothing disturbed, in percent; null where it was not checked
-    /// whether the core was shared. The median and its interval are from these, unless the row is
-    /// flagged `disturbed`.
+    /// whether the core was shared. The median and its interval are from these; without any from those
+    /// in company, and the row is flagged `disturbed`.
     #[serde(default)]
     pub undisturbed_percent: Option<f64>,
     /// The price in company: median over processes of the samples taken while something else ran on
     /// the core as well; null if there are too few.
     #[serde(default)]
     pub shared_median: Option<f64>,
-    /// Lower end of its 95 % confidence interval; null below three processes with such samples.
+    /// Lower end of its 95 % confidence interval; null with it, and of one process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_ci95_low: Option<f64>,
     /// Upper end of it.
@@ -342,7 +343,7 @@ pub struct BetweenRuns {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Flag {
-    /// Fewer than six rounds count: of three to five the interval is Student's, of fewer there is none.
+    /// Fewer than six rounds count: the interval is not exact; of one there is none.
     TooFewRounds,
     /// The interval was still wider than asked when rounds or budget ended.
     NotConverged,
@@ -360,7 +361,7 @@ pub enum Flag {
     /// The core's frequency moved, or its two chains disagreed, so there are no core cycles. Of
     /// older documents only.
     FrequencyUnsteady,
-    /// Too few samples were undisturbed, so all of them are used.
+    /// No sample of a core of our own was seen: the price is that in company.
     Disturbed,
     /// Some evidence could not be had here.
     PartlyUnverified,

@@ -163,7 +163,7 @@ impl Simulation {
         }
     }
 
-    /// Coverage of `experiments` measurements with a fixed number of rounds; below three there is no
+    /// Coverage of `experiments` measurements with a fixed number of rounds; of one there is no
     /// interval and nothing is covered.
     ///
     /// A share over 200 experiments has a standard deviation of 1.5 %; use 10,000 to see the coverage
@@ -261,7 +261,12 @@ mod tests {
                 gives_up: true,
                 ..careful
             };
-            for rule in [full, careful] {
+            // That of the quick and the default profile.
+            let quick = StopRule {
+                looks: &looks::QUICK,
+                ..full
+            };
+            for rule in [quick, full, careful] {
                 let found = simulation.coverage_with_stop(rule, 2000);
                 let share = found.share();
                 assert!(
@@ -287,7 +292,7 @@ mod tests {
         let mut simulation = Simulation::new(NoiseModel::Skewed, 9, 2);
         simulation.truth *= 1.03;
         assert!(simulation.coverage(12, 500).share() < 0.5);
-        assert_eq!(simulation.coverage(2, 50).covered, 0);
+        assert_eq!(simulation.coverage(1, 50).covered, 0);
         let found = Simulation::new(NoiseModel::TwoModed, 5, 9).coverage(6, 100);
         assert_eq!((found.experiments, found.mean_rounds.round()), (100, 6.0));
         assert!((0.1..0.5).contains(&found.mean_width), "{found:?}");

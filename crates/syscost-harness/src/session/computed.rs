@@ -2,6 +2,7 @@
 
 use syscost_results::estimate::KeptRuns;
 use syscost_results::estimate::selection::Conversion;
+use syscost_results::estimate::sharing::OwnCores;
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Measurement, RoundSamples, Status, Verdict};
@@ -50,6 +51,7 @@ pub fn computed<'a>(
         "it is computed from rows that have no round in common",
         // Its sources are at their frequency already.
         &Frequencies::default(),
+        &OwnCores::new(),
         kept,
     )
 }

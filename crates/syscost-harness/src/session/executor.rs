@@ -303,9 +303,6 @@ impl<'a> Executor<'a> {
             }
             // The result of the first listening has the same flaw as what was measured.
             for noise in &mut self.found.noise {
-                let alone = self.found.cores.alone(noise.cpu);
-                noise.alone_ratio = alone.map(|alone| alone.ratio);
-                noise.alone_limit = alone.map(|alone| alone.limit);
                 noise.alone_percent = None;
                 noise.shared_slowdown_percent = None;
             }
@@ -321,6 +318,8 @@ impl<'a> Executor<'a> {
         let mut noise = self.found.noise.clone();
         for noise in &mut noise {
             noise.used = self.cpus.used.contains(&noise.cpu);
+            // More may be known by now.
+            self.found.cores.describe(noise);
         }
         noise
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use syscost_results::estimate::frequency;
+use syscost_results::estimate::sharing::OwnCores;
 use syscost_results::run::{Frequency, Run, SCHEMA_VERSION, Tool};
 use syscost_results::stats::order::{median, quantile};
 use syscost_results::stats::student;
@@ -17,7 +18,6 @@ use super::journal::{self, Header, Journal, Record};
 use super::kept::KeptFile;
 use super::row::RowState;
 use super::{Finished, INTERRUPTED, Profile, computed};
-use crate::cores::Cores;
 use crate::doctor;
 use crate::here::Here;
 use crate::worker::is_of_tracer;
@@ -33,6 +33,8 @@ pub(super) struct Ledger {
     pub(super) kept: KeptFile,
     /// The usual frequency of both runs of a pair, in GHz.
     pub(super) common_ghz: Option<f64>,
+    /// By what it is judged which samples are of a core of our own.
+    cores: OwnCores,
     started_in_ms: Vec<f64>,
     beside_s: Vec<f64>,
 }
@@ -47,6 +49,7 @@ impl Ledger {
             rows,
             kept,
             common_ghz: None,
+            cores: OwnCores::new(),
             started_in_ms: Vec::new(),
             beside_s: Vec::new(),
         }
@@ -85,8 +88,8 @@ impl Ledger {
         }
     }
 
-    /// Enters a record, from the journal or fresh; `cores` is what is known of these now.
-    pub(super) fn enter(&mut self, record: Record, cores: &Cores) {
+    /// Enters a record, from the journal or fresh.
+    pub(super) fn enter(&mut self, record: Record) {
         self.started_in_ms.push(record.started_in_ms);
         self.beside_s.extend(record.beside_s);
         for (suffix, result) in record.cases {
@@ -100,17 +103,21 @@ impl Ledger {
                 samples.round = record.round;
                 // The observed steal belongs to the job's CPU.
                 samples.steal_percent = record.steal_percent.filter(|_| samples.cpu == record.cpu);
-                cores.judge(samples);
+                let core = self.cores.get(&samples.cpu);
+                let is_probed = !samples.ratios.is_empty();
+                samples.own_limit = core.filter(|_| is_probed).map(|core| core.limit);
                 findings
             });
             row.take(record.pass, result);
         }
     }
 
-    /// Judges all samples anew, by what is known of cores now: rows whose rounds count no longer need others.
-    pub(super) fn judge(&mut self, cores: &Cores) {
+    /// Judges all samples by what is known of cores from now on: rows that were settled may need more rounds.
+    pub(super) fn judge(&mut self, cores: OwnCores) {
+        self.cores = cores;
+        let frequencies = self.frequencies();
         for row in &mut self.rows {
-            row.rounds.iter_mut().for_each(|round| cores.judge(round));
+            row.judge(&frequencies, &self.cores);
             row.settled &= row.cut;
         }
     }
@@ -130,7 +137,8 @@ impl Ledger {
         let frequencies = self.frequencies();
         for row in &mut self.rows {
             let rule = profile.stop_rule_with(row.row.setup());
-            row.settled |= row.ends(rule, &frequencies, self.kept.of(row));
+            let kept = self.kept.of(row);
+            row.settled |= row.ends(rule, &frequencies, &self.cores, kept);
         }
     }
 
@@ -148,7 +156,7 @@ impl Ledger {
     ) -> Vec<Measurement> {
         let measured = self.rows.iter();
         let mut all: Vec<Measurement> = measured
-            .map(|row| row.measurement(true, missing, frequencies, self.kept.of(row)))
+            .map(|row| row.measurement(true, missing, frequencies, &self.cores, self.kept.of(row)))
             .collect();
         for (index, row) in self.rows.iter().enumerate() {
             if row.row.benchmark.computation.is_some() {
@@ -256,6 +264,8 @@ impl Ledger {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use syscost_results::LimitBasis;
+    use syscost_results::estimate::sharing::OwnCore;
     use syscost_results::{Evidence, Status, Verdict};
 
     use super::*;
@@ -280,6 +290,16 @@ pub(super) mod tests {
         };
         let rows = BENCHMARKS.iter().map(row).collect();
         Ledger::new(header(), rows, KeptFile::default())
+    }
+
+    /// CPU 1 is known to be own up to this ratio.
+    pub(in crate::session) fn own_up_to(limit: f64) -> OwnCores {
+        let core = OwnCore {
+            ratio: limit.min(1.0),
+            limit,
+            basis: LimitBasis::Gap,
+        };
+        OwnCores::from([(1, core)])
     }
 
     /// What a worker found in this many seconds.
@@ -321,11 +341,11 @@ pub(super) mod tests {
         let records = [Pass::Evidence, Pass::Timed].map(|pass| record(0, pass, 1, 0.1));
         for record in records {
             let line = serde_json::to_string(&record).expect("JSON");
-            fresh.enter(record, &Cores::default());
+            fresh.enter(record);
             resumed.recorded = vec![serde_json::from_str(&line).expect("a record")];
             assert!(resumed.is_replaying());
             let again = resumed.recorded.remove(0);
-            resumed.enter(again, &Cores::default());
+            resumed.enter(again);
         }
         assert_eq!(measured(&fresh), measured(&resumed));
         let of = |index: usize| measured(&fresh)[index].status;
@@ -335,10 +355,11 @@ pub(super) mod tests {
     #[test]
     fn rounds_are_judged_by_what_is_known_of_cores_now() {
         let mut ledger = ledger();
-        ledger.enter(record(0, Pass::Timed, 0, 0.1), &Cores::with_limit(1, 1.1));
+        ledger.judge(own_up_to(1.1));
+        ledger.enter(record(0, Pass::Timed, 0, 0.1));
         assert_eq!(ledger.rows[0].counting(), (1, 1));
         ledger.rows[0].settled = true;
-        ledger.judge(&Cores::with_limit(1, 0.5));
+        ledger.judge(own_up_to(0.5));
         assert_eq!(
             ledger.rows[0].counting(),
             (0, 1),

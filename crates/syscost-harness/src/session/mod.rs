@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use syscost_results::Run;
 use syscost_results::estimate::frequency;
+use syscost_results::estimate::sharing::OwnCore;
 
 use self::executor::Executor;
 use self::journal::{Header, Journal};
@@ -193,7 +194,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
                 }
             };
             self.executor.note(&record);
-            ledger.enter(record, &self.executor.found.cores);
+            ledger.enter(record);
         }
         ControlFlow::Continue(())
     }
@@ -255,10 +256,9 @@ impl<const RUNS: usize> Session<'_, RUNS> {
 
     /// Judges all samples anew, since more is known of cores.
     fn judge(&mut self) {
-        let cores = &self.executor.found.cores;
-        self.ledgers
-            .iter_mut()
-            .for_each(|ledger| ledger.judge(cores));
+        let cores = OwnCore::of_noise(&self.executor.noise());
+        let ledgers = self.ledgers.iter_mut();
+        ledgers.for_each(|ledger| ledger.judge(cores.clone()));
     }
 
     fn rows(&self) -> impl Iterator<Item = &RowState> {

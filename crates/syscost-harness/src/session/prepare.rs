@@ -263,11 +263,13 @@ fn assemble<'a, const RUNS: usize>(
         patience: Duration::from_secs_f64(header.config.patience_s),
         waited: Duration::ZERO,
     };
-    Session {
+    let mut session = Session {
         schedule: Schedule::new(&header.config, budget, RUNS),
         executor: Executor::new(launchers.into(), interrupted, found, cpus, here),
         ledgers,
-    }
+    };
+    session.judge();
+    session
 }
 
 /// A unique name that sorts by time, to the millisecond.

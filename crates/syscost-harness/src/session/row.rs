@@ -9,10 +9,13 @@ use syscost_results::estimate::between::Level;
 use syscost_results::estimate::core_share::LineSums;
 use syscost_results::estimate::floor::Floor;
 use syscost_results::estimate::selection::Conversion;
+use syscost_results::estimate::sharing::{self, OwnCores};
 use syscost_results::estimate::{Estimated, KeptRuns, Rules, estimate};
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
-use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Verdict};
+use syscost_results::{
+    Estimate, Evidence, Flag, Measurement, RoundSamples, Sharing, Status, Verdict,
+};
 
 use self::claims::Claims;
 use super::frequencies::Frequencies;
@@ -248,17 +251,21 @@ impl RowState {
     /// Whether the row needs no more rounds than it has. Rounds count in which the core was ours
     /// often enough; the others are repeated, up to the maximum number of rounds.
     pub(super) fn ends(
-        &self,
+        &mut self,
         rule: StopRule<'_>,
         frequencies: &Frequencies,
+        cores: &OwnCores,
         kept: Option<&KeptRuns>,
     ) -> bool {
+        if rule.looks.contains(&(self.rounds.len() as u32)) {
+            self.judge(frequencies, cores);
+        }
         // No relative width is narrow at zero: a level stops at the first look, a cost that touches
         // zero at the last. More rounds do not narrow what differs between runs.
         let half_width = || match self.is_level() {
             true => Some(0.0),
             false => {
-                let rounds = self.at_usual(frequencies);
+                let (rounds, _) = self.judged(frequencies, cores);
                 self.estimated(&rounds, kept).own_half_width
             }
         };
@@ -268,13 +275,28 @@ impl RowState {
             })
     }
 
-    /// The rounds, with the frequency at which the cost is given.
-    fn at_usual(&self, frequencies: &Frequencies) -> Vec<RoundSamples> {
+    /// The rounds, with the frequency at which the cost is given and the ratio up to which their
+    /// samples are of a core of our own, and what says so.
+    fn judged(
+        &self,
+        frequencies: &Frequencies,
+        cores: &OwnCores,
+    ) -> (Vec<RoundSamples>, Option<Sharing>) {
         let usual_ghz = frequencies.for_row(&self.rounds);
         let rounds = self.rounds.iter().cloned();
-        rounds
+        let mut rounds: Vec<RoundSamples> = rounds
             .map(|round| RoundSamples { usual_ghz, ..round })
-            .collect()
+            .collect();
+        let sharing = sharing::judge(&mut rounds, self.row.benchmark.unit, cores);
+        (rounds, sharing)
+    }
+
+    /// Judges anew which of its rounds count.
+    pub(super) fn judge(&mut self, frequencies: &Frequencies, cores: &OwnCores) {
+        let (judged, _) = self.judged(frequencies, cores);
+        for (round, judged) in self.rounds.iter_mut().zip(judged) {
+            round.own_limit = judged.own_limit;
+        }
     }
 
     fn estimated(&self, rounds: &[RoundSamples], kept: Option<&KeptRuns>) -> Estimated {
@@ -295,6 +317,7 @@ impl RowState {
                 grain: of_all(self.timed.iter().map(|findings| findings.grain)),
                 histogram: &self.histogram(),
                 kept,
+                published: None,
             },
         )
     }
@@ -374,9 +397,10 @@ impl RowState {
         keep_samples: bool,
         missing: &str,
         frequencies: &Frequencies,
+        cores: &OwnCores,
         kept: Option<&KeptRuns>,
     ) -> Measurement {
-        let rounds = self.at_usual(frequencies);
+        let (rounds, sharing) = self.judged(frequencies, cores);
         let estimated = self.estimated(&rounds, kept);
         let mut evidence = self.claims.evidence();
         let floor = self.floor();
@@ -429,7 +453,7 @@ impl RowState {
             core_cycles: core_cycles.filter(|_| status == Status::Ok),
             core_share,
             between_runs: between_runs.filter(|_| status == Status::Ok),
-            sharing: None,
+            sharing: sharing.filter(|_| status == Status::Ok),
             flags,
             evidence,
             details: all_details,
@@ -547,7 +571,7 @@ mod tests {
                 };
                 take(&mut row, round, Ok(findings));
             }
-            row.measurement(true, "", &Frequencies::default(), None)
+            row.measurement(true, "", &Frequencies::default(), &OwnCores::new(), None)
         };
         let above = of(&[true, true, false]);
         assert_eq!(above.status, Status::AboveRange);
@@ -637,7 +661,8 @@ mod tests {
                 row.take(Pass::Evidence, counted(*verdict));
                 take(&mut row, round, process(true));
             }
-            let measured = row.measurement(true, "", &Frequencies::default(), None);
+            let measured =
+                row.measurement(true, "", &Frequencies::default(), &OwnCores::new(), None);
             (row.is_doubtful(), measured.status)
         };
         assert_eq!(after(&[Confirmed]), (false, Status::Ok));

@@ -152,9 +152,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::cores::Cores;
     use crate::session::journal::tests::header;
-    use crate::session::ledger::tests::{BENCHMARKS, ledger, record};
+    use crate::session::ledger::tests::{BENCHMARKS, ledger, own_up_to, record};
 
     fn schedule(runs: usize) -> Schedule {
         let budget = Budget {
@@ -196,7 +195,8 @@ mod tests {
         let may_defer = |runs: usize, limit: f64| {
             let mut ledgers = [ledger()];
             let fresh = record(0, Pass::Timed, 0, 0.1);
-            ledgers[0].enter(fresh, &Cores::with_limit(1, limit));
+            ledgers[0].judge(own_up_to(limit));
+            ledgers[0].enter(fresh);
             let mut schedule = schedule(runs);
             let standing = schedule.standing(&ledgers, 1, schedule.budget.begun);
             schedule.set_deferral(&standing);

@@ -8,11 +8,9 @@ use super::paired;
 use super::pool::{Pooled, p99};
 use super::{Change, ComparedIn, How, MIN_MARGIN, MIN_PAIRED_MARGIN, Pair, Row, same_within};
 use crate::Unit;
-use crate::stats::interval::{self, Interval};
+use crate::estimate::between::MIN_PROCESSES;
+use crate::stats::interval::Interval;
 use crate::stats::{normal, shift, signed_rank};
-
-/// Minimum number of processes per side for an interval, as everywhere.
-const MIN_PROCESSES: usize = interval::MIN_VALUES;
 
 /// The row of two pooled sides, with its verdict still to be decided; the third are the base's
 /// further runs. `None` without medians, or if core cycles are asked for and not known.

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::core_share::{factor, medians};
 use super::selection::{ChosenSamples, Selection};
-use crate::measurement::{BetweenRuns, RoundSamples, Unit};
-use crate::stats::interval::MIN_VALUES;
+use crate::measurement::{Better, BetweenRuns, RoundSamples, Unit};
 use crate::stats::order::median;
 use crate::stats::student;
 
@@ -21,6 +20,9 @@ const BELIEVED: (f64, f64) = (0.4, 0.002);
 
 /// As how many runs the belief counts beside those that were seen.
 const BELIEF_RUNS: f64 = 4.0;
+
+/// Minimum number of processes that say how far processes differ.
+pub const MIN_PROCESSES: usize = 3;
 
 /// Minimum number of earlier runs that say something about the next.
 pub const MIN_RUNS: usize = 4;
@@ -53,12 +55,12 @@ impl Level {
         if levels.is_empty() {
             levels = undisturbed()
                 .filter_map(|round| {
-                    let samples = ChosenSamples::Undisturbed.of(round).map(|(_, value)| value);
+                    let samples = ChosenSamples::Own.of(round).map(|(_, value)| value);
                     unit.logarithm(median(&samples.collect::<Vec<_>>())?)
                 })
                 .collect();
         }
-        let level = median(&levels).filter(|_| levels.len() >= MIN_VALUES)?;
+        let level = median(&levels).filter(|_| levels.len() >= MIN_PROCESSES)?;
         // What the frequency adds to the spread of processes is taken off when they are converted:
         // the true error lies between that of times and that of cycles.
         let cycles: Vec<f64> = levels
@@ -125,6 +127,26 @@ impl BetweenRuns {
                 }
             }
         })
+    }
+}
+
+impl BetweenRuns {
+    /// The same to the better side. What disturbs only adds: where it is believed that runs differ
+    /// because some processes are far off, these are on the worse side, and other runs are no farther
+    /// to the better side than processes of this one.
+    pub(super) fn better_deviation(&self, medians: &[f64], better: Better) -> f64 {
+        if self.runs > 0 {
+            return self.deviation;
+        }
+        let middle = median(medians).unwrap_or(1.0);
+        let off = |value: &f64| match better {
+            Better::Lower => (middle / value).ln(),
+            Better::Higher => (value / middle).ln(),
+        };
+        let offs = medians.iter().map(|value| off(value).max(0.0));
+        // As many are on that side of the median as on the other.
+        let own = 2.0 * ROOT_HALF_PI * offs.sum::<f64>() / medians.len().max(1) as f64;
+        self.deviation.min(own.max(BELIEVED.1))
     }
 }
 

@@ -149,12 +149,10 @@ impl LineSums {
 /// The medians of the frequency in GHz and of the logarithm of the time, of a process's undisturbed
 /// samples whose frequency is known; `None` with none.
 pub(super) fn medians(round: &RoundSamples, unit: Unit) -> Option<(f64, f64)> {
-    let samples = ChosenSamples::Undisturbed
-        .of(round)
-        .filter_map(|(index, value)| {
-            let ghz = round.sample_ghz.get(index).filter(|ghz| **ghz > 0.0)?;
-            Some((*ghz, unit.logarithm(value)?))
-        });
+    let samples = ChosenSamples::Own.of(round).filter_map(|(index, value)| {
+        let ghz = round.sample_ghz.get(index).filter(|ghz| **ghz > 0.0)?;
+        Some((*ghz, unit.logarithm(value)?))
+    });
     let (ghz, values): (Vec<f64>, Vec<f64>) = samples.unzip();
     median(&ghz).zip(median(&values))
 }

@@ -32,16 +32,14 @@ pub(super) fn add(
     let processes = &selected.processes;
     // Modes only of a cost that is distinguishable from zero: shares of zero are meaningless.
     let modes = modes::two_modes(processes).filter(|_| !out.below_resolution);
-    // The selected samples are undisturbed by definition.
     let disturbed = match selected.choice {
-        ChosenSamples::Undisturbed => 0.0,
-        ChosenSamples::All | ChosenSamples::Unlooked => disturbed_share(all),
+        ChosenSamples::Own | ChosenSamples::InCompany => 0.0,
+        ChosenSamples::All => disturbed_share(all),
     };
     let target = rules.target_half_width;
     let is_wide = half_width_ratio(&out.estimate).is_some_and(|ratio| ratio > target);
     let (net, raw) = medians;
     let is_little = raw.is_some_and(|raw| raw - net > 0.5 * raw.abs());
-    let is_unlooked = selected.choice == ChosenSamples::Unlooked;
     let is_exact = interval::ranks(selected.rounds.len(), 0.5).is_some();
     let flags = [
         (Flag::TooFewRounds, !is_exact),
@@ -49,9 +47,9 @@ pub(super) fn add(
         (Flag::NotSteady, is_drifting(processes, target)),
         (Flag::TwoModes, modes.is_some()),
         (Flag::Autocorrelated, is_dependent(processes)),
-        (Flag::Noisy, disturbed > NOISY && is_unlooked),
+        (Flag::Noisy, disturbed > NOISY && !selected.is_disturbed()),
         (Flag::LowTrust, is_little),
-        (Flag::Disturbed, selected.choice == ChosenSamples::All),
+        (Flag::Disturbed, selected.is_disturbed()),
     ];
     let raised = flags.into_iter().filter(|(_, is_raised)| *is_raised);
     out.flags.extend(raised.map(|(flag, _)| flag));

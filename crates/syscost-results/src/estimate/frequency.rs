@@ -22,7 +22,7 @@ pub fn known<'a>(rounds: impl IntoIterator<Item = &'a RoundSamples>) -> Vec<f64>
     let mut known: Vec<f64> = Vec::new();
     for round in rounds {
         let ghz = |(index, _)| round.sample_ghz.get(index).copied();
-        known.extend(ChosenSamples::Undisturbed.of(round).filter_map(ghz));
+        known.extend(ChosenSamples::Own.of(round).filter_map(ghz));
     }
     known.retain(|ghz| ghz.is_finite() && *ghz > 0.0);
     known

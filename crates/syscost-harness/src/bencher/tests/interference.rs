@@ -26,7 +26,8 @@ pub(super) fn on_core(
     let situation = situation(&case, pass, &effort, &clock, &cores);
     let outcome = measure(Plan::new(&[], situation)).expect("measured");
     let mut findings = outcome.finish().expect("finished");
-    cores.judge(&mut findings.samples);
+    let core = cores.alone(0);
+    findings.samples.own_limit = core.map(|core| core.limit);
     findings
 }
 

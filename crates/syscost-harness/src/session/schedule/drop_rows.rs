@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use syscost_results::stats::interval::MIN_VALUES;
+use syscost_results::estimate::between::MIN_PROCESSES;
 use syscost_results::stats::order::median;
 
 use super::budget::{Standing, option};
@@ -65,7 +65,7 @@ pub(in crate::session) fn dropped(standing: &Standing<'_>) -> Vec<(usize, Option
     let out = match unknown {
         0 => {
             let likely = to_go(standing.rounds_needed());
-            let is_enough = |row: &RowState| row.rounds.len() >= MIN_VALUES;
+            let is_enough = |row: &RowState| row.rounds.len() >= MIN_PROCESSES;
             let mut longest = too_long(known.clone(), long_s(&known), likely, left_s(likely));
             longest.retain(|index| standing.each(*index).all(is_enough));
             let too_long = too_long(known, 0.0, fewest, left_s(fewest));
@@ -239,7 +239,6 @@ fn needed_for_all_s(known: &[Known], unknown: usize, to_go: u32) -> f64 {
 mod tests {
     use super::*;
     use crate::bencher::Pass;
-    use crate::cores::Cores;
     use crate::session::ledger::Ledger;
     use crate::session::ledger::tests::{ledger, record};
 
@@ -341,7 +340,7 @@ mod tests {
         let mut ledger = ledger();
         for (index, took_s) in [0.1, 1.0, 0.1].into_iter().enumerate().take(rows) {
             let record = record(0, Pass::Timed, index, took_s);
-            ledger.enter(record, &Cores::default());
+            ledger.enter(record);
         }
         ledger
     }

@@ -114,7 +114,6 @@ fn rounds_to_go(row: &RowState, rule: StopRule<'_>) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::bencher::Pass;
-    use crate::cores::Cores;
     use crate::session::ledger::tests::{ledger, record};
 
     #[test]
@@ -144,10 +143,10 @@ mod tests {
         let ledgers = [6, 5].map(|rounds| {
             let mut ledger = ledger();
             for round in 0..6 {
-                ledger.enter(record(round, Pass::Timed, 0, 0.1), &Cores::default());
+                ledger.enter(record(round, Pass::Timed, 0, 0.1));
             }
             for round in 0..rounds {
-                ledger.enter(record(round, Pass::Timed, 1, 1.0), &Cores::default());
+                ledger.enter(record(round, Pass::Timed, 1, 1.0));
             }
             ledger.rows[2].skipped = Some(String::new());
             ledger

@@ -30,7 +30,7 @@ fn tag(sample: u32, cause: Cause) -> Disturbance {
 fn undisturbed_samples_count_where_enough_processes_have_some() {
     let rounds: Vec<_> = [0, 2, 5, 7, 7, 3, 8, 10].map(round).into();
     let selected = select(&rounds, AS_MEASURED);
-    assert_eq!(selected.choice, ChosenSamples::Undisturbed);
+    assert_eq!(selected.choice, ChosenSamples::Own);
     assert_eq!(selected.rounds.len(), 6, "two have fewer than three");
     assert!(
         selected
@@ -40,51 +40,97 @@ fn undisturbed_samples_count_where_enough_processes_have_some() {
             .all(|value| *value == 100.0)
     );
     assert!(rounds[3].is_undisturbed() && !rounds[6].is_undisturbed());
-    assert_eq!(rounds[6].best(AS_MEASURED).len(), 10);
+    assert_eq!(rounds[6].best(AS_MEASURED), [150.0; 8]);
     assert_eq!(rounds[2].best(AS_MEASURED), [100.0; 5]);
 }
 
 #[test]
-fn what_interference_costs_is_reported_separately() {
+fn what_company_costs_is_of_shared_samples_alone() {
     let rounds: Vec<_> = [0, 2, 5, 5].map(round).into();
-    assert_eq!(shared_median(&rounds), Some(150.0));
+    let company = Selection::of(ChosenSamples::InCompany, &rounds, AS_MEASURED).expect("three");
+    assert_eq!(company.processes.concat(), [150.0; 12]);
     assert_eq!(undisturbed_percent(&rounds), Some(70.0));
-    assert_eq!(shared_median(&rounds[..3]), None, "of two processes");
+    let alone = Selection::of(ChosenSamples::InCompany, &rounds[..1], AS_MEASURED);
+    assert_eq!(alone, None);
 }
 
 #[test]
-fn all_count_where_too_few_processes_have_some() {
-    let rounds: Vec<_> = [9, 8, 5, 8, 9, 10, 8, 9].map(round).into();
+fn own_and_shared_samples_are_never_mixed() {
+    // One own sample is better than all that are shared.
+    let rounds: Vec<_> = [10, 9, 10, 10].map(round).into();
     let selected = select(&rounds, AS_MEASURED);
     assert_eq!(
-        (selected.choice, selected.rounds.len()),
-        (ChosenSamples::All, 8)
+        (selected.choice, selected.processes.concat()),
+        (ChosenSamples::Own, vec![100.0])
     );
-    assert_eq!(selected.processes[7].len(), 10);
-    // One in four is no longer rare.
-    let rounds: Vec<_> = [9, 0, 5, 8, 9, 10, 8, 9].map(round).into();
+    let rounds: Vec<_> = [10, 10, 10].map(round).into();
+    let selected = select(&rounds, AS_MEASURED);
+    assert_eq!(selected.choice, ChosenSamples::InCompany);
+    assert!(selected.is_disturbed() && selected.level() == Some(150.0));
+}
+
+#[test]
+fn processes_with_few_own_samples_count_where_no_six_have_more() {
+    let counting = |shared: &[u32]| {
+        let rounds: Vec<_> = shared.iter().copied().map(round).collect();
+        select(&rounds, AS_MEASURED).rounds.len()
+    };
+    assert_eq!(counting(&[7, 7, 7, 7, 7, 7, 8, 9]), 6);
+    assert_eq!(counting(&[7, 7, 7, 7, 7, 10, 8, 9]), 7);
+}
+
+#[test]
+fn of_a_few_processes_those_with_more_own_samples_count_more() {
+    let mut rounds: Vec<_> = [9, 9, 2].map(round).into();
+    rounds[0].values[9] = 140.0;
+    rounds[1].values[9] = 145.0;
+    assert_eq!(select(&rounds, AS_MEASURED).level(), Some(100.0));
+}
+
+#[test]
+fn what_else_disturbed_a_sample_makes_it_no_price_in_company() {
+    let mut rounds: Vec<_> = [10, 10].map(round).into();
+    rounds[0].disturbed.push(tag(3, Cause::Preempted));
+    let selected = select(&rounds, AS_MEASURED);
+    assert_eq!(selected.processes.concat().len(), 19);
+    for round in &mut rounds {
+        round
+            .disturbed
+            .extend((0..10).map(|sample| tag(sample, Cause::Preempted)));
+    }
     let selected = select(&rounds, AS_MEASURED);
     assert_eq!(
-        (selected.choice, selected.rounds.len()),
-        (ChosenSamples::Undisturbed, 2)
+        (selected.choice, selected.is_disturbed()),
+        (ChosenSamples::All, true)
     );
 }
 
 #[test]
-fn of_few_rounds_two_undisturbed_ones_are_better_than_all() {
-    let clean: Vec<_> = [0, 2, 5].map(round).into();
-    assert_eq!(
-        select(&clean, AS_MEASURED).choice,
-        ChosenSamples::Undisturbed
-    );
-    let mixed: Vec<_> = [0, 9, 5].map(round).into();
-    let selected = select(&mixed, AS_MEASURED);
-    assert_eq!(
-        (selected.choice, selected.rounds.len()),
-        (ChosenSamples::Undisturbed, 2)
-    );
-    let one: Vec<_> = [0, 9, 9].map(round).into();
-    assert_eq!(select(&one, AS_MEASURED).choice, ChosenSamples::All);
+fn ratios_decide_where_they_were_kept_and_tags_elsewhere() {
+    let mut probed = round(3);
+    probed.ratios = vec![
+        1250,
+        1300,
+        1400,
+        1401,
+        1500,
+        u16::MAX,
+        1250,
+        1250,
+        1250,
+        1250,
+    ];
+    probed.own_limit = Some(1.4);
+    let shared = |round: &RoundSamples| {
+        (0..10)
+            .filter(|&one| round.is_shared(one))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(shared(&probed), [3, 4, 5]);
+    probed.own_limit = Some(f64::INFINITY);
+    assert_eq!(shared(&probed), [5]);
+    probed.ratios.clear();
+    assert_eq!(shared(&probed), [0, 1, 2]);
 }
 
 #[test]
@@ -93,7 +139,7 @@ fn every_sample_counts_if_sharing_was_not_observed() {
     rounds
         .iter_mut()
         .for_each(|round| round.alone_percent = None);
-    assert_eq!(select(&rounds, AS_MEASURED).choice, ChosenSamples::Unlooked);
+    assert_eq!(select(&rounds, AS_MEASURED).choice, ChosenSamples::All);
     assert!(rounds[0].is_undisturbed());
     assert_eq!(select(&[], AS_MEASURED).rounds.len(), 0);
 }
@@ -107,7 +153,7 @@ fn another_frequency_is_the_lesser_disturbance() {
             .extend((1..9).map(|sample| tag(sample, Cause::OtherFrequency)));
     }
     let selected = select(&rounds, AS_MEASURED);
-    assert_eq!(selected.choice, ChosenSamples::Undisturbed);
+    assert_eq!(selected.choice, ChosenSamples::Own);
     assert!(selected.processes.iter().all(|process| process.len() == 9));
 }
 
@@ -149,7 +195,7 @@ fn samples_are_converted_by_the_share_that_is_work_of_the_core() {
     for (is_core_work, share) in [(true, 1.0), (false, 0.0)] {
         let rounds = at_many_frequencies(is_core_work);
         let selected = select(&rounds, Conversion::new(Unit::Nanoseconds, Some(share)));
-        assert_eq!(selected.choice, ChosenSamples::Undisturbed);
+        assert_eq!(selected.choice, ChosenSamples::Own);
         let values: Vec<f64> = selected.processes.concat();
         assert!(values.iter().all(|value| (value - 100.0).abs() < 1e-9));
         // One whose frequency is not known does not count.
