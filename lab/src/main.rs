@@ -6,7 +6,9 @@ mod coverage;
 mod fleet;
 mod host;
 mod invariants;
+mod own_share;
 mod pictures;
+mod probe_series;
 mod program;
 mod steady;
 mod stream;
@@ -42,6 +44,10 @@ enum Chore {
     /// Measure each row with the neighbouring value of one parameter, and see that it loses its
     /// number
     Swap(swap::Arguments),
+    /// Record probes of the core after several kinds of work, and tell how many were called wrongly
+    ProbeSeries(probe_series::Arguments),
+    /// Tell how much of the time each core was own while a command ran, by probes of another kind
+    OwnShare(own_share::Arguments),
     /// Draw docs/images from the run in fixtures/runs
     Pictures(pictures::Arguments),
 }
@@ -57,6 +63,8 @@ fn main() -> ExitCode {
         Chore::Torture(arguments) => torture::run(&arguments),
         Chore::Fleet(arguments) => fleet::run(&arguments),
         Chore::Swap(arguments) => swap::run(&arguments),
+        Chore::ProbeSeries(arguments) => probe_series::run(&arguments),
+        Chore::OwnShare(arguments) => own_share::run(&arguments),
         Chore::Pictures(arguments) => pictures::run(&arguments),
     })
 }

@@ -1,0 +1,60 @@
+//! How much of the time the cores were own while a command ran, by probes of another kind than the program's.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use rustix::process::{Pid, Signal, kill_process};
+use syscost_sys::cpu;
+
+/// The probes.
+const SOURCE: &str = include_str!("own-share.c");
+
+/// How `own-share` runs.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The command
+    #[arg(last = true, required = true)]
+    command: Vec<String>,
+}
+
+/// Runs the command between the start and the end of a probing process on each CPU.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let folder = tempfile::tempdir().context("making a folder")?;
+    let (source, program) = (
+        folder.path().join("own-share.c"),
+        folder.path().join("own-share"),
+    );
+    fs::write(&source, SOURCE).context("writing the probes' source")?;
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-o"]).arg(&program).arg(&source);
+    if !compiler.status().context("starting cc")?.success() {
+        bail!("cc did not compile the probes, which are for x86-64");
+    }
+    let mut probes = Vec::new();
+    for cpu in cpu::allowed().context("listing the CPUs")? {
+        let mut command = Command::new(&program);
+        command.arg(cpu.to_string()).stdout(Stdio::piped());
+        probes.push((cpu, command.spawn().context("starting the probes")?));
+    }
+    let [name, rest @ ..] = arguments.command.as_slice() else {
+        bail!("no command");
+    };
+    let status = Command::new(name).args(rest).status();
+    for (cpu, probe) in probes {
+        println!("CPU {cpu}: {}", end(probe)?);
+    }
+    let status = status.with_context(|| format!("starting {name}"))?;
+    if !status.success() {
+        bail!("{name} ended with {status}");
+    }
+    Ok(())
+}
+
+/// Ends a probing process: what it says.
+fn end(probe: Child) -> Result<String> {
+    kill_process(Pid::from_child(&probe), Signal::TERM).context("ending the probes")?;
+    let output = probe.wait_with_output().context("waiting for the probes")?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
