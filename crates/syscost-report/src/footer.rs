@@ -15,7 +15,7 @@ use crate::{
     paint,
     sentence::{self, Mark},
     units::is_upper,
-    view::{RowView, ratio_legend},
+    view::{Column, RowView, ratio_legend},
     wrap::together,
 };
 
@@ -164,6 +164,7 @@ pub(crate) fn notes(view: &RowView<'_>) -> Vec<String> {
         notes.push(parts.join(", "));
     }
     notes.extend(sentence::undisturbed(row));
+    notes.extend(sentence::own_limit(row));
     notes.extend(sentence::states(row));
     for evidence in &row.evidence {
         let sign = Mark::of(std::slice::from_ref(evidence)).sign();
@@ -234,6 +235,11 @@ fn legend(shown: &Shown<'_>, verbose: bool, page: &mut Page) {
         (
             shown.has_ratios,
             &ratio_legend(rows.iter().filter_map(|view| view.beside)),
+        ),
+        (
+            any(|view| !view.cell(Column::Company).text.is_empty()),
+            "in company: how many times the own price it is while others use the core; only: the median is that price, as an \
+             own core was not seen",
         ),
         (
             any(|view| view.row.status == Status::BelowResolution),

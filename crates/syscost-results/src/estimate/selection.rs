@@ -105,6 +105,16 @@ impl ChosenSamples {
 }
 
 impl RoundSamples {
+    /// Whether the probes around a sample found the core shared.
+    pub fn is_shared(&self, sample: usize) -> bool {
+        match self.ratios.get(sample).zip(self.own_limit) {
+            Some((ratio, limit)) => f64::from(*ratio) / 1e3 > limit,
+            None => self.disturbed.iter().any(|disturbance| {
+                disturbance.sample as usize == sample && disturbance.cause == Cause::SharedCore
+            }),
+        }
+    }
+
     /// Whether enough of this process's samples are undisturbed; true if sharing was not observed.
     pub fn is_undisturbed(&self) -> bool {
         self.alone_percent.is_none() || ChosenSamples::Undisturbed.counts(self)
