@@ -98,10 +98,13 @@ fn columns_give_way_before_names() {
             .join(" ")
     };
     for (width, columns) in [
-        (130, "median ± 95 % best cycles 95 % interval undisturbed"),
-        (110, "median ± 95 % best cycles undisturbed"),
-        (90, "median ± 95 % best cycles"),
-        (80, "median ± 95 % cycles"),
+        (
+            130,
+            "median ± 95 % best company cycles 95 % interval undisturbed",
+        ),
+        (110, "median ± 95 % best company cycles undisturbed"),
+        (90, "median ± 95 % company cycles"),
+        (80, "median ± 95 % company"),
         (72, "median ± 95 %"),
     ] {
         assert_eq!(header(&run, width), columns, "{width}");
@@ -111,7 +114,7 @@ fn columns_give_way_before_names() {
         "other groups have them"
     );
     run.measurements.retain(|row| !row.name.contains("poll"));
-    assert_eq!(header(&run, 80), "median ± 95 % best cycles undisturbed");
+    assert_eq!(header(&run, 80), "median ± 95 % best company cycles");
     run.measurements[0].name = format!("timing.{}{{last=yes}}", "long".repeat(15));
     let text = draw(&run, 80);
     let above = format!("\n  {}{{last=yes}}\n", "long".repeat(15));
@@ -134,6 +137,8 @@ fn the_legend_explains_what_occurs_and_nothing_else() {
         [
             "✓ every claim was counted and confirmed",
             "± the larger side of the 95 % confidence interval of the median over processes",
+            "company: how many times the own price it is while others use the core; only: the median is that",
+            "  price",
             "",
             "1 of 1 measured in 54 s"
         ]

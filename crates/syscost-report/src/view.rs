@@ -75,7 +75,7 @@ impl Column {
             Column::P99 => "p99",
             Column::Cycles => "cycles",
             Column::Undisturbed => "undisturbed",
-            Column::Company => "in company",
+            Column::Company => "company",
             Column::Reference => "reference",
             Column::Ratio => "ratio",
             Column::Mark => "evidence",

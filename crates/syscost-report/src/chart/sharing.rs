@@ -174,7 +174,7 @@ mod tests {
             &picture,
             &[
                 "own core: 90 samples, median 79.1",
-                "shared core: 90 samples, median 93",
+                "shared core: 90 samples, median 96",
             ],
         );
         let [own, shared] = ["dot s0", "dot s1"].map(|class| picture.matches(class).count());

@@ -50,7 +50,7 @@ pub(super) fn legend(runs: &[&Run], samples: bool, changes: Option<&Changes<'_>>
                     dt { "cycles" } dd { "the median in cycles of the core's own clock, not ticks of the TSC" }
                 }
                 @if matches!(shape, Shape::One) {
-                    dt { "in company" } dd { "how many times the own price the operation costs while others use the core; \u{201c}only\u{201d}: \
+                    dt { "company" } dd { "how many times the own price the operation costs while others use the core; \u{201c}only\u{201d}: \
                         the median is that price, as an own core was not seen in this hour" }
                 }
                 @if let Some(changes) = changes { (of_changes(changes)) }

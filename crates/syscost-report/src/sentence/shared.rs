@@ -56,7 +56,7 @@ fn by_cpu<'a>(
 }
 
 /// What a run's hour was like: how many rows have their own price, what company cost, and what is to
-/// be doubted of it: `own price in 480 of 522 rows; in company operations cost 1.20x to 1.90x`. `None`
+/// be doubted of it: `own price of 480 of 522 rows; in company operations cost 1.20x to 1.90x`. `None`
 /// if cores were not probed.
 pub fn hour(run: &Run) -> Option<String> {
     let rows = run.measurements.iter();
@@ -66,8 +66,8 @@ pub fn hour(run: &Run) -> Option<String> {
     let own = probed.iter().filter(|row| !row.is_in_company()).count();
     let mut parts = match (own, probed.len()) {
         (_, 0) => Vec::new(),
-        (own, all) if own == all => vec![format!("own price in all {all} rows")],
-        (own, all) => vec![format!("own price in {own} of {all} rows")],
+        (own, all) if own == all => vec!["own price of every row".to_owned()],
+        (own, all) => vec![format!("own price of {own} of {all} rows")],
     };
     let costs = probed.iter().filter_map(|row| {
         let times = times_own(row)?;
