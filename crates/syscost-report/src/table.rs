@@ -99,6 +99,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
         page: Page::new(options),
         options,
         shown: Shown::default(),
+        draws: run.measurements.len() <= DRAWN,
     };
     let heading = std::iter::once(sentence::machine(run))
         .chain(sentence::hour(run))
@@ -152,7 +153,7 @@ const COLUMNS: [(Column, u8); 12] = [
     (Column::Mark, 0),
 ];
 
-/// Maximum number of rows of a group that are drawn one by one: about two screens.
+/// Maximum number of rows that are drawn one by one: about two screens.
 const DRAWN: usize = 4;
 
 /// A table under construction.
@@ -160,6 +161,8 @@ struct Table<'o, 'r> {
     page: Page,
     options: &'o TableOptions,
     shown: Shown<'r>,
+    /// Whether a row's samples are drawn below its evidence: where these are few.
+    draws: bool,
 }
 
 impl<'r> Table<'_, 'r> {
@@ -187,7 +190,7 @@ impl<'r> Table<'_, 'r> {
                 for note in footer::notes(&row.view) {
                     grid.whole_lines(self.page.dim_lines(INDENT + 2, &note));
                 }
-                if self.options.is_part && section.len() <= DRAWN {
+                if self.draws {
                     grid.whole_lines(self.against_ratio(row.view.row));
                 }
             }

@@ -152,6 +152,45 @@ fn the_legend_explains_what_occurs_and_nothing_else() {
 }
 
 #[test]
+fn a_price_in_company_is_never_shown_as_the_own_one() {
+    let mut run = fixture::run();
+    run.measurements
+        .retain(|row| row.name == "syscall.null{call=getppid}");
+    run.measurements[0].flags = vec![Flag::TooFewRounds, Flag::Disturbed];
+    // However narrow it is: the sign comes before the grade and all other flags.
+    for width in [60, 80, 130] {
+        let text = draw(&run, width);
+        let line = text.lines().find(|line| line.contains("79.13 ns"));
+        let line = line.expect("is listed");
+        assert!(line.contains("✓ shared"), "{width}: {text}");
+        assert!(!line.contains("1.18x"), "{width}: {text}");
+    }
+    let text = draw(&run, 130);
+    has(
+        &text,
+        &[
+            "only",
+            "own price of 0 of 1 rows",
+            "shared: the price in company",
+        ],
+    );
+}
+
+#[test]
+fn a_few_rows_are_drawn_against_the_ratios_of_their_probes() {
+    let verbose = TableOptions::default().verbose(true);
+    let mut run = fixture::run();
+    run.measurements[4] = fixture::probed(run.measurements[4].clone(), 1.34);
+    let picture = "ratio of the probes";
+    assert!(!table(&run, &verbose).contains(picture), "too many rows");
+    run.measurements.drain(..4);
+    run.measurements.truncate(4);
+    let text = table(&run, &verbose);
+    has(&text, &[picture, "● own core: 90 samples, median 79.1 ns"]);
+    assert!(!table(&run, &verbose.verbose(false)).contains(picture));
+}
+
+#[test]
 fn many_rows_of_one_reason_are_counted() {
     let mut run = fixture::run();
     let row = fixture::row(&run, "signal.mask").clone();

@@ -247,6 +247,25 @@ mod tests {
     }
 
     #[test]
+    fn an_own_price_and_one_in_company_have_no_ratio() {
+        let own = on("a", "vda");
+        let mut company = own.clone();
+        let others = company.measurements.iter_mut();
+        others.for_each(|row| row.flags = vec![crate::Flag::Disturbed]);
+        for (run, other, ratio) in [
+            (&own, &own, Some(1.0)),
+            (&company, &company, Some(1.0)),
+            (&own, &company, None),
+            (&company, &own, None),
+        ] {
+            let row = &run.measurements[2];
+            let figure = figure(row, run, other).expect("it has a number");
+            assert_eq!((figure.median, figure.ratio(row)), (1.0, ratio));
+            assert!(!figure.is_apart(row));
+        }
+    }
+
+    #[test]
     fn what_another_frequency_explains_is_not_apart() {
         let with = |unit, [median, low, high]: [f64; 3]| {
             let mut row = row(OF_ANY, vec![vec![median]; 6]);

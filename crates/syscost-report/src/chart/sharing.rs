@@ -180,19 +180,6 @@ mod tests {
         let [own, shared] = ["dot s0", "dot s1"].map(|class| picture.matches(class).count());
         assert_eq!((own, shared), (2, 2), "the samples, and the legend's");
         assert_eq!(picture.matches("axis change").count(), 1);
-        if let Some(out) = std::env::var_os("SEE") {
-            for (theme, name) in [
-                (Theme::Light, "light"),
-                (Theme::Dark, "dark"),
-                (Theme::Page, "page"),
-            ] {
-                std::fs::write(
-                    std::path::Path::new(&out).join(format!("{name}.svg")),
-                    svg(&row, theme),
-                )
-                .unwrap();
-            }
-        }
     }
 
     #[test]

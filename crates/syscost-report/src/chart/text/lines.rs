@@ -124,15 +124,16 @@ pub(super) fn ecdf(
 pub(super) fn sharing(sharing: &Sharing, unit: Unit, options: TextOptions) -> String {
     let [across, up] = sharing.axes((0.0, 1.0), (0.0, 1.0));
     let names = sharing.names(unit).into_iter().zip(&sharing.samples);
-    let course = |(index, (name, samples)): (usize, (Option<String>, &Vec<(f64, f64)>))| {
+    let named = names.filter_map(|(name, samples)| Some((name?, samples)));
+    let courses = named.enumerate().map(|(index, (name, samples))| {
         let place = |(ratio, value): &(f64, f64)| (across.share(*ratio), up.share(*value));
         let points = samples.iter().map(place).collect();
-        Some(Course {
+        Course {
             is_scattered: true,
-            ..Course::new((index, &name?), 0, &[], points)
-        })
-    };
-    let courses: Vec<Course> = names.enumerate().filter_map(course).collect();
+            ..Course::new((index, &name), 0, &[], points)
+        }
+    });
+    let courses: Vec<Course> = courses.collect();
     let ticks = across.ticks(Unit::Ratio, 6).into_iter();
     let marks = ticks.map(|(value, label)| (across.share(value), label));
     let limits = sharing.limits.iter();
