@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use syscost_results::run::{Clock, Config, Noise, Warning};
 use syscost_results::{
-    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Role, Run, Status, Unit, Verdict,
-    fixture, row_name,
+    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Role, RoundSamples, Run, Status,
+    Unit, Verdict, fixture, row_name,
 };
 
 pub(crate) use directories::of_directories;
@@ -247,6 +247,42 @@ fn on_a_shared_core(mut row: Measurement, undisturbed_percent: f64, shared: f64)
     row.estimate.undisturbed_percent = Some(undisturbed_percent);
     row.estimate.shared_median = Some(shared);
     row
+}
+
+/// The row with samples of six processes on a core that others used at times, and with what probes
+/// showed around them.
+pub(crate) fn probed(row: Measurement, own_limit: f64) -> Measurement {
+    let median = row.estimate.median.unwrap_or(1.0);
+    let shared = row.estimate.shared_median.unwrap_or(median);
+    let of_round = |round: u32| {
+        // Spread evenly, by irrational steps: no two samples are the same.
+        let spread = |sample: u32, step: f64| (f64::from(30 * round + sample) * step).fract() - 0.5;
+        let along = |sample| spread(sample, 2.0_f64.sqrt());
+        let up = |sample| spread(sample, 3.0_f64.sqrt()) + spread(sample, 5.0_f64.sqrt());
+        let is_own = |sample: u32| sample < 10 + 2 * round;
+        let value = |sample| match is_own(sample) {
+            true => median * (1.0 + 0.01 * up(sample)),
+            false => shared * (1.0 + 0.15 * up(sample)),
+        };
+        let ratio = |sample| match is_own(sample) {
+            true => 1262.0 + 12.0 * along(sample),
+            false => 2050.0 + 700.0 * along(sample),
+        };
+        RoundSamples {
+            round,
+            cpu: 1,
+            iterations: 1000,
+            alone_percent: Some(50.0),
+            values: (0..30).map(value).collect(),
+            ratios: (0..30).map(|sample| ratio(sample) as u16).collect(),
+            own_limit: Some(own_limit),
+            ..RoundSamples::default()
+        }
+    };
+    Measurement {
+        samples: Some((0..6).map(of_round).collect()),
+        ..row
+    }
 }
 
 /// The parameters in a row's name.

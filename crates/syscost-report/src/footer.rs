@@ -15,7 +15,7 @@ use crate::{
     paint,
     sentence::{self, Mark},
     units::is_upper,
-    view::{RowView, ratio_legend},
+    view::{Column, RowView, ratio_legend},
     wrap::together,
 };
 
@@ -104,11 +104,14 @@ pub(crate) fn is_shown(flag: Flag) -> bool {
     !matches!(flag, Flag::PartlyUnverified | Flag::NotConverged)
 }
 
-/// The signs after a row's numbers: the grade of its precision, then its flags.
+/// The signs after a row's numbers: that it is no own price, the grade of its precision, its flags.
 pub(crate) fn signs(estimate: &Estimate, flags: &[Flag]) -> Vec<&'static str> {
     let grade = Grade::of(estimate).map(Grade::sign);
     let grade = grade.filter(|sign| !sign.is_empty());
-    grade.into_iter().chain(short_flags(flags)).collect()
+    let mut flags = short_flags(flags);
+    let after = flags.partition_point(|sign| *sign == sentence::flag(Flag::Disturbed).0);
+    flags.splice(after..after, grade);
+    flags
 }
 
 /// What the grades' signs of these estimates mean, in one line; `None` if all are fine.
@@ -164,6 +167,7 @@ pub(crate) fn notes(view: &RowView<'_>) -> Vec<String> {
         notes.push(parts.join(", "));
     }
     notes.extend(sentence::undisturbed(row));
+    notes.extend(sentence::own_limit(row));
     notes.extend(sentence::states(row));
     for evidence in &row.evidence {
         let sign = Mark::of(std::slice::from_ref(evidence)).sign();
@@ -234,6 +238,10 @@ fn legend(shown: &Shown<'_>, verbose: bool, page: &mut Page) {
         (
             shown.has_ratios,
             &ratio_legend(rows.iter().filter_map(|view| view.beside)),
+        ),
+        (
+            any(|view| !view.cell(Column::Company).text.is_empty()),
+            "company: how many times the own price it is while others use the core; only: the median is that price",
         ),
         (
             any(|view| view.row.status == Status::BelowResolution),

@@ -166,6 +166,7 @@ fn beside(number: &Number, clock: Option<f64>) -> Option<Beside> {
         low: number.reference_ci95_low_ns,
         high: number.reference_ci95_high_ns,
         clock,
+        is_of_one_kind: number.is_of_one_kind,
     })
 }
 

@@ -13,8 +13,10 @@ use crate::units::quantity;
 use crate::view::Tone;
 pub use directory::directory;
 pub use settings::{frequency, hardware, precision, settings};
-pub use shared::{core_ours, samples, share, slower_while_shared, states, undisturbed};
-pub(crate) use shared::{ends_of_ours, without_column};
+pub use shared::{
+    core_ours, hour, own_limit, samples, share, slower_while_shared, states, undisturbed,
+};
+pub(crate) use shared::{ends_of_ours, times_own, without_column};
 pub use summary::{summary, summary_of_part};
 
 /// The overall evidence of a measurement, or that of one claim; exports have it as a word.
@@ -97,7 +99,7 @@ pub fn flag(flag: Flag) -> (&'static str, &'static str) {
         ),
         Flag::Disturbed => (
             "shared",
-            "too few samples are undisturbed, so all of them count: the number is partly that of a shared core",
+            "the price in company: no own core, or hardly any, was seen in this hour",
         ),
         Flag::PartlyUnverified => ("partly", "some evidence could not be had here"),
     }
@@ -114,7 +116,7 @@ pub(crate) fn short(flag: Flag) -> &'static str {
         Flag::Noisy => "disturbed samples count",
         Flag::LowTrust => "over half of the value",
         Flag::FrequencyUnsteady => "unsteady frequency",
-        Flag::Disturbed => "partly of a shared core",
+        Flag::Disturbed => "price in company",
         Flag::PartlyUnverified => "some evidence missing",
     }
 }
@@ -231,6 +233,7 @@ pub fn nfs(run: &Run) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expect::has;
     use crate::fixture;
 
     #[test]
@@ -277,23 +280,92 @@ mod tests {
     }
 
     #[test]
-    fn a_row_tells_what_it_costs_on_a_shared_core() {
+    fn a_row_tells_its_price_in_company() {
         let mut run = fixture::run();
         let row = |run: &Run| undisturbed(fixture::row(run, "syscall.null{call=getppid}"));
         assert_eq!(
             row(&run).as_deref(),
-            Some("undisturbed 34 % of samples; 93.4 ns while the core is shared (+18 %)")
+            Some("undisturbed 34 % of samples; in company 93.4 ns, 1.18x")
+        );
+        let measured = &mut run.measurements[4];
+        let estimate = &mut measured.estimate;
+        (estimate.shared_ci95_low, estimate.shared_ci95_high) = (Some(92.0), Some(95.5));
+        assert_eq!(
+            row(&run).as_deref(),
+            Some("undisturbed 34 % of samples; in company 93.4 ns (92.0 to 95.5 ns), 1.18x")
         );
         let measured = &mut run.measurements[4];
         measured.flags = vec![Flag::Disturbed];
         measured.estimate.undisturbed_percent = Some(1.25);
         assert_eq!(
             row(&run).as_deref(),
-            Some("undisturbed 1.2 % of samples; 93.4 ns while the core is shared")
+            Some(
+                "undisturbed 1.2 % of samples; the price is that in company: an own core was not seen in this hour"
+            )
         );
+        run.measurements[4].flags.clear();
         run.measurements[4].estimate.shared_median = None;
         assert_eq!(row(&run).as_deref(), Some("undisturbed 1.2 % of samples"));
         assert_eq!(undisturbed(fixture::row(&run, "signal.catch")), None);
+    }
+
+    #[test]
+    fn the_hour_is_told_in_words() {
+        let mut run = fixture::run();
+        assert_eq!(
+            hour(&run).as_deref(),
+            Some("own price of every row; in company operations cost 1.18x")
+        );
+        // A rate that falls to a quarter is a cost of four times as much.
+        let rate = &mut run.measurements[1];
+        rate.estimate.undisturbed_percent = Some(50.0);
+        rate.estimate.shared_median = Some(0.25 * 3.693);
+        let in_company = &mut run.measurements[2];
+        in_company.flags = vec![Flag::Disturbed];
+        in_company.estimate.undisturbed_percent = Some(0.0);
+        let text = hour(&run).expect("probed");
+        let expected = "own price of 2 of 3 rows; in company operations cost 1.46x to 3.72x";
+        assert_eq!(text, expected);
+        let used = &mut run.noise[1];
+        used.limit_basis = Some(syscost_results::LimitBasis::Assumed);
+        (used.alone_percent, used.measured_alone_percent) = (Some(75.0), Some(1.0));
+        has(
+            &hour(&run).expect("probed"),
+            &[
+                "CPU 1 showed probes of one kind only: that they are of an own core is assumed",
+                "CPU 1 seemed its own 75 % of the time before the run and 1.0 % while measuring: one of them is wrong, or the hour changed",
+            ],
+        );
+        run.noise.clear();
+        for row in &mut run.measurements {
+            row.estimate.undisturbed_percent = None;
+        }
+        assert_eq!(hour(&run), None);
+    }
+
+    #[test]
+    fn a_row_tells_by_what_its_samples_were_judged() {
+        use syscost_results::{LimitBasis, Sharing};
+        let mut row = fixture::run().measurements.remove(4);
+        assert_eq!(own_limit(&row), None);
+        for (basis, why) in [
+            (
+                LimitBasis::Gap,
+                "which lies in the gap between own and shared cores",
+            ),
+            (
+                LimitBasis::Assumed,
+                "as assumed: probes of one kind only were seen",
+            ),
+            (
+                LimitBasis::Effect,
+                "up to which the row's values do not change",
+            ),
+        ] {
+            row.sharing = Some(Sharing { limit: 1.05, basis });
+            let text = format!("own core: up to 1.05x the ratio that it shows, {why}");
+            assert_eq!(own_limit(&row), Some(text));
+        }
     }
 
     #[test]

@@ -52,7 +52,12 @@ pub fn summary(run: &Run, reference: Option<Reference<'_>>, options: &TableOptio
     let mut page = Page::new(options);
     page.dim(&sentence::hardware(&run.machine));
     page.dim(&sentence::settings(run));
-    for text in [sentence::frequency(run), sentence::precision(run)] {
+    let lines = [
+        sentence::frequency(run),
+        sentence::precision(run),
+        sentence::hour(run),
+    ];
+    for text in lines {
         text.iter().for_each(|text| page.dim(text));
     }
     if let Some(reference) = reference {

@@ -13,6 +13,7 @@ use syscost_results::directory::label_of;
 use syscost_results::{Measurement, Run, Status, beside};
 
 use crate::{
+    chart::{self, Sharing, TextOptions},
     curves,
     footer::{self, Shown},
     grid::{Grid, INDENT, Name},
@@ -98,8 +99,10 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
         page: Page::new(options),
         options,
         shown: Shown::default(),
+        draws: run.measurements.len() <= DRAWN,
     };
     let heading = std::iter::once(sentence::machine(run))
+        .chain(sentence::hour(run))
         .chain(sentence::peer(run))
         .chain(sentence::nfs(run))
         .chain(run.directories.iter().map(sentence::directory))
@@ -135,7 +138,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
 
 /// The columns, and in which order they are left out where there is no room: what was asked for,
 /// the reference, last.
-const COLUMNS: [(Column, u8); 11] = [
+const COLUMNS: [(Column, u8); 12] = [
     (Column::Median, 0),
     (Column::Unit, 0),
     (Column::HalfWidth, 3),
@@ -143,17 +146,23 @@ const COLUMNS: [(Column, u8); 11] = [
     (Column::Ratio, 2),
     (Column::Best, 6),
     (Column::P99, 8),
+    (Column::Company, 4),
     (Column::Cycles, 5),
     (Column::Interval, 10),
     (Column::Undisturbed, 9),
     (Column::Mark, 0),
 ];
 
+/// Maximum number of rows that are drawn one by one: about two screens.
+const DRAWN: usize = 4;
+
 /// A table under construction.
 struct Table<'o, 'r> {
     page: Page,
     options: &'o TableOptions,
     shown: Shown<'r>,
+    /// Whether a row's samples are drawn below its evidence: where these are few.
+    draws: bool,
 }
 
 impl<'r> Table<'_, 'r> {
@@ -180,6 +189,9 @@ impl<'r> Table<'_, 'r> {
             if self.options.verbose {
                 for note in footer::notes(&row.view) {
                     grid.whole_lines(self.page.dim_lines(INDENT + 2, &note));
+                }
+                if self.draws {
+                    grid.whole_lines(self.against_ratio(row.view.row));
                 }
             }
         }
@@ -226,6 +238,23 @@ impl<'r> Table<'_, 'r> {
             left_out.iter().for_each(|line| self.page.line(line));
         }
         self.page.line("");
+    }
+
+    /// What a row took against the ratios of the probes around its samples, if these were kept.
+    fn against_ratio(&self, row: &Measurement) -> Vec<String> {
+        let Some(sharing) = Sharing::of(row) else {
+            return Vec::new();
+        };
+        let indent = " ".repeat(INDENT + 2);
+        let options = TextOptions {
+            width: self.page.columns - indent.len(),
+            color: self.options.color,
+        };
+        let drawn = chart::text_sharing(&sharing, row.unit, options);
+        drawn
+            .lines()
+            .map(|line| format!("{indent}{line}"))
+            .collect()
     }
 
     /// Says how many rows of a curve are not shown, below its last row.

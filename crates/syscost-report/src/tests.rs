@@ -98,10 +98,13 @@ fn columns_give_way_before_names() {
             .join(" ")
     };
     for (width, columns) in [
-        (130, "median ± 95 % best cycles 95 % interval undisturbed"),
-        (110, "median ± 95 % best cycles undisturbed"),
-        (90, "median ± 95 % best cycles"),
-        (80, "median ± 95 % cycles"),
+        (
+            130,
+            "median ± 95 % best company cycles 95 % interval undisturbed",
+        ),
+        (110, "median ± 95 % best company cycles undisturbed"),
+        (90, "median ± 95 % company cycles"),
+        (80, "median ± 95 % company"),
         (72, "median ± 95 %"),
     ] {
         assert_eq!(header(&run, width), columns, "{width}");
@@ -111,7 +114,7 @@ fn columns_give_way_before_names() {
         "other groups have them"
     );
     run.measurements.retain(|row| !row.name.contains("poll"));
-    assert_eq!(header(&run, 80), "median ± 95 % best cycles undisturbed");
+    assert_eq!(header(&run, 80), "median ± 95 % best company cycles");
     run.measurements[0].name = format!("timing.{}{{last=yes}}", "long".repeat(15));
     let text = draw(&run, 80);
     let above = format!("\n  {}{{last=yes}}\n", "long".repeat(15));
@@ -134,6 +137,8 @@ fn the_legend_explains_what_occurs_and_nothing_else() {
         [
             "✓ every claim was counted and confirmed",
             "± the larger side of the 95 % confidence interval of the median over processes",
+            "company: how many times the own price it is while others use the core; only: the median is that",
+            "  price",
             "",
             "1 of 1 measured in 54 s"
         ]
@@ -144,6 +149,45 @@ fn the_legend_explains_what_occurs_and_nothing_else() {
     let text = draw(&run, 100);
     assert!(text.contains("serial: neighbouring samples resemble each other"));
     assert!(!text.contains("partly"), "the mark says it: {text}");
+}
+
+#[test]
+fn a_price_in_company_is_never_shown_as_the_own_one() {
+    let mut run = fixture::run();
+    run.measurements
+        .retain(|row| row.name == "syscall.null{call=getppid}");
+    run.measurements[0].flags = vec![Flag::TooFewRounds, Flag::Disturbed];
+    // However narrow it is: the sign comes before the grade and all other flags.
+    for width in [60, 80, 130] {
+        let text = draw(&run, width);
+        let line = text.lines().find(|line| line.contains("79.13 ns"));
+        let line = line.expect("is listed");
+        assert!(line.contains("✓ shared"), "{width}: {text}");
+        assert!(!line.contains("1.18x"), "{width}: {text}");
+    }
+    let text = draw(&run, 130);
+    has(
+        &text,
+        &[
+            "only",
+            "own price of 0 of 1 rows",
+            "shared: the price in company",
+        ],
+    );
+}
+
+#[test]
+fn a_few_rows_are_drawn_against_the_ratios_of_their_probes() {
+    let verbose = TableOptions::default().verbose(true);
+    let mut run = fixture::run();
+    run.measurements[4] = fixture::probed(run.measurements[4].clone(), 1.34);
+    let picture = "ratio of the probes";
+    assert!(!table(&run, &verbose).contains(picture), "too many rows");
+    run.measurements.drain(..4);
+    run.measurements.truncate(4);
+    let text = table(&run, &verbose);
+    has(&text, &[picture, "● own core: 90 samples, median 79.1 ns"]);
+    assert!(!table(&run, &verbose.verbose(false)).contains(picture));
 }
 
 #[test]

@@ -51,8 +51,9 @@ pub(crate) enum Column {
     Cycles,
     /// The share of its samples that nothing disturbed.
     Undisturbed,
-    /// The median while the core was shared, with its unit.
-    Shared,
+    /// How many times the own price that in company is; that it is all there is where the own one was
+    /// not seen.
+    Company,
     /// The reference's median, with its unit.
     Reference,
     /// How many times the reference's the median is, and where their intervals lie apart, which
@@ -74,7 +75,7 @@ impl Column {
             Column::P99 => "p99",
             Column::Cycles => "cycles",
             Column::Undisturbed => "undisturbed",
-            Column::Shared => "on a shared core",
+            Column::Company => "company",
             Column::Reference => "reference",
             Column::Ratio => "ratio",
             Column::Mark => "evidence",
@@ -225,7 +226,11 @@ impl<'r> RowView<'r> {
                 let share = estimate.undisturbed_percent;
                 quiet(share.map(sentence::share).unwrap_or_default(), share)
             }
-            Column::Shared => in_unit(estimate.shared_median),
+            Column::Company if self.row.is_in_company() => quiet("only".to_owned(), None),
+            Column::Company => {
+                let times = sentence::times_own(self.row);
+                quiet(times.map(units::ratio).unwrap_or_default(), times)
+            }
             Column::Reference => in_unit(self.beside.map(|beside| beside.median)),
             Column::Ratio => self.ratio(),
             Column::Mark => Cell {

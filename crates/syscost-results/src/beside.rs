@@ -15,20 +15,25 @@ pub struct Beside {
     /// How many times as fast as the other run's the clock of the row's own core was; `None` if
     /// either frequency is not known, or if the figure is neither a time nor a rate.
     pub clock: Option<f64>,
+    /// Whether this figure and the row's own are prices of one kind: both own, or both in company.
+    /// Others have no ratio.
+    pub is_of_one_kind: bool,
 }
 
 /// Runs whose cores' frequencies differ by less than this share ran at the same one.
 const SAME_CLOCK: f64 = 0.005;
 
 impl Beside {
-    /// How many times this figure the row's own is; `None` where either is not above zero.
+    /// How many times this figure the row's own is; `None` where either is not above zero, or one is
+    /// an own price and the other one in company.
     pub fn ratio(&self, row: &Measurement) -> Option<f64> {
         let own = row.estimate.median.filter(|own| *own > 0.0)?;
         let ratio = own / self.median;
-        (self.median > 0.0 && ratio.is_finite()).then_some(ratio)
+        (self.is_of_one_kind && self.median > 0.0 && ratio.is_finite()).then_some(ratio)
     }
 
-    /// Whether the two intervals have no value in common. Not if either is not known.
+    /// Whether the two intervals have no value in common. Not if either is not known, nor of prices of
+    /// two kinds.
     ///
     /// A core's frequency wanders between runs of an unchanged machine, and which part of a cost
     /// is core cycles is not known here: the other run's interval is all from where it would lie
@@ -36,15 +41,14 @@ impl Beside {
     pub fn is_apart(&self, row: &Measurement) -> bool {
         let own = row.estimate.ci95_low.zip(row.estimate.ci95_high);
         let other = self.low.zip(self.high);
-        own.zip(other)
-            .is_some_and(|((low, high), (other_low, other_high))| {
-                let factor = self.clock.map_or(1.0, |clock| match row.unit {
-                    Unit::Nanoseconds => clock.recip(),
-                    _ => clock,
-                });
-                high < other_low.min(other_low * factor)
-                    || other_high.max(other_high * factor) < low
-            })
+        let known = own.zip(other).filter(|_| self.is_of_one_kind);
+        known.is_some_and(|((low, high), (other_low, other_high))| {
+            let factor = self.clock.map_or(1.0, |clock| match row.unit {
+                Unit::Nanoseconds => clock.recip(),
+                _ => clock,
+            });
+            high < other_low.min(other_low * factor) || other_high.max(other_high * factor) < low
+        })
     }
 
     /// Whether the two cores ran at different frequencies, as far as known.
@@ -75,6 +79,7 @@ pub fn figure(row: &Measurement, run: &Run, other: &Run) -> Option<Beside> {
         low: same.estimate.ci95_low,
         high: same.estimate.ci95_high,
         clock: clock(run, other).filter(|_| row.unit.is_timed()),
+        is_of_one_kind: row.is_in_company() == same.is_in_company(),
     })
 }
 
@@ -217,6 +222,7 @@ mod tests {
             low,
             high,
             clock: None,
+            is_of_one_kind: true,
         };
         for (other, ratio, is_apart, is_better) in [
             (beside(20.0, Some(19.0), Some(21.0)), Some(0.5), true, true),
@@ -238,6 +244,25 @@ mod tests {
         };
         assert!(beside(5.0, None, None).is_better(&rate));
         assert!(!beside(5.0, None, None).is_better(&Measurement::default()));
+    }
+
+    #[test]
+    fn an_own_price_and_one_in_company_have_no_ratio() {
+        let own = on("a", "vda");
+        let mut company = own.clone();
+        let others = company.measurements.iter_mut();
+        others.for_each(|row| row.flags = vec![crate::Flag::Disturbed]);
+        for (run, other, ratio) in [
+            (&own, &own, Some(1.0)),
+            (&company, &company, Some(1.0)),
+            (&own, &company, None),
+            (&company, &own, None),
+        ] {
+            let row = &run.measurements[2];
+            let figure = figure(row, run, other).expect("it has a number");
+            assert_eq!((figure.median, figure.ratio(row)), (1.0, ratio));
+            assert!(!figure.is_apart(row));
+        }
     }
 
     #[test]
@@ -270,6 +295,7 @@ mod tests {
                 low: Some(99.0),
                 high: Some(101.0),
                 clock,
+                is_of_one_kind: true,
             };
             assert_eq!(
                 other.is_apart(&own),
@@ -308,6 +334,7 @@ mod tests {
                 low: None,
                 high: None,
                 clock,
+                is_of_one_kind: true,
             };
             assert_eq!(figure.is_of_another_clock(), is_another, "{clock:?}");
         }

@@ -91,6 +91,11 @@ impl Measurement {
         self.roles.contains(&role)
     }
 
+    /// Whether its number is the price in company, because its own price is not known.
+    pub fn is_in_company(&self) -> bool {
+        self.flags.contains(&Flag::Disturbed)
+    }
+
     /// Its group: the id before its first dot.
     pub fn group(&self) -> &str {
         row_name::group(&self.id)
@@ -361,7 +366,8 @@ pub enum Flag {
     /// The core's frequency moved, or its two chains disagreed, so there are no core cycles. Of
     /// older documents only.
     FrequencyUnsteady,
-    /// No sample of a core of our own was seen: the price is that in company.
+    /// The number is the price in company: an own core was not seen. In documents without `sharing`,
+    /// too few samples were undisturbed, so all of them are used.
     Disturbed,
     /// Some evidence could not be had here.
     PartlyUnverified,

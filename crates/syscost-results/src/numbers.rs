@@ -57,6 +57,7 @@ impl Numbers {
             let row = rows.find(|row| Some(&row.name) == number.row.as_ref());
             let reference = row.and_then(|row| {
                 let figure = figure(row, run, other)?;
+                number.is_of_one_kind = figure.is_of_one_kind;
                 let estimate = Estimate {
                     median: Some(figure.median),
                     ci95_low: figure.low,
@@ -101,6 +102,10 @@ pub struct Number {
     pub reason: Option<String>,
     /// The flags of its row.
     pub flags: Vec<Flag>,
+    /// Whether its time and that of the run beside are prices of one kind, as in
+    /// [`Beside`](crate::beside::Beside).
+    #[serde(skip)]
+    pub is_of_one_kind: bool,
     /// Which line of the list it is: the title may name a directory, and not every run has every line.
     #[serde(skip)]
     pub line: usize,

@@ -287,8 +287,10 @@ fn insert_row(
         }
         found => found?,
     };
-    // A withheld row has no number, whatever a document says.
-    let estimate = (row.status == Status::Ok).then_some(&row.estimate);
+    // A withheld row has no number, whatever a document says, and a history is one of own prices: one
+    // in company would look like a change.
+    let is_own = row.status == Status::Ok && !row.is_in_company();
+    let estimate = is_own.then_some(&row.estimate);
     transaction
         .prepare_cached(
             "INSERT INTO measurements (metric, run, status, median, ci95_low, ci95_high) VALUES (?, ?, ?, ?, ?, ?)",

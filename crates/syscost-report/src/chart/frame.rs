@@ -233,11 +233,22 @@ impl Frame<'_> {
         &self,
         canvas: &mut canvas::Canvas,
         (scale, what): (&Scale, &str),
+        across: (f64, f64),
+        down: (f64, f64),
+    ) {
+        self.axis_beneath(canvas, (scale, self.unit, what), across, down);
+    }
+
+    /// The same for values of another unit than the chart's.
+    pub(super) fn axis_beneath(
+        &self,
+        canvas: &mut canvas::Canvas,
+        (scale, unit, what): (&Scale, Unit, &str),
         (left, right): (f64, f64),
         (top, bottom): (f64, f64),
     ) {
         let target_ticks = ((right - left) / 75.0) as usize;
-        let ticks = scale.ticks(self.unit, target_ticks).into_iter();
+        let ticks = scale.ticks(unit, target_ticks).into_iter();
         let ticks: Vec<(f64, String)> = ticks
             .map(|(value, label)| (scale.place(value), label))
             .collect();

@@ -20,6 +20,7 @@ mod over_runs;
 mod parameters;
 pub mod rows;
 mod scale;
+mod sharing;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -40,13 +41,16 @@ use frame::{Frame, NAME_LINE, labels_beneath, places};
 pub(crate) use caption::axis_title;
 pub use caption::caption;
 pub use text::{TextOptions, text};
-pub(crate) use text::{groups as text_groups, histogram as text_histogram};
+pub(crate) use text::{
+    groups as text_groups, histogram as text_histogram, sharing as text_sharing,
+};
 pub use theme::{Style, Theme};
 
 pub(crate) use bars::formatted;
 pub(crate) use distribution::Round;
 pub(crate) use groups::Texts as GroupTexts;
 pub(crate) use scale::{Begin, Scale};
+pub(crate) use sharing::Sharing;
 pub(crate) use theme::variables as theme_variables;
 pub(crate) use wrap::wrapped;
 
@@ -369,6 +373,16 @@ pub(crate) fn histogram_of_all(
 /// share of them that took longer than a time.
 pub(crate) fn tail(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
     Frame::new(unit, labels, Theme::Page).picture(|frame| tail::draw(bins, frame))
+}
+
+/// What a row's operation took, against the ratios of the probes around its samples.
+pub(crate) fn against_ratio(
+    sharing: &Sharing,
+    unit: Unit,
+    labels: &Labels,
+    theme: Theme,
+) -> Markup {
+    Frame::new(unit, labels, theme).picture(|frame| sharing::draw(sharing, frame))
 }
 
 /// Bars in groups with headings.

@@ -47,11 +47,11 @@ fn sorted(comparison: &Comparison) -> Vec<&Row> {
     rows
 }
 
-/// The change that could have been found; a row measured on a shared core is judged by no gate.
+/// The change that could have been found; a price in company is judged by no gate.
 fn found(row: &Row) -> String {
     match row.detectable {
         Some(share) if row.is_for_gates() => percent(share),
-        Some(share) => format!("{}, on a shared core", percent(share)),
+        Some(share) => format!("{}, in company", percent(share)),
         None => "none".to_owned(),
     }
 }

@@ -25,8 +25,7 @@ const OF_FEW: &str = ". There are too few benchmarks for an interval";
 const OF_SINGLE_RUNS: &str =
     ". With one run per side there is no interval: how far whole runs lie apart is unknown";
 /// Which rows the groups' means leave out.
-const LEFT_OUT: &str =
-    "Rows left out of the mean have no interval, or were measured on a shared core";
+const LEFT_OUT: &str = "Rows left out of the mean have no interval, or are prices in company";
 /// Beginning of the notes on a different frequency, which are given once for all rows.
 const OF_FREQUENCY: &str = "the core ran at ";
 /// Ratio of tails from which a row is named.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use syscost_results::{Run, Unit};
+use syscost_results::{Flag, Run, Unit};
 
 use super::{ExportError, Record};
 
@@ -19,12 +19,14 @@ struct Metric {
 
 /// The rows of a run that have a number, each under its name with one measure: `latency` in ns or
 /// `throughput` in operations per second, which Bencher knows, or one named after its unit. The
-/// format cannot express a row without a number, so such rows are left out: a gap in the chart.
+/// format cannot express a row without a number, nor that a number is the price in company, so such rows
+/// are left out: a gap in the chart.
 ///
 /// # Errors
 /// [`ExportError::Writer`] if the writer fails, which is not expected.
 pub fn to_bencher(run: &Run) -> Result<String, ExportError> {
     let benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = Record::all(&[run])
+        .filter(|record| !record.flags.contains(&Flag::Disturbed))
         .filter_map(|record| {
             let metric = Metric {
                 value: record.estimate.median?,

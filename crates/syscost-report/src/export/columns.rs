@@ -61,6 +61,22 @@ pub const COLUMNS: &[(&str, Value)] = &[
         "shared_median",
         Double(|record| record.estimate.shared_median),
     ),
+    (
+        "shared_ci95_low",
+        Double(|record| record.estimate.shared_ci95_low),
+    ),
+    (
+        "shared_ci95_high",
+        Double(|record| record.estimate.shared_ci95_high),
+    ),
+    (
+        "sharing_limit",
+        Double(|record| record.sharing.map(|sharing| sharing.limit)),
+    ),
+    (
+        "sharing_basis",
+        Text(|record| record.sharing.map(|sharing| word(&sharing.basis))),
+    ),
 ];
 
 /// The flags' names, separated by spaces.

@@ -9,7 +9,7 @@ use crate::sentence::{self, Mark};
 use crate::view::{Column, RowView};
 
 const HEADINGS: &str = "\
-| Row | Median | ± 95 % | Best | Cycles | Undisturbed | On a shared core | Evidence | Notes |
+| Row | Median | ± 95 % | Best | Cycles | Undisturbed | In company | Evidence | Notes |
 |:--|--:|--:|--:|--:|--:|--:|:--|:--|
 ";
 
@@ -64,10 +64,10 @@ fn line(row: &Measurement) -> String {
     };
     let [half_width, best] = [Column::HalfWidth, Column::Best].map(with_unit);
     let cycles = view.cell(Column::Cycles).text;
-    let [undisturbed, shared] =
-        [Column::Undisturbed, Column::Shared].map(|column| view.cell(column).text);
+    let [undisturbed, company] =
+        [Column::Undisturbed, Column::Company].map(|column| view.cell(column).text);
     format!(
-        "| {} | {} | {half_width} | {best} | {cycles} | {undisturbed} | {shared} | {} | {} |\n",
+        "| {} | {} | {half_width} | {best} | {cycles} | {undisturbed} | {company} | {} | {} |\n",
         name(&row.name),
         // Only a bound contains a character special to HTML.
         median.replace('<', "&lt;").replace('>', "&gt;"),

@@ -22,7 +22,7 @@ pub use families::{Families, Labels};
 /// A number of a row, with the suffix of its families' names and the words for their help.
 type Statistic = (&'static str, &'static str, fn(&Record) -> Option<f64>);
 
-const STATISTICS: [Statistic; 4] = [
+const STATISTICS: [Statistic; 6] = [
     ("median", "median of the rounds' medians", |record| {
         record.estimate.median
     }),
@@ -38,8 +38,18 @@ const STATISTICS: [Statistic; 4] = [
     ),
     (
         "shared_median",
-        "median over rounds while the core was shared",
+        "median over rounds while the core was shared: the price in company",
         |record| record.estimate.shared_median,
+    ),
+    (
+        "shared_ci95_low",
+        "lower end of the 95 % confidence interval of the price in company",
+        |record| record.estimate.shared_ci95_low,
+    ),
+    (
+        "shared_ci95_high",
+        "upper end of the 95 % confidence interval of the price in company",
+        |record| record.estimate.shared_ci95_high,
     ),
 ];
 
@@ -172,6 +182,15 @@ pub fn to_openmetrics(runs: &[&Run]) -> Result<String, ExportError> {
         for Row { record, labels, .. } in rows(&runs) {
             if let Some(percent) = record.estimate.undisturbed_percent {
                 add(labels, percent / 100.0);
+            }
+        }
+    });
+    let help =
+        "Up to how many times the ratio of an own core a row's samples count as taken on one";
+    text.family("sharing_limit", "ratio", help, |add| {
+        for Row { record, labels, .. } in rows(&runs) {
+            if let Some(sharing) = record.sharing {
+                add(labels, sharing.limit);
             }
         }
     });

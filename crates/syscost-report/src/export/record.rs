@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use syscost_results::directory::{self, Directory};
 use syscost_results::{
-    Better, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, Run, Status, Unit,
+    Better, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, Run, Sharing, Status, Unit,
 };
 
 use super::ExportError;
@@ -66,6 +66,10 @@ pub struct Record {
     /// Numbers beside the main one, each naming its unit; empty unless the status is `ok`
     /// or `above_range`.
     pub details: BTreeMap<String, f64>,
+    /// By what it was judged which samples are of an own core; absent where the core was not probed, in
+    /// documents of before it was kept, and without numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
     /// What the row's directory lies on, e.g. `ext4 on /dev/vda (virtio)`; absent without a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
@@ -140,6 +144,7 @@ impl Record {
             evidence: row.evidence.iter().map(Claim::new).collect(),
             details: view.details.clone(),
             estimate: view.estimate,
+            sharing: row.sharing.filter(|_| row.status.has_figures()),
             storage: directory::of(run, &row.name).map(Directory::storage),
         }
     }

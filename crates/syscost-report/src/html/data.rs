@@ -242,6 +242,10 @@ fn notes(row: &Measurement) -> Vec<(String, String)> {
         let (name, value) = text.split_once(' ')?;
         Some((name.to_owned(), value.to_owned()))
     }));
+    facts.extend(sentence::own_limit(row).and_then(|text| {
+        let (name, value) = text.split_once(": ")?;
+        Some((name.to_owned(), value.to_owned()))
+    }));
     facts.extend(sentence::states(row).and_then(|text| {
         let (name, value) = text.split_once(": ")?;
         Some((name.to_owned(), value.to_owned()))

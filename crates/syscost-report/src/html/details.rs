@@ -5,7 +5,9 @@ use syscost_results::estimate::Tail;
 use syscost_results::estimate::selection::Selection;
 use syscost_results::{RoundSamples, Run, Unit};
 
-use crate::chart::{self, Begin, Chart, Distribution, Labels, Round, Scale, Theme, formatted};
+use crate::chart::{
+    self, Begin, Chart, Distribution, Labels, Round, Scale, Sharing, Theme, formatted,
+};
 use crate::sentence::time;
 use crate::units;
 use crate::view::value;
@@ -61,22 +63,27 @@ fn of_samples(newest: &Row<'_>, runs: &[&Run]) -> Markup {
         let chart = Chart::Ecdf(distributions(newest, are_columns));
         chart::draw(&chart, row.unit, &labels, Theme::Page)
     };
-    let of_newest =
-        |picture: &Markup, caption: &str| figure_of(picture, caption, newest.run, runs, true);
+    let of_newest = |picture: &Markup, caption: &str, is_of_one_colour: bool| {
+        figure_of(picture, caption, newest.run, runs, is_of_one_colour)
+    };
     html! {
         @if !samples.is_empty() {
             @let caption = "Cumulative distribution of the samples that count; the axis ends at the 95th percentile";
-            @if are_columns { (figure(&ecdf(), caption)) } @else { (of_newest(&ecdf(), caption)) }
+            @if are_columns { (figure(&ecdf(), caption)) } @else { (of_newest(&ecdf(), caption, true)) }
             @let rounds = chart::rounds(&rounds, row.unit, &labels("Samples by round"));
-            (of_newest(&rounds, "Each fresh process: range, middle half, median of the samples that count (pale: none of it does); what lies beyond the axis is drawn at its edge"))
+            (of_newest(&rounds, "Each fresh process: range, middle half, median of the samples that count (pale: none of it does); what lies beyond the axis is drawn at its edge", true))
+        }
+        @if let Some(sharing) = Sharing::of(row) {
+            @let picture = chart::against_ratio(&sharing, row.unit, &labels("Samples against the ratios of the probes around them"), Theme::Page);
+            (of_newest(&picture, "Each sample against what probes of the core showed around it: up to the dashed line it counts as one on an own core; what lies beyond the axes is drawn at their edges", false))
         }
         @if !row.histogram.is_empty() {
             @let histogram = chart::histogram(&row.histogram, row.unit, &labels("Operations timed singly"));
-            (of_newest(&histogram, "Operations timed singly, 99.8 % of them"))
+            (of_newest(&histogram, "Operations timed singly, 99.8 % of them", true))
         }
         @if row.histogram.iter().map(|(_, count)| *count).sum::<u64>() >= Tail::P99.min_operations {
             @let tail = chart::tail(&row.histogram, row.unit, &labels("Share of operations that took longer"));
-            (of_newest(&tail, "Share of the operations that took longer than a given time, with the tail spread out"))
+            (of_newest(&tail, "Share of the operations that took longer than a given time, with the tail spread out", true))
         }
     }
 }

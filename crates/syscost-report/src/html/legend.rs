@@ -49,6 +49,10 @@ pub(super) fn legend(runs: &[&Run], samples: bool, changes: Option<&Changes<'_>>
                     dt { "best" } dd { "the best sample: the smallest of a cost, the largest of a rate" }
                     dt { "cycles" } dd { "the median in cycles of the core's own clock, not ticks of the TSC" }
                 }
+                @if matches!(shape, Shape::One) {
+                    dt { "company" } dd { "how many times the own price the operation costs while others use the core; \u{201c}only\u{201d}: \
+                        the median is that price, as an own core was not seen in this hour" }
+                }
                 @if let Some(changes) = changes { (of_changes(changes)) }
                 @for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
                     dt { span class={ "mark " (words::class(mark)) } { (mark.sign()) } }
@@ -84,6 +88,6 @@ fn of_changes(changes: &Changes<'_>) -> Markup {
         }
         dt { "margin" } dd { "what a change must exceed: " (percent(MIN_MARGIN)) ", or as far as such runs differ when nothing changed, whichever is more" }
         dt { "cost" } dd { "of a group: the mean of its rows' " (ratio) ", a rate's turned over; above 1, " (new) " is dearer than " (base) }
-        dt { "left out" } dd { "of a group's cost: rows without an interval, or measured on a shared core" }
+        dt { "left out" } dd { "of a group's cost: rows without an interval, or are prices in company" }
     }
 }

@@ -112,6 +112,7 @@ fn main(run: &Run) -> Facts {
     );
     let facts = [
         ("Cores ours (not shared)", shared_core(run)),
+        ("This hour", sentence::hour(run)),
         ("Noise before the run", noise(run)),
         ("Mitigations", mitigations(machine)),
         ("Huge pages (THP)", machine.transparent_hugepages.clone()),
@@ -136,7 +137,7 @@ fn main(run: &Run) -> Facts {
         ("Product", machine.product.clone()),
     ];
     // These are always told, for not to know them is to know less of the numbers.
-    const CONDITIONS: usize = 8;
+    const CONDITIONS: usize = 9;
     let known = facts.into_iter().enumerate().map(|(index, (name, value))| {
         let unknown = if index < CONDITIONS { "not known" } else { "" };
         (name.to_owned(), value.unwrap_or_else(|| unknown.to_owned()))

@@ -89,7 +89,7 @@ fn heading(shape: Shape, changes: Option<&Changes<'_>>) -> Markup {
         @match shape {
             Shape::One => {
                 (column("median", "num", None)) (column("± 95 %", "num", None)) (column("best", "num", None))
-                (column("cycles", "num", None)) (axis(1))
+                (column("cycles", "num", None)) (column(Column::Company.heading(), "num", None)) (axis(1))
                 (column("evidence", "", None)) (column("flags", "flags", None))
             }
             Shape::SideBySide(runs) => {
@@ -175,7 +175,7 @@ fn quantity(unit: Unit, value: Option<f64>) -> Markup {
 fn one(row: &Measurement) -> Markup {
     let view = RowView::of(row);
     if let Some(reason) = view.no_number() {
-        return html! { td class="none" colspan="7" { (reason) } };
+        return html! { td class="none" colspan="8" { (reason) } };
     }
     let cell = |column| view.cell(column);
     let plain = |cell: &Cell| html! { td data-v=[cell.order.map(sortable)] { (cell.text) } };
@@ -186,6 +186,7 @@ fn one(row: &Measurement) -> Markup {
         td class=[half_width.text.starts_with('+').then_some("up")] data-v=[half_width.order.map(sortable)] { (half_width.text) }
         (plain(&cell(Column::Best)))
         (plain(&cell(Column::Cycles)))
+        (plain(&cell(Column::Company)))
         td { (intervals(&[Some(row)])) }
         td data-v=(view.mark as u8) { (words::mark(&row.evidence)) }
         td data-v=(view.flags().len()) { (words::flags(row)) }

@@ -104,7 +104,7 @@ fn a_number_of_a_shared_core_says_so() {
     assert!(caught.ends_with("shared, modes"), "{caught}");
     let columns = TableOptions::default().width;
     assert!(caught.chars().count() <= columns, "{caught}");
-    assert!(line("shared: too few").is_some(), "{text}");
+    assert!(line("shared: the price in company").is_some(), "{text}");
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use syscost_results::estimate::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, suffix};
 use syscost_results::run::Noise;
-use syscost_results::{Estimate, Flag, Measurement, Run, Unit};
+use syscost_results::stats::order;
+use syscost_results::{Better, Estimate, LimitBasis, Measurement, Run, Sharing, Status, Unit};
 
-use crate::units::quantity;
+use crate::units::{interval, quantity, ratio};
 
 /// The share of the time in which the cores of these CPUs were not shared: `core ours 62 % of the
 /// time (CPU 1), 12 % (CPU 0)`; `None` if none is known.
@@ -54,28 +55,103 @@ fn by_cpu<'a>(
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// How many of a row's samples are undisturbed, and the operation's cost on a shared core:
-/// `undisturbed 34 % of samples; 109 ns while the core is shared (+18 %)`. `None` if sharing was
-/// not observed.
+/// What a run's hour was like: how many rows have their own price, what company cost, and what is to
+/// be doubted of it: `own price of 480 of 522 rows; in company operations cost 1.20x to 1.90x`. `None`
+/// if cores were not probed.
+pub fn hour(run: &Run) -> Option<String> {
+    let rows = run.measurements.iter();
+    let probed =
+        rows.filter(|row| row.status == Status::Ok && row.estimate.undisturbed_percent.is_some());
+    let probed: Vec<&Measurement> = probed.collect();
+    let own = probed.iter().filter(|row| !row.is_in_company()).count();
+    let mut parts = match (own, probed.len()) {
+        (_, 0) => Vec::new(),
+        (own, all) if own == all => vec!["own price of every row".to_owned()],
+        (own, all) => vec![format!("own price of {own} of {all} rows")],
+    };
+    let costs = probed.iter().filter_map(|row| {
+        let times = times_own(row)?;
+        Some(if row.better == Better::Lower {
+            times
+        } else {
+            1.0 / times
+        })
+    });
+    let costs: Vec<f64> = costs.collect();
+    // Four of five rows: the others are what a median of few samples makes of them.
+    let ends = [0.1, 0.9].map(|share| Some(ratio(order::quantile(&costs, share)?)));
+    if let [Some(low), Some(high)] = ends {
+        let most = if low == high {
+            low
+        } else {
+            format!("{low} to {high}")
+        };
+        parts.push(format!("in company operations cost {most}"));
+    }
+    for noise in run.noise.iter().filter(|noise| noise.used) {
+        let cpu = noise.cpu;
+        if noise.limit_basis == Some(LimitBasis::Assumed) {
+            parts.push(format!(
+                "CPU {cpu} showed probes of one kind only: that they are of an own core is assumed"
+            ));
+        }
+        let seen = noise.alone_percent.zip(noise.measured_alone_percent);
+        if let Some((before, while_measuring)) = seen.filter(|(a, b)| (a - b).abs() > CONTRADICTION)
+        {
+            parts.push(format!(
+                "CPU {cpu} seemed its own {} of the time before the run and {} while measuring: one of them is wrong, \
+                 or the hour changed",
+                share(before),
+                share(while_measuring)
+            ));
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Difference of two shares of the time, in percentage points, that contradict each other: they
+/// disagree on what the core was for more than half of it.
+const CONTRADICTION: f64 = 50.0;
+
+/// How many times a row's own price the one in company is; `None` if either is not known.
+pub(crate) fn times_own(row: &Measurement) -> Option<f64> {
+    let estimate = row.shown().estimate;
+    let own = estimate.median.filter(|_| !row.is_in_company())?;
+    let times = estimate.shared_median? / own;
+    (times.is_finite() && times > 0.0).then_some(times)
+}
+
+/// How many of a row's samples are undisturbed, and the price in company: `undisturbed 34 % of
+/// samples; in company 109 ns (108 to 111 ns), 1.18x`. `None` if sharing was not observed.
 pub fn undisturbed(row: &Measurement) -> Option<String> {
     let estimate = row.shown().estimate;
-    let mut text = format!(
-        "undisturbed {} of samples",
-        share(estimate.undisturbed_percent?)
-    );
-    let Some(shared) = estimate.shared_median else {
-        return Some(text);
-    };
-    text += &format!("; {} while the core is shared", quantity(row.unit, shared));
-    // A median over all samples includes some from a shared core.
-    let is_of_own_core = !row.flags.contains(&Flag::Disturbed);
-    if let Some(median) = estimate
-        .median
-        .filter(|median| is_of_own_core && *median > 0.0)
-    {
-        text += &format!(" ({:+.0} %)", 100.0 * (shared / median - 1.0));
+    let own = share(estimate.undisturbed_percent?);
+    let mut text = format!("undisturbed {own} of samples");
+    if row.is_in_company() {
+        text += "; the price is that in company: an own core was not seen in this hour";
+    } else if let Some(price) = estimate.shared_median {
+        text += &format!("; in company {}", quantity(row.unit, price));
+        if let Some((low, high)) = estimate.shared_ci95_low.zip(estimate.shared_ci95_high) {
+            text += &format!(" ({})", interval(row.unit, low, high));
+        }
+        text.extend(times_own(row).map(|times| format!(", {}", ratio(times))));
     }
     Some(text)
+}
+
+/// Up to which ratio of the probes a row's samples count as those of an own core, and what says so.
+/// `None` in documents that do not keep it.
+pub fn own_limit(row: &Measurement) -> Option<String> {
+    let Sharing { limit, basis } = row.sharing.filter(|_| row.status.has_figures())?;
+    let why = match basis {
+        LimitBasis::Gap => "which lies in the gap between own and shared cores",
+        LimitBasis::Assumed => "as assumed: probes of one kind only were seen",
+        LimitBasis::Effect => "up to which the row's values do not change",
+    };
+    let limit = ratio(limit);
+    Some(format!(
+        "own core: up to {limit} the ratio that it shows, {why}"
+    ))
 }
 
 /// The two states of a row's single operations: `two states: 45.2 µs, and 85.1 µs in 39 % of single

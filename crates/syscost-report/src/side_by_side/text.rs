@@ -177,6 +177,7 @@ mod tests {
                     low,
                     high,
                     clock: None,
+                    is_of_one_kind: true,
                 },
             )
         });

@@ -23,7 +23,7 @@ fn signs_are_whole_and_explained_at_80_columns() {
     fits(&text, 80);
     for legend in [
         "modes: two levels",
-        "shared: partly of",
+        "shared: price in",
         "overhead: over half",
     ] {
         assert!(text.contains(legend), "{text}");

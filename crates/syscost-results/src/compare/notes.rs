@@ -21,12 +21,19 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
         }
     }
     for (pooled, side) in [(base, "base"), (new, "new")] {
-        if pooled.is_disturbed {
+        if pooled.left_in_company > 0 {
+            let runs = pooled.left_in_company + pooled.estimates.len();
             notes.push(format!(
-                "the {side} side has too few undisturbed samples: all are used, and SMT \
-                 interference may be part of the difference"
+                "{} of {runs} runs on the {side} side left out: their price is that in company, not the own one",
+                pooled.left_in_company
             ));
         }
+    }
+    if base.is_disturbed && new.is_disturbed {
+        notes.push(
+            "both are prices in company: what else ran on the cores may be part of the difference"
+                .to_owned(),
+        );
     }
     for (looked, other, side) in [(new, base, "base"), (base, new, "new")] {
         if looked.is_looked_at && !other.is_looked_at {
@@ -116,9 +123,7 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "the new side has too few undisturbed samples: all are used, and SMT \
-                 interference may be part of the difference",
-                "no interval: only one side was measured on a shared core, which may be the whole difference"
+                "no interval: the new side is a price in company, the base side an own one, which may be the whole difference"
             ]
         );
         assert_eq!(verdict, Change::Inconclusive);
@@ -135,7 +140,31 @@ mod tests {
         // With interference on both sides the difference of the runs is real.
         let mut base = with_interference(100.0, 10);
         base.measurements[0].flags = vec![Flag::Disturbed];
-        assert_eq!(notes_and_verdict(&base, &new).1, Change::Worse);
+        let (notes, verdict) = notes_and_verdict(&base, &new);
+        assert_eq!(verdict, Change::Worse);
+        assert_eq!(
+            notes,
+            [
+                "both are prices in company: what else ran on the cores may be part of the difference"
+            ]
+        );
+    }
+
+    #[test]
+    fn own_prices_are_not_pooled_with_prices_in_company() {
+        let own = with_interference(100.0, 0);
+        let mut other = with_interference(160.0, 10);
+        other.measurements[0].flags = vec![Flag::Disturbed];
+        let compared = compare(&[&own, &other], &[&own], &[&other]);
+        let row = &compared.rows[0];
+        assert_eq!((row.base, row.disturbed), (100.0, false));
+        assert_eq!(row.verdict, Change::Same);
+        assert_eq!(
+            row.notes,
+            [
+                "1 of 2 runs on the base side left out: their price is that in company, not the own one"
+            ]
+        );
     }
 
     #[test]

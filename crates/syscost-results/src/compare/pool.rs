@@ -3,7 +3,7 @@
 use super::Pair;
 use super::frequency::middle;
 use crate::estimate::selection::{ChosenSamples, Conversion, MIN_SAMPLES, select};
-use crate::measurement::{Flag, RoundSamples};
+use crate::measurement::RoundSamples;
 use crate::stats::order;
 use crate::{Estimate, Measurement, Status};
 
@@ -20,6 +20,8 @@ const CORE_SHARED_FORMERLY: &str = "its core worked for somebody else";
 pub(super) struct Rows<'a> {
     numbers: Vec<&'a Measurement>,
     without: Vec<&'a Measurement>,
+    /// The number of rows left out because they are prices in company and others are own ones.
+    in_company: usize,
     /// The number of runs on the side.
     runs: usize,
 }
@@ -55,13 +57,22 @@ impl Rows<'_> {
     }
 }
 
-/// The rows with one name, if there are any, on a side with this many runs.
+/// The rows with one name, if there are any, on a side with this many runs: own prices and prices in
+/// company are never mixed.
 pub(super) fn rows<'a>(found: Option<&Vec<&'a Measurement>>, runs: usize) -> Rows<'a> {
     let has_number = |row: &&Measurement| row.status == Status::Ok && row.estimate.median.is_some();
-    let (numbers, without) = found.into_iter().flatten().partition(|row| has_number(row));
+    let (numbers, without): (Vec<&Measurement>, Vec<&Measurement>) =
+        found.into_iter().flatten().partition(|row| has_number(row));
+    let (in_company, own): (Vec<&Measurement>, Vec<&Measurement>) =
+        numbers.into_iter().partition(|row| row.is_in_company());
+    let (numbers, left_out) = match own.is_empty() {
+        true => (in_company, 0),
+        false => (own, in_company.len()),
+    };
     Rows {
         numbers,
         without,
+        in_company: left_out,
         runs,
     }
 }
@@ -125,13 +136,15 @@ pub(super) fn p99(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Pair> {
 }
 
 impl<'a> Rows<'a> {
-    /// The rows without those that have a different meaning than those of `base`.
+    /// The rows without those that have a different meaning than those of `base`, or are prices in
+    /// company where those are not.
     pub(super) fn like(mut self, base: &Rows<'a>) -> Self {
         if let Some(first) = base.numbers.first() {
             self.numbers.retain(|row| {
                 row.revision == first.revision
                     && row.unit == first.unit
                     && row.better == first.better
+                    && row.is_in_company() == first.is_in_company()
             });
         }
         self
@@ -202,9 +215,11 @@ pub(super) struct Pooled<'a> {
     pub(super) estimates: Vec<&'a Estimate>,
     /// The number of runs without a number, and why they have none.
     pub(super) without: Option<(usize, String)>,
+    /// The number of runs left out because they know the price in company alone.
+    pub(super) left_in_company: usize,
     /// Median of the core frequency at the samples, in GHz.
     pub(super) core_ghz: Option<f64>,
-    /// Whether any row had too few undisturbed samples.
+    /// Whether its rows are prices in company.
     pub(super) is_disturbed: bool,
     /// Whether every run checked if the core was shared.
     pub(super) is_looked_at: bool,
@@ -258,7 +273,9 @@ impl Process {
 
 impl<'a> Pooled<'a> {
     pub(super) fn new(rows: &Rows<'a>) -> Self {
-        let without = rows.runs.saturating_sub(rows.numbers.len());
+        let without = rows
+            .runs
+            .saturating_sub(rows.numbers.len() + rows.in_company);
         let numbers = || rows.numbers.iter();
         let runs: Option<Vec<Vec<Process>>> = numbers().map(|row| processes(row)).collect();
         let known = runs.iter().flatten().flatten();
@@ -269,7 +286,8 @@ impl<'a> Pooled<'a> {
             runs,
             estimates: numbers().map(|row| &row.estimate).collect(),
             without: (without > 0).then(|| (without, rows.reason())),
-            is_disturbed: numbers().any(|row| row.flags.contains(&Flag::Disturbed)),
+            left_in_company: rows.in_company,
+            is_disturbed: numbers().any(|row| row.is_in_company()),
             is_looked_at: numbers().all(|row| row.estimate.undisturbed_percent.is_some()),
         }
     }

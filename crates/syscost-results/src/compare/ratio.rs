@@ -141,9 +141,14 @@ fn why_no_interval(base: &Pooled<'_>, new: &Pooled<'_>, found: Option<&Found>) -
         ));
     }
     if base.is_disturbed != new.is_disturbed {
-        let note = "no interval: only one side was measured on a shared core, which may be the \
-                    whole difference";
-        return Some(note.to_owned());
+        let [company, own] = match new.is_disturbed {
+            true => ["new", "base"],
+            false => ["base", "new"],
+        };
+        return Some(format!(
+            "no interval: the {company} side is a price in company, the {own} side an own one, which may be the whole \
+             difference"
+        ));
     }
     let note = "no interval: its samples lie around zero, or its interval is not known";
     found.is_none().then(|| note.to_owned())

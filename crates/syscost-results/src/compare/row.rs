@@ -66,8 +66,8 @@ pub struct Row {
     pub detectable: Option<f64>,
     /// What a careful reader should know about this row, a sentence each.
     pub notes: Vec<String>,
-    /// Whether too few samples of a side were undisturbed, so that all of them count: a change may
-    /// be due to interference, and a gate must not judge it.
+    /// Whether a side is a price in company: a change may be one of the company, and a gate must not
+    /// judge it.
     pub disturbed: bool,
     /// The medians in core cycles, of a time for which these were asked.
     pub cycles: Option<Pair>,

@@ -71,11 +71,12 @@ fn a_step_is_found_in_the_runs_of_the_newest_machine_only() {
 }
 
 #[test]
-fn another_revision_or_build_and_what_was_withheld_are_left_out() {
+fn another_revision_or_build_what_was_withheld_and_prices_in_company_are_left_out() {
     let (_folder, store) = store();
-    for day in 0..8 {
+    for day in 0..9 {
         let mut document = document(day, "here", 100.0);
         match day {
+            8 => document["measurements"][0]["flags"] = json!(["disturbed"]),
             0 | 1 => document["measurements"][0]["revision"] = json!(1),
             2 => document["measurements"][0]["status"] = json!("withheld"),
             3 => document["machine"]["build"]["profile"] = json!("debug"),
@@ -97,7 +98,7 @@ fn another_revision_or_build_and_what_was_withheld_are_left_out() {
             tracked.other_revisions,
             followed.other_builds
         ),
-        (1, 2, 1)
+        (2, 2, 1)
     );
 }
 

@@ -190,8 +190,8 @@ pub(super) fn judge(
         .partition(|row| row.is_for_gates());
     if let Some(first) = with_interference.first() {
         say!(
-            "worse, but not judged: {}{}; too few samples were undisturbed, and interference may \
-             be the whole change",
+            "worse, but not judged: {}{}; prices in company, and what else ran on the cores may be \
+             the whole change",
             first.name,
             and_more(with_interference.len() - 1)
         );

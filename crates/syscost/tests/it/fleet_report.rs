@@ -42,6 +42,8 @@ fn document(machine: u32, day: u32, slow: (&str, f64)) -> Value {
             "best",
             "raw_median",
             "shared_median",
+            "shared_ci95_low",
+            "shared_ci95_high",
             "p99",
             "mad",
         ] {

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use syscost_results::details::SWITCH;
 use syscost_results::precision::Grade;
-use syscost_results::{Flag, Measurement, Run, Status, document};
+use syscost_results::{Measurement, Run, Status, document};
 
 use xtask::workspace;
 
@@ -81,7 +81,7 @@ fn unfit(run: &Run) -> Option<String> {
 /// Whether a row is useful as a reference: a number from undisturbed samples, precise to 30 %.
 fn is_useful(row: &Measurement) -> bool {
     let is_precise = Grade::of(&row.estimate).is_some_and(|grade| grade < Grade::Vague);
-    row.status == Status::Ok && is_precise && !row.flags.contains(&Flag::Disturbed)
+    row.status == Status::Ok && is_precise && !row.is_in_company()
 }
 
 /// The numbers and what distinguishes machines; no samples, and nothing that identifies a machine's

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use parquet::data_type::ByteArray;
 use syscost_report::export::{ExportError, parameters, word};
 use syscost_results::estimate::selection::Selection;
+use syscost_results::measurement::Cause;
 use syscost_results::{Measurement, RoundSamples, Run};
 
 use crate::tables::column::{Table, Values};
@@ -32,6 +33,8 @@ struct Samples {
     sample_ghz: Vec<Option<f64>>,
     usual_ghz: Vec<Option<f64>>,
     alone_percent: Vec<Option<f64>>,
+    ratio: Vec<Option<f64>>,
+    own_limit: Vec<Option<f64>>,
 }
 
 /// What all samples of a row share; cloning these texts copies no bytes.
@@ -91,6 +94,13 @@ impl Samples {
             let sample = causes.entry(disturbance.sample as usize).or_default();
             sample.push(word(&disturbance.cause));
         }
+        // Documents with ratios have no such cause.
+        for index in (0..round.ratios.len()).filter(|index| round.is_shared(*index)) {
+            causes
+                .entry(index)
+                .or_default()
+                .push(word(&Cause::SharedCore));
+        }
         for (index, value) in round.values.iter().enumerate() {
             self.run.push(Some(row.run.clone()));
             self.name.push(Some(row.name.clone()));
@@ -123,6 +133,9 @@ impl Samples {
             self.sample_ghz.push(ghz.filter(|ghz| *ghz > 0.0));
             self.usual_ghz.push(round.usual_ghz);
             self.alone_percent.push(round.alone_percent);
+            let ratio = round.ratios.get(index);
+            self.ratio.push(ratio.map(|ratio| f64::from(*ratio) / 1e3));
+            self.own_limit.push(round.own_limit);
         }
         Ok(())
     }
@@ -150,6 +163,8 @@ impl From<Samples> for Table {
             ("sample_ghz", Values::Double(samples.sample_ghz)),
             ("usual_ghz", Values::Double(samples.usual_ghz)),
             ("alone_percent", Values::Double(samples.alone_percent)),
+            ("ratio", Values::Double(samples.ratio)),
+            ("own_limit", Values::Double(samples.own_limit)),
         ]
     }
 }

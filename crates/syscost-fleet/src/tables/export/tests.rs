@@ -78,6 +78,31 @@ fn every_sample_has_its_line_with_cause_and_raw_value() {
 }
 
 #[test]
+fn samples_that_ratios_show_to_be_shared_have_that_cause() {
+    let mut run = run();
+    with_samples(&mut run, vec![81.0, 82.5, 79.1]);
+    run.measurements
+        .retain(|row| row.name == "syscall.null{call=getppid}");
+    let round = &mut run.measurements[0].samples.as_mut().expect("samples")[0];
+    round.disturbed.clear();
+    (round.ratios, round.own_limit) = (vec![1262, 1270, 2100], Some(1.34));
+    let files = to_parquet(&[&run]).expect("written");
+    let lines: Vec<String> = rows(&files.samples).iter().map(Row::to_string).collect();
+    let is_shared = lines
+        .iter()
+        .map(|line| line.contains("disturbed: \"shared_core\""));
+    assert_eq!(
+        is_shared.collect::<Vec<_>>(),
+        [false, false, true],
+        "{lines:?}"
+    );
+    assert!(
+        lines[2].contains("ratio: 2.1, own_limit: 1.34"),
+        "{lines:?}"
+    );
+}
+
+#[test]
 fn a_row_without_a_number_has_none_here_either() {
     let mut run = run();
     let row = with_samples(&mut run, vec![]);

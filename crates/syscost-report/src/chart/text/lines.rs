@@ -7,7 +7,8 @@ use super::braille::{Cell, Field};
 use super::{COLORS, MARKS, TextOptions, ascending};
 use crate::chart::caption::{axis_name, axis_title};
 use crate::chart::scale::{even_marks, every, parameter};
-use crate::chart::{Begin, Border, Distribution, Line, Scale, Value, bars::ends};
+use crate::chart::sharing::AXIS;
+use crate::chart::{Begin, Border, Distribution, Line, Scale, Sharing, Value, bars::ends};
 use crate::paint::{self, Paint};
 
 /// Height of the plot in lines of text.
@@ -22,6 +23,8 @@ struct Course {
     /// Which of the colours it has.
     color: usize,
     points: Vec<(f64, f64)>,
+    /// Whether its points are marks of their own, not those of a line.
+    is_scattered: bool,
 }
 
 impl Course {
@@ -41,6 +44,7 @@ impl Course {
             label,
             color,
             points,
+            is_scattered: false,
         }
     }
 }
@@ -116,6 +120,30 @@ pub(super) fn ecdf(
     field(&courses, up, (marks, &what), &[], options)
 }
 
+/// Values against the ratios of probes.
+pub(super) fn sharing(sharing: &Sharing, unit: Unit, options: TextOptions) -> String {
+    let [across, up] = sharing.axes((0.0, 1.0), (0.0, 1.0));
+    let names = sharing.names(unit).into_iter().zip(&sharing.samples);
+    let named = names.filter_map(|(name, samples)| Some((name?, samples)));
+    let courses = named.enumerate().map(|(index, (name, samples))| {
+        let place = |(ratio, value): &(f64, f64)| (across.share(*ratio), up.share(*value));
+        let points = samples.iter().map(place).collect();
+        Course {
+            is_scattered: true,
+            ..Course::new((index, &name), 0, &[], points)
+        }
+    });
+    let courses: Vec<Course> = courses.collect();
+    let ticks = across.ticks(Unit::Ratio, 6).into_iter();
+    let marks = ticks.map(|(value, label)| (across.share(value), label));
+    let limits = sharing.limits.iter();
+    let limits = limits.map(|limit| (across.share(*limit), "limit".to_owned()));
+    let limits: Vec<(f64, String)> = limits.collect();
+    let what = axis_name(AXIS, &across);
+    let up = (&up, unit, axis_title(unit));
+    field(&courses, up, (marks.collect(), &what), &limits, options)
+}
+
 fn field(
     courses: &[Course],
     (up, unit, what): (&Scale, Unit, &str),
@@ -156,7 +184,8 @@ fn field(
     let left = margin + 2 + room.saturating_sub(wide) / 2;
     let left = left.min(options.width().saturating_sub(wide));
     out.push_str(&format!("{:left$}{name}\n", ""));
-    if let [_, _, ..] = courses {
+    let is_scattered = courses.iter().any(|course| course.is_scattered);
+    if courses.len() > 1 || is_scattered {
         // In the order of the lines' right ends.
         let mut named: Vec<(usize, &Course)> = courses.iter().enumerate().collect();
         let end = |course: &Course| course.points.last().map_or(0.0, |(_, y)| *y);
@@ -166,7 +195,7 @@ fn field(
             out.push_str(&format!(
                 "{:margin$}  {} {}\n",
                 "",
-                paint.text(style, &format!("━{}━", MARKS[index % MARKS.len()])),
+                paint.text(style, &sample(course, index)),
                 course.label
             ));
         }
@@ -175,10 +204,19 @@ fn field(
     out
 }
 
+/// How the legend shows a line.
+fn sample(course: &Course, index: usize) -> String {
+    let mark = MARKS[index % MARKS.len()];
+    match course.is_scattered {
+        true => mark.to_string(),
+        false => format!("━{mark}━"),
+    }
+}
+
 /// The lines in Braille dots.
 fn drawn(courses: &[Course], room: usize) -> Field {
     let mut field = Field::new(room, HEIGHT);
-    for course in courses {
+    for course in courses.iter().filter(|course| !course.is_scattered) {
         let color = COLORS[course.color];
         for pair in course.points.windows(2) {
             field.line(pair[0], pair[1], color);
@@ -187,7 +225,7 @@ fn drawn(courses: &[Course], room: usize) -> Field {
             field.line(only, only, color);
         }
     }
-    if courses.len() > 1 {
+    if courses.len() > 1 || courses.iter().any(|course| course.is_scattered) {
         mark(&mut field, courses, room);
     }
     field
@@ -199,7 +237,7 @@ fn mark(field: &mut Field, courses: &[Course], room: usize) {
         let mut free = 0;
         for (x, y) in &course.points {
             let (column, row) = (column_of(*x, room), row_of(*y));
-            let is_free = column >= free && column < room && row < HEIGHT;
+            let is_free = (course.is_scattered || column >= free) && column < room && row < HEIGHT;
             // Where lines coincide, each has its marks at different points.
             if is_free && !field.row(row)[column].is_marked() {
                 free = column + BETWEEN;

@@ -9,7 +9,7 @@ mod lines;
 use anstyle::{AnsiColor, Style};
 use syscost_results::Unit;
 
-use super::{Bar, Chart, Distribution, Labels};
+use super::{Bar, Chart, Distribution, Labels, Sharing};
 use crate::paint::{DIM, HEADING, Paint};
 use crate::wrap::wrap;
 
@@ -123,6 +123,11 @@ pub(crate) fn histogram(
     options: TextOptions,
 ) -> String {
     framed(&histogram::draw(bins, unit, options), labels, options)
+}
+
+/// What a row's operation took, against the ratios of the probes around its samples.
+pub(crate) fn sharing(sharing: &Sharing, unit: Unit, options: TextOptions) -> String {
+    lines::sharing(sharing, unit, options)
 }
 
 /// The colour and the mark of a run among several.

@@ -127,6 +127,44 @@ fn a_row_without_a_number_has_none_in_any_form_whatever_its_document_holds() {
 }
 
 #[test]
+fn a_price_in_company_is_no_point_of_a_chart_that_cannot_say_so() {
+    let mut run = run();
+    let name = "syscall.null{call=getppid}";
+    assert!(to_bencher(&run).expect("written").contains(name));
+    let row = row_mut(&mut run, name);
+    row.flags = vec![syscost_results::Flag::Disturbed];
+    row.sharing = Some(syscost_results::Sharing {
+        limit: 1.05,
+        basis: syscost_results::LimitBasis::Effect,
+    });
+    (row.estimate.shared_ci95_low, row.estimate.shared_ci95_high) = (Some(91.0), Some(96.0));
+    assert!(!to_bencher(&run).expect("written").contains(name));
+    let lines = to_csv(&[&run]).expect("written");
+    let line = lines.lines().find(|line| line.contains(name));
+    let line = line.expect("its line");
+    assert!(
+        line.ends_with(",disturbed,34.2,93.4,91,96,1.05,effect"),
+        "{line}"
+    );
+    let metrics = to_openmetrics(&[&run]).expect("written");
+    for value in [
+        "shared_ci95_low_seconds",
+        "shared_ci95_high_seconds",
+        "sharing_limit_ratio",
+    ] {
+        assert!(metrics.contains(&format!("syscost_{value}{{")), "{value}");
+    }
+    let doubt = metrics
+        .lines()
+        .find(|line| line.starts_with("syscost_beyond_doubt{") && line.contains(name));
+    assert!(doubt.expect("its line").ends_with(" 0.0"), "{doubt:?}");
+    // Of a row without a number nothing is known.
+    row_mut(&mut run, name).status = Status::Withheld;
+    let withheld = to_csv(&[&run]).expect("written");
+    assert!(!withheld.contains("effect"), "{withheld}");
+}
+
+#[test]
 fn times_are_seconds_and_shares_ratios_in_openmetrics() {
     let mut run = run();
     let row = row_mut(&mut run, "timing.core_frequency");
