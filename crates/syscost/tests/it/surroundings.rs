@@ -13,7 +13,7 @@ fn run(script: &str, selectors: &str) -> Option<Value> {
         println!("skipped: {}", output.err);
         return None;
     }
-    Some(output.succeeded().json())
+    Some(output.ran().json())
 }
 
 fn all_have_numbers(run: &Value) {
