@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{Ended, Ending, Json, Program, RUN};
+use crate::common::{Ended, Ending, Json, Program, recorded};
 use serde_json::{Value, json};
 
 /// A row that has no noise to speak of, whatever else this machine does.
@@ -113,8 +113,11 @@ fn a_machine_is_as_it_was_and_not_as_a_faster_one() {
 #[test]
 fn nothing_is_said_against_a_baseline_of_another_processor() {
     let program = Program::new();
+    let mut run = recorded();
+    run["machine"]["cpu_model"] = json!("Imaginary 2000");
+    let baseline = program.put("other.json", run.to_string());
     for (format, code) in [("line", 2), ("nagios", 3), ("npd", 2)] {
-        let ended = check(&program, RUN, &format!("--format {format}"));
+        let ended = check(&program, &baseline, &format!("--format {format}"));
         assert_eq!(ended.code, Some(code), "{ended:?}");
         assert!(
             ended.out.contains("cannot tell: the baseline is of a "),

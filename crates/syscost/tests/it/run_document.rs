@@ -44,7 +44,10 @@ fn a_real_run_fits_the_schema_and_the_contract() {
     // How many processes count, and whether there is an interval, is a matter of the hour.
     let max_processes = 3 * run["config"]["max_rounds"].number() as usize;
     for row in rows(&run) {
-        let processes = row["samples"].as_array().map_or(0, Vec::len);
+        let Some(samples) = row.get("samples").and_then(Value::as_array) else {
+            continue;
+        };
+        let processes = samples.len();
         assert!(processes <= max_processes, "{row}");
         let counts = row["estimate"]["rounds"].as_u64().unwrap_or(0);
         assert!(counts <= processes as u64, "{row}");
