@@ -136,6 +136,8 @@ impl Cores {
         time: Duration,
         known: Option<&Known>,
     ) -> (Self, Vec<Heard>) {
+        // Of cores that tests make up nothing is known, nor to be kept.
+        let known = known.filter(|_| !core_probe::is_forced());
         let before = known.and_then(Known::recall);
         let shape = match before {
             Some((burst, _)) => Shape {

@@ -1,6 +1,6 @@
 //! What probes of a core show while it is ours alone: the lowest ratio that many of them agree on.
 
-use super::ProbeReading;
+use super::{ProbeReading, forced};
 
 /// Probes that agree lie within this share of each other, in addition to the effect of the clock's
 /// grain.
@@ -77,6 +77,9 @@ impl Alone {
 /// this is the lowest of the shared modes, which only a comparison with another core of the same
 /// model can reveal. `grain` is the grid of the clock's readings, in ticks.
 pub fn alone(readings: &[ProbeReading], grain: u32) -> Option<Alone> {
+    if let Some(alone) = forced::alone(readings) {
+        return Some(alone);
+    }
     let grain = share_of_grain(readings, f64::from(grain));
     let ratios = sound_ratios(readings);
     let mode = mode(&ratios, AGREE + grain)?;

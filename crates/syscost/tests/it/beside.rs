@@ -8,7 +8,7 @@ const ROW: &str = "syscall.null{call=getppid}";
 #[test]
 fn a_run_of_some_rows_has_figures_beside_them() {
     let program = Program::new();
-    let printed = |arguments: &str| program.run(arguments).succeeded().out;
+    let printed = |arguments: &str| program.run(arguments).ran().out;
     let run = format!("run {ROW} --profile quick --all --beside {RUN}");
     for command in [
         run,

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{Ended, Ending, Json, Program, RUN, measured};
+use crate::common::{Ended, Ending, Json, Program, recorded};
 use serde_json::{Value, json};
 
 /// A row that has no noise to speak of, whatever else this machine does.
@@ -66,7 +66,8 @@ fn is_busy(ended: &Ended) -> bool {
 #[test]
 #[ignore = "machine suite"]
 fn a_machine_is_as_it_was_and_not_as_a_faster_one() {
-    let (program, run) = (Program::new(), measured(true));
+    let program = Program::new();
+    let run = program.json("run syscall.null --profile quick --no-save --format json");
     // Wide margins: what is tested is the answer, not this machine.
     keep(&program, "same", &run, 1.0);
     keep(&program, "faster", &run, 0.2);
@@ -112,8 +113,11 @@ fn a_machine_is_as_it_was_and_not_as_a_faster_one() {
 #[test]
 fn nothing_is_said_against_a_baseline_of_another_processor() {
     let program = Program::new();
+    let mut run = recorded();
+    run["machine"]["cpu_model"] = json!("Imaginary 2000");
+    let baseline = program.put("other.json", run.to_string());
     for (format, code) in [("line", 2), ("nagios", 3), ("npd", 2)] {
-        let ended = check(&program, RUN, &format!("--format {format}"));
+        let ended = check(&program, &baseline, &format!("--format {format}"));
         assert_eq!(ended.code, Some(code), "{ended:?}");
         assert!(
             ended.out.contains("cannot tell: the baseline is of a "),

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::common::Json;
 use crate::common::comparing::{ROW, compare, keep, program, slowed};
+use crate::common::{Json, Program, recorded_of, stamped};
 use serde_json::{Value, json};
 
 #[test]
@@ -217,11 +217,20 @@ fn a_base_without_any_of_the_rows_is_refused_before_anything_is_measured() {
 
 #[test]
 fn the_latest_run_to_compare_with_is_the_latest_that_has_the_rows() {
-    let (program, _) = program();
-    let run = |rows: &str| program.run(&format!("run {rows} --profile quick --budget 3"));
-    run(ROW).succeeded();
-    run("call.integer{arguments=0}").succeeded();
-    let compared = run(&format!("{ROW} --compare-with latest"));
-    let compared = compared.says(0, "has no number of any row that is to be measured");
-    assert!(compared.out.contains("1 row compared: "), "{compared:?}");
+    let program = Program::new();
+    for (day, id) in [(1, "syscall.null"), (2, "call.integer")] {
+        let mut run = recorded_of(&[id]);
+        (run["id"], run["started"]) = (
+            stamped(day, 0.0).1["id"].take(),
+            stamped(day, 0.0).1["started"].take(),
+        );
+        program.keep(&run);
+    }
+    let run = format!("run {ROW} --profile quick --no-save --compare-with latest");
+    let compared = program.run(&run);
+    let [older, newer] = [1, 2].map(|day| stamped(day, 0.0).0);
+    let said = "has no number of any row that is to be measured";
+    for part in [said, &*older, &*newer] {
+        assert!(compared.err.contains(part), "{part}: {compared:?}");
+    }
 }

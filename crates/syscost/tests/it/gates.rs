@@ -189,13 +189,8 @@ fn is_printed_by_nothing(program: &Program, why: &str) {
 
 #[test]
 fn a_noisy_run_does_not_pass_by_being_inconclusive() {
-    let (program, mut run) = program();
-    let all = run["measurements"].list_mut();
-    let rows = all.len();
-    for row in all {
-        row["flags"] = json!([]);
-    }
-    keep(&program, "base", &run);
+    let (program, run) = program();
+    let rows = run["measurements"].list().len();
     let judged = |new: &str, percent: &str| -> Ended {
         let gate = format!("base.json {new} --fail-on worse --min-conclusive {percent}");
         compare(&program, &gate)

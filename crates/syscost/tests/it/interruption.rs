@@ -191,7 +191,10 @@ fn a_killed_run_is_resumed_without_loss_and_leaves_no_process() {
 #[test]
 fn ctrl_c_keeps_what_is_done() {
     let program = Program::new();
-    let (child, journal) = start(&program, 40);
+    let (child, journal) = start(&program, 1);
+    while journaled(&journal).is_empty() {
+        sleep(Duration::from_millis(5));
+    }
     kill_process(pid(&child), Signal::INT).expect("the run can be interrupted");
     let output = Ended::from(child.wait_with_output().expect("it can be waited for"));
     assert_eq!(output.code, Some(130));

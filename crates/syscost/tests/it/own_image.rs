@@ -29,7 +29,8 @@ fn a_binary_that_is_removed_or_replaced_meanwhile_costs_nothing() {
         if replaced {
             fs::write(&binary, "#!/bin/false\n").expect("written");
         }
+        // Whether others left it anything to measure does not matter.
         let status = child.wait().expect("ends");
-        assert!(status.success(), "{replaced}: {status}");
+        assert!(matches!(status.code(), Some(0 | 4)), "{replaced}: {status}");
     }
 }

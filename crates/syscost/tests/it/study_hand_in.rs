@@ -132,7 +132,7 @@ fn a_run_writes_a_document_to_a_file_and_a_report_into_a_folder() {
     let run = |to: &str| {
         let path = program.folder().join(to).display().to_string();
         let run = format!("study run {study} --profile quick -o {path}");
-        program.run(&run).succeeded();
+        program.run(&run).ran();
     };
     run("run.json");
     assert!(program.folder().join("run.json").is_file());

@@ -13,7 +13,7 @@ fn run(script: &str, selectors: &str) -> Option<Value> {
         println!("skipped: {}", output.err);
         return None;
     }
-    Some(output.succeeded().json())
+    Some(output.ran().json())
 }
 
 fn all_have_numbers(run: &Value) {
@@ -46,12 +46,16 @@ fn signals_that_the_parent_blocks_are_not_blocked_here() {
 
 #[test]
 fn a_niced_run_says_so() {
-    // Wherever the tests themselves are on the scale.
-    let Some(run) = run("exec nice -n 39 $run", "syscall.umask") else {
+    // A little: at the end of the scale it would wait for everything else on the machine.
+    let Some(run) = run("exec nice -n 5 $run", "syscall.umask") else {
         return;
     };
     let seen = run["machine"]["scheduling"].text();
-    assert!(seen.ends_with("nice 19"), "{seen}");
+    let nice = seen
+        .rsplit("nice ")
+        .next()
+        .and_then(|nice| nice.parse().ok());
+    assert!(nice.is_some_and(|nice: i32| nice != 0), "{seen}");
     let warnings = run["warnings"].list();
     assert!(
         warnings.iter().any(|one| one["code"] == "scheduling"),
