@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use syscost_results::measurement::Cause;
 use syscost_results::{Evidence, RoundSamples};
 use syscost_sys::clock::Clock;
 
@@ -124,6 +125,9 @@ pub struct Findings {
     /// The ratio that probes were compared with: that of an undisturbed core, as far as it was
     /// known then.
     pub alone_ratio: Option<f64>,
+    /// The share of the time of the samples that count which a disturbance takes or explains.
+    #[serde(default)]
+    pub explained: BTreeMap<Cause, f64>,
     /// How long the pass waited for an undisturbed core, in ns.
     pub waited_ns: f64,
     /// How long all of this pass took, set-up and waiting included, in ns.
