@@ -1,11 +1,12 @@
 //! How much of what a process found is explained by disturbances: the tasks waited for a CPU, or
 //! interrupts took it.
 
-use syscost_results::measurement::Cause;
+use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
 use syscost_sys::clock::{Source, mock};
 use syscost_sys::counters::Interrupts;
 
+use super::Bencher;
 use super::plan::Plan;
 use super::watch::{MAX_WAITED, Waited};
 
@@ -27,6 +28,28 @@ const FEWEST: usize = syscost_results::estimate::selection::MIN_SAMPLES;
 pub(super) struct Interrupted {
     begun: u64,
     before: u64,
+}
+
+impl Bencher<'_> {
+    pub(super) fn explain(&mut self, cause: Cause, share: f64) {
+        if share > 0.0 {
+            self.findings.explained.insert(cause, share);
+        }
+    }
+
+    /// Tells that this share of the time of all samples is due to others, who displaced from a cache what
+    /// the operation was to find there.
+    pub fn displaced(&mut self, share: f64) {
+        self.explain(Cause::Displaced, share);
+        for sample in 0..self.findings.samples.values.len() as u32 {
+            self.disturbed(sample, Cause::Displaced);
+        }
+    }
+
+    pub(super) fn disturbed(&mut self, sample: u32, cause: Cause) {
+        let tag = Disturbance { sample, cause };
+        self.findings.samples.disturbed.push(tag);
+    }
 }
 
 impl Plan<'_> {
@@ -56,12 +79,6 @@ impl Plan<'_> {
             return tags.retain(|tag| tag.cause != Cause::RunDelay);
         }
         self.explain(Cause::RunDelay, share);
-    }
-
-    pub(super) fn explain(&mut self, cause: Cause, share: f64) {
-        if share > 0.0 {
-            self.findings.explained.insert(cause, share);
-        }
     }
 
     /// Begins to count interrupts, where these are others': operations that sleep or wake each

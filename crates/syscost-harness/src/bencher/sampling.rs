@@ -1,6 +1,6 @@
 //! Taking samples: each between probes of the core, until enough of them are undisturbed and agree.
 
-use syscost_results::measurement::{Cause, Disturbance};
+use syscost_results::measurement::Cause;
 use syscost_results::stats::order::median;
 use syscost_sys::process;
 
@@ -267,13 +267,6 @@ impl Plan<'_> {
             .as_mut()
             .map(CoreProbes::take_seen)
             .unwrap_or_default()
-    }
-
-    pub(super) fn disturbed(&mut self, sample: u32, cause: Cause) {
-        self.findings
-            .samples
-            .disturbed
-            .push(Disturbance { sample, cause });
     }
 
     /// Records what the probes around a sample showed.

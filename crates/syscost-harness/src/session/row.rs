@@ -520,7 +520,7 @@ fn doubted(cause: Cause, share: f64, estimate: &Estimate) -> Option<Evidence> {
             "share of the time that others' displacing it from the cache took",
             half_width().unwrap_or(0.0).min(MAX_EXPLAINED),
             "clock",
-            "others displaced from the cache what this was to find there",
+            "others displaced from the cache what this was to find there, or it holds less than is reported",
         ),
         _ => (
             "share of the time that tasks were ready and did not run",
