@@ -17,9 +17,10 @@ const OFTEN: f64 = 0.5;
 /// a neighbour on the core at most doubles one, and an interrupt enters and leaves the kernel.
 const GAP: f64 = 8.0;
 
-/// This many gaps show how long one is; they are looked for no longer than twice the time in which
-/// as many are due.
+/// This many gaps show how long one is. They are looked for no longer than that many ns: what is
+/// rarer is the kernel's own tick, which takes a few us of some ms.
 const GAPS: usize = 9;
+const LOOK_NS: f64 = 2e6;
 
 /// A process counts with this many undisturbed samples.
 const FEWEST: usize = syscost_results::estimate::selection::MIN_SAMPLES;
@@ -113,7 +114,7 @@ impl Plan<'_> {
         if per_ns * batch_ns < OFTEN {
             return;
         }
-        if let Some(gap_ns) = self.gap_ns(2.0 * GAPS as f64 / per_ns) {
+        if let Some(gap_ns) = self.gap_ns() {
             self.explain(Cause::Interrupted, (per_ns * gap_ns).min(1.0));
         }
     }
@@ -133,12 +134,12 @@ impl Plan<'_> {
         are_times.then_some(each_ns * samples.iterations as f64)
     }
 
-    /// The typical length of an interrupt, as a task sees it that reads the clock for at most this
-    /// long. `None` if it sees none.
-    fn gap_ns(&self, most_ns: f64) -> Option<f64> {
+    /// The typical length of an interrupt, as a task sees it that reads the clock. `None` if it sees
+    /// none.
+    fn gap_ns(&self) -> Option<f64> {
         let clock = self.given.clock;
         let least_ns = GAP * self.given.clock_cost.read_ns;
-        let most = (most_ns * clock.ticks_per_ns()) as u64;
+        let most = (LOOK_NS * clock.ticks_per_ns()) as u64;
         let (begun, mut gaps) = (clock.stop().ticks, Vec::new());
         let mut last = begun;
         while gaps.len() < GAPS && last.saturating_sub(begun) < most {

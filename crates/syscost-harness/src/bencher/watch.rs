@@ -82,7 +82,7 @@ impl Waits {
     /// scheduler places, which may wait for each other.
     pub(super) fn of_team(clock: Clock, tasks: &[TaskId], placed: Placed) -> Self {
         let is_known = placed != Placed::AnyCpu && tasks.len() <= MAX_TASKS;
-        let known = is_known.then_some(tasks).unwrap_or_default();
+        let known = if is_known { tasks } else { &[] };
         let tasks: Result<Vec<_>, _> = known.iter().map(|task| SchedStat::of(*task)).collect();
         Self {
             clock,
