@@ -439,8 +439,12 @@ pub enum Cause {
     Migrated,
     /// The kernel switched the task out against its will.
     Preempted,
-    /// The task waited in the run queue.
+    /// A task of the operation was ready and waited for a CPU while others ran.
     RunDelay,
+    /// Interrupts took a part of its time.
+    Interrupted,
+    /// What it was to find in a cache had been displaced from there by others.
+    Displaced,
     /// Something else ran on the core as well, right before or right after.
     SharedCore,
     /// The core ran at another frequency than it mostly did during the run. In older documents

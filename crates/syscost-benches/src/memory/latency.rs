@@ -207,7 +207,8 @@ impl Measured for Row {
         chases::claim_one_chain(&mut plan, &chase);
         chases::look(&mut plan, &chase);
         chases::go_round(&plan, &chase);
-        let outcome = plan.measure(Kernel::of(&chase))?;
+        let mut outcome = plan.measure(Kernel::of(&chase))?;
+        chases::look_again(&mut outcome, &chase)?;
         put_back(chase.into_memory());
         Ok(outcome)
     }

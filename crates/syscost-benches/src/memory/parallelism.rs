@@ -139,6 +139,7 @@ impl Measured for Row {
         if let (Some(single_ns), Some(median)) = (single_ns, outcome.median()) {
             outcome.detail("speedup_ratio", single_ns / median);
         }
+        chases::look_again(&mut outcome, &chase)?;
         CHASES.with_borrow_mut(|chases| chases.push(chase));
         Ok(outcome)
     }

@@ -12,6 +12,7 @@ mod copies;
 mod core_probes;
 mod counts;
 mod detail;
+mod disturbances;
 mod evidence;
 mod laps;
 mod min_times;

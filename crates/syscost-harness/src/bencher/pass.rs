@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use syscost_results::measurement::Cause;
 use syscost_results::{Evidence, RoundSamples};
 use syscost_sys::clock::Clock;
 
@@ -121,6 +122,9 @@ pub struct Findings {
     /// By how much the clock's grain may distort a value, in the benchmark's unit: half a step for
     /// each batch that it is computed from.
     pub grain: f64,
+    /// The share of the time of the samples that count which a disturbance takes or explains.
+    #[serde(default)]
+    pub explained: BTreeMap<Cause, f64>,
     /// How long the pass waited for an undisturbed core, in ns.
     pub waited_ns: f64,
     /// How long all of this pass took, set-up and waiting included, in ns.

@@ -10,6 +10,7 @@ use syscost_sys::raw::Sysno;
 
 use super::core_probes::CoreProbes;
 use super::pass::{Pass, Situation};
+use super::watch::{Moment, Waited, Waits};
 use super::{Bencher, Findings, background, sampling};
 use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
 use crate::expect::{self, Bound, Counter, Expect, Manner};
@@ -28,6 +29,11 @@ pub struct Plan<'a> {
     pub(super) known_ns: f64,
     /// Probes around what is timed; `None` where nothing is known of the core.
     pub(super) core_probes: Option<CoreProbes>,
+    /// How long the tasks of the operation wait for CPUs that others have.
+    pub(super) waits: Waits,
+    /// Since when, and how long so far, they do in the timed stretches of a sample.
+    pub(super) stretch: Option<Moment>,
+    pub(super) waited: Waited,
     /// The CPU that the measuring task is on.
     pub(super) cpu: u32,
     /// Whether it has to stay there.
@@ -122,6 +128,9 @@ impl<'a> Plan<'a> {
             fewest: sampling::MIN_SAMPLES,
             known_ns: 0.0,
             core_probes: CoreProbes::new(*clock, cpu, cores),
+            waits: Waits::alone(*clock, false),
+            stretch: None,
+            waited: Waited::default(),
             cpu,
             pinned: true,
             is_team: false,
@@ -177,6 +186,7 @@ impl<'a> Plan<'a> {
         self.refuse_growth(manner)?;
         self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner, cpus);
+        self.waits = Waits::alone(*self.given.clock, self.may_block());
         // On one CPU nothing sleeps: there the next task runs.
         self.is_uninterrupted |= manner == Manner::Together && cpus > 1 && self.must_sleep();
         Ok(())

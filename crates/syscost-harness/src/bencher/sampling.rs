@@ -1,12 +1,12 @@
 //! Taking samples: each between probes of the core, until enough of them are undisturbed and agree.
 
-use syscost_results::measurement::{Cause, Disturbance};
+use syscost_results::measurement::Cause;
 use syscost_results::stats::order::median;
 use syscost_sys::process;
 
 use super::core_probes::{CoreProbes, Seen};
 use super::plan::Plan;
-use super::watch::Watch;
+use super::watch::{Waited, Watch};
 use crate::failure::Failure;
 
 /// Minimum number of samples of a case, however long its operation takes.
@@ -121,7 +121,9 @@ impl Plan<'_> {
         self.findings.samples.values.reserve(most as usize);
         self.findings.samples.raw.reserve(most as usize);
         self.begin_probes();
-        let mut watch = Watch::start(self.may_block(), self.is_team);
+        let is_steady = !self.may_block() && !self.is_team;
+        let mut watch = Watch::start(&self.waits, is_steady);
+        let (interrupts, mut waits) = (self.begin_interrupts(), Vec::new());
         let mut progress = Progress::default();
         for number in 0..most {
             if number >= self.fewest && self.is_done(number, wanted, &progress) {
@@ -129,6 +131,7 @@ impl Plan<'_> {
             }
             let started = self.given.clock.start();
             self.take_seen();
+            self.waited = Waited::default();
             move_charge();
             let (value, raw) = take(self)?;
             if !value.is_finite() {
@@ -144,14 +147,17 @@ impl Plan<'_> {
             self.findings.samples.values.push(value);
             self.findings.samples.raw.extend(raw);
             let moved = self.pinned && stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
-            let cause = watch.look();
+            let (cause, waited) = watch.look(&self.waits, self.waited);
+            waits.push(waited);
             let cause = if moved { Some(Cause::Migrated) } else { cause };
             if let Some(cause) = cause {
                 self.disturbed(number, cause);
             }
             self.judge_core(number, value, &mut progress);
         }
+        self.explain_interrupts(interrupts);
         self.finish_probes(&progress);
+        self.explain_waits(&waits);
         Ok(())
     }
 
@@ -243,8 +249,17 @@ impl Plan<'_> {
         }
     }
 
+    /// Begins a timed stretch of an operation that may wait for others otherwise than by being
+    /// switched out: of one that never sleeps any wait between samples tells.
+    pub(super) fn begin_stretch(&mut self) {
+        if self.waits.are_of_stretches() {
+            self.stretch = self.waits.now();
+        }
+    }
+
     #[inline]
     pub(super) fn probe_before(&mut self) {
+        self.begin_stretch();
         if let Some(core_probes) = &mut self.core_probes {
             core_probes.probe_before();
         }
@@ -252,6 +267,9 @@ impl Plan<'_> {
 
     #[inline]
     pub(super) fn probe_after(&mut self) {
+        if let Some(begun) = self.stretch.take() {
+            self.waited = self.waited.plus(self.waits.since(Some(begun)));
+        }
         if let Some(core_probes) = &mut self.core_probes {
             core_probes.probe_after();
         }
@@ -263,13 +281,6 @@ impl Plan<'_> {
             .as_mut()
             .map(CoreProbes::take_seen)
             .unwrap_or_default()
-    }
-
-    pub(super) fn disturbed(&mut self, sample: u32, cause: Cause) {
-        self.findings
-            .samples
-            .disturbed
-            .push(Disturbance { sample, cause });
     }
 
     /// Records what the probes around a sample showed.

@@ -16,6 +16,7 @@ use crate::placement::Placement;
 
 mod arguments;
 mod claims;
+mod disturbances;
 mod interference;
 mod laps;
 pub(in crate::bencher) mod real;

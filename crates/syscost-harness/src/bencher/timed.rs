@@ -11,10 +11,19 @@ use syscost_results::stats::order::median;
 use super::body::{Body, MAX_ITERATIONS};
 use super::clocked::clocked;
 use super::plan::Plan;
+use super::watch::MAX_WAITED;
 use crate::failure::Failure;
 
 /// An operation at least this many timer pairs long is also timed individually, for its distribution's tail.
 const SINGLES_FROM_PAIRS: f64 = 20.0;
+
+/// How often a trial of a batch's length is repeated in which its tasks waited for a CPU: as often
+/// as a batch of a few time slices is hit though others have most of the CPU.
+const TRIALS: usize = 3;
+
+/// An earlier process's number of iterations holds unless it fills less than this share of the
+/// batch: a neighbour on the core at most doubles a time, and so may a slower state of the memory.
+const MIN_FILLED: f64 = 0.25;
 
 /// Maximum number of batches in a row with an operation that does not count.
 const MAX_VOID: u32 = 16;
@@ -205,6 +214,8 @@ impl Plan<'_> {
             prepare(state)?;
             empty.push(plan.clocked(|| Ok(()))?);
             prepare(state)?;
+            // What waits in its preparation is none of its own.
+            plan.begin_stretch();
             let ns = plan.clocked(|| op(state))?;
             plan.probe_after();
             plan.done.operations += 1;
@@ -282,8 +293,10 @@ impl Plan<'_> {
             .warm_up_case(iterations, per_iteration, body)?
             .unwrap_or(target);
         let iteration_ns = shortest / iterations as f64;
-        if shortest < 0.7 * target && self.given.iterations.is_none() {
-            // The first batches ran cold; now that the cost is known, fill the target.
+        // The first batches ran cold; now that the cost is known, fill the target. All processes take
+        // the same number, unless it was planned by what others held up.
+        let least = self.given.iterations.map_or(0.7, |_| MIN_FILLED);
+        if shortest < least * target {
             iterations =
                 ((iterations as f64 * target / shortest) as u64).min(body.max_iterations());
         }
@@ -304,15 +317,10 @@ impl Plan<'_> {
         let most = body.max_iterations();
         let mut iterations: u64 = 1;
         loop {
-            let ns = self.time_iterations(body, iterations)?;
-            self.done.operations += iterations * per_iteration;
-            if ns >= target {
-                // An interruption lengthens one batch, hardly two in a row.
-                let again = self.time_iterations(body, iterations)?;
-                self.done.operations += iterations * per_iteration;
-                if again >= target {
-                    return Ok(iterations);
-                }
+            let ns = self.time_trial(body, iterations, per_iteration)?;
+            // An interruption lengthens one batch, hardly two in a row.
+            if ns >= target && self.time_trial(body, iterations, per_iteration)? >= target {
+                return Ok(iterations);
             }
             if iterations >= most && most < MAX_ITERATIONS {
                 let shortest = self.given.clock_cost.shortest_batch_ns();
@@ -331,6 +339,29 @@ impl Plan<'_> {
             }
             iterations = (2 * iterations).min(most);
         }
+    }
+
+    /// Times a batch, in ns, without the time in which its tasks waited for a CPU: a stall of
+    /// milliseconds would make a batch of one operation seem long enough. A wait may also lie
+    /// before or after what is timed, so it is repeated where there was one.
+    fn time_trial(
+        &mut self,
+        body: &mut dyn Body,
+        iterations: u64,
+        per_iteration: u64,
+    ) -> Result<f64, Failure> {
+        let mut longest_ns = 0.0_f64;
+        for _ in 0..TRIALS {
+            let before = self.waits.now();
+            let ns = self.time_iterations(body, iterations)?;
+            self.done.operations += iterations * per_iteration;
+            let waited_ns = self.waits.since(before).ns;
+            if waited_ns <= MAX_WAITED * ns {
+                return Ok(ns);
+            }
+            longest_ns = longest_ns.max(ns - waited_ns);
+        }
+        Ok(longest_ns)
     }
 
     /// Times a batch, in ns; the checks around it are not timed.

@@ -1,60 +1,197 @@
-//! What could have disturbed a sample, as the kernel reports between samples.
+//! What could have disturbed a sample, as the kernel reports.
 
 use syscost_results::measurement::Cause;
-use syscost_sys::counters::{SchedStat, Usage};
+use syscost_sys::clock::{Clock, Source, mock};
+use syscost_sys::counters::{SchedStat, TaskId, Usage, family_run_ns, own_run_ns};
 
-/// Reads, between samples, what could have disturbed them.
-pub(super) struct Watch {
-    schedule: Option<SchedStat>,
-    delay_ns: u64,
-    usage: Option<Usage>,
-    may_block: bool,
-    /// Tasks that work together preempt and wait for each other: that is the operation.
-    is_team: bool,
+use super::background;
+use super::counts::Placed;
+
+/// Maximum share of a time for which the tasks of an operation may have waited for a CPU: beyond it
+/// others are a part of the cost.
+pub(super) const MAX_WAITED: f64 = 0.1;
+
+/// Maximum number of tasks whose waiting is read around what is timed, at about 1 us each: those of
+/// more would fill the caches with data of /proc.
+const MAX_TASKS: usize = 8;
+
+/// Reads how long the tasks of an operation were ready and did not run because others did.
+pub(super) struct Waits {
+    clock: Clock,
+    /// The measuring task's statistics, then those of its partners.
+    tasks: Vec<SchedStat>,
+    ran: Ran,
 }
 
-impl Watch {
-    pub(super) fn start(may_block: bool, is_team: bool) -> Self {
-        let schedule = SchedStat::open().ok();
-        let delay_ns = schedule
-            .as_ref()
-            .and_then(|s| s.read().ok())
-            .map_or(0, |s| s.run_delay_ns);
-        Self {
-            schedule,
-            delay_ns,
-            usage: Usage::thread().ok(),
-            may_block,
-            is_team,
+/// Whose running is the operation itself, though a task of it is ready meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ran {
+    /// Nobody's: the task never sleeps, or each has a CPU to itself.
+    Nobody,
+    /// That of this process and its children, which may share the task's CPU.
+    Family,
+    /// That of all tasks, which take turns on one CPU.
+    Tasks,
+}
+
+/// One reading.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Moment {
+    ticks: u64,
+    ran_ns: u64,
+    delay_ns: u64,
+}
+
+/// How long tasks waited in a stretch of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Waited {
+    pub(super) ns: f64,
+    /// The length of the stretch.
+    of_ns: f64,
+}
+
+impl Waited {
+    pub(super) fn share(self) -> f64 {
+        match self.of_ns > 0.0 {
+            true => self.ns / self.of_ns,
+            false => 0.0,
         }
     }
 
-    pub(super) fn look(&mut self) -> Option<Cause> {
-        if self.is_team {
-            return None;
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            ns: self.ns + other.ns,
+            of_ns: self.of_ns + other.of_ns,
         }
-        let usage = Usage::thread().ok();
+    }
+}
+
+impl Waits {
+    /// Those of this task; one that may sleep can be kept waiting by what it wakes or starts, which is no
+    /// waiting for others.
+    pub(super) fn alone(clock: Clock, may_block: bool) -> Self {
+        let tasks = SchedStat::open().into_iter().collect();
+        let ran = match may_block {
+            true => Ran::Family,
+            false => Ran::Nobody,
+        };
+        Self { clock, tasks, ran }
+    }
+
+    /// Those of tasks, this one first. Nothing is known of too many to read, nor of tasks that the
+    /// scheduler places, which may wait for each other.
+    pub(super) fn of_team(clock: Clock, tasks: &[TaskId], placed: Placed) -> Self {
+        let is_known = placed != Placed::AnyCpu && tasks.len() <= MAX_TASKS;
+        let known = if is_known { tasks } else { &[] };
+        let tasks: Result<Vec<_>, _> = known.iter().map(|task| SchedStat::of(*task)).collect();
+        Self {
+            clock,
+            tasks: tasks.unwrap_or_default(),
+            ran: match placed {
+                Placed::OneCpu => Ran::Tasks,
+                Placed::AnyCpu | Placed::SeparateCpus => Ran::Nobody,
+            },
+        }
+    }
+
+    /// Whether they are known for each stretch of time. A partner on a CPU of its own may have been
+    /// waiting for long when it is read, which counts only once it runs.
+    pub(super) fn are_of_stretches(&self) -> bool {
+        self.ran != Ran::Nobody && !self.tasks.is_empty()
+    }
+
+    /// Whether others want this CPU: a wait that they did not cause is a part of the operation.
+    pub(super) fn are_of_others(&self) -> bool {
+        self.clock.source() == Source::Mock || background::is_there()
+    }
+
+    /// A reading; `None` where the kernel does not report it.
+    pub(super) fn now(&self) -> Option<Moment> {
+        if self.clock.source() == Source::Mock {
+            return Some(Moment {
+                ticks: mock::now_ns(),
+                ran_ns: 0,
+                delay_ns: mock::waited_ns(),
+            });
+        }
+        let ticks = self.clock.stop().ticks;
+        let (mut ran_ns, mut delay_ns) = (own_run_ns(), 0);
+        for (number, task) in self.tasks.iter().enumerate() {
+            let now = task.read().ok()?;
+            delay_ns += now.run_delay_ns;
+            // Its own time is not up to date in /proc.
+            ran_ns += if number == 0 { 0 } else { now.run_ns };
+        }
+        if self.ran == Ran::Family {
+            ran_ns = family_run_ns().ok()?;
+        }
+        (!self.tasks.is_empty()).then_some(Moment {
+            ticks,
+            ran_ns,
+            delay_ns,
+        })
+    }
+
+    /// How long tasks waited for others since a reading; nothing where it is not known.
+    pub(super) fn since(&self, before: Option<Moment>) -> Waited {
+        let Some((before, now)) = before.zip(self.now()) else {
+            return Waited::default();
+        };
+        let of_ns = self.clock.to_ns(now.ticks.saturating_sub(before.ticks));
+        let delay_ns = now.delay_ns.saturating_sub(before.delay_ns) as f64;
+        let ran_ns = now.ran_ns.saturating_sub(before.ran_ns) as f64;
+        let ns = match self.ran {
+            _ if self.clock.source() == Source::Mock => delay_ns,
+            Ran::Nobody => delay_ns,
+            Ran::Family | Ran::Tasks => (of_ns - ran_ns).clamp(0.0, delay_ns),
+        };
+        Waited { ns, of_ns }
+    }
+}
+
+/// Reads, between samples, what could have disturbed them.
+pub(super) struct Watch {
+    usage: Option<Usage>,
+    before: Option<Moment>,
+    /// Whether the task makes the operation alone and never sleeps: then it never waits or is switched
+    /// out but for others, whenever it was.
+    is_steady: bool,
+}
+
+impl Watch {
+    pub(super) fn start(waits: &Waits, is_steady: bool) -> Self {
+        Self {
+            usage: usage(waits),
+            before: waits.now().filter(|_| is_steady),
+            is_steady,
+        }
+    }
+
+    /// What disturbed the last sample, in whose timed stretches the tasks `waited` that long, and how
+    /// long they waited in the time that is known.
+    pub(super) fn look(&mut self, waits: &Waits, waited: Waited) -> (Option<Cause>, Waited) {
+        if !self.is_steady {
+            let is_long = waited.share() > MAX_WAITED;
+            return (is_long.then_some(Cause::RunDelay), waited);
+        }
+        let usage = usage(waits);
         let preempted = usage
             .zip(self.usage)
             .is_some_and(|(now, then)| now.involuntary_switches > then.involuntary_switches);
         self.usage = usage;
-        let delay = self
-            .schedule
-            .as_ref()
-            .and_then(|s| s.read().ok())
-            .map(|s| s.run_delay_ns);
-        let delayed = delay.is_some_and(|ns| ns > self.delay_ns);
-        self.delay_ns = delay.unwrap_or(self.delay_ns);
-        // An operation that sleeps may be preempted by what it wakes, and after waking up it always
-        // waits a little in the run queue.
-        if self.may_block {
-            None
-        } else if preempted {
-            Some(Cause::Preempted)
-        } else if delayed {
-            Some(Cause::RunDelay)
-        } else {
-            None
-        }
+        let waited = waits.since(self.before);
+        self.before = waits.now();
+        let cause = match preempted {
+            true => Some(Cause::Preempted),
+            false => (waited.ns > 0.0).then_some(Cause::RunDelay),
+        };
+        (cause, waited)
     }
+}
+
+/// What the kernel counted for this task; nothing on a mocked clock.
+fn usage(waits: &Waits) -> Option<Usage> {
+    (waits.clock.source() != Source::Mock)
+        .then(Usage::thread)?
+        .ok()
 }

@@ -2,7 +2,7 @@
 
 mod claims;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
 use syscost_results::estimate::between::Level;
@@ -11,10 +11,11 @@ use syscost_results::estimate::floor::Floor;
 use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::sharing::{self, OwnCores};
 use syscost_results::estimate::{Estimated, KeptRuns, Rules, estimate};
+use syscost_results::measurement::Cause;
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
 use syscost_results::{
-    Estimate, Evidence, Flag, Measurement, RoundSamples, Sharing, Status, Verdict,
+    Bound, Claim, Estimate, Evidence, Flag, Measurement, RoundSamples, Sharing, Status, Verdict,
 };
 
 use self::claims::Claims;
@@ -28,6 +29,9 @@ use crate::failure::Failure;
 /// After this many rounds, none of which counts, a row is no longer deferred: it may need several
 /// cores simultaneously.
 const PATIENT_ROUNDS: usize = 3;
+
+/// Maximum share of a figure that disturbances may explain.
+const MAX_EXPLAINED: f64 = 0.1;
 
 /// The share of a run's time that a row takes, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -63,6 +67,8 @@ pub(super) struct RowState {
     proof: Option<Findings>,
     /// What the timed processes found besides `rounds`.
     timed: Vec<Findings>,
+    /// What disturbances explain of each of `rounds`.
+    explained: Vec<BTreeMap<Cause, f64>>,
     /// How many rounds postponed it because no core was ours.
     pub(super) deferred: u32,
     pub(super) takes: Takes,
@@ -85,14 +91,16 @@ impl RowState {
             claims: Claims::default(),
             proof: None,
             timed: Vec::new(),
+            explained: Vec::new(),
             deferred: 0,
             takes: Takes::default(),
         }
     }
 
-    /// Operations in each sample, which all rounds take alike, once a round has found out.
+    /// Operations in each sample, which all rounds take alike, once a round has found out; the latest one may
+    /// have found that the others' are too few.
     pub(super) fn iterations(&self) -> Option<u64> {
-        self.rounds.first().map(|round| round.iterations)
+        self.rounds.last().map(|round| round.iterations)
     }
 
     /// The operations that its processes timed individually.
@@ -145,6 +153,7 @@ impl RowState {
         let samples = mem::take(&mut findings.samples);
         if !samples.values.is_empty() {
             self.rounds.push(samples);
+            self.explained.push(mem::take(&mut findings.explained));
         }
         self.timed.push(findings);
     }
@@ -190,6 +199,31 @@ impl RowState {
             Some((name.to_owned(), over.of(&values, median)?))
         });
         numbers.collect()
+    }
+
+    /// The share of the figure that each disturbance explains: the median over the rounds that count,
+    /// or over all if none does.
+    fn explained(&self) -> BTreeMap<Cause, f64> {
+        let rounds = || self.rounds.iter().zip(&self.explained);
+        let counts = |(round, _): &(&RoundSamples, _)| round.is_undisturbed();
+        let mut counting: Vec<_> = rounds().filter(counts).map(|(_, one)| one).collect();
+        if counting.is_empty() {
+            counting = self.explained.iter().collect();
+        }
+        let causes: BTreeSet<Cause> = counting
+            .iter()
+            .flat_map(|one| one.keys().copied())
+            .collect();
+        let share_of = |cause: &Cause| {
+            let shares = counting
+                .iter()
+                .map(|one| one.get(cause).copied().unwrap_or(0.0));
+            order::median(&shares.collect::<Vec<_>>()).filter(|share| *share > 0.0)
+        };
+        let shares = causes
+            .into_iter()
+            .filter_map(|cause| Some((cause, share_of(&cause)?)));
+        shares.collect()
     }
 
     /// Leaves it out from now on for lack of time: it keeps its rounds, or is skipped for this
@@ -417,6 +451,9 @@ impl RowState {
             details,
             ..
         } = estimated;
+        let explained = self.explained();
+        let doubts = explained.iter();
+        evidence.extend(doubts.filter_map(|(cause, share)| doubted(*cause, *share, &estimate)));
         let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
         let is_shown = status.has_figures();
         if status == Status::AboveRange {
@@ -434,6 +471,11 @@ impl RowState {
         }
         let mut all_details = self.details(estimate.median);
         all_details.extend(details);
+        all_details.extend(
+            explained
+                .iter()
+                .map(|(cause, share)| (detail_of(*cause).to_owned(), 100.0 * share)),
+        );
         if self.deferred > 0 {
             all_details.insert("deferred_rounds_count".to_owned(), f64::from(self.deferred));
         }
@@ -467,10 +509,49 @@ impl RowState {
     }
 }
 
+/// The detail with the share of the time that this cause explains.
+fn detail_of(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Interrupted => "interrupted_percent",
+        Cause::Displaced => "displaced_percent",
+        _ => "waited_for_cpu_percent",
+    }
+}
+
+/// What is doubtful about a figure of which a disturbance explains this share; nothing where the
+/// interval includes it, or a wait is short.
+fn doubted(cause: Cause, share: f64, estimate: &Estimate) -> Option<Evidence> {
+    let half_width = || {
+        let (low, high) = estimate.ci95_low.zip(estimate.ci95_high)?;
+        Some((high - low) / (2.0 * estimate.median?.abs()))
+    };
+    let (claim, most, source, reason) = match cause {
+        Cause::Interrupted => (
+            "share of the time that interrupts took",
+            half_width().unwrap_or(0.0).min(MAX_EXPLAINED),
+            "/proc/interrupts",
+            "other programs have this CPU interrupted, which is a part of the time",
+        ),
+        Cause::Displaced => (
+            "share of the time that others' displacing it from the cache took",
+            half_width().unwrap_or(0.0).min(MAX_EXPLAINED),
+            "clock",
+            "others displaced from the cache what this was to find there, or it holds less than is reported",
+        ),
+        _ => (
+            "share of the time that tasks were ready and did not run",
+            MAX_EXPLAINED,
+            "schedstat",
+            "other programs had a CPU of its tasks, which is a part of the time",
+        ),
+    };
+    let evidence = Evidence::judged(Claim::by_most(claim), Bound::AtMost(most), share, source);
+    (share > most).then(|| evidence.tolerated(|| Some(reason)))
+}
+
 #[cfg(test)]
 mod tests {
-    use syscost_results::Claim;
-    use syscost_results::measurement::{Cause, Disturbance};
+    use syscost_results::measurement::Disturbance;
 
     use super::*;
     use crate::benchmark::{Benchmark, Entry};
@@ -674,5 +755,40 @@ mod tests {
             (true, Status::Withheld),
             "no time for more"
         );
+    }
+
+    /// Whether a row whose rounds, on own cores or not, are explained by these shares of a cause has
+    /// a claim that could not be verified.
+    fn is_doubted(cause: Cause, rounds: &[(bool, f64)]) -> bool {
+        let mut row = row();
+        for (number, (is_own, share)) in rounds.iter().enumerate() {
+            let found = process(*is_own).map(|found| Findings {
+                explained: BTreeMap::from([(cause, *share)]),
+                ..found
+            });
+            take(&mut row, number as u32, found);
+        }
+        let entry = row.measurement(true, "", &Frequencies::default(), &OwnCores::new(), None);
+        let mut evidence = entry.evidence.iter();
+        evidence.any(|one| one.verdict == Verdict::Unverified && one.reason.is_some())
+    }
+
+    #[test]
+    fn a_figure_of_which_a_disturbance_explains_more_than_its_interval_is_doubted() {
+        let of = |cause, share| is_doubted(cause, &[(true, share); 6]);
+        assert!(of(Cause::RunDelay, 0.2) && !of(Cause::RunDelay, 0.05));
+        // All values are the same, so the interval has no width.
+        assert!(of(Cause::Interrupted, 0.01));
+        assert!(!of(Cause::Interrupted, 0.0));
+    }
+
+    #[test]
+    fn what_disturbed_a_process_that_does_not_count_raises_no_doubt() {
+        let own = [(true, 0.0); 3];
+        let most_shared = [&own[..], &[(false, 0.9); 4]].concat();
+        assert!(!is_doubted(Cause::RunDelay, &most_shared));
+        assert!(is_doubted(Cause::RunDelay, &[(false, 0.9); 6]), "all count");
+        let one = [&own[..], &[(true, 0.9)]].concat();
+        assert!(!is_doubted(Cause::RunDelay, &one), "their median has none");
     }
 }

@@ -24,6 +24,8 @@ struct State {
     /// Costs of the next reads, before `read_cost_ns` applies again.
     read_script: VecDeque<u64>,
     reads: u64,
+    waited_ns: u64,
+    interrupts: u64,
 }
 
 impl State {
@@ -34,6 +36,8 @@ impl State {
         script: VecDeque::new(),
         read_script: VecDeque::new(),
         reads: 0,
+        waited_ns: 0,
+        interrupts: 0,
     };
 }
 
@@ -53,6 +57,32 @@ pub fn reset() {
 /// Lets time pass, as an operation of this cost would.
 pub fn advance_ns(ns: u64) {
     with(|state| state.now_ns += ns);
+}
+
+/// Lets time pass in which a task of the operation is ready and waits for a CPU.
+pub fn wait_ns(ns: u64) {
+    with(|state| {
+        state.now_ns += ns;
+        state.waited_ns += ns;
+    });
+}
+
+/// How long it has waited since [`reset`], in ns.
+pub fn waited_ns() -> u64 {
+    with(|state| state.waited_ns)
+}
+
+/// Lets this many interrupts take the CPU for `ns` in all.
+pub fn interrupt_ns(count: u64, ns: u64) {
+    with(|state| {
+        state.now_ns += ns;
+        state.interrupts += count;
+    });
+}
+
+/// How many there were since [`reset`].
+pub fn interrupts() -> u64 {
+    with(|state| state.interrupts)
 }
 
 /// Sets what each read of the clock costs from now on.

@@ -17,6 +17,7 @@ macro_rules! difference {
 }
 
 mod cpu_times;
+mod interrupts;
 mod io;
 mod proc_file;
 mod resident;
@@ -25,10 +26,11 @@ mod task;
 mod usage;
 
 pub use cpu_times::{CpuTimes, cpu_times, cpu_times_of_all};
+pub use interrupts::Interrupts;
 pub use io::{Io, IoReader};
 pub use resident::resident_anonymous_bytes;
 pub(crate) use sched::parse as parse_schedstat;
 pub use sched::{SchedReading, SchedStat, migrations};
-pub use task::{TaskId, TaskPlace, TaskReading, TaskStat, own_run_ns};
+pub use task::{TaskId, TaskPlace, TaskReading, TaskStat, family_run_ns, own_run_ns};
 pub use usage::Usage;
 pub(crate) use usage::Whose;

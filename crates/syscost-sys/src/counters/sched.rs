@@ -1,9 +1,10 @@
 //! What the scheduler counted for one thread.
 
 use super::proc_file::ProcFile;
+use super::task::{TaskId, open as open_of};
 use crate::Unsupported;
 
-/// The scheduler's statistics of the thread that opened them (/proc/thread-self/schedstat), kept
+/// The scheduler's statistics of a thread, e.g. the one that opens them (/proc/thread-self/schedstat), kept
 /// open so that a reading is one system call and allocates nothing.
 #[derive(Debug)]
 pub struct SchedStat(ProcFile);
@@ -28,10 +29,18 @@ impl SchedStat {
         ProcFile::open("/proc/thread-self/schedstat").map(SchedStat)
     }
 
+    /// Opens those of any task of this user.
+    ///
+    /// # Errors
+    /// As [`SchedStat::open`], and when there is no such task.
+    pub fn of(task: TaskId) -> Result<SchedStat, Unsupported> {
+        open_of(task, "schedstat").map(SchedStat)
+    }
+
     /// Reads them now.
     ///
     /// # Errors
-    /// `Unsupported` when the thread that opened them has ended, or the text is not as proc(5)
+    /// `Unsupported` when the thread they are of has ended, or the text is not as proc(5)
     /// describes.
     pub fn read(&self) -> Result<SchedReading, Unsupported> {
         let mut buffer = [0; 96];

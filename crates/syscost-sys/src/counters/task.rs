@@ -77,7 +77,7 @@ pub struct TaskReading {
 }
 
 /// Opens one of the task's files in /proc.
-fn open(task: TaskId, name: &str) -> Result<ProcFile, Unsupported> {
+pub(super) fn open(task: TaskId, name: &str) -> Result<ProcFile, Unsupported> {
     let process = proc_of(task.process)?;
     ProcFile::open(format!("{process}/task/{}/{name}", task.thread))
 }
@@ -172,6 +172,16 @@ impl TaskStat {
 pub fn own_run_ns() -> u64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Time that this process ran, all its threads, and children that ended and were waited for, in ns.
+///
+/// # Errors
+/// `Unsupported` where a filter refuses to tell that of children.
+pub fn family_run_ns() -> Result<u64, Unsupported> {
+    let own = clock_gettime(ClockId::ProcessCPUTime);
+    let own_ns = own.tv_sec as u64 * 1_000_000_000 + own.tv_nsec as u64;
+    Ok(own_ns + os::children_run_ns()?)
 }
 
 /// The numbers of `/proc/PID/task/TID/stat` that are used here.

@@ -301,11 +301,23 @@ impl Chase {
         self.table = (0..self.chains.div_ceil(WORDS_PER_LINE))
             .map(|_| Line::default())
             .collect();
+        self.put_at(0);
+    }
+
+    /// Goes back as far as this many iterations go: the next ones make the same steps again.
+    pub fn go_back(&self, iterations: u64) {
+        let steps = iterations * (self.operations_per_iteration / self.chains as u64);
+        self.put_at(self.steps.get().saturating_sub(steps));
+    }
+
+    /// Puts each chain this many steps behind its beginning.
+    fn put_at(&self, steps: u64) {
         let cells = self.table.iter().flat_map(|line| &line.0);
         for (chain, cell) in (0..self.chains).zip(cells) {
-            cell.set(self.node(self.start(chain)).expose_provenance() as u64);
+            let position = (self.start(chain) as u64 + steps) % self.lines() as u64;
+            cell.set(self.node(position as usize).expose_provenance() as u64);
         }
-        self.steps.set(0);
+        self.steps.set(steps);
     }
 
     /// The position where a chain begins.

@@ -8,6 +8,25 @@ use crate::Unsupported;
 use crate::counters::{Usage, Whose};
 
 pub(crate) fn usage(whose: Whose) -> Result<Usage, Unsupported> {
+    let raw = rusage(whose)?;
+    let count = |value: libc::c_long| value.max(0) as u64;
+    Ok(Usage {
+        minor_faults: count(raw.ru_minflt),
+        major_faults: count(raw.ru_majflt),
+        voluntary_switches: count(raw.ru_nvcsw),
+        involuntary_switches: count(raw.ru_nivcsw),
+        max_rss_kib: count(raw.ru_maxrss),
+    })
+}
+
+/// CPU time of all children that ended and were waited for, in ns; the kernel gives whole us.
+pub(crate) fn children_run_ns() -> Result<u64, Unsupported> {
+    let raw = rusage(Whose::Children)?;
+    let us = |time: libc::timeval| (time.tv_sec * 1_000_000 + time.tv_usec).max(0) as u64;
+    Ok(1_000 * (us(raw.ru_utime) + us(raw.ru_stime)))
+}
+
+fn rusage(whose: Whose) -> Result<libc::rusage, Unsupported> {
     let who = match whose {
         Whose::Thread => libc::RUSAGE_THREAD,
         Whose::Children => libc::RUSAGE_CHILDREN,
@@ -21,14 +40,7 @@ pub(crate) fn usage(whose: Whose) -> Result<Usage, Unsupported> {
             io::Error::last_os_error()
         )));
     }
-    let count = |value: libc::c_long| value.max(0) as u64;
-    Ok(Usage {
-        minor_faults: count(raw.ru_minflt),
-        major_faults: count(raw.ru_majflt),
-        voluntary_switches: count(raw.ru_nvcsw),
-        involuntary_switches: count(raw.ru_nivcsw),
-        max_rss_kib: count(raw.ru_maxrss),
-    })
+    Ok(raw)
 }
 
 /// One pread at offset 0.

@@ -77,6 +77,11 @@ impl<'t> AtWork<'t> {
         Count::begin(self.tasks.iter().chain(partners).copied().collect())
     }
 
+    /// Its tasks, the measuring one first.
+    pub(super) fn ids(&self) -> &[TaskId] {
+        &self.tasks
+    }
+
     pub(super) fn tasks(&self) -> usize {
         self.tasks.len()
     }

@@ -4,7 +4,7 @@ use std::mem;
 
 use syscost_results::ClaimId;
 use syscost_results::stats::order::median;
-use syscost_sys::counters::TaskReading;
+use syscost_sys::counters::{TaskId, TaskReading};
 
 use super::{AtWork, Make, Seen, Team, Together};
 use crate::bencher::Plan;
@@ -84,11 +84,14 @@ impl Plan<'_> {
         make: Make<'_, 't>,
         baselines: &[Baseline<'_, 't>],
     ) -> Result<Seen, Failure> {
-        let mut work = self.at_work(make(cpus)?, per_iteration)?;
+        let mut work = self.at_work(make(cpus)?, per_iteration, cpus)?;
         let mut others = baselines
             .iter()
             .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_iteration))
             .collect::<Result<Vec<_>, _>>()?;
+        let partners = others.iter().flat_map(|other| &other.ids()[1..]);
+        let tasks: Vec<TaskId> = work.ids().iter().chain(partners).copied().collect();
+        self.waits = self.waits_of(&tasks, cpus);
         match self.time_legs_beside(&mut work, &mut others, baselines) {
             Ok((used, passed_ns)) => {
                 let mut seen = work.dismiss()?;

@@ -25,13 +25,14 @@ mod task_group;
 
 use syscost_results::ClaimId;
 use syscost_results::measurement::Cause;
-use syscost_sys::counters::TaskReading;
+use syscost_sys::counters::{TaskId, TaskReading};
 use syscost_sys::partner::Partner;
 
 use super::background;
 use super::counts::{Counted, Placed, sum};
 use super::evidence::{AUDITED_TOGETHER, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::plan::{Plan, Shape};
+use super::watch::Waits;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
@@ -247,11 +248,23 @@ impl Plan<'_> {
         wanted.min((affordable as u64).max(MIN_SLOW))
     }
 
+    /// How long these tasks wait, the measuring one first, whose partners are on these CPUs.
+    fn waits_of(&self, tasks: &[TaskId], cpus: &[u32]) -> Waits {
+        let placed = Placed::of(self.cpu, tasks.len() - 1, cpus);
+        Waits::of_team(*self.given.clock, tasks, placed)
+    }
+
     /// Starts a team: its first iteration is done, and counts like any other in what the benchmark
     /// reports per operation.
-    fn at_work<'t>(&mut self, team: Team<'t>, per_iteration: u64) -> Result<AtWork<'t>, Failure> {
+    fn at_work<'t>(
+        &mut self,
+        team: Team<'t>,
+        per_iteration: u64,
+        cpus: &[u32],
+    ) -> Result<AtWork<'t>, Failure> {
         self.done.operations += per_iteration;
         let mut work = AtWork::new(team, per_iteration)?;
+        self.waits = self.waits_of(work.ids(), cpus);
         // Tasks that are not pinned are looked up all the same: where they are is the result.
         work.is_looked_up = !(self.is_uninterrupted && self.pinned);
         Ok(work)
@@ -264,17 +277,19 @@ impl Plan<'_> {
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
         let (mut used, mut passed_ns) = (TaskReading::default(), 0.0);
-        let seen = self.at_work(make(cpus)?, per_iteration)?.drive(|work| {
-            work.look();
-            let (count, done) = (work.begin_count(&[])?, self.done.operations);
-            self.time_batches(per_iteration, work)?;
-            let (each, for_ns) = count.end()?;
-            (used, passed_ns) = (sum(&each), for_ns);
-            let operations = (self.done.operations - done) as f64;
-            self.done.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
-            self.done.timed_switches = Some(used.switches() as f64 / operations);
-            Ok(())
-        })?;
+        let seen = self
+            .at_work(make(cpus)?, per_iteration, cpus)?
+            .drive(|work| {
+                work.look();
+                let (count, done) = (work.begin_count(&[])?, self.done.operations);
+                self.time_batches(per_iteration, work)?;
+                let (each, for_ns) = count.end()?;
+                (used, passed_ns) = (sum(&each), for_ns);
+                let operations = (self.done.operations - done) as f64;
+                self.done.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
+                self.done.timed_switches = Some(used.switches() as f64 / operations);
+                Ok(())
+            })?;
         self.tag_background(cpus, &seen, &used, passed_ns);
         Ok(seen)
     }
@@ -295,7 +310,9 @@ impl Plan<'_> {
         };
         self.detail("others_percent", 100.0 * others);
         self.done.had_background_tasks = others > background::MAX_BACKGROUND;
-        if self.done.had_background_tasks {
+        // What is known of each sample is not said of all.
+        if self.done.had_background_tasks && !self.waits.are_of_stretches() {
+            self.explain(Cause::RunDelay, others);
             for sample in 0..self.findings.samples.values.len() as u32 {
                 if !self.is_disturbed(sample) {
                     self.disturbed(sample, Cause::Preempted);
@@ -325,35 +342,37 @@ impl Plan<'_> {
             )
         })?;
         let known = self.findings.evidence.len();
-        let seen = self.at_work(make(cpus)?, per_iteration)?.drive(|work| {
-            let least = COUNTED_TOGETHER.max(COUNTED_PER_TASK * work.tasks() as u64);
-            let least = self.affordable(least);
-            let iterations = self
-                .iterations_lasting(COUNTED_NS, per_iteration, work)?
-                .clamp(least.div_ceil(per_iteration), 1 << 20);
-            work.team.driver.prepare()?;
-            // The first reading may fault on its own code and stack.
-            let count = work.begin_count(&[]).and_then(|_| work.begin_count(&[]));
-            work.team.driver.run(iterations)?;
-            let counted = count.and_then(|count| count.end());
-            self.done.operations += iterations * per_iteration;
-            let counted = counted.map(|(each, passed_ns)| {
-                let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
-                // Tasks that the scheduler places share their CPUs with others, too.
-                let may_share = placed != Placed::SeparateCpus;
-                let others = may_share.then(|| background::share(&sum(&each), passed_ns));
-                let others = others.flatten();
-                let counted = Counted::of_tasks(&each).placed(placed);
-                counted.beside(others, passed_ns)
-            });
-            self.judge_counts(counted, iterations * per_iteration);
-            if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
-                work.is_on_one_cpu = cpus == [self.cpu];
-                let evidence = self.judge_scaling(expect, per_iteration, work)?;
-                self.findings.evidence.push(evidence);
-            }
-            Ok(())
-        })?;
+        let seen = self
+            .at_work(make(cpus)?, per_iteration, cpus)?
+            .drive(|work| {
+                let least = COUNTED_TOGETHER.max(COUNTED_PER_TASK * work.tasks() as u64);
+                let least = self.affordable(least);
+                let iterations = self
+                    .iterations_lasting(COUNTED_NS, per_iteration, work)?
+                    .clamp(least.div_ceil(per_iteration), 1 << 20);
+                work.team.driver.prepare()?;
+                // The first reading may fault on its own code and stack.
+                let count = work.begin_count(&[]).and_then(|_| work.begin_count(&[]));
+                work.team.driver.run(iterations)?;
+                let counted = count.and_then(|count| count.end());
+                self.done.operations += iterations * per_iteration;
+                let counted = counted.map(|(each, passed_ns)| {
+                    let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
+                    // Tasks that the scheduler places share their CPUs with others, too.
+                    let may_share = placed != Placed::SeparateCpus;
+                    let others = may_share.then(|| background::share(&sum(&each), passed_ns));
+                    let others = others.flatten();
+                    let counted = Counted::of_tasks(&each).placed(placed);
+                    counted.beside(others, passed_ns)
+                });
+                self.judge_counts(counted, iterations * per_iteration);
+                if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
+                    work.is_on_one_cpu = cpus == [self.cpu];
+                    let evidence = self.judge_scaling(expect, per_iteration, work)?;
+                    self.findings.evidence.push(evidence);
+                }
+                Ok(())
+            })?;
         // Once the partners have ended, which may spin while they wait.
         for evidence in &mut self.bencher.findings.evidence[known..] {
             if cpus != [self.cpu] && evidence.claim.id == ClaimId::of(&Counter::TimeScaling.claim())

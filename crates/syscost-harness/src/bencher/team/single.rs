@@ -45,7 +45,7 @@ impl Plan<'_> {
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
         let (mut used, mut passed_ns) = (TaskReading::default(), 0.0);
-        let seen = self.at_work(make(cpus)?, 1)?.drive(|work| {
+        let seen = self.at_work(make(cpus)?, 1, cpus)?.drive(|work| {
             work.look();
             let count = work.begin_count(&[])?;
             let driver = &mut work.team.driver;
@@ -85,7 +85,7 @@ impl Plan<'_> {
                 team.driver.prepare()
             })
         })?;
-        self.at_work(make(cpus)?, 1)?.drive(|work| {
+        self.at_work(make(cpus)?, 1, cpus)?.drive(|work| {
             let begun = Instant::now();
             let used = count_iterations(&mut work.team)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;

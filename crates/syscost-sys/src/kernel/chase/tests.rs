@@ -262,3 +262,17 @@ fn the_code_is_loads_and_nothing_else() {
     assert_eq!(loads as u64, chase.operations_per_iteration());
     assert_eq!(at(loads), TURN);
 }
+
+#[test]
+fn steps_can_be_made_again() {
+    for chains in CHAINS {
+        let Some(chase) = chase(Route::dense(33 * 64, Order::Random(5)), chains) else {
+            return;
+        };
+        chase.run(3);
+        let first = chase.run(7);
+        chase.go_back(7);
+        assert_eq!(chase.expected(7), first);
+        assert_eq!(chase.run(7), first, "{chains}");
+    }
+}

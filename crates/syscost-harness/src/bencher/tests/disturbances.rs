@@ -1,0 +1,143 @@
+//! What others take of an operation's time: batches are planned without it, samples that have it are
+//! tagged, and what it explains of those that count is told.
+
+use syscost_results::measurement::Cause;
+
+use super::*;
+
+/// One stall of a few time slices.
+const STALL_NS: u64 = 2_000_000;
+
+/// Iterations in the batches of an operation of 1 us, each of which begins with a stall in the first
+/// `stalled` batches, where an earlier process found `known`.
+fn planned(stalled: u32, known: Option<u64>) -> u64 {
+    mock::reset();
+    let (case, clock) = (Case::default(), Clock::mock());
+    let given = Situation {
+        iterations: known,
+        ..situation(&case, Pass::Timed, &EFFORT, &clock, &crate::cores::UNKNOWN)
+    };
+    let mut batches = 0;
+    let outcome = Plan::new(&[], given).measure(Loop::batches(1, |n| {
+        if batches < stalled {
+            mock::wait_ns(STALL_NS);
+        }
+        batches += 1;
+        mock::advance_ns(1_000 * n);
+        Ok(())
+    }));
+    let findings = outcome.and_then(Outcome::finish).expect("measured");
+    findings.samples.iterations
+}
+
+#[test]
+fn a_batch_is_as_long_as_its_operations_last_however_often_they_are_stalled() {
+    let undisturbed = planned(0, None);
+    // 10 us are wanted.
+    assert!((10..=16).contains(&undisturbed), "{undisturbed}");
+    for stalled in [1, 2, 3, 5, 1_000] {
+        assert_eq!(planned(stalled, None), undisturbed, "{stalled}");
+    }
+}
+
+#[test]
+fn a_plan_that_fills_next_to_nothing_of_a_batch_is_made_anew() {
+    assert_eq!(planned(0, Some(1)), 10);
+    // A neighbour on the core may have been there when it was made.
+    assert_eq!(planned(0, Some(5)), 5);
+    assert_eq!(planned(0, Some(40)), 40);
+}
+
+/// Single operations of 100 us that may sleep; in some samples they wait for a CPU, and so does what
+/// prepares them.
+fn waiting_singles(waits: impl Fn(u32) -> bool) -> Findings {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let declared = [at_most(Counter::VoluntarySwitches, 20.0)];
+    let plan = plan(&case, &declared, &clock, Pass::Timed);
+    // Three precede the first sample.
+    let mut made = 0_u32;
+    let prepare = || {
+        mock::wait_ns(STALL_NS);
+        Ok(())
+    };
+    let outcome = plan.measure(Single::of(prepare, || {
+        if made >= 3 && waits(made - 3) {
+            mock::wait_ns(STALL_NS);
+        }
+        made += 1;
+        mock::advance_ns(100_000);
+        Ok(())
+    }));
+    outcome.and_then(Outcome::finish).expect("measured")
+}
+
+fn tagged(findings: &Findings, cause: Cause) -> Vec<u32> {
+    let tags = findings.samples.disturbed.iter();
+    tags.filter(|tag| tag.cause == cause)
+        .map(|tag| tag.sample)
+        .collect()
+}
+
+#[test]
+fn of_operations_that_may_sleep_those_that_waited_for_a_cpu_are_tagged() {
+    let findings = waiting_singles(|sample| [1, 4, 5].contains(&sample));
+    assert_eq!(tagged(&findings, Cause::RunDelay), [1, 4, 5]);
+    assert!(findings.explained.is_empty(), "{:?}", findings.explained);
+    assert!(waiting_singles(|_| false).samples.disturbed.is_empty());
+}
+
+#[test]
+fn where_hardly_any_operation_did_not_wait_it_is_told_how_much_of_the_time_is_waiting() {
+    let findings = waiting_singles(|sample| sample != 3);
+    assert_eq!(tagged(&findings, Cause::RunDelay).len(), 9);
+    // Nine of ten wait for 2 ms of 2.1.
+    let share = findings.explained[&Cause::RunDelay];
+    assert!((0.94..0.96).contains(&share), "{share}");
+}
+
+/// Batches of 10 us, in each of which `interrupts` take 1 us in all.
+fn interrupted(interrupts: u64, shape: impl Fn(u64)) -> Findings {
+    timed(|plan| {
+        mock::set_read_cost_ns(2);
+        plan.measure(Loop::batches(1, |n| {
+            mock::advance_ns(1_000 * n);
+            mock::interrupt_ns(interrupts, 1_000);
+            shape(n);
+            Ok(())
+        }))
+    })
+    .expect("measured")
+}
+
+/// Costs of the clock's readings of which those after the last batch have gaps of 1 us.
+fn gaps(_: u64) {
+    mock::script_reads([2; 8].into_iter().chain([1_000; 20]));
+}
+
+#[test]
+fn interrupts_in_most_batches_explain_a_share_of_their_time() {
+    let findings = interrupted(1, gaps);
+    let share = findings.explained[&Cause::Interrupted];
+    assert!((0.05..0.15).contains(&share), "1 us of 11 or so: {share}");
+}
+
+#[test]
+fn without_interrupts_or_the_gaps_that_they_leave_none_are_told() {
+    assert!(interrupted(0, gaps).explained.is_empty());
+    assert!(interrupted(1, |_| ()).explained.is_empty());
+}
+
+#[test]
+fn interrupts_of_an_operation_that_sleeps_are_its_own() {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let declared = [at_most(Counter::VoluntarySwitches, 20.0)];
+    let plan = plan(&case, &declared, &clock, Pass::Timed);
+    mock::set_read_cost_ns(2);
+    let outcome = plan.measure(Loop::batches(1, |n| {
+        mock::interrupt_ns(n, 1_000 * n);
+        gaps(n);
+        Ok(())
+    }));
+    let findings = outcome.and_then(Outcome::finish).expect("measured");
+    assert!(findings.explained.is_empty(), "{:?}", findings.explained);
+}
