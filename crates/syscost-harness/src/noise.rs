@@ -71,6 +71,19 @@ fn turns(cpus: &[u32], siblings: impl Fn(u32) -> Vec<u32>) -> Vec<Vec<u32>> {
     turns
 }
 
+/// A probe takes up to this many times as long while the core is shared, and a longer chain may follow.
+const MAX_SLOWDOWN: f64 = 4.0;
+
+/// What a probe takes, in ns: the shortest of a few. With a coarse clock that is longer than a gap.
+fn probe_ns(probe: &Probe, clock: &Clock) -> f64 {
+    let time = |_| {
+        let start = clock.start();
+        probe.read();
+        clock.to_ns(clock.stop().ticks.saturating_sub(start))
+    };
+    (0..16).map(time).fold(f64::INFINITY, f64::min)
+}
+
 fn probe_one(number: u32, clock: Clock, shape: Shape, time: Duration) -> Option<Heard> {
     cpu::pin(number).ok()?;
     let ticks_per_ns = clock.ticks_per_ns();
@@ -79,7 +92,8 @@ fn probe_one(number: u32, clock: Clock, shape: Shape, time: Duration) -> Option<
     let mut readings = Vec::with_capacity(MAX_READINGS);
     let mut long_chains = Vec::with_capacity(MAX_LONG_CHAINS);
     let mut count: u64 = 0;
-    let gaps = Gaps::listen(ticks_per_ns, length_ns, LONG_GAP_NS, || {
+    let lost_ns = LONG_GAP_NS + MAX_SLOWDOWN * probe_ns(&probe, &clock);
+    let gaps = Gaps::listen(ticks_per_ns, length_ns, lost_ns, || {
         let reading = probe.read();
         count += 1;
         if count.is_multiple_of(KEPT) && readings.len() < MAX_READINGS {

@@ -3,6 +3,7 @@
 
 mod cpus;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -109,6 +110,8 @@ pub(super) struct Executor<'a> {
     pub(super) warnings: Vec<Warning>,
     /// Share of the time in which a core was ours, that of the best CPU, each time that it listened between rounds.
     best_shares: Vec<f64>,
+    /// How long each CPU was listened to, from the beginning on, in seconds, and for how much of it its core was ours.
+    listened: BTreeMap<u32, [f64; 2]>,
 }
 
 impl<'a> Executor<'a> {
@@ -120,7 +123,7 @@ impl<'a> Executor<'a> {
         here: Here,
     ) -> Self {
         let clock = found.clock.calibrate();
-        Self {
+        let mut executor = Self {
             launchers,
             interrupted,
             here,
@@ -133,7 +136,11 @@ impl<'a> Executor<'a> {
             cpus,
             warnings: Vec::new(),
             best_shares: Vec::new(),
-        }
+            listened: BTreeMap::new(),
+        };
+        let before = executor.found.noise.clone();
+        executor.add_listened(&before);
+        executor
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
@@ -244,6 +251,7 @@ impl<'a> Executor<'a> {
         );
         let has_learnt = self.learn(&mut heard);
         let heard: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
+        self.add_listened(&heard);
         let shares = heard.iter().filter_map(|noise| noise.alone_percent);
         self.best_shares
             .extend(shares.reduce(f64::max).map(|percent| percent / 100.0));
@@ -257,6 +265,17 @@ impl<'a> Executor<'a> {
         // The probes moved this process to the CPUs that they listened to.
         self.cpus.choose(best.unwrap_or(current));
         has_learnt
+    }
+
+    /// Adds what listening showed, of which the times are far apart: the share of all of it is that of the run.
+    fn add_listened(&mut self, heard: &[Noise]) {
+        for noise in heard {
+            if let Some(percent) = noise.alone_percent {
+                let known = self.listened.entry(noise.cpu).or_default();
+                known[0] += noise.probe_s;
+                known[1] += noise.probe_s * percent / 100.0;
+            }
+        }
     }
 
     /// Whether the last listening found no core that is ours often enough to be met by waiting.
@@ -301,7 +320,8 @@ impl<'a> Executor<'a> {
             if let Some(known) = &self.found.known {
                 known.remember(heard);
             }
-            // The result of the first listening has the same flaw as what was measured.
+            // The result of earlier listening has the same flaw as what was measured.
+            self.listened.clear();
             for noise in &mut self.found.noise {
                 noise.alone_percent = None;
                 noise.shared_slowdown_percent = None;
@@ -320,6 +340,9 @@ impl<'a> Executor<'a> {
             noise.used = self.cpus.used.contains(&noise.cpu);
             // More may be known by now.
             self.found.cores.describe(noise);
+            if let Some([listened_s, own_s]) = self.listened.get(&noise.cpu) {
+                noise.alone_percent = Some(100.0 * own_s / listened_s);
+            }
         }
         noise
     }

@@ -7,6 +7,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use super::{Leftover, MAX_TRIES, folder, folder_path, is_ours, random, tree};
 use crate::{SystemError, os};
@@ -190,8 +192,11 @@ fn write(name: &str, text: &[u8]) -> Result<(PathBuf, fs::File), SystemError> {
         let path = folder()?.join(format!("{name}.record"));
         match write_at(&path, text) {
             Ok(lock) => return Ok((path, lock)),
-            // A sweep has removed the empty folder in between, or the record before it was locked.
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound && tries < MAX_TRIES => {}
+            // A sweep has removed the empty folder in between, or the record before it was locked. Both wait for one lock of the
+            // kernel in turn, so without a pause the next try may end alike, and so may all.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound && tries < MAX_TRIES => {
+                thread::sleep(Duration::from_micros(random() % 128));
+            }
             Err(cause) => {
                 return Err(SystemError::new("write", path.display().to_string(), cause));
             }
