@@ -310,7 +310,7 @@ pub(crate) mod tests {
         let ok = row("10");
         let cases: &[Change] = &[
             (|row| row.estimate.ci95_high = None, "one end only"),
-            (|row| row.estimate.rounds = 2, "an interval after 2 rounds"),
+            (|row| row.estimate.rounds = 1, "an interval after 1 rounds"),
             (
                 |row| row.estimate.min = Some(10.5),
                 "smallest sample exceeds",

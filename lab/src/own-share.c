@@ -57,6 +57,7 @@ int main(int count, char **arguments) {
     double *ratio = malloc(MOST * sizeof *ratio), *sorted = malloc(MOST * sizeof *sorted);
     uint32_t *second = malloc(MOST * sizeof *second);
     if (sched_setaffinity(0, sizeof set, &set) || !ratio || !sorted || !second) return perror("own-share"), 1;
+    srand(getpid());
     struct sigaction action = {.sa_handler = stop};
     sigaction(SIGTERM, &action, NULL);
     signal(SIGINT, SIG_IGN);

@@ -32,11 +32,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !compiler.status().context("starting cc")?.success() {
         bail!("cc did not compile the probes, which are for x86-64");
     }
-    let mut probes = Vec::new();
+    let mut probes: Vec<(u32, Probing)> = Vec::new();
     for cpu in cpu::allowed().context("listing the CPUs")? {
         let mut command = Command::new(&program);
         command.arg(cpu.to_string()).stdout(Stdio::piped());
-        probes.push((cpu, command.spawn().context("starting the probes")?));
+        let child = command.spawn().context("starting the probes")?;
+        probes.push((cpu, Probing(Some(child))));
     }
     let [name, rest @ ..] = arguments.command.as_slice() else {
         bail!("no command");
@@ -52,8 +53,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// A probing process, ended with this value.
+struct Probing(Option<Child>);
+
+impl Drop for Probing {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 /// Ends a probing process: what it says.
-fn end(probe: Child) -> Result<String> {
+fn end(mut probing: Probing) -> Result<String> {
+    let Some(probe) = probing.0.take() else {
+        bail!("the probes have ended");
+    };
     kill_process(Pid::from_child(&probe), Signal::TERM).context("ending the probes")?;
     let output = probe.wait_with_output().context("waiting for the probes")?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())

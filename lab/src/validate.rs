@@ -8,7 +8,7 @@ use clap::Args;
 use jsonschema::Validator;
 use serde_json::Value;
 use syscost_benches::CATALOGUE;
-use syscost_results::document;
+use syscost_results::{Estimate, Measurement, Run, document};
 
 use crate::invariants;
 use xtask::workspace;
@@ -64,9 +64,37 @@ fn of_document(text: &str) -> Result<Vec<String>> {
         return Ok(complaints);
     }
     Ok(match document::read(text.as_bytes()) {
-        Ok(run) => invariants::violations(&run, &CATALOGUE),
+        Ok(run) => [
+            invariants::violations(&run, &CATALOGUE),
+            judged_otherwise(&run),
+        ]
+        .concat(),
         Err(error) => vec![format!("satisfies the schema but cannot be read{error}")],
     })
+}
+
+/// The rows that have other numbers when their samples are judged again by what the document says of its cores.
+fn judged_otherwise(run: &Run) -> Vec<String> {
+    let again = run.judged_again();
+    let rows = run.measurements.iter().zip(&again.measurements);
+    let numbers = |row: &Measurement| {
+        let Estimate {
+            median,
+            ci95_low,
+            ci95_high,
+            shared_median,
+            ..
+        } = row.estimate;
+        (median, ci95_low, ci95_high, shared_median, row.sharing)
+    };
+    let probed = rows.filter(|(row, _)| row.sharing.is_some() && row.samples.is_some());
+    probed
+        .filter(|(row, again)| numbers(row) != numbers(again))
+        .map(|(row, again)| {
+            let (was, is) = (numbers(row), numbers(again));
+            format!("{}: judged again, {was:?} becomes {is:?}", row.name)
+        })
+        .collect()
 }
 
 /// What is wrong with the lines of an export.

@@ -61,7 +61,7 @@ pub struct Heard {
     pub long_chains: Vec<LongChain>,
 }
 
-/// Probes of a mode are no lower than this share of its ratio.
+/// Probes of a mode are no lower than this share of its ratio, and as little higher.
 const MODE_LOW: f64 = 0.98;
 
 /// A mode is another state of the same core, ours as well, only if this share of the probes shows
@@ -89,6 +89,8 @@ const MAX_SHIFT: f64 = 1.25;
 pub(crate) struct Shifted {
     /// How many times as high their ratio is.
     pub(crate) by: f64,
+    /// Share of the time in which the core was ours between rounds.
+    pub(crate) listened: f64,
     /// Share of the samples that seemed to be of a core of our own before that was known.
     pub(crate) believed: f64,
 }
@@ -128,8 +130,7 @@ impl Core {
 
 impl Cores {
     /// Listens to these CPUs for `time` in total, longer if nothing is known of their model: finds which burst is sharpest
-    /// here, and what probes show while a core is ours. What is `known` of the model is taken into account, and what was
-    /// learnt added to it. The clock's rate need only be approximately right.
+    /// here, and what probes show while a core is ours. What is `known` of the model is taken into account. The clock's rate need only be approximately right.
     pub fn hear(
         cpus: &[u32],
         clock: &Clock,
@@ -149,9 +150,6 @@ impl Cores {
         let mut heard = noise::probe(cpus, clock, shape, time);
         let alone = before.map(|(_, alone)| alone);
         let cores = Self::find(&mut heard, frequency_is_known(clock), alone);
-        if let Some(known) = known {
-            known.remember(&heard);
-        }
         (cores, heard)
     }
 
@@ -270,15 +268,18 @@ impl Cores {
             .is_some_and(|(known, lower)| known.ratio > SAME_STATE * lower.ratio)
     }
 
-    /// Learns where a core of our own lies around samples, if they contradict that cores were ours for this share of the time
-    /// meanwhile: what probes then show there that most agree on is a core of our own.
+    /// Learns where a core of our own lies around samples, if they contradict the share of the time for which a CPU's core was
+    /// ours meanwhile: what probes then show there that most agree on is a core of our own.
     pub(crate) fn learn_from_samples(
         &mut self,
         rounds: &[RoundSamples],
-        listened: f64,
+        listened: impl Fn(u32) -> Option<f64>,
     ) -> Option<Shifted> {
         let mut found = None;
         for core in &mut self.modes {
+            let Some(listened) = listened(core.cpu) else {
+                continue;
+            };
             let here = rounds.iter().filter(|round| round.cpu == core.cpu);
             let ratios = here.flat_map(|round| &round.ratios);
             let readings: Vec<ProbeReading> = ratios
@@ -301,9 +302,10 @@ impl Cores {
             if let Some(shown) = shown.filter(|shown| 2.0 * share(shown) > listened) {
                 found = Some(Shifted {
                     by: shown.ratio / core.ratio,
+                    listened,
                     believed,
                 });
-                core.limit = shown.limit;
+                (core.limit, core.is_assumed) = (shown.limit, true);
             }
         }
         found
@@ -367,7 +369,7 @@ impl Cores {
 
     /// Records in a CPU's noise what is known of its core.
     pub(crate) fn describe(&self, noise: &mut Noise) {
-        let alone = self.alone(noise.cpu);
+        let alone = self.alone_or_alike(noise.cpu);
         noise.alone_ratio = alone.map(|alone| alone.ratio);
         noise.alone_limit = alone.map(|alone| alone.limit);
         noise.limit_basis = alone.as_ref().map(basis);
@@ -433,7 +435,8 @@ fn is_other_state(heard: &[Heard], core: &Core, lower: &Alone) -> bool {
     let readings = here.map_or(&[][..], |one| &one.readings);
     let showing = |mode: &Alone| {
         let shown = readings.iter().filter_map(|reading| reading.ratio());
-        let within = shown.filter(|shown| (MODE_LOW * mode.ratio..=mode.limit).contains(shown));
+        let around = MODE_LOW * mode.ratio..=(2.0 - MODE_LOW) * mode.ratio;
+        let within = shown.filter(|shown| around.contains(shown));
         within.count() as f64
     };
     let own = showing(&core.alone());

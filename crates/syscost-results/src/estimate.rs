@@ -285,7 +285,7 @@ impl Price {
             None => (level, level),
         };
         // What earlier runs differed by is of their own cores.
-        let is_own = !selected.is_disturbed();
+        let is_own = !selected.is_in_company();
         let earlier = rules.kept.filter(|_| is_own).map(|kept| &*kept.levels);
         let share = core_share.map_or(0.0, |core| core.share);
         let between_runs = match rules.published {

@@ -100,10 +100,11 @@ impl Bencher<'_> {
         self.detail_over(Over::PerSecond, name, amount);
     }
 
-    /// Whether a sample is tagged, for whatever cause.
+    /// Whether a sample is tagged, for whatever cause, or its core was shared.
     pub(super) fn is_disturbed(&self, sample: u32) -> bool {
         let mut tags = self.findings.samples.disturbed.iter();
-        tags.any(|tag| tag.sample == sample)
+        let is_shared = self.shared.get(sample as usize).copied();
+        is_shared == Some(true) || tags.any(|tag| tag.sample == sample)
     }
 
     /// The median of the undisturbed samples so far, or of all if there are none, in the

@@ -58,6 +58,8 @@ pub struct Bencher<'a> {
     /// What proves the parameters of the case.
     proofs: Vec<Proof>,
     findings: Findings,
+    /// Of each sample, whether its probes found the core shared: a verdict for this process, whose ratios are kept.
+    shared: Vec<bool>,
     singles: Singles,
     /// The witnesses that looked, with the number that each saw, or said why they could not.
     seen: Vec<(&'static Witness, Option<f64>)>,
@@ -69,6 +71,7 @@ impl<'a> Bencher<'a> {
             random: fastrand::Rng::with_seed(given.seed),
             proofs: given.case.proofs(),
             findings: Findings::default(),
+            shared: Vec::new(),
             singles: Singles::new(),
             seen: Vec::new(),
             given,

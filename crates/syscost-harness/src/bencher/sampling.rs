@@ -184,6 +184,7 @@ impl Plan<'_> {
         let by_before = self.slows_the_core(progress);
         if by_before {
             self.detail(GATE_ALONE, 1.0);
+            self.bencher.shared = progress.seen.iter().map(Seen::began_shared).collect();
         }
         if !self.is_uninterrupted {
             let ratios = progress.seen.iter().map(|seen| seen.ratio(by_before));
@@ -291,6 +292,8 @@ impl Plan<'_> {
         let seen = core_probes.take_seen();
         let knows_frequency = core_probes.knows_frequency();
         progress.seen.push(seen);
+        let is_shared = !self.is_uninterrupted && !seen.is_undisturbed();
+        self.bencher.shared.push(is_shared);
         if knows_frequency {
             let ghz = seen.ghz().unwrap_or(0.0);
             self.findings
@@ -298,7 +301,7 @@ impl Plan<'_> {
                 .sample_ghz
                 .push((ghz * 1e4).round() / 1e4);
         }
-        if !self.is_disturbed(number) && (self.is_uninterrupted || seen.is_undisturbed()) {
+        if !self.is_disturbed(number) {
             progress.own.push(value);
             progress.cycles.extend(seen.ghz().map(|ghz| value * ghz));
         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use syscost_results::Machine;
 use syscost_sys::core_probe::{Alone, Burst, Shape, alone};
 
-use super::Heard;
+use super::{Core, Cores, Heard};
 
 /// What is known of one model, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl Known {
     }
 
     /// Stores the lowest mode that these CPUs showed, if it is the lowest of their model, and its limit where the known one
-    /// was assumed. A higher one never replaces it, however many runs see it, but is learnt after [`MAX_UNSEEN_RUNS`] that
+    /// was assumed. A higher one (by over 2 %) never replaces it, but is learnt after [`MAX_UNSEEN_RUNS`] that
     /// saw nothing else: so what is known can neither drift nor stay wrong for good. If it cannot be written, the next run
     /// has to find it out again.
     pub(crate) fn remember(&self, heard: &[Heard]) {
@@ -86,6 +86,14 @@ impl Known {
         });
         if let Some((burst, lowest)) = seen.min_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio)) {
             self.store(burst, lowest);
+        }
+    }
+
+    /// Stores the lowest mode of these cores, since less was seen than before.
+    pub(crate) fn lower(&self, cores: &Cores) {
+        let lowest = cores.modes.iter().map(Core::alone);
+        if let Some(lowest) = lowest.min_by(|a, b| a.ratio.total_cmp(&b.ratio)) {
+            self.store(cores.shape().burst, lowest);
         }
     }
 

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use syscost_results::run::{Noise, Warning};
-use syscost_results::stats::order::median;
 use syscost_results::{Machine, RoundSamples};
 use syscost_sys::counters::cpu_times;
 
@@ -38,6 +37,12 @@ const HOLDS: Duration = Duration::from_secs(1);
 /// Another CPU is taken if its core is ours for at least this much more of the time, in percentage
 /// points: a change costs the caches nothing, but gives the reader more to think about.
 const BETTER: f64 = 10.0;
+
+/// Share of the time in which the core of the best of these CPUs was ours.
+fn best_share(noise: &[Noise]) -> Option<f64> {
+    let shares = noise.iter().filter_map(|one| one.alone_percent);
+    shares.reduce(f64::max).map(|percent| percent / 100.0)
+}
 
 /// Minimum share of the time in which a core must be ours for its moments to be met by waiting.
 const MIN_OWN: f64 = 0.05;
@@ -88,6 +93,9 @@ impl Found {
             None => options.profile.probe().max(UNKNOWN_LISTEN),
         };
         let (cores, heard) = Cores::hear(cpus, &rough, time, known.as_ref());
+        if let Some(known) = &known {
+            known.remember(&heard);
+        }
         Self {
             clock,
             cores,
@@ -108,8 +116,8 @@ pub(super) struct Executor<'a> {
     pub(super) found: Found,
     pub(super) cpus: Cpus,
     pub(super) warnings: Vec<Warning>,
-    /// Share of the time in which a core was ours, that of the best CPU, each time that it listened between rounds.
-    best_shares: Vec<f64>,
+    /// Share of the time in which the best CPU's core was ours when it listened last; `None` where it is not known.
+    best_share: Option<f64>,
     /// How long each CPU was listened to, from the beginning on, in seconds, and for how much of it its core was ours.
     listened: BTreeMap<u32, [f64; 2]>,
 }
@@ -135,7 +143,7 @@ impl<'a> Executor<'a> {
             found,
             cpus,
             warnings: Vec::new(),
-            best_shares: Vec::new(),
+            best_share: None,
             listened: BTreeMap::new(),
         };
         let before = executor.found.noise.clone();
@@ -252,9 +260,7 @@ impl<'a> Executor<'a> {
         let has_learnt = self.learn(&mut heard);
         let heard: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
         self.add_listened(&heard);
-        let shares = heard.iter().filter_map(|noise| noise.alone_percent);
-        self.best_shares
-            .extend(shares.reduce(f64::max).map(|percent| percent / 100.0));
+        self.best_share = best_share(&heard);
         let own = |cpu: u32| {
             let noise = heard.iter().find(|noise| noise.cpu == cpu);
             noise.and_then(|noise| noise.alone_percent)
@@ -280,22 +286,14 @@ impl<'a> Executor<'a> {
 
     /// Whether the last listening found no core that is ours often enough to be met by waiting.
     pub(super) fn no_core_is_ours(&self) -> bool {
-        let first = || {
-            let shares = self
-                .found
-                .noise
-                .iter()
-                .filter_map(|noise| noise.alone_percent);
-            shares.reduce(f64::max).map(|percent| percent / 100.0)
-        };
-        let last = self.best_shares.last().copied().or_else(first);
+        let last = self.best_share.or_else(|| best_share(&self.found.noise));
         last.is_some_and(|share| share < MIN_OWN)
     }
 
     /// Learns from the samples where these contradict the listening: cores were ours often while it listened, but hardly
     /// ever around samples, since what runs before a probe changes what it shows. Returns whether it did.
     pub(super) fn learn_from_samples(&mut self, rounds: &[RoundSamples]) -> bool {
-        let listened = median(&self.best_shares).unwrap_or(0.0);
+        let listened = |cpu: u32| self.listened.get(&cpu).map(|[all_s, own_s]| own_s / all_s);
         let Some(shifted) = self.found.cores.learn_from_samples(rounds, listened) else {
             return false;
         };
@@ -304,7 +302,7 @@ impl<'a> Executor<'a> {
             message: format!(
                 "probes showed the core ours {:.0} % of the time between rounds, but {:.0} % around samples: there a core of our own \
                  shows {:.0} % more, by which samples were judged",
-                100.0 * listened,
+                100.0 * shifted.listened,
                 100.0 * shifted.believed,
                 100.0 * (shifted.by - 1.0),
             ),
@@ -318,7 +316,7 @@ impl<'a> Executor<'a> {
         let has_learnt = self.found.cores.learn(heard);
         if has_learnt {
             if let Some(known) = &self.found.known {
-                known.remember(heard);
+                known.lower(&self.found.cores);
             }
             // The result of earlier listening has the same flaw as what was measured.
             self.listened.clear();
@@ -336,6 +334,15 @@ impl<'a> Executor<'a> {
     /// What it heard before the first round, and which of the CPUs measured.
     pub(super) fn noise(&self) -> Vec<Noise> {
         let mut noise = self.found.noise.clone();
+        for cpu in &self.cpus.used {
+            // One that came later was not listened to, and is judged as another of its kind.
+            if !noise.iter().any(|one| one.cpu == *cpu) {
+                noise.push(Noise {
+                    cpu: *cpu,
+                    ..Noise::default()
+                });
+            }
+        }
         for noise in &mut noise {
             noise.used = self.cpus.used.contains(&noise.cpu);
             // More may be known by now.

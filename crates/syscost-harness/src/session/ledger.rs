@@ -289,7 +289,9 @@ pub(super) mod tests {
             RowState::new(Row { benchmark, case }, 0, 0.02)
         };
         let rows = BENCHMARKS.iter().map(row).collect();
-        Ledger::new(header(), rows, KeptFile::default())
+        let mut ledger = Ledger::new(header(), rows, KeptFile::default());
+        ledger.judge(own_up_to(1.1));
+        ledger
     }
 
     /// CPU 1 is known to be own up to this ratio.
@@ -355,7 +357,6 @@ pub(super) mod tests {
     #[test]
     fn rounds_are_judged_by_what_is_known_of_cores_now() {
         let mut ledger = ledger();
-        ledger.judge(own_up_to(1.1));
         ledger.enter(record(0, Pass::Timed, 0, 0.1));
         assert_eq!(ledger.rows[0].counting(), (1, 1));
         ledger.rows[0].settled = true;

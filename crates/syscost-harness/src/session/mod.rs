@@ -291,7 +291,12 @@ impl<const RUNS: usize> Session<'_, RUNS> {
                 .flat_map(|row| &row.rounds)
                 .cloned()
                 .collect::<Vec<_>>();
-            if self.executor.learn_from_samples(&rounds) || has_learnt {
+            // Samples of before an interruption are of another hour than this session listened to.
+            let is_one = self
+                .ledgers
+                .iter()
+                .all(|ledger| ledger.header.config.resumed == 0);
+            if (is_one && self.executor.learn_from_samples(&rounds)) || has_learnt {
                 self.judge();
             }
         }

@@ -528,13 +528,13 @@ fn doubted(cause: Cause, share: f64, estimate: &Estimate) -> Option<Evidence> {
     let (claim, most, source, reason) = match cause {
         Cause::Interrupted => (
             "share of the time that interrupts took",
-            half_width().unwrap_or(0.0).min(MAX_EXPLAINED),
+            half_width().unwrap_or(MAX_EXPLAINED).min(MAX_EXPLAINED),
             "/proc/interrupts",
             "other programs have this CPU interrupted, which is a part of the time",
         ),
         Cause::Displaced => (
             "share of the time that others' displacing it from the cache took",
-            half_width().unwrap_or(0.0).min(MAX_EXPLAINED),
+            half_width().unwrap_or(MAX_EXPLAINED).min(MAX_EXPLAINED),
             "clock",
             "others displaced from the cache what this was to find there, or it holds less than is reported",
         ),

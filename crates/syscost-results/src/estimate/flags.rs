@@ -47,9 +47,9 @@ pub(super) fn add(
         (Flag::NotSteady, is_drifting(processes, target)),
         (Flag::TwoModes, modes.is_some()),
         (Flag::Autocorrelated, is_dependent(processes)),
-        (Flag::Noisy, disturbed > NOISY && !selected.is_disturbed()),
+        (Flag::Noisy, disturbed > NOISY),
         (Flag::LowTrust, is_little),
-        (Flag::Disturbed, selected.is_disturbed()),
+        (Flag::Disturbed, selected.is_in_company()),
     ];
     let raised = flags.into_iter().filter(|(_, is_raised)| *is_raised);
     out.flags.extend(raised.map(|(flag, _)| flag));

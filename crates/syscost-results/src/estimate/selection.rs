@@ -110,7 +110,9 @@ impl RoundSamples {
     pub fn is_shared(&self, sample: usize) -> bool {
         match (self.ratios.get(sample), self.own_limit) {
             (Some(&ratio), Some(limit)) => ratio == u16::MAX || f64::from(ratio) / 1e3 > limit,
-            _ => self
+            // What an own core shows there is not known.
+            (Some(_), None) => true,
+            (None, _) => self
                 .disturbed
                 .iter()
                 .any(|one| (one.sample as usize, one.cause) == (sample, Cause::SharedCore)),
@@ -220,13 +222,9 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Whether these are in company, or otherwise disturbed, though it was looked for own ones.
-    pub fn is_disturbed(&self) -> bool {
-        let was_looked = self
-            .rounds
-            .iter()
-            .any(|round| round.alone_percent.is_some());
-        was_looked && self.choice != ChosenSamples::Own
+    /// Whether these are in company: no own ones were seen.
+    pub fn is_in_company(&self) -> bool {
+        self.choice == ChosenSamples::InCompany
     }
 
     /// The row's value by these samples: the median of the processes' medians. A few processes in

@@ -95,18 +95,16 @@ pub fn judge(rounds: &mut [RoundSamples], unit: Unit, cores: &OwnCores) -> Optio
         .iter()
         .filter_map(|round| Some(samples(round, cores.get(&round.cpu)?, unit, conversion)))
         .collect();
-    let sharing = match by_effect(&processes, general.limit) {
-        Some(limit) => Sharing {
-            limit,
-            basis: LimitBasis::Effect,
-        },
-        None => general,
+    // Where the values show no other limit, each CPU has its own.
+    let Some(limit) = by_effect(&processes, general.limit) else {
+        return Some(general);
     };
     for round in rounds.iter_mut().filter(probed) {
         let core = cores.get(&round.cpu);
-        round.own_limit = core.map(|core| core.ratio * sharing.limit);
+        round.own_limit = core.map(|core| core.ratio * limit);
     }
-    Some(sharing)
+    let basis = LimitBasis::Effect;
+    Some(Sharing { limit, basis })
 }
 
 /// A sample: its ratio as a multiple of an own core's, and the logarithm of its value.

@@ -97,6 +97,18 @@ pub fn alone(readings: &[ProbeReading], grain: u32) -> Option<Alone> {
     })
 }
 
+/// How many of these readings agree on what a core of our own shows. Not how many lie below the limit: a burst that cannot
+/// tell a shared core would have most there.
+pub(super) fn agreeing(readings: &[ProbeReading], grain: u32) -> usize {
+    let grain = share_of_grain(readings, f64::from(grain));
+    mode(&sound_ratios(readings), AGREE + grain).map_or(0, <[f64]>::len)
+}
+
+/// Whether a count is more than another by more than chance.
+pub(super) fn is_more(count: f64, than: f64) -> bool {
+    count - than > DEVIATIONS * (count + than).sqrt()
+}
+
 /// The ratios of the probes that nothing interrupted, ascending.
 fn sound_ratios(readings: &[ProbeReading]) -> Vec<f64> {
     let mut chains: Vec<u32> = readings.iter().map(|reading| reading.chain).collect();
@@ -133,7 +145,6 @@ fn mode(ratios: &[f64], agree: f64) -> Option<&[f64]> {
 fn gap(ratios: &[f64], highest: f64, width: f64) -> Option<f64> {
     let below = |end: f64| ratios.partition_point(|ratio| *ratio <= end);
     let count = |low: f64| (below(low * width) - below(low)) as f64;
-    let is_more = |count: f64, than: f64| count - than > DEVIATIONS * (count + than).sqrt();
     let (mut windows, mut fewest, mut low) = (Vec::new(), f64::INFINITY, highest);
     while low < REACH * highest {
         let here = count(low);

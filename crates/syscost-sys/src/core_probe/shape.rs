@@ -1,6 +1,7 @@
 //! How probes of a machine are made, and which burst is sharpest on it.
 
-use super::{Probe, ProbeReading, Work, Worker, alone};
+use super::alone::{agreeing, is_more};
+use super::{Probe, ProbeReading, Work, Worker};
 use crate::arch::{ProbeLoop, probe_loops};
 use crate::clock::Clock;
 
@@ -42,9 +43,6 @@ pub struct Shape {
 /// Probes of each burst after each kind of work.
 const TRIED: usize = 100;
 
-/// By how much more often the probes of another burst must agree for it to be taken instead of the first.
-const SHARPER: f64 = 1.1;
-
 impl Shape {
     /// The shape with the sharpest burst here: the one of whose probes, after any work, most agree on one ratio. All are
     /// tried in turn, so that whatever else the core does meets each alike. Takes 0.1 s.
@@ -73,23 +71,18 @@ impl Shape {
     }
 }
 
-/// How many of these readings show a core of our own, as far as they agree on what that shows.
-fn agreeing(readings: &[ProbeReading], grain: u32) -> usize {
-    let alone = alone(readings, grain);
-    alone.map_or(0, |alone| {
-        readings
-            .iter()
-            .filter(|reading| alone.holds(reading))
-            .count()
-    })
-}
-
-/// The burst of which most probes agree; the first unless another is clearly sharper.
+/// The burst of which most probes agree; the first unless that is more than chance.
 fn sharpest(agreeing: &[usize]) -> usize {
     let most =
         (0..agreeing.len()).max_by_key(|index| (agreeing[*index], std::cmp::Reverse(*index)));
-    most.filter(|most| agreeing[*most] as f64 > SHARPER * agreeing[0] as f64)
-        .unwrap_or(0)
+    let [first, counts @ ..] = agreeing else {
+        return 0;
+    };
+    let is_sharper = |index: &usize| {
+        let count = counts.get(index.wrapping_sub(1));
+        count.is_some_and(|count| is_more(*count as f64, *first as f64))
+    };
+    most.filter(is_sharper).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -106,8 +99,8 @@ mod tests {
 
     #[test]
     fn another_burst_must_be_clearly_sharper_than_the_first() {
-        assert_eq!(sharpest(&[100, 105, 20]), 0);
-        assert_eq!(sharpest(&[100, 105, 220, 220]), 2);
+        assert_eq!(sharpest(&[100, 130, 20]), 0);
+        assert_eq!(sharpest(&[100, 130, 220, 220]), 2);
         assert_eq!(sharpest(&[0, 0]), 0);
     }
 

@@ -91,7 +91,8 @@ impl Plan<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         let partners = others.iter().flat_map(|other| &other.ids()[1..]);
         let tasks: Vec<TaskId> = work.ids().iter().chain(partners).copied().collect();
-        self.waits = self.waits_of(&tasks, cpus);
+        // The baselines' partners are where those of the team are.
+        self.waits = self.waits_of(&tasks, work.ids().len() - 1, cpus);
         match self.time_legs_beside(&mut work, &mut others, baselines) {
             Ok((used, passed_ns)) => {
                 let mut seen = work.dismiss()?;

@@ -249,8 +249,8 @@ impl Plan<'_> {
     }
 
     /// How long these tasks wait, the measuring one first, whose partners are on these CPUs.
-    fn waits_of(&self, tasks: &[TaskId], cpus: &[u32]) -> Waits {
-        let placed = Placed::of(self.cpu, tasks.len() - 1, cpus);
+    fn waits_of(&self, tasks: &[TaskId], partners: usize, cpus: &[u32]) -> Waits {
+        let placed = Placed::of(self.cpu, partners, cpus);
         Waits::of_team(*self.given.clock, tasks, placed)
     }
 
@@ -264,7 +264,7 @@ impl Plan<'_> {
     ) -> Result<AtWork<'t>, Failure> {
         self.done.operations += per_iteration;
         let mut work = AtWork::new(team, per_iteration)?;
-        self.waits = self.waits_of(work.ids(), cpus);
+        self.waits = self.waits_of(work.ids(), work.ids().len() - 1, cpus);
         // Tasks that are not pinned are looked up all the same: where they are is the result.
         work.is_looked_up = !(self.is_uninterrupted && self.pinned);
         Ok(work)

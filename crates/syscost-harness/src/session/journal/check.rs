@@ -187,6 +187,8 @@ fn is_sound_finding(findings: &Findings) -> bool {
         && histogram.iter().all(|(bound, _)| is_number(*bound))
         && spans.iter().all(|span| (0.0..=MAX_NUMBER).contains(span))
         && (values.is_empty() || samples.iterations > 0)
+        && (samples.ratios.is_empty() || samples.ratios.len() == values.len())
+        && findings.explained.values().all(|share| is_number(*share))
 }
 
 fn is_number(number: f64) -> bool {

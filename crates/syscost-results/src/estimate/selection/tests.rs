@@ -66,7 +66,7 @@ fn own_and_shared_samples_are_never_mixed() {
     let rounds: Vec<_> = [10, 10, 10].map(round).into();
     let selected = select(&rounds, AS_MEASURED);
     assert_eq!(selected.choice, ChosenSamples::InCompany);
-    assert!(selected.is_disturbed() && selected.level() == Some(150.0));
+    assert!(selected.is_in_company() && selected.level() == Some(150.0));
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn what_else_disturbed_a_sample_makes_it_no_price_in_company() {
     }
     let selected = select(&rounds, AS_MEASURED);
     assert_eq!(
-        (selected.choice, selected.is_disturbed()),
-        (ChosenSamples::All, true)
+        (selected.choice, selected.is_in_company()),
+        (ChosenSamples::All, false)
     );
 }
 
