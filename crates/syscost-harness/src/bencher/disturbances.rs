@@ -8,7 +8,7 @@ use syscost_sys::counters::Interrupts;
 
 use super::Bencher;
 use super::plan::Plan;
-use super::watch::{MAX_WAITED, Waited};
+use super::watch::{MAX_WAITED, Waited, is_long};
 
 /// Where at least this share of batches has an interrupt, their median has it, too.
 const OFTEN: f64 = 0.5;
@@ -69,17 +69,35 @@ impl Plan<'_> {
 
     /// Adds the share of the time of the samples that count in which tasks waited for a CPU.
     pub(super) fn explain_waits(&mut self, waited: &[Waited]) {
+        if self.waits.are_of_stretches() {
+            self.tag_waits(waited);
+        }
         let counting = self.counting();
         let all = counting
             .iter()
             .filter_map(|sample| waited.get(*sample).copied());
         let share = all.fold(Waited::default(), Waited::plus).share();
-        if share > MAX_WAITED && !self.is_team && self.may_block() && !self.waits.are_of_others() {
-            // They waited for what the operation itself woke.
+        if share > MAX_WAITED && self.waits.are_of_stretches() && !self.waits.are_of_others() {
+            // They waited for each other, or for what the operation itself woke.
             let tags = &mut self.findings.samples.disturbed;
             return tags.retain(|tag| tag.cause != Cause::RunDelay);
         }
         self.explain(Cause::RunDelay, share);
+    }
+
+    /// Tags the samples that waited for long, now that it is known how long all of them do.
+    fn tag_waits(&mut self, waited: &[Waited]) {
+        let least = waited
+            .iter()
+            .map(|one| one.share())
+            .fold(f64::INFINITY, f64::min);
+        let tags = &mut self.findings.samples.disturbed;
+        tags.retain(|tag| tag.cause != Cause::RunDelay);
+        for (sample, one) in (0_u32..).zip(waited) {
+            if is_long(*one, least) {
+                self.disturbed(sample, Cause::RunDelay);
+            }
+        }
     }
 
     /// Begins to count interrupts, where these are others': operations that sleep or wake each

@@ -149,6 +149,12 @@ impl Waits {
     }
 }
 
+/// Whether a sample was kept waiting for long, beyond what every one is: the kernel accounts for a part of an exit or a switch to
+/// nobody, which looks like waiting, 10 % of a fork.
+pub(super) fn is_long(waited: Waited, least: f64) -> bool {
+    waited.share() - least > MAX_WAITED
+}
+
 /// Reads, between samples, what could have disturbed them.
 pub(super) struct Watch {
     usage: Option<Usage>,
@@ -156,6 +162,8 @@ pub(super) struct Watch {
     /// Whether the task makes the operation alone and never sleeps: then it never waits or is switched
     /// out but for others, whenever it was.
     is_steady: bool,
+    /// The smallest share of a sample that was waited for so far.
+    least: f64,
 }
 
 impl Watch {
@@ -164,6 +172,7 @@ impl Watch {
             usage: usage(waits),
             before: waits.now().filter(|_| is_steady),
             is_steady,
+            least: f64::INFINITY,
         }
     }
 
@@ -171,7 +180,8 @@ impl Watch {
     /// long they waited in the time that is known.
     pub(super) fn look(&mut self, waits: &Waits, waited: Waited) -> (Option<Cause>, Waited) {
         if !self.is_steady {
-            let is_long = waited.share() > MAX_WAITED;
+            self.least = self.least.min(waited.share());
+            let is_long = is_long(waited, self.least);
             return (is_long.then_some(Cause::RunDelay), waited);
         }
         let usage = usage(waits);
