@@ -349,10 +349,7 @@ mod tests {
         let mut row = fixture::run().measurements.remove(4);
         assert_eq!(own_limit(&row), None);
         for (basis, why) in [
-            (
-                LimitBasis::Gap,
-                "which lies in the gap between own and shared cores",
-            ),
+            (LimitBasis::Gap, "in the gap between own and shared cores"),
             (
                 LimitBasis::Assumed,
                 "as assumed: probes of one kind only were seen",
@@ -363,7 +360,7 @@ mod tests {
             ),
         ] {
             row.sharing = Some(Sharing { limit: 1.05, basis });
-            let text = format!("own core: up to 1.05x the ratio that it shows, {why}");
+            let text = format!("samples count as own up to 1.05x the ratio of an own core, {why}");
             assert_eq!(own_limit(&row), Some(text));
         }
     }

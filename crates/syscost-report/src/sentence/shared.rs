@@ -144,13 +144,13 @@ pub fn undisturbed(row: &Measurement) -> Option<String> {
 pub fn own_limit(row: &Measurement) -> Option<String> {
     let Sharing { limit, basis } = row.sharing.filter(|_| row.status.has_figures())?;
     let why = match basis {
-        LimitBasis::Gap => "which lies in the gap between own and shared cores",
+        LimitBasis::Gap => "in the gap between own and shared cores",
         LimitBasis::Assumed => "as assumed: probes of one kind only were seen",
         LimitBasis::Effect => "up to which the row's values do not change",
     };
     let limit = ratio(limit);
     Some(format!(
-        "own core: up to {limit} the ratio that it shows, {why}"
+        "samples count as own up to {limit} the ratio of an own core, {why}"
     ))
 }
 

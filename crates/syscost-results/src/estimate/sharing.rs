@@ -56,6 +56,10 @@ const MARGIN: f64 = 0.001;
 /// over all looks of a profile at most five times that, as there are no more.
 const ERROR: f64 = 0.01;
 
+/// Up to this many times an own core's ratio probes show one state: those of one agree within 1.5 % (docs/METHODOLOGY.md,
+/// "What an own core shows").
+const ONE_STATE: f64 = 1.015;
+
 /// Minimum number of processes by which a shift is judged: of two, Student's quantile exceeds a hundred.
 const MIN_PROCESSES: usize = 3;
 
@@ -141,8 +145,12 @@ fn by_effect(processes: &[Vec<Sample>], general: f64) -> Option<f64> {
     let mut ratios: Vec<f64> = processes.iter().flatten().map(|one| one.ratio).collect();
     ratios.sort_unstable_by(f64::total_cmp);
     let (below, above) = ratios.split_at(ratios.partition_point(|ratio| *ratio <= general));
-    // Below it, bins after the first are left out if they are shown to be slower.
-    let ends = bin_ends(below);
+    // Below it, bins above the mode of an own core are left out if they are shown to be slower.
+    let (mode, beside) = below.split_at(below.partition_point(|ratio| *ratio <= ONE_STATE));
+    let mut ends: Vec<f64> = mode.last().copied().into_iter().collect();
+    if !beside.is_empty() {
+        ends.extend(bin_ends(beside));
+    }
     for pair in ends.windows(2) {
         let shift = Shift::between(processes, pair[0], pair[1]);
         if shift.is_some_and(|shift| shift.is_slower()) {

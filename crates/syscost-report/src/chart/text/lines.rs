@@ -124,8 +124,11 @@ pub(super) fn ecdf(
 pub(super) fn sharing(sharing: &Sharing, unit: Unit, options: TextOptions) -> String {
     let [across, up] = sharing.axes((0.0, 1.0), (0.0, 1.0));
     let names = sharing.names(unit).into_iter().zip(&sharing.samples);
-    let named = names.filter_map(|(name, samples)| Some((name?, samples)));
-    let courses = named.enumerate().map(|(index, (name, samples))| {
+    // Either kind has its mark, whether the other is there or not.
+    let named = names
+        .enumerate()
+        .filter_map(|(index, (name, samples))| Some((index, name?, samples)));
+    let courses = named.map(|(index, name, samples)| {
         let place = |(ratio, value): &(f64, f64)| (across.share(*ratio), up.share(*value));
         let points = samples.iter().map(place).collect();
         Course {
@@ -187,15 +190,15 @@ fn field(
     let is_scattered = courses.iter().any(|course| course.is_scattered);
     if courses.len() > 1 || is_scattered {
         // In the order of the lines' right ends.
-        let mut named: Vec<(usize, &Course)> = courses.iter().enumerate().collect();
+        let mut named: Vec<&Course> = courses.iter().collect();
         let end = |course: &Course| course.points.last().map_or(0.0, |(_, y)| *y);
-        named.sort_by(|(_, a), (_, b)| end(b).total_cmp(&end(a)));
-        for (index, course) in named {
+        named.sort_by(|a, b| end(b).total_cmp(&end(a)));
+        for course in named {
             let style = Style::new().fg_color(Some(COLORS[course.color].into()));
             out.push_str(&format!(
                 "{:margin$}  {} {}\n",
                 "",
-                paint.text(style, &sample(course, index)),
+                paint.text(style, &sample(course)),
                 course.label
             ));
         }
@@ -205,8 +208,8 @@ fn field(
 }
 
 /// How the legend shows a line.
-fn sample(course: &Course, index: usize) -> String {
-    let mark = MARKS[index % MARKS.len()];
+fn sample(course: &Course) -> String {
+    let mark = MARKS[course.color % MARKS.len()];
     match course.is_scattered {
         true => mark.to_string(),
         false => format!("━{mark}━"),
@@ -233,7 +236,7 @@ fn drawn(courses: &[Course], room: usize) -> Field {
 
 /// Puts each line's marks on its points.
 fn mark(field: &mut Field, courses: &[Course], room: usize) {
-    for (index, course) in courses.iter().enumerate() {
+    for course in courses {
         let mut free = 0;
         for (x, y) in &course.points {
             let (column, row) = (column_of(*x, room), row_of(*y));
@@ -242,7 +245,7 @@ fn mark(field: &mut Field, courses: &[Course], room: usize) {
             if is_free && !field.row(row)[column].is_marked() {
                 free = column + BETWEEN;
                 let color = COLORS[course.color];
-                field.mark(column, row, MARKS[index % MARKS.len()], color);
+                field.mark(column, row, MARKS[course.color % MARKS.len()], color);
             }
         }
     }

@@ -82,7 +82,7 @@ impl InterferenceResult {
                 (Outcome::Fail, Some("the interference was not seen"))
             }
             () if seen.moments < MIN_MOMENTS => (Outcome::Skip, Some(few)),
-            () if own < control - MAX_WRONG_PERCENT => (
+            () if own < control - MAX_WRONG_PERCENT - seen.chance_percent(control) => (
                 Outcome::Fail,
                 Some("what ran before makes a core seem shared"),
             ),
@@ -211,6 +211,12 @@ struct AfterWork {
 impl AfterWork {
     fn own_percent(&self) -> f64 {
         100.0 * f64::from(self.own) / f64::from(self.moments.max(1))
+    }
+
+    /// How far the share in so few moments may be off by chance: four standard deviations, in percent.
+    fn chance_percent(&self, control: f64) -> f64 {
+        let wrong = (MAX_WRONG_PERCENT + 100.0 - control) / 100.0;
+        100.0 * 4.0 * (wrong / f64::from(self.moments.max(1))).sqrt()
     }
 
     fn shared_percent(&self) -> f64 {
@@ -343,7 +349,7 @@ mod tests {
             InterferenceResult::after(AFTER[1], 0, seen, 99.0).outcome
         };
         assert_eq!(outcome(500, 493, 1000), Outcome::Pass);
-        assert_eq!(outcome(500, 480, 1000), Outcome::Fail);
+        assert_eq!(outcome(500, 460, 1000), Outcome::Fail);
         assert_eq!(outcome(500, 500, 980), Outcome::Fail);
         assert_eq!(outcome(50, 20, 1000), Outcome::Skip);
     }
