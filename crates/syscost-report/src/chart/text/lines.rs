@@ -20,8 +20,9 @@ const BETWEEN: usize = 8;
 /// A line in plot coordinates: both from 0 to 1.
 struct Course {
     label: String,
-    /// Which of the colours it has.
+    /// Which of the colours it has, and which of the marks.
     color: usize,
+    mark: char,
     points: Vec<(f64, f64)>,
     /// Whether its points are marks of their own, not those of a line.
     is_scattered: bool,
@@ -43,6 +44,7 @@ impl Course {
         Course {
             label,
             color,
+            mark: MARKS[index % MARKS.len()],
             points,
             is_scattered: false,
         }
@@ -209,7 +211,7 @@ fn field(
 
 /// How the legend shows a line.
 fn sample(course: &Course) -> String {
-    let mark = MARKS[course.color % MARKS.len()];
+    let mark = course.mark;
     match course.is_scattered {
         true => mark.to_string(),
         false => format!("━{mark}━"),
@@ -245,7 +247,7 @@ fn mark(field: &mut Field, courses: &[Course], room: usize) {
             if is_free && !field.row(row)[column].is_marked() {
                 free = column + BETWEEN;
                 let color = COLORS[course.color];
-                field.mark(column, row, MARKS[course.color % MARKS.len()], color);
+                field.mark(column, row, course.mark, color);
             }
         }
     }
