@@ -82,7 +82,7 @@ impl InterferenceResult {
                 (Outcome::Fail, Some("the interference was not seen"))
             }
             () if seen.moments < MIN_MOMENTS => (Outcome::Skip, Some(few)),
-            () if own < control - MAX_WRONG_PERCENT - seen.chance_percent(control) => (
+            () if own < control - MAX_MISSED_PERCENT => (
                 Outcome::Fail,
                 Some("what ran before makes a core seem shared"),
             ),
@@ -116,9 +116,13 @@ const AFTER_WORK: u32 = 1000;
 /// Minimum number of moments in which the core was ours before and after it, for a judgement.
 const MIN_MOMENTS: u32 = 100;
 
-/// Maximum share of the probes after work that may be judged wrongly, in percent, beyond those of probes without any: the
-/// core may also be shared for a moment between two in which it is not.
+/// Maximum share of the slowed probes after work that may be judged wrongly, in percent.
 const MAX_WRONG_PERCENT: f64 = 1.0;
+
+/// By how much fewer of the probes after work than of those without any may find the core ours, in percentage points: a
+/// neighbour comes in bursts, which one kind of work meets more of than another by some points; a probe that depends on what
+/// ran before lost half of them and more (docs/lab/core-probes.md).
+const MAX_MISSED_PERCENT: f64 = 10.0;
 
 const NO_THREAD: &str = "this process may start no more threads";
 
@@ -211,12 +215,6 @@ struct AfterWork {
 impl AfterWork {
     fn own_percent(&self) -> f64 {
         100.0 * f64::from(self.own) / f64::from(self.moments.max(1))
-    }
-
-    /// How far the share in so few moments may be off by chance: four standard deviations, in percent.
-    fn chance_percent(&self, control: f64) -> f64 {
-        let wrong = (MAX_WRONG_PERCENT + 100.0 - control) / 100.0;
-        100.0 * 4.0 * (wrong / f64::from(self.moments.max(1))).sqrt()
     }
 
     fn shared_percent(&self) -> f64 {
@@ -349,7 +347,7 @@ mod tests {
             InterferenceResult::after(AFTER[1], 0, seen, 99.0).outcome
         };
         assert_eq!(outcome(500, 493, 1000), Outcome::Pass);
-        assert_eq!(outcome(500, 460, 1000), Outcome::Fail);
+        assert_eq!(outcome(500, 430, 1000), Outcome::Fail);
         assert_eq!(outcome(500, 500, 980), Outcome::Fail);
         assert_eq!(outcome(50, 20, 1000), Outcome::Skip);
     }
