@@ -270,9 +270,9 @@ impl Cores {
 
     /// Learns where a core of our own lies around samples, if they contradict the share of the time for which a CPU's core was
     /// ours meanwhile: what probes then show there that most agree on is a core of our own.
-    pub(crate) fn learn_from_samples(
+    pub(crate) fn learn_from_samples<'r>(
         &mut self,
-        rounds: &[RoundSamples],
+        rounds: impl Iterator<Item = &'r RoundSamples> + Clone,
         listened: impl Fn(u32) -> Option<f64>,
     ) -> Option<Shifted> {
         let mut found = None;
@@ -280,7 +280,7 @@ impl Cores {
             let Some(listened) = listened(core.cpu) else {
                 continue;
             };
-            let here = rounds.iter().filter(|round| round.cpu == core.cpu);
+            let here = rounds.clone().filter(|round| round.cpu == core.cpu);
             let ratios = here.flat_map(|round| &round.ratios);
             let readings: Vec<ProbeReading> = ratios
                 .map(|ratio| ProbeReading {

@@ -186,7 +186,9 @@ impl<'a> Plan<'a> {
         self.refuse_growth(manner)?;
         self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner, cpus);
-        self.waits = Waits::alone(*self.given.clock, self.may_block());
+        // How long a copy waits shows in how far its window overlaps with the others'.
+        let may_block = self.may_block() && manner != Manner::Copies;
+        self.waits = Waits::alone(*self.given.clock, may_block);
         // On one CPU nothing sleeps: there the next task runs.
         self.is_uninterrupted |= manner == Manner::Together && cpus > 1 && self.must_sleep();
         Ok(())

@@ -157,7 +157,7 @@ fn samples_that_contradict_the_listening_show_what_work_before_a_probe_does() {
     // Cascade Lake, with a burst that did not fit beside anything else: 1.39 back to back, 1.49 after system calls.
     let mut shifted = cores();
     let found = shifted
-        .learn_from_samples(&rounds(0.7, 1490), |_| Some(0.75))
+        .learn_from_samples(rounds(0.7, 1490).iter(), |_| Some(0.75))
         .expect("a contradiction");
     assert!(
         (found.by - 1.073).abs() < 0.005 && found.believed == 0.0,
@@ -172,7 +172,7 @@ fn samples_that_contradict_the_listening_show_what_work_before_a_probe_does() {
         let mut cores = cores();
         let before = cores.clone();
         assert_eq!(
-            cores.learn_from_samples(&rounds(own, ratio), |_| Some(listened)),
+            cores.learn_from_samples(rounds(own, ratio).iter(), |_| Some(listened)),
             None,
             "{own}, {ratio}"
         );

@@ -292,7 +292,10 @@ impl<'a> Executor<'a> {
 
     /// Learns from the samples where these contradict the listening: cores were ours often while it listened, but hardly
     /// ever around samples, since what runs before a probe changes what it shows. Returns whether it did.
-    pub(super) fn learn_from_samples(&mut self, rounds: &[RoundSamples]) -> bool {
+    pub(super) fn learn_from_samples<'r>(
+        &mut self,
+        rounds: impl Iterator<Item = &'r RoundSamples> + Clone,
+    ) -> bool {
         let listened = |cpu: u32| self.listened.get(&cpu).map(|[all_s, own_s]| own_s / all_s);
         let Some(shifted) = self.found.cores.learn_from_samples(rounds, listened) else {
             return false;

@@ -286,17 +286,14 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         // Listen once more to confirm what undisturbed cores show.
         if !self.executor.is_interrupted() && self.rows().any(|row| !row.rounds.is_empty()) {
             let has_learnt = self.executor.listen();
-            let rounds = self
-                .rows()
-                .flat_map(|row| &row.rounds)
-                .cloned()
-                .collect::<Vec<_>>();
             // Samples of before an interruption are of another hour than this session listened to.
             let is_one = self
                 .ledgers
                 .iter()
                 .all(|ledger| ledger.header.config.resumed == 0);
-            if (is_one && self.executor.learn_from_samples(&rounds)) || has_learnt {
+            let rounds = || self.ledgers.iter().flat_map(Ledger::rounds);
+            let has_shifted = is_one && self.executor.learn_from_samples(rounds());
+            if has_shifted || has_learnt {
                 self.judge();
             }
         }
