@@ -132,13 +132,7 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Canvas 
         let y = top + height + BENEATH + NAME * (index as f64 + 0.5);
         let x = frame.margin();
         canvas.line((x, y - 4.0), (x + 20.0, y - 4.0), &class);
-        canvas.marks(
-            &[(x + 10.0, y - 4.0)],
-            look.shape,
-            4.0,
-            false,
-            &look.color(),
-        );
+        look.legend_mark(&mut canvas, (x, y));
         let run = frame
             .runs()
             .get(distribution.run)

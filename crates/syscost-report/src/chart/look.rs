@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::canvas::Shape;
+use super::canvas::{Canvas, Shape};
 
 /// Number of colours; after these come the same again, dashed.
 pub(super) const COLORS: usize = 6;
@@ -42,6 +42,12 @@ impl Look {
             dash: 0,
             ..self
         }
+    }
+
+    /// Draws its mark before a name in the legend, whose line begins at `x` and stands at `y`.
+    pub(super) fn legend_mark(self, canvas: &mut Canvas, (x, y): (f64, f64)) {
+        let at = (x + 10.0, y - 4.0);
+        canvas.marks(&[at], self.shape, 4.0, false, &self.color());
     }
 
     /// The class of its colour.

@@ -130,13 +130,7 @@ pub(super) fn draw(sharing: &Sharing, frame: &Frame<'_>) -> Canvas {
         canvas.marks(&points, look.shape, 2.0, false, &look.color());
         if let Some(name) = name {
             let x = frame.margin();
-            canvas.marks(
-                &[(x + 10.0, y - 4.0)],
-                look.shape,
-                4.0,
-                false,
-                &look.color(),
-            );
+            look.legend_mark(&mut canvas, (x, y));
             canvas.text((x + 26.0, y), "name", Anchor::Start, &name);
             y += NAME;
         }
