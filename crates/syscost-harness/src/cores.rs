@@ -41,12 +41,20 @@ pub struct Cores {
     pub burst: u32,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Core {
-    cpu: u32,
+/// [`Alone`] as jobs and files have it.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Alone")]
+struct StoredAlone {
     ratio: f64,
     limit: f64,
     is_assumed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Core {
+    cpu: u32,
+    #[serde(flatten, with = "StoredAlone")]
+    alone: Alone,
 }
 
 /// What listening to one CPU showed while nothing else ran on it.
@@ -104,30 +112,6 @@ pub static UNKNOWN: Cores = Cores {
     burst: 0,
 };
 
-impl Core {
-    fn of(cpu: u32, alone: Alone) -> Self {
-        let Alone {
-            ratio,
-            limit,
-            is_assumed,
-        } = alone;
-        Self {
-            cpu,
-            ratio,
-            limit,
-            is_assumed,
-        }
-    }
-
-    fn alone(&self) -> Alone {
-        Alone {
-            ratio: self.ratio,
-            limit: self.limit,
-            is_assumed: self.is_assumed,
-        }
-    }
-}
-
 impl Cores {
     /// Listens to these CPUs for `time` in total, longer if nothing is known of their model: finds which burst is sharpest
     /// here, and what probes show while a core is ours. What is `known` of the model is taken into account. The clock's rate need only be approximately right.
@@ -165,7 +149,7 @@ impl Cores {
             .filter_map(|one| {
                 let cpu = one.noise.cpu;
                 let alone = core_probe::alone(&one.readings, grain)?;
-                Some((cpu::kind(cpu), Core::of(cpu, alone)))
+                Some((cpu::kind(cpu), Core { cpu, alone }))
             })
             .collect();
         // A core that was never ours in this time gets the mode of another one of its kind that was.
@@ -174,13 +158,13 @@ impl Cores {
             let same = found.iter().filter(|(other, _)| *other == kind);
             let least = same
                 .map(|(_, core)| *core)
-                .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
+                .min_by(|a, b| a.alone.ratio.total_cmp(&b.alone.ratio));
             let core = found[index].1;
-            let is_higher = |least: &Core| core.ratio > SAME_KIND * least.ratio;
+            let is_higher = |least: &Core| core.alone.ratio > SAME_KIND * least.alone.ratio;
             if let Some(least) = least.filter(is_higher)
-                && !is_other_state(heard, &core, &least.alone())
+                && !is_other_state(heard, &core, &least.alone)
             {
-                found[index].1 = Core::of(core.cpu, least.alone());
+                found[index].1.alone = least.alone;
             }
         }
         // Perhaps none was ours, if an earlier run saw less. With several kinds of cores it is not
@@ -192,9 +176,9 @@ impl Cores {
         });
         for (_, core) in &mut found {
             if let Some(known) = known
-                && core.ratio > SAME_KIND * known.ratio
+                && core.alone.ratio > SAME_KIND * known.ratio
             {
-                *core = Core::of(core.cpu, known);
+                core.alone = known;
             }
         }
         let mut cores = Self {
@@ -245,10 +229,10 @@ impl Cores {
             let mut alike = heard.iter().filter(|one| cpu::kind(one.noise.cpu) == kind);
             let lower = found
                 .alone_or_alike(core.cpu)
-                .filter(|alone| core.ratio > SAME_STATE * alone.ratio)
+                .filter(|alone| core.alone.ratio > SAME_STATE * alone.ratio)
                 .filter(|alone| alike.any(|one| shows_often(&one.readings, alone)));
             if let Some(alone) = lower {
-                *core = Core::of(core.cpu, alone);
+                core.alone = alone;
                 has_learnt = true;
                 // What was known was that of shared cores.
                 self.clock_share = found.clock_share;
@@ -292,20 +276,21 @@ impl Cores {
                 let own = readings.iter().filter(|reading| alone.holds(reading));
                 own.count() as f64 / readings.len().max(1) as f64
             };
-            let believed = share(&core.alone());
+            let believed = share(&core.alone);
             if readings.len() < MIN_CONTRADICTING || believed > CONTRADICTING * listened {
                 continue;
             }
             let shown = core_probe::alone(&readings, 1);
-            let shown =
-                shown.filter(|shown| (core.ratio..MAX_SHIFT * core.ratio).contains(&shown.ratio));
+            let shown = shown.filter(|shown| {
+                (core.alone.ratio..MAX_SHIFT * core.alone.ratio).contains(&shown.ratio)
+            });
             if let Some(shown) = shown.filter(|shown| 2.0 * share(shown) > listened) {
                 found = Some(Shifted {
-                    by: shown.ratio / core.ratio,
+                    by: shown.ratio / core.alone.ratio,
                     listened,
                     believed,
                 });
-                (core.limit, core.is_assumed) = (shown.limit, true);
+                (core.alone.limit, core.alone.is_assumed) = (shown.limit, true);
             }
         }
         found
@@ -330,9 +315,11 @@ impl Cores {
         Self {
             modes: vec![Core {
                 cpu,
-                ratio: limit.min(1.0),
-                limit,
-                is_assumed: false,
+                alone: Alone {
+                    ratio: limit.min(1.0),
+                    limit,
+                    is_assumed: false,
+                },
             }],
             ..Self::default()
         }
@@ -341,7 +328,7 @@ impl Cores {
     /// What probes of this CPU's core show while it is ours.
     pub fn alone(&self, cpu: u32) -> Option<Alone> {
         let core = self.modes.iter().find(|core| core.cpu == cpu)?;
-        Some(core.alone())
+        Some(core.alone)
     }
 
     /// As [`Cores::alone`]; for a CPU that was not listened to, what another core of its kind shows.
@@ -439,8 +426,8 @@ fn is_other_state(heard: &[Heard], core: &Core, lower: &Alone) -> bool {
         let within = shown.filter(|shown| around.contains(shown));
         within.count() as f64
     };
-    let own = showing(&core.alone());
-    core.ratio <= SAME_STATE * lower.ratio
+    let own = showing(&core.alone);
+    core.alone.ratio <= SAME_STATE * lower.ratio
         && own >= COMMON_SHARE * readings.len() as f64
         && own >= OUTNUMBERS * showing(lower)
 }

@@ -10,16 +10,15 @@ use serde::{Deserialize, Serialize};
 use syscost_results::Machine;
 use syscost_sys::core_probe::{Alone, Burst, Shape, alone};
 
-use super::{Core, Cores, Heard};
+use super::{Cores, Heard, StoredAlone};
 
 /// What is known of one model, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Mode {
     /// Instructions of the burst that was sharpest.
     burst: u32,
-    ratio: f64,
-    limit: f64,
-    is_assumed: bool,
+    #[serde(flatten, with = "StoredAlone")]
+    alone: Alone,
     /// How many runs in a row have seen only higher ratios.
     unseen_runs: u32,
 }
@@ -53,25 +52,14 @@ impl Known {
 
     fn stored(&self) -> Option<Mode> {
         let stored = *read::<Modes>(&self.file).get(&self.key)?;
-        let Mode { ratio, limit, .. } = stored;
+        let Alone { ratio, limit, .. } = stored.alone;
         let is_sound = ratio.is_finite() && ratio > 0.0 && limit > ratio && limit < 1.5 * ratio;
         (is_sound && Burst::with(stored.burst).is_some()).then_some(stored)
     }
 
     /// The mode, if one is known that makes sense, and the burst that shows it.
     pub fn recall(&self) -> Option<(Burst, Alone)> {
-        let Mode {
-            burst,
-            ratio,
-            limit,
-            is_assumed,
-            ..
-        } = self.stored()?;
-        let alone = Alone {
-            ratio,
-            limit,
-            is_assumed,
-        };
+        let Mode { burst, alone, .. } = self.stored()?;
         Some((Burst::with(burst)?, alone))
     }
 
@@ -91,7 +79,7 @@ impl Known {
 
     /// Stores the lowest mode of these cores, since less was seen than before.
     pub(crate) fn lower(&self, cores: &Cores) {
-        let lowest = cores.modes.iter().map(Core::alone);
+        let lowest = cores.modes.iter().map(|core| core.alone);
         if let Some(lowest) = lowest.min_by(|a, b| a.ratio.total_cmp(&b.ratio)) {
             self.store(cores.shape().burst, lowest);
         }
@@ -100,13 +88,12 @@ impl Known {
     fn store(&self, burst: Burst, seen: Alone) {
         let fresh = Mode {
             burst: burst.instructions(),
-            ratio: seen.ratio,
-            limit: seen.limit,
-            is_assumed: seen.is_assumed,
+            alone: seen,
             unseen_runs: 0,
         };
-        let mode = match self.stored().filter(|known| known.burst == fresh.burst) {
-            Some(known) if seen.ratio > (1.0 + SAME_RATIO) * known.ratio => {
+        let stored = self.stored();
+        let mode = match stored.filter(|known| known.burst == fresh.burst) {
+            Some(known) if seen.ratio > (1.0 + SAME_RATIO) * known.alone.ratio => {
                 let unseen_runs = known.unseen_runs + 1;
                 let stays = Mode {
                     unseen_runs,
@@ -118,8 +105,8 @@ impl Known {
                     fresh
                 }
             }
-            Some(known) if seen.ratio > (1.0 - SAME_RATIO) * known.ratio => {
-                let is_better = known.is_assumed && !seen.is_assumed;
+            Some(known) if seen.ratio > (1.0 - SAME_RATIO) * known.alone.ratio => {
+                let is_better = known.alone.is_assumed && !seen.is_assumed;
                 let kept = Mode {
                     unseen_runs: 0,
                     ..known
@@ -128,7 +115,7 @@ impl Known {
             }
             _ => fresh,
         };
-        if self.stored() != Some(mode) {
+        if stored != Some(mode) {
             let mut modes: Modes = read(&self.file);
             modes.insert(self.key.clone(), mode);
             replace(&self.file, &modes);
@@ -249,9 +236,11 @@ mod tests {
         ] {
             let odd = Mode {
                 burst,
-                ratio,
-                limit,
-                is_assumed: false,
+                alone: Alone {
+                    ratio,
+                    limit,
+                    is_assumed: false,
+                },
                 unseen_runs: 0,
             };
             replace(&file, &Modes::from([(known.key.clone(), odd)]));
