@@ -76,7 +76,7 @@ pub fn flag(flag: Flag) -> (&'static str, &'static str) {
     match flag {
         Flag::TooFewRounds => (
             "few",
-            "fewer than six processes count: the interval, if any, assumes that they are normally distributed",
+            "fewer than six processes count: the interval, if any, is not exact",
         ),
         Flag::NotConverged => ("wide", "the interval is wider than asked"),
         Flag::NotSteady => (
