@@ -154,7 +154,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         company.rounds.len() >= MIN_IN_COMPANY || selected.choice == ChosenSamples::InCompany
     });
     let company = company.and_then(|company| Price::of(&company, rules, core_share));
-    let raw_median = order::median(&selected.raw_medians());
+    let raw_median = selected.level_of(&selected.raw_processes());
     let below_resolution = !rules.signed && low <= rules.resolution;
     let legal = |value: &f64| rules.signed || *value > 0.0;
     let samples = || selected.processes.iter().flatten().copied();
@@ -448,7 +448,7 @@ pub fn suffix(unit: Unit) -> &'static str {
 /// they are from different samples.
 const CYCLES_AGREE: f64 = 0.05;
 
-/// Median over processes of the median of each sample's time times its own frequency; `None` unless
+/// The row's value by each sample's time times its own frequency; `None` unless
 /// the unit is a time and at least half of the processes know their frequency, or if their
 /// samples that do are not like those that the median is from.
 fn core_cycles(selected: &Selection<'_>, unit: Unit) -> Option<f64> {
@@ -476,18 +476,16 @@ fn core_cycles(selected: &Selection<'_>, unit: Unit) -> Option<f64> {
         return None;
     }
     let over = |part: fn(&(f64, f64)) -> f64| {
-        let medians = known.iter();
-        let of_process = |samples: &Vec<(f64, f64)>| {
-            order::median(&samples.iter().map(part).collect::<Vec<_>>())
-        };
-        order::median(&medians.filter_map(of_process).collect::<Vec<_>>())
+        let processes = known.iter();
+        let of_process = |samples: &Vec<(f64, f64)>| samples.iter().map(part).collect();
+        selected.level_of(&processes.map(of_process).collect::<Vec<_>>())
     };
     // The median itself is at the frequency at which the cost is given.
-    let measured = selected.rounds.iter().filter_map(|round| {
+    let measured = selected.rounds.iter().map(|round| {
         let samples = selected.choice.of(round).map(|(_, value)| value);
-        order::median(&samples.collect::<Vec<_>>())
+        samples.collect()
     });
-    let measured = order::median(&measured.collect::<Vec<_>>())?;
+    let measured = selected.level_of(&measured.collect::<Vec<_>>())?;
     let by_median = measured * over(|sample| sample.1)?;
     let chosen = selected
         .rounds

@@ -232,20 +232,21 @@ impl<'a> Selection<'a> {
     /// more often what probes did not see is among them. (55 rows of a bad hour with two to five such
     /// processes: 90 % within 2.9 % of the own price, within 8.3 % by the median of medians.)
     pub fn level(&self) -> Option<f64> {
-        let medians = self.medians();
-        let is_few = self.choice == ChosenSamples::Own && medians.len() < MIN_ROUNDS;
+        self.level_of(&self.processes)
+    }
+
+    /// The same of other figures of its samples, process by process: what is told beside the value is of the same samples.
+    pub(super) fn level_of(&self, processes: &[Vec<f64>]) -> Option<f64> {
+        let is_few = self.choice == ChosenSamples::Own && self.processes.len() < MIN_ROUNDS;
         match is_few {
-            true => order::median(&self.processes.concat()),
-            false => order::median(&medians),
+            true => order::median(&processes.concat()),
+            false => order::median(&medians(processes)),
         }
     }
 
     /// The median of each process.
     pub fn medians(&self) -> Vec<f64> {
-        let medians = self.processes.iter();
-        medians
-            .filter_map(|process| order::median(process))
-            .collect()
+        medians(&self.processes)
     }
 
     /// The samples of a round that count, converted, with their indices; none if the round does not
@@ -257,24 +258,30 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// The median of each process before overhead was subtracted; that of the samples themselves if
-    /// nothing was.
-    pub fn raw_medians(&self) -> Vec<f64> {
+    /// The samples of each process before overhead was subtracted; these themselves if nothing was.
+    pub fn raw_processes(&self) -> Vec<Vec<f64>> {
         let rounds = self.rounds.iter().zip(&self.processes);
         rounds
-            .filter_map(|(round, process)| match round.raw.is_empty() {
-                true => order::median(process),
+            .map(|(round, process)| match round.raw.is_empty() {
+                true => process.clone(),
                 false => {
                     let raw = |(index, _)| {
                         let factor = self.conversion.factor(round, index)?;
                         Some(round.raw.get(index)? * factor)
                     };
-                    let all: Vec<f64> = self.choice.of(round).filter_map(raw).collect();
-                    order::median(&all)
+                    self.choice.of(round).filter_map(raw).collect()
                 }
             })
             .collect()
     }
+}
+
+/// The median of each of these that has one.
+fn medians(processes: &[Vec<f64>]) -> Vec<f64> {
+    let processes = processes.iter();
+    processes
+        .filter_map(|process| order::median(process))
+        .collect()
 }
 
 /// Share of undisturbed samples, in percent; `None` if sharing was not observed.

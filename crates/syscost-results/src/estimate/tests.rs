@@ -558,3 +558,21 @@ proptest! {
         prop_assert_eq!(scaled.flags, out.flags);
     }
 }
+
+#[test]
+fn what_is_told_beside_the_value_of_few_processes_is_of_the_same_samples() {
+    // Nine own samples in one process, one in the other: the value is that of most samples.
+    let process = |own: usize, value: f64| RoundSamples {
+        alone_percent: Some(50.0),
+        own_limit: Some(1.0),
+        ratios: (0..9).map(|n| if n < own { 900 } else { 1500 }).collect(),
+        sample_ghz: vec![3.0; 9],
+        usual_ghz: Some(3.0),
+        raw: vec![value + 5.0; 9],
+        ..round(vec![value; 9])
+    };
+    let found = cost(&[process(9, 50.0), process(1, 150.0)]);
+    assert_eq!(found.estimate.median, Some(50.0));
+    assert_eq!(found.estimate.raw_median, Some(55.0));
+    assert_eq!(found.core_cycles, Some(150.0));
+}

@@ -207,7 +207,8 @@ fn samples_are_converted_by_the_share_that_is_work_of_the_core() {
         );
         assert!(
             selected
-                .raw_medians()
+                .raw_processes()
+                .concat()
                 .iter()
                 .all(|raw| (raw - 200.0).abs() < 1e-9)
         );
