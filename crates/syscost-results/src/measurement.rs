@@ -441,6 +441,9 @@ pub enum Cause {
     Preempted,
     /// A task of the operation was ready and waited for a CPU while others ran.
     RunDelay,
+    /// Another program was ready to run on the one CPU of tasks that sleep and wake each other: the
+    /// kernel then switches between them in another way.
+    Contended,
     /// Interrupts took a part of its time.
     Interrupted,
     /// What it was to find in a cache had been displaced from there by others.

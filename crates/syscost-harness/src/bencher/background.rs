@@ -6,13 +6,18 @@ use std::time::{Duration, Instant};
 
 use syscost_results::Evidence;
 use syscost_sys::Unsupported;
-use syscost_sys::counters::{SchedStat, TaskReading, own_run_ns};
+use syscost_sys::counters::{
+    CpuTimes, SchedStat, TaskReading, cpu_times, own_run_ns, runnable_tasks,
+};
 use syscost_sys::cpu::pin;
 
 use crate::expect::Bound;
 
 /// How long to look for other programs: longer than two slices of the scheduler.
 const WAITED_FOR: Duration = Duration::from_millis(12);
+
+/// Two ticks of the times that a CPU was idle, and a part of one.
+const SLEPT: Duration = Duration::from_millis(25);
 
 /// Minimum share of the time that a task has to wait if other programs want its CPU.
 const WAITED: f64 = 0.1;
@@ -156,6 +161,22 @@ pub(super) fn is_there() -> bool {
     waited().is_ok_and(|share| share > WAITED)
 }
 
+/// Whether another program is ready to run on this CPU, of whatever priority: also one that gets next
+/// to no time while a task here is ready. False where the kernel does not report it.
+pub(super) fn is_ready_on(cpu: u32) -> bool {
+    // Those of all CPUs: mostly this task is the only one.
+    let is_alone = runnable_tasks().is_ok_and(|tasks| tasks <= 1);
+    !is_alone && idled(cpu).is_ok_and(|idled| !idled)
+}
+
+/// Whether this CPU has nothing to do while this task, which is on it, sleeps.
+fn idled(cpu: u32) -> Result<bool, Unsupported> {
+    let nothing = |times: CpuTimes| times.idle + times.iowait;
+    let before = nothing(cpu_times(cpu)?);
+    thread::sleep(SLEPT);
+    Ok(nothing(cpu_times(cpu)?) > before)
+}
+
 /// The share of the time that this task has to wait for the CPU though it never sleeps.
 fn waited() -> Result<f64, Unsupported> {
     let statistics = SchedStat::open()?;
@@ -241,5 +262,18 @@ mod tests {
             thread::scope(|scope| scope.spawn(look).join().expect("it only looks"))
         });
         assert!(seen || SchedStat::open().is_err());
+    }
+
+    #[test]
+    fn a_program_that_wants_this_cpu_is_ready_on_it() {
+        let cpu = syscost_sys::cpu::allowed().expect("some")[0];
+        let look = || {
+            let _ = pin(cpu);
+            is_ready_on(cpu)
+        };
+        let seen = beside_busy_loops(&[cpu], || {
+            thread::scope(|scope| scope.spawn(look).join().expect("it only looks"))
+        });
+        assert!(seen || runnable_tasks().is_err() || cpu_times(cpu).is_err());
     }
 }

@@ -34,6 +34,8 @@ pub struct Plan<'a> {
     /// Since when, and how long so far, they do in the timed stretches of a sample.
     pub(super) stretch: Option<Moment>,
     pub(super) waited: Waited,
+    /// How many interrupts the CPU had in a ns while samples were taken, where the kernel counts them.
+    pub(super) interrupts_per_ns: Option<f64>,
     /// The CPU that the measuring task is on.
     pub(super) cpu: u32,
     /// Whether it has to stay there.
@@ -131,6 +133,7 @@ impl<'a> Plan<'a> {
             waits: Waits::alone(*clock, false),
             stretch: None,
             waited: Waited::default(),
+            interrupts_per_ns: None,
             cpu,
             pinned: true,
             is_team: false,
@@ -160,7 +163,11 @@ impl<'a> Plan<'a> {
         self.begin(S::MANNER, cpus)?;
         self.findings.observed = S::MANNER == Manner::Observations;
         let seen = match self.given.pass {
-            Pass::Timed => shape.time(&mut self)?,
+            Pass::Timed => {
+                let seen = shape.time(&mut self)?;
+                self.explain_others();
+                seen
+            }
             Pass::Evidence => shape.count(&mut self)?,
         };
         // The others claim what the kernel says of each of theirs.

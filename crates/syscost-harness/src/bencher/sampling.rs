@@ -155,7 +155,7 @@ impl Plan<'_> {
             }
             self.judge_core(number, value, &mut progress);
         }
-        self.explain_interrupts(interrupts);
+        self.interrupts_per_ns = interrupts.and_then(|counted| self.interrupts_per_ns(counted));
         self.finish_probes(&progress);
         self.explain_waits(&waits);
         Ok(())

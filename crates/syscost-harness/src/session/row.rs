@@ -514,6 +514,7 @@ fn detail_of(cause: Cause) -> &'static str {
     match cause {
         Cause::Interrupted => "interrupted_percent",
         Cause::Displaced => "displaced_percent",
+        Cause::Contended => "contended_percent",
         _ => "waited_for_cpu_percent",
     }
 }
@@ -537,6 +538,12 @@ fn doubted(cause: Cause, share: f64, estimate: &Estimate) -> Option<Evidence> {
             half_width().unwrap_or(MAX_EXPLAINED).min(MAX_EXPLAINED),
             "clock",
             "others displaced from the cache what this was to find there, or it holds less than is reported",
+        ),
+        Cause::Contended => (
+            "share of its processes beside which another program was ready on the CPU",
+            MAX_EXPLAINED,
+            "/proc/stat",
+            "beside a third task the kernel switches between two in another way",
         ),
         _ => (
             "share of the time that tasks were ready and did not run",

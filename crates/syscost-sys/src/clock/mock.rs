@@ -26,6 +26,7 @@ struct State {
     reads: u64,
     waited_ns: u64,
     interrupts: u64,
+    is_contended: bool,
 }
 
 impl State {
@@ -38,6 +39,7 @@ impl State {
         reads: 0,
         waited_ns: 0,
         interrupts: 0,
+        is_contended: false,
     };
 }
 
@@ -83,6 +85,16 @@ pub fn interrupt_ns(count: u64, ns: u64) {
 /// How many there were since [`reset`].
 pub fn interrupts() -> u64 {
     with(|state| state.interrupts)
+}
+
+/// Has another program ready to run on the CPU from now on.
+pub fn contend() {
+    with(|state| state.is_contended = true);
+}
+
+/// Whether one is.
+pub fn is_contended() -> bool {
+    with(|state| state.is_contended)
 }
 
 /// Sets what each read of the clock costs from now on.

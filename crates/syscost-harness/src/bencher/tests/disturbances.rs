@@ -1,6 +1,8 @@
 //! What others take of an operation's time: batches are planned without it, samples that have it are
 //! tagged, and what it explains of those that count is told.
 
+use std::collections::BTreeMap;
+
 use syscost_results::measurement::Cause;
 
 use super::*;
@@ -109,9 +111,10 @@ fn interrupted(interrupts: u64, shape: impl Fn(u64)) -> Findings {
     .expect("measured")
 }
 
-/// Costs of the clock's readings of which those after the last batch have gaps of 1 us.
+/// Costs of the clock's readings of which those after the last batch have gaps of 1 us, and shorter
+/// ones that no interrupt leaves.
 fn gaps(_: u64) {
-    mock::script_reads([2; 8].into_iter().chain([1_000; 20]));
+    mock::script_reads([2; 8].into_iter().chain([100, 1_000, 100].repeat(40)));
 }
 
 #[test]
@@ -127,17 +130,44 @@ fn without_interrupts_or_the_gaps_that_they_leave_none_are_told() {
     assert!(interrupted(1, |_| ()).explained.is_empty());
 }
 
-#[test]
-fn interrupts_of_an_operation_that_sleeps_are_its_own() {
+/// Batches of an operation that sleeps, in each of which interrupts take most of the time.
+fn sleeping(batch: impl Fn(u64)) -> Findings {
     let (case, clock) = (Case::default(), Clock::mock());
     let declared = [at_most(Counter::VoluntarySwitches, 20.0)];
     let plan = plan(&case, &declared, &clock, Pass::Timed);
     mock::set_read_cost_ns(2);
     let outcome = plan.measure(Loop::batches(1, |n| {
         mock::interrupt_ns(n, 1_000 * n);
-        gaps(n);
+        batch(n);
         Ok(())
     }));
-    let findings = outcome.and_then(Outcome::finish).expect("measured");
-    assert!(findings.explained.is_empty(), "{:?}", findings.explained);
+    outcome.and_then(Outcome::finish).expect("measured")
+}
+
+#[test]
+fn interrupts_that_end_with_an_operation_that_sleeps_are_its_own() {
+    let explained = sleeping(|_| ()).explained;
+    assert!(explained.is_empty(), "{explained:?}");
+    let explained = sleeping(gaps).explained;
+    assert!(explained.contains_key(&Cause::Interrupted), "{explained:?}");
+}
+
+#[test]
+fn no_sample_of_tasks_that_sleep_counts_beside_another_program_on_their_cpu() {
+    let findings = sleeping(|_| mock::contend());
+    assert_eq!(
+        findings.explained,
+        BTreeMap::from([(Cause::Contended, 1.0)])
+    );
+    let samples = findings.samples.values.len();
+    assert_eq!(tagged(&findings, Cause::Contended).len(), samples);
+    // What never sleeps has the CPU or has it not.
+    let alone = timed(|plan| {
+        mock::contend();
+        plan.measure(Loop::batches(1, |n| {
+            mock::advance_ns(1_000 * n);
+            Ok(())
+        }))
+    });
+    assert!(alone.expect("measured").explained.is_empty());
 }
