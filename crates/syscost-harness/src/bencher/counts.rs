@@ -92,8 +92,7 @@ pub(super) struct Counted {
     /// Time that the tasks ran, in ns.
     run_ns: Option<u64>,
     placed: Placed,
-    /// Others' share of the CPU time at most, where the tasks had no separate CPUs and the kernel
-    /// reports it.
+    /// Others' share of the time of the tasks' CPUs at most, where the kernel reports it.
     others: Option<f64>,
     /// How long it was counted, in ns.
     passed_ns: f64,
@@ -197,7 +196,12 @@ impl Counted {
     fn may_be_early(&self, bound: Bound, operations: u64) -> bool {
         let per_operation = self.voluntary_switches as f64 / operations as f64;
         let least = bound.min();
-        self.placed != Placed::OneCpu && (MIN_ASLEEP * least..least).contains(&per_operation)
+        // Whoever waits for its CPU behind others finds even more done when it gets there.
+        let fewest = match self.others {
+            Some(others) if others > background::MAX_BACKGROUND => 0.0,
+            Some(_) | None => MIN_ASLEEP * least,
+        };
+        self.placed != Placed::OneCpu && (fewest..least).contains(&per_operation)
     }
 
     /// Whether switches are missing because tasks yield a CPU that others want as well.
