@@ -300,6 +300,26 @@ pub struct Warning {
     pub advice: String,
 }
 
+impl Warning {
+    /// Codes of what was seen in the hour of a run; all others are of how it was set up.
+    const OF_THE_HOUR: [&str; 9] = [
+        "converted",
+        "cpu_pressure",
+        "cpus",
+        "journal_lost",
+        "load",
+        "noise",
+        "probes_shifted",
+        "shared_core",
+        "steal",
+    ];
+
+    /// Whether another run of the same program on the same machine may do without it.
+    pub fn is_of_the_hour(&self) -> bool {
+        Self::OF_THE_HOUR.contains(&self.code.as_str())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use syscost_results::run::{Config, NfsServer, Noise, Peer, Warning};
-use syscost_results::{Directory, Machine};
+use syscost_results::run::{Config, NfsServer, Noise, Peer, Tool, Warning};
+use syscost_results::{Directory, Machine, Run, SCHEMA_VERSION};
 
 use crate::bencher::{Findings, Pass};
 use crate::failure::Failure;
@@ -81,6 +81,26 @@ pub struct Header {
 }
 
 impl Header {
+    /// The run as far as it is known before anything is measured: its facts.
+    pub fn described(&self) -> Run {
+        Run {
+            schema_version: SCHEMA_VERSION,
+            tool: Tool {
+                name: "syscost".to_owned(),
+                version: self.tool_version.clone(),
+            },
+            id: self.id.clone(),
+            started: self.started.clone(),
+            machine: self.machine.clone(),
+            peer: self.peer.clone(),
+            nfs: self.nfs.clone(),
+            directories: self.directories.clone(),
+            config: self.config.clone(),
+            warnings: self.warnings.clone(),
+            ..Run::default()
+        }
+    }
+
     /// Records which program measures, and in which environment.
     pub fn measured_by(&mut self, program: &Program) {
         self.config.environment = program.environment.iter().cloned().collect();

@@ -234,11 +234,7 @@ fn ledger(header: Header, rows: Vec<Row>, options: &Options) -> Ledger {
     let profile = Profile::from_name(&header.config.profile).unwrap_or_default();
     let rows = tiered(rows, &tiers(&options.studies)).into_iter();
     let rows = rows.map(|(row, tier)| RowState::new(row, tier, profile.target_half_width()));
-    let kept = KeptFile::open(
-        options.kept_runs.as_deref(),
-        &header.machine,
-        &header.config,
-    );
+    let kept = KeptFile::open(options.kept_runs.as_deref(), &header.described());
     Ledger::new(header, rows.collect(), kept)
 }
 

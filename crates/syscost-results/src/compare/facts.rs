@@ -274,6 +274,25 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
     facts
 }
 
+/// Every recorded fact by which runs of one machine may show different costs, as one text: runs with
+/// the same differ by nothing but the hour, as far as documents tell.
+pub fn setting(run: &Run) -> String {
+    let mut setting = String::new();
+    let is_measured = |name: &str, value: &Value| value.is_f64() || WOBBLING.contains(&name);
+    for (name, value) in facts(run) {
+        let is_of_the_hour = IGNORED.contains(&&*name)
+            || ["complete", "config.cpus", "warnings"].contains(&&*name)
+            || is_measured(&name, &value);
+        if !is_of_the_hour && !value.is_null() {
+            setting += &format!("{name}={value}\n");
+        }
+    }
+    for warning in run.warnings.iter().filter(|one| !one.is_of_the_hour()) {
+        setting += &format!("{}: {}\n", warning.code, warning.message);
+    }
+    setting
+}
+
 /// The leaves of an object with their paths; a list is one fact.
 fn flatten(path: &str, value: Value, facts: &mut Vec<(String, Value)>) {
     match value {

@@ -26,6 +26,7 @@ use serde::Serialize;
 use crate::stats::multiple::benjamini_hochberg;
 use crate::stats::{interval, normal, student};
 use crate::{Better, Measurement, Role, Run};
+pub use facts::setting;
 pub use groups::Group;
 pub use pool::{CORE_SHARED, INTERRUPTED};
 use pool::{Loss, Pooled};
@@ -225,6 +226,7 @@ pub fn compare_pair(base: &Run, new: &Run) -> Comparison {
 /// As [`compare`], in this way.
 pub fn compare_as(how: How, base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
     let (sides, spread_rows) = ([by_name(base), by_name(new)], by_name(spread));
+    let compared = [base, new, spread].concat();
     let mut comparison = Comparison {
         base: Side::of(base),
         new: Side::of(new),
@@ -265,7 +267,8 @@ pub fn compare_as(how: How, base: &[&Run], new: &[&Run], spread: &[&Run]) -> Com
         match pool::refusal(&base_rows, &new_rows) {
             Some((reason, lost)) => comparison.refused.push(Refused { name, reason, lost }),
             None => {
-                let pooled = [&base_rows, &new_rows, &spread_rows].map(Pooled::new);
+                let pooled = [&base_rows, &new_rows, &spread_rows];
+                let pooled = pooled.map(|rows| Pooled::new(rows, &compared));
                 match ratio::row(&pooled, how) {
                     Some(row) => comparison.rows.push(row),
                     None => comparison.missing.push(Missing {
