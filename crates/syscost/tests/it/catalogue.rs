@@ -2,6 +2,7 @@
 //! not, proves its claims, and has numbers that a machine of our time can have.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use glob::Pattern;
 use serde_json::Value;
@@ -65,6 +66,13 @@ fn has_few_cpus(machine: &Value) -> bool {
     machine["cpus_allowed"].as_u64() < Some(4)
 }
 
+/// Whether this processor says so of itself.
+fn has_flag(name: &str) -> bool {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let mut flags = text.lines().filter(|line| line.starts_with("flags"));
+    flags.any(|line| line.split_ascii_whitespace().any(|flag| flag == name))
+}
+
 const MAY_LACK: &[Lack] = &[
     // A guest has no real-time clock that could wake it.
     lack(
@@ -78,7 +86,11 @@ const MAY_LACK: &[Lack] = &[
     lack("memory.bandwidth{*simd=neon,*}", "of aarch64", |machine| {
         machine["arch"] == "x86_64"
     }),
-    lack("memory.bandwidth{*simd=avx*", "no avx", any),
+    lack("*avx2*", "no AVX2", |_| !has_flag("avx2")),
+    lack("*avx512*", "no AVX-512", |_| !has_flag("avx512f")),
+    lack("op.*bits=512*", "no AVX-512", |_| !has_flag("avx512f")),
+    // Beside other work there may be time for one round, which may not show a step.
+    lack("memory.tlb_*{level=*}", "seen in 0 of 1 rounds only", any),
     lack("memory.numa*", "one memory node", |machine| {
         machine["numa_nodes"].as_u64() <= Some(1)
     }),
