@@ -249,7 +249,10 @@ mod tests {
         assert_eq!(Expected::of(&mut [0.0; 3]), None);
         // One of four is the odd one; it takes much to say so.
         let (expected, _) = Expected::of(&mut [0.0, 0.01, -0.01, 1.1]).expect("enough figures");
-        let far = expected.deviation(Figure { log: 1.1, error: 0.01 });
+        let far = expected.deviation(Figure {
+            log: 1.1,
+            error: 0.01,
+        });
         assert!((0.001..0.03).contains(&far.p_value), "{far:?}");
     }
 

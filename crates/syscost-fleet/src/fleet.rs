@@ -421,4 +421,3 @@ fn was_due(row: &DigestRow) -> bool {
     };
     is_due && row.unit != Unit::Percent
 }
-

@@ -13,9 +13,7 @@ use syscost_results::stats::multiple::benjamini_hochberg;
 use syscost_results::stats::order;
 
 use crate::cohort::{Cohort, cohorts};
-use crate::deviation::{
-    Deviation, Expected, Figure, MIN_FIGURES, MIN_MACHINES, freedom_by_tails,
-};
+use crate::deviation::{Deviation, Expected, Figure, MIN_FIGURES, MIN_MACHINES, freedom_by_tails};
 use crate::fleet::{Cell, Fleet};
 
 /// Of the machines accused, so large a share may be accused wrongly, on average.

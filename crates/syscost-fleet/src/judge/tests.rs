@@ -179,9 +179,15 @@ fn what_is_not_judged_is_not_called_alike() {
             assert!(wrong <= 4, "{wrong} accused wrongly");
             // A tenth more in nine of ninety rows is not always found, though all are judged.
             let is_small = times < 1.3;
-            assert!(alike == 0 || is_small && disturbed < 0.5, "{times} {disturbed}");
+            assert!(
+                alike == 0 || is_small && disturbed < 0.5,
+                "{times} {disturbed}"
+            );
             let least = if disturbed < 0.5 { 20 } else { 12 };
-            assert!(disturbed > 0.5 || is_small || found >= least, "{found} found");
+            assert!(
+                disturbed > 0.5 || is_small || found >= least,
+                "{found} found"
+            );
         }
     }
 }

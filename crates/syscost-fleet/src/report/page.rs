@@ -45,7 +45,9 @@ const OTHERS_CHANGE: Against = Against {
 pub fn page(report: &Report) -> String {
     let title = match report.outliers.len() {
         0 if report.cannot_tell() => "Cannot tell whether machines are alike".to_owned(),
-        0 if report.judged < report.machines => "The machines that could be judged are alike".to_owned(),
+        0 if report.judged < report.machines => {
+            "The machines that could be judged are alike".to_owned()
+        }
         0 => "All machines are alike".to_owned(),
         1 => "1 machine is not like the others".to_owned(),
         outliers => format!("{outliers} machines are not like the others"),

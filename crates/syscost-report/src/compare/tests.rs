@@ -62,6 +62,7 @@ fn fact(fact: &str, base: Option<&str>, new: Option<&str>, meaning: Option<&str>
 fn group(name: &str, ratio: f64, interval: Option<(f64, f64)>, counts: [usize; 4]) -> Group {
     let [worse, better, inconclusive, same] = counts;
     Group {
+        verdict: None,
         name: name.to_owned(),
         rows: counts.iter().sum(),
         left_out: 0,
@@ -228,7 +229,7 @@ fn a_summary_of_one_row_is_of_one() {
     comparison.rows.truncate(1);
     assert_eq!(
         summary(&comparison),
-        "1 row compared: 1 worse, 0 better, 0 inconclusive, 0 the same"
+        "1 of 3 rows compared: 1 worse, 0 better, 0 inconclusive, 0 the same"
     );
 }
 
@@ -307,6 +308,6 @@ fn nothing_compared_says_so() {
     nothing.groups.clear();
     nothing.facts.clear();
     let text = table(&nothing, &TableOptions::default());
-    assert!(text.contains("0 rows compared: 0 worse, 0 better, 0 inconclusive, 0 the same"));
+    assert!(text.contains("0 of 2 rows compared: 0 worse, 0 better, 0 inconclusive, 0 the same"));
     assert!(!text.contains("differs"));
 }

@@ -119,6 +119,18 @@ impl Comparison {
         missing.chain(refused.map(|row| (&*row.name, &*row.reason)))
     }
 
+    /// How many rows there were to compare: also those that one side or both failed to measure.
+    pub fn all(&self) -> usize {
+        self.rows.len() + self.refused.len() + self.missing.len() + self.unmeasured
+    }
+
+    /// The groups whose rows together became better or worse, by more than the margin, whatever is
+    /// said of each row.
+    pub fn changed_groups(&self) -> impl Iterator<Item = (&Group, Change)> {
+        let named = self.groups.iter().filter(|group| !group.name.is_empty());
+        named.filter_map(|group| Some((group, group.verdict?)))
+    }
+
     /// The number of rows with this verdict.
     pub fn count(&self, verdict: Change) -> usize {
         self.rows
