@@ -255,6 +255,9 @@ pub struct Config {
     /// The program that measured, if another than the one that led the run (`syscost ab`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// The command that started what measured, followed by it (`syscost ab --b-wrapper`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrapper: Option<String>,
     /// Environment variables set for measuring; null for those taken away.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, Option<String>>,

@@ -204,6 +204,7 @@ fn look_around(
             worker_start_ms: None,
             resumed: 0,
             program: None,
+            wrapper: None,
             environment: Default::default(),
             labels: options.labels.clone(),
             congestion: targets.congestion.clone(),

@@ -13,7 +13,7 @@ use crate::stats::order;
 use crate::{Directory, Run};
 
 /// Facts by the beginning of their name, the likeliest explanations first; all others come last.
-const ORDER: [&str; 33] = [
+const ORDER: [&str; 34] = [
     "machine.arch",
     "machine.cpu",
     "machine.product",
@@ -39,6 +39,7 @@ const ORDER: [&str; 33] = [
     "machine.idle",
     "machine.transparent_hugepages",
     "config.program",
+    "config.wrapper",
     "config.congestion",
     "config.options",
     "config.environment",
@@ -263,6 +264,7 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         ("config.profile", Value::from(run.config.profile.as_str())),
         ("config.cpus", Value::from(cpus.join(" "))),
         ("config.program", Value::from(run.config.program.clone())),
+        ("config.wrapper", Value::from(run.config.wrapper.clone())),
         ("config.environment", Value::from(environment.join(" "))),
         ("config.congestion", Value::from(config.chosen_congestion())),
         ("config.options", Value::from(allowed.join(" "))),
