@@ -12,7 +12,7 @@ pub mod table;
 pub(crate) mod tests;
 mod words;
 
-use syscost_results::compare::{Change, Comparison, Group, Row, Side};
+use syscost_results::compare::{Cause, Change, Comparison, Group, Row, Side};
 use syscost_results::{Better, Unit};
 
 use crate::export::on_one_line as clean;
@@ -100,6 +100,21 @@ pub fn summary(comparison: &Comparison) -> String {
         true => format!("{rows} compared: {}", parts.join(", ")),
         false => format!("{compared} of {rows} compared: {}", parts.join(", ")),
     }
+}
+
+/// What the processes of one side were under, a line each.
+pub fn causes(comparison: &Comparison) -> Vec<String> {
+    let [base, new] = sides(comparison);
+    let line = |cause: &Cause| {
+        let (with, without) = if cause.is_new {
+            (new, base)
+        } else {
+            (base, new)
+        };
+        let (message, effect) = (clean(&cause.message), clean(&cause.effect));
+        format!("{with}, not {without}: {message}: {effect}")
+    };
+    comparison.causes.iter().map(line).collect()
 }
 
 /// What groups of rows show together, as a sentence; `None` if that is nothing.

@@ -79,6 +79,7 @@ fn group(name: &str, ratio: f64, interval: Option<(f64, f64)>, counts: [usize; 4
 
 pub(crate) fn comparison() -> Comparison {
     Comparison {
+        causes: Vec::new(),
         base: side(&["20261121T080000Z-1"], "0.1.0"),
         new: side(&["20261121T090000Z-2", "20261121T091000Z-3"], "0.2.0"),
         facts: vec![

@@ -72,6 +72,8 @@ pub struct Comparison {
     pub new: Side,
     /// Groups of rows by name, and all rows together last, where there is more than one group.
     pub groups: Vec<Group>,
+    /// What the processes of one side were under and those of the other were not: the likeliest reasons.
+    pub causes: Vec<Cause>,
     /// Facts of machine and program that differ: very different noise, then the likeliest explanations first.
     pub facts: Vec<Difference>,
     /// Compared rows, what matters most first: Worse, Better, Inconclusive, Same, each by how far
@@ -178,6 +180,18 @@ pub struct Difference {
     pub meaning: Option<String>,
 }
 
+/// What the processes of one side were under, and those of the other were not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cause {
+    /// Whether those of the new side were.
+    pub is_new: bool,
+    /// What it is, as a clause: `this process runs under a seccomp filter`.
+    pub message: String,
+    /// What it does to the numbers, as a clause.
+    pub effect: String,
+}
+
 /// A row that must not be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -243,6 +257,7 @@ pub fn compare_as(how: How, base: &[&Run], new: &[&Run], spread: &[&Run]) -> Com
         base: Side::of(base),
         new: Side::of(new),
         groups: Vec::new(),
+        causes: facts::causes(base, new),
         facts: noise::differing(base, new),
         rows: Vec::new(),
         refused: Vec::new(),
