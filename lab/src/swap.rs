@@ -57,7 +57,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let path = arguments.program.get()?.path;
     let interrupted = AtomicBool::new(false);
-    let program = WorkerProgram::other(&path).context("asking the program what it is")?;
+    let program = WorkerProgram::other(&path)
+        .introduced()
+        .context("asking the program what it is")?;
     let workers = Workers::new(Launcher::new(program, TIME_LIMIT, &interrupted))?;
     let reviewed = reviewed()?;
     let mut totals: BTreeMap<&str, Tally> = BTreeMap::new();

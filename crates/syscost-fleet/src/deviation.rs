@@ -14,6 +14,10 @@ pub(crate) const MARGIN: f64 = 0.02;
 pub(crate) const SMALLEST_SCALE: f64 = 0.005;
 /// Fewer machines than this are no cohort: half of two or three is one.
 pub(crate) const MIN_MACHINES: usize = 5;
+/// Of the machines of a cohort so many must have a figure of a row: one that has is held against three others.
+pub(crate) const MIN_FIGURES: usize = 4;
+/// Degrees of freedom of the median absolute deviation of so few (simulated).
+const FREEDOM_OF_FEWEST: f64 = 1.5;
 /// Half the width of a 95 % interval in standard errors.
 const HALF_WIDTH: f64 = 1.959_964;
 /// The standard deviation of a normal distribution over its median absolute deviation.
@@ -78,11 +82,11 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// What these logarithms say, which are changed; `None` below [`MIN_MACHINES`]. With it, of many machines, the reach of nine of
+    /// What these logarithms say, which are changed; `None` below [`MIN_FIGURES`]. With it, of many machines, the reach of nine of
     /// ten over the middle one.
     pub(crate) fn of(logs: &mut [f64]) -> Option<(Self, Option<f64>)> {
         let machines = logs.len();
-        if machines < MIN_MACHINES {
+        if machines < MIN_FIGURES {
             return None;
         }
         logs.sort_unstable_by(f64::total_cmp);
@@ -101,7 +105,10 @@ impl Expected {
             log,
             scale,
             machines,
-            freedom: (EFFICIENCY_OF_MAD * (machines as f64 - 1.0)).clamp(few, many),
+            freedom: match machines < MIN_MACHINES {
+                true => FREEDOM_OF_FEWEST,
+                false => (EFFICIENCY_OF_MAD * (machines as f64 - 1.0)).clamp(few, many),
+            },
         };
         let reach = NORMAL_OVER_MAD * nine_of_ten / scale;
         Some((expected, (machines >= MIN_FOR_TAILS).then_some(reach)))
@@ -239,7 +246,14 @@ mod tests {
         let (expected, reach) = Expected::of(&mut logs).expect("enough machines");
         assert_eq!((expected.log, reach), (0.0, None));
         assert!((expected.scale / (1.4826 * 0.02 * 9.0 / 8.2) - 1.0).abs() < 1e-12);
-        assert_eq!(Expected::of(&mut [0.0; 4]), None);
+        assert_eq!(Expected::of(&mut [0.0; 3]), None);
+        // One of four is the odd one; it takes much to say so.
+        let (expected, _) = Expected::of(&mut [0.0, 0.01, -0.01, 1.1]).expect("enough figures");
+        let far = expected.deviation(Figure {
+            log: 1.1,
+            error: 0.01,
+        });
+        assert!((0.001..0.03).contains(&far.p_value), "{far:?}");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet, hash_map};
 
 use jiff::{Timestamp, tz::TimeZone};
-use syscost_results::document::Digest;
-use syscost_results::{Better, Unit};
+use syscost_results::document::{Digest, DigestRow};
+use syscost_results::{Better, Status, Unit};
 
 use crate::collection::{Document, LeftOut, Silent};
 use crate::deviation::Figure;
@@ -57,7 +57,7 @@ pub struct Entry {
     pub core_ours: Option<f64>,
     /// The figures beyond doubt, ascending by row.
     pub cells: Vec<Cell>,
-    /// How many rows the document has.
+    /// How many rows the machine was to measure and can: those of which there should be a figure.
     pub rows: usize,
     /// What is recorded of the machine: numbers of name and value, ascending.
     facts: Vec<(u32, u32)>,
@@ -239,7 +239,7 @@ impl Fleet {
         let identity = self
             .texts
             .number(&harmless(&digest.machine.identity()[1..].join(", ")));
-        let rows = digest.rows.len();
+        let rows = digest.rows.iter().filter(|row| was_due(row)).count();
         let mut cells = Vec::with_capacity(rows);
         for row in digest.rows {
             let Some(figure) = Figure::of(&row) else {
@@ -412,4 +412,12 @@ fn twice(earlier: &Entry, later: &Entry, texts: &Texts) -> String {
 pub fn date(seconds: i64) -> String {
     let time = Timestamp::from_second(seconds).unwrap_or(Timestamp::MIN);
     time.to_zoned(TimeZone::UTC).date().to_string()
+}
+/// Whether there should be a figure of this row: it can be measured there, and is no share of the time.
+fn was_due(row: &DigestRow) -> bool {
+    let is_due = match row.status {
+        Status::Ok | Status::Failed | Status::Withheld | Status::Skipped => true,
+        Status::BelowResolution | Status::AboveRange | Status::Unsupported => false,
+    };
+    is_due && row.unit != Unit::Percent
 }

@@ -13,7 +13,7 @@ use syscost_results::stats::multiple::benjamini_hochberg;
 use syscost_results::stats::order;
 
 use crate::cohort::{Cohort, cohorts};
-use crate::deviation::{Deviation, Expected, Figure, MIN_MACHINES, freedom_by_tails};
+use crate::deviation::{Deviation, Expected, Figure, MIN_FIGURES, MIN_MACHINES, freedom_by_tails};
 use crate::fleet::{Cell, Fleet};
 
 /// Of the machines accused, so large a share may be accused wrongly, on average.
@@ -44,8 +44,10 @@ pub(crate) struct Judgement {
     pub(crate) untold: Vec<(usize, Untold)>,
     /// How many machines were judged.
     pub(crate) machines: usize,
-    /// How many of their figures.
+    /// How many of their figures, and of those of machines of which nothing can be said.
     pub(crate) figures: usize,
+    /// Of how many rows that machines measured.
+    pub(crate) measured: usize,
 }
 
 /// A cohort, and what its machines say of each row.
@@ -95,7 +97,7 @@ pub(crate) enum Untold {
     },
     /// None of its rows, whose number this is, has a number beyond doubt that others have, too.
     NothingKnown(usize),
-    /// How many of its figures could be judged, and how many of the median machine's: more than twice that.
+    /// How many of its figures could be judged, and how many rows it or the median machine has: more than twice that.
     LittleKnown(usize, usize),
 }
 
@@ -112,9 +114,12 @@ pub(crate) fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -
     let entries: Vec<usize> = subjects.iter().map(|subject| subject.entry).collect();
     for (number, cohort) in cohorts(fleet, &entries, alike).into_iter().enumerate() {
         let members = ours(fleet, &cohort, &mut judgement.untold);
+        // Of too few machines nobody knows which is the odd one.
+        let size = cohort.entries.len();
         let cells: Vec<&[Cell]> = members.iter().map(cells_of).collect();
+        let held = if size < MIN_MACHINES { &[] } else { &cells[..] };
         let judged_cohort = JudgedCohort {
-            expected: expected(&cells, fleet.rows.len()),
+            expected: expected(held, fleet.rows.len()),
             cohort,
         };
         let chances = in_parallel(&cells, |cells| together(&judged_cohort, cells));
@@ -122,12 +127,14 @@ pub(crate) fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -
         counts.sort_unstable();
         let usual = counts.get(counts.len() / 2).copied().unwrap_or(0);
         for (entry, (figures, chance)) in members.iter().zip(chances) {
+            let measured = fleet.entries[*entry].rows.max(usual);
             judgement.figures += figures;
+            judgement.measured += measured;
             match figures {
                 // Whoever shows little must not pass for one like the others; if that little is
                 // unlike them, it counts.
-                1.. if 2 * figures < usual && chance > RATE => {
-                    let why = Untold::LittleKnown(figures, usual);
+                1.. if 2 * figures < measured && chance > RATE => {
+                    let why = Untold::LittleKnown(figures, measured);
                     judgement.untold.push((*entry, why));
                 }
                 0 => {
@@ -202,7 +209,7 @@ fn expected(machines: &[&[Cell]], rows: usize) -> Vec<(u32, Expected)> {
         counts[cell.row as usize] += 1;
     }
     for count in &mut counts {
-        *count = if *count < MIN_MACHINES { 0 } else { *count };
+        *count = if *count < MIN_FIGURES { 0 } else { *count };
     }
     // Rows of which figures are gathered together, as ranges of numbers.
     let mut parts: Vec<(usize, usize)> = Vec::new();

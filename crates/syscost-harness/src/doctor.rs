@@ -123,6 +123,16 @@ fn of_process(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
     findings
 }
 
+/// What a reader should know of this process and its machine, whatever the hour.
+pub fn of_this_process(machine: &Machine) -> Vec<Warning> {
+    let findings = of_process(machine, &ProcessState::read()).into_iter();
+    let findings = findings.chain(machine_state::of(machine));
+    findings
+        .filter(|finding| finding.level >= Level::Warning)
+        .map(|finding| warning(finding.code, finding.seen, finding.advice))
+        .collect()
+}
+
 /// How a process differs from the one whose run began with these warnings, in what changes costs.
 /// `None` if it does not: the rest of that run may be measured by it.
 pub(crate) fn difference(

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Measurement,
-    measurement::{Better, BetweenRuns, CoreShare, Estimate, Flag, RoundSamples, Unit},
+    measurement::{Better, BetweenRuns, CoreShare, EarlierRun, Estimate, Flag, RoundSamples, Unit},
     stats::{
         interval::{self, Interval},
         order, outliers,
@@ -120,6 +120,8 @@ pub struct Estimated {
     pub core_share: Option<CoreShare>,
     /// How far runs differ in addition to their processes; null without an interval.
     pub between_runs: Option<BetweenRuns>,
+    /// The earlier runs that this is learnt from.
+    pub earlier: Vec<EarlierRun>,
     /// Half width of the interval over the processes alone, as a share of the median: what more
     /// rounds can narrow. Null as for [`half_width_ratio`].
     pub own_half_width: Option<f64>,
@@ -177,9 +179,9 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
             clock_grain: Some(rules.grain).filter(|grain| *grain > 0.0),
             coverage: price.coverage.map(|share| (share * 1e9).round() / 1e9),
             undisturbed_percent: selection::undisturbed_percent(rounds),
-            shared_median: company.map(|price| price.level).filter(legal),
-            shared_ci95_low: company.and_then(Price::low).filter(legal),
-            shared_ci95_high: company.and_then(Price::high).filter(legal),
+            shared_median: company.as_ref().map(|price| price.level).filter(legal),
+            shared_ci95_low: company.as_ref().and_then(Price::low).filter(legal),
+            shared_ci95_high: company.as_ref().and_then(Price::high).filter(legal),
             rounds: u32::try_from(selected.rounds.len()).unwrap_or(u32::MAX),
             samples: rounds.iter().map(|round| round.values.len() as u64).sum(),
         },
@@ -227,6 +229,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     }
     out.core_share = core_share;
     out.between_runs = between_runs;
+    out.earlier = price.earlier;
     out.own_half_width = half_width_ratio(&Estimate {
         ci95_low: out.estimate.ci95_low.map(|_| price.own.0),
         ci95_high: out.estimate.ci95_high.map(|_| price.own.1),
@@ -248,14 +251,11 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     out
 }
 
-/// How many standard deviations a normally distributed value is off in one of twenty cases.
-const NORMAL_95: f64 = 1.96;
-
 /// Minimum number of processes for a price in company beside one of our own.
 const MIN_IN_COMPANY: usize = 3;
 
 /// What some samples of a row cost, and how certain that is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Price {
     level: f64,
     /// The interval over the processes alone; their range if there is none.
@@ -265,6 +265,7 @@ struct Price {
     /// Coverage of the interval over the processes; `None` of a single process.
     coverage: Option<f64>,
     between_runs: Option<BetweenRuns>,
+    earlier: Vec<EarlierRun>,
 }
 
 impl Price {
@@ -286,11 +287,18 @@ impl Price {
         };
         // What earlier runs differed by is of their own cores.
         let is_own = !selected.is_in_company();
-        let earlier = rules.kept.filter(|_| is_own).map(|kept| &*kept.levels);
+        let kept = rules.kept.filter(|_| is_own);
         let share = core_share.map_or(0.0, |core| core.share);
+        let usual = selected.rounds.iter().find_map(|round| round.usual_ghz);
+        let earlier = kept.map_or_else(Vec::new, |kept| {
+            kept.levels
+                .iter()
+                .map(|level| level.at(usual, share))
+                .collect()
+        });
         let between_runs = match rules.published {
             Some(row) if is_own && !row.flags.contains(&Flag::Disturbed) => row.between_runs,
-            _ => BetweenRuns::of(selected, rules.unit, share, earlier.unwrap_or_default()),
+            _ => BetweenRuns::of(selected, rules.unit, &earlier),
         }
         .filter(|_| interval.is_some() && !rules.signed && !rules.discrete);
         let beyond = Beyond {
@@ -309,14 +317,15 @@ impl Price {
             whole,
             coverage: interval.map(|interval| interval.coverage),
             between_runs,
+            earlier,
         })
     }
 
-    fn low(self) -> Option<f64> {
+    fn low(&self) -> Option<f64> {
         self.coverage.map(|_| self.whole.0)
     }
 
-    fn high(self) -> Option<f64> {
+    fn high(&self) -> Option<f64> {
         self.coverage.map(|_| self.whole.1)
     }
 }
@@ -372,8 +381,8 @@ impl Beyond {
             core.error_over(core_share::distance(&selected.rounds, unit))
         });
         let (low_runs, high_runs) = self.between_runs.map_or((0.0, 0.0), |runs| {
-            let worse = NORMAL_95 * runs.deviation;
-            let better = NORMAL_95 * runs.better_deviation(&selected.medians(), self.better);
+            let worse = runs.reach(runs.deviation);
+            let better = runs.reach(runs.better_deviation(&selected.medians(), self.better));
             match self.better {
                 Better::Lower => (better, worse),
                 Better::Higher => (worse, better),

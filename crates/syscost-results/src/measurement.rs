@@ -44,6 +44,10 @@ pub struct Measurement {
     /// without an interval, and in documents of before it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_runs: Option<BetweenRuns>,
+    /// Its level in each earlier run of this machine in which all recorded facts were the same, the
+    /// oldest first: what `between_runs` is learnt from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierRun>,
     /// By what it was judged which samples are of a core of their own; null where the core was not
     /// probed, and in documents of before it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,6 +174,7 @@ impl Measurement {
             ..Estimate::default()
         };
         (self.core_cycles, self.core_share, self.between_runs) = (None, None, None);
+        self.earlier = Vec::new();
         (self.flags, self.histogram, self.samples) = (Vec::new(), Vec::new(), None);
         self.details.clear();
     }
@@ -339,8 +344,25 @@ pub enum LimitBasis {
 pub struct BetweenRuns {
     /// Standard deviation of the runs' medians, as a share of them: 0.01 is 1 %.
     pub deviation: f64,
-    /// Of how many runs.
+    /// How many earlier runs say so; 0 where it is believed.
     pub runs: u32,
+    /// Degrees of freedom of the deviation, those of the belief included; null in older documents,
+    /// which took it for exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freedom: Option<u32>,
+}
+
+/// The level of a row in an earlier run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EarlierRun {
+    /// Id of the run.
+    pub run: String,
+    /// Natural logarithm of what it costs at the frequency of this run's costs; of what is no time,
+    /// the negative logarithm.
+    pub level: f64,
+    /// Standard error of that.
+    pub error: f64,
 }
 
 /// What a careful reader should know about the samples.

@@ -255,6 +255,9 @@ pub struct Config {
     /// The program that measured, if another than the one that led the run (`syscost ab`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// The command that started what measured, followed by it (`syscost ab --b-wrapper`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrapper: Option<String>,
     /// Environment variables set for measuring; null for those taken away.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, Option<String>>,
@@ -298,6 +301,26 @@ pub struct Warning {
     pub message: String,
     /// What to do about it.
     pub advice: String,
+}
+
+impl Warning {
+    /// Codes of what was seen in the hour of a run; all others are of how it was set up.
+    const OF_THE_HOUR: [&str; 9] = [
+        "converted",
+        "cpu_pressure",
+        "cpus",
+        "journal_lost",
+        "load",
+        "noise",
+        "probes_shifted",
+        "shared_core",
+        "steal",
+    ];
+
+    /// Whether another run of the same program on the same machine may do without it.
+    pub fn is_of_the_hour(&self) -> bool {
+        Self::OF_THE_HOUR.contains(&self.code.as_str())
+    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub struct Report {
     pub judged: usize,
     /// By how many figures.
     pub figures: usize,
+    /// Of how many that all machines were to measure and could.
+    pub measured: usize,
     /// Of how many rows.
     pub rows: usize,
     /// The machines that are not like the others, the worst first.
@@ -57,6 +59,13 @@ pub struct Report {
     /// Groups of rows, and how far these machines are from their cohort's median in each; above zero is worse.
     #[serde(skip)]
     pub heat: Heat,
+}
+
+impl Report {
+    /// Whether so few machines were judged that nobody can tell if all is well.
+    pub fn cannot_tell(&self) -> bool {
+        2 * self.judged < self.machines || self.judged == 0
+    }
 }
 
 /// A machine that is not like the others.
@@ -305,6 +314,7 @@ impl<'a> Judged<'a> {
             machines: judgement.machines + judgement.untold.len(),
             judged: judgement.machines,
             figures: judgement.figures,
+            measured: judgement.measured,
             rows: rows.len(),
             outliers,
             limited: judgement

@@ -44,6 +44,10 @@ const OTHERS_CHANGE: Against = Against {
 /// The page.
 pub fn page(report: &Report) -> String {
     let title = match report.outliers.len() {
+        0 if report.cannot_tell() => "Cannot tell whether machines are alike".to_owned(),
+        0 if report.judged < report.machines => {
+            "The machines that could be judged are alike".to_owned()
+        }
         0 => "All machines are alike".to_owned(),
         1 => "1 machine is not like the others".to_owned(),
         outliers => format!("{outliers} machines are not like the others"),
@@ -83,7 +87,10 @@ pub fn page(report: &Report) -> String {
         }
         section id="left-out" aria-labelledby="title-left-out" {
             h2 id="title-left-out" { "Not judged, and why" }
-            @if report.untold.len() + report.silent.len() + report.left_out.len() == 0 { p { "Nothing was left out." } }
+            @match report.measured - report.figures {
+                0 => p { "Every figure of every machine was judged." },
+                figures => p { (count(figures, "figure")) " of " (report.measured) " that the machines measured: no number beyond doubt, or too few machines have one of the row." },
+            }
             @if !report.untold.is_empty() {
                 h3 { "Of " (count(report.untold.len(), "machine")) " nothing can be said" }
                 (list(&report.untold, |one| html! { b { (one.machine) } ": " (one.why) }))

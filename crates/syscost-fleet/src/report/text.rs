@@ -103,19 +103,27 @@ pub(super) fn verdict(report: &Report) -> String {
         return nothing_judged(report);
     }
     let by = format!(
-        "{} of {}",
+        "by {} of the {} that they measured",
         count(report.figures, "figure"),
-        count(report.rows, "row")
+        report.measured
     );
+    let (judged, machines) = (report.judged, count(report.machines, "machine"));
     match report.outliers.len() {
-        0 => format!(
-            "{} {} are like the others of their kind, by {by}.",
-            match report.limited.is_empty() {
-                true => "All",
-                false => "In all that was measured,",
-            },
-            count(report.judged, "machine")
-        ),
+        0 if report.cannot_tell() => {
+            format!("Cannot tell: only {judged} of {machines} could be judged, {by}.")
+        }
+        0 => {
+            let who = match (report.limited.is_empty(), judged == report.machines) {
+                (false, _) => format!("In all that was measured, {judged} of {machines}"),
+                (true, true) => format!("All {machines}"),
+                (true, false) => format!("{judged} of {machines}"),
+            };
+            let rest = match report.machines - judged {
+                0 => "",
+                _ => "; of the others nothing can be said",
+            };
+            format!("{who} are like the others of their kind, {by}{rest}.")
+        }
         outliers => {
             let (are, their) = if outliers == 1 {
                 ("is", "its")
@@ -123,8 +131,7 @@ pub(super) fn verdict(report: &Report) -> String {
                 ("are", "their")
             };
             format!(
-                "{outliers} of {} {are} not like the others of {their} kind, by {by}; at most {:.0} % of such accusations are chance, where single figures do not often stray.",
-                count(report.judged, "machine"),
+                "{outliers} of {machines} {are} not like the others of {their} kind, {judged} were judged, {by}; at most {:.0} % of such accusations are chance, where single figures do not often stray.",
                 100.0 * RATE
             )
         }

@@ -16,11 +16,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use syscost_results::run::{Config, NfsServer, Noise, Peer, Warning};
-use syscost_results::{Directory, Machine};
+use syscost_results::run::{Config, NfsServer, Noise, Peer, Tool, Warning};
+use syscost_results::{Directory, Machine, Run, SCHEMA_VERSION};
 
 use crate::bencher::{Findings, Pass};
 use crate::failure::Failure;
+use crate::machine;
 use crate::programs::ProgramId;
 use crate::targets::Targets;
 use crate::worker::Program;
@@ -81,14 +82,40 @@ pub struct Header {
 }
 
 impl Header {
-    /// Records which program measures, and in which environment.
+    /// The run as far as it is known before anything is measured: its facts.
+    pub fn described(&self) -> Run {
+        Run {
+            schema_version: SCHEMA_VERSION,
+            tool: Tool {
+                name: "syscost".to_owned(),
+                version: self.tool_version.clone(),
+            },
+            id: self.id.clone(),
+            started: self.started.clone(),
+            machine: self.machine.clone(),
+            peer: self.peer.clone(),
+            nfs: self.nfs.clone(),
+            directories: self.directories.clone(),
+            config: self.config.clone(),
+            warnings: self.warnings.clone(),
+            ..Run::default()
+        }
+    }
+
+    /// Records which program measures, how it is started, and what its process is like, if it was asked.
     pub fn measured_by(&mut self, program: &Program) {
         self.config.environment = program.environment.iter().cloned().collect();
-        if let Some(about) = &program.about {
+        if program.is_other {
             self.config.program = Some(program.binary.display().to_string());
+        }
+        self.config.wrapper = (!program.wrapper.is_empty()).then(|| program.wrapper.join(" "));
+        if let Some(about) = &program.about {
             self.tool_version = about.version.clone();
-            self.machine.libc = about.libc.clone();
-            self.machine.build = about.build.clone();
+            // What belongs to the CPUs that measure was looked up by whoever leads the run.
+            self.machine = about.machine.clone();
+            machine::describe(&mut self.machine, &self.candidates);
+            self.warnings.retain(Warning::is_of_the_hour);
+            self.warnings.extend(about.warnings.iter().cloned());
         }
     }
 

@@ -4,13 +4,14 @@
 //! The file is a convenience: without it a run is the first of its machine.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use syscost_results::estimate::KeptRuns;
-use syscost_results::run::Config;
+use syscost_results::estimate::between::Level;
 use syscost_results::stats::order::median;
-use syscost_results::{Machine, Measurement};
+use syscost_results::{Machine, Measurement, Run, compare};
 
 use super::row::RowState;
 use crate::cores::known::{read, replace};
@@ -53,21 +54,21 @@ type Machines = BTreeMap<String, Kept>;
 #[derive(Debug, Clone, Default)]
 pub(super) struct KeptFile {
     path: Option<PathBuf>,
-    /// What rows of one name may differ by: the kernel, and the environment of the workers.
+    /// What rows of one name may differ by.
     setting: String,
     pub(super) before: Kept,
 }
 
 impl KeptFile {
-    /// Reads this machine's part, for workers with this environment; without a path, or where
-    /// nothing is kept, it is empty.
-    pub(super) fn open(path: Option<&Path>, machine: &Machine, config: &Config) -> Self {
+    /// Reads this machine's part, for runs like this one, whose rows are yet to be measured; without
+    /// a path, or where nothing is kept, it is empty.
+    pub(super) fn open(path: Option<&Path>, run: &Run) -> Self {
         let machines = path.map(read_all).unwrap_or_default();
         Self {
             path: path.map(Path::to_owned),
-            setting: setting(machine, config),
+            setting: setting(run),
             before: machines
-                .get(&machine_key(machine))
+                .get(&machine_key(&run.machine))
                 .cloned()
                 .unwrap_or_default(),
         }
@@ -87,6 +88,7 @@ impl KeptFile {
     pub(super) fn add<'a>(
         &self,
         machine: &Machine,
+        run: &str,
         ghz: Option<f64>,
         rows: impl Iterator<Item = (&'a RowState, &'a Measurement)>,
     ) {
@@ -101,7 +103,10 @@ impl KeptFile {
             if let Some((line, level)) = state.shown(row) {
                 let known = kept.rows.entry(self.row_key(state)).or_default();
                 known.line = known.line.and(line).at_most(MAX_FREEDOM);
-                known.levels.push(level);
+                known.levels.push(Level {
+                    run: run.to_owned(),
+                    ..level
+                });
                 let old = known.levels.len().saturating_sub(RUNS);
                 known.levels.drain(..old);
             }
@@ -144,23 +149,11 @@ impl Kept {
     }
 }
 
-/// What rows of one name may differ by.
-fn setting(machine: &Machine, config: &Config) -> String {
-    let environment = &config.environment;
-    let mut setting = format!("{}, {environment:?}", machine.kernel);
-    for (name, is_set) in [
-        ("drop_caches", config.drop_caches),
-        ("real_time", config.real_time),
-        ("thorough", config.thorough),
-    ] {
-        if is_set {
-            setting = setting + ", " + name;
-        }
-    }
-    match &config.congestion {
-        Some(name) => setting + ", congestion=" + name,
-        None => setting,
-    }
+/// All recorded facts by which rows of one name may differ, in short.
+fn setting(run: &Run) -> String {
+    let mut hasher = DefaultHasher::new();
+    compare::setting(run).hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 /// What a file keeps, without what no run can have shown.
@@ -186,7 +179,6 @@ fn machine_key(machine: &Machine) -> String {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::estimate::between::Level;
     use syscost_results::estimate::core_share::LineSums;
 
     use super::*;
@@ -220,6 +212,7 @@ mod tests {
                 ghz: Some(ghz),
                 level,
                 error: 0.01,
+                run: "id".to_owned(),
             }],
         };
         let kept = |usual, rows: [KeptRuns; 4]| Kept {
@@ -235,7 +228,7 @@ mod tests {
         for (usual, expected) in [(3.0, Some(3.0)), (0.0, None), (-3.0, None), (1e300, None)] {
             let rows = [sound.clone(), a.clone(), b.clone(), c.clone()];
             replace(&path, &Machines::from([(key.clone(), kept(usual, rows))]));
-            let read = KeptFile::open(Some(&path), &Machine::default(), &Config::default()).before;
+            let read = KeptFile::open(Some(&path), &Run::default()).before;
             assert_eq!(read.usual_ghz, expected);
             assert!(read.ghz.iter().all(|ghz| *ghz == 3.0), "{:?}", read.ghz);
             assert_eq!(read.rows, BTreeMap::from([("0".to_owned(), sound.clone())]));
@@ -250,12 +243,15 @@ mod tests {
             hostname: name.to_owned(),
             ..Machine::default()
         };
-        let add = |name: &str, ghz| {
-            let machine = machine(name);
-            let file = KeptFile::open(Some(&path), &machine, &Config::default());
-            file.add(&machine, Some(ghz), std::iter::empty());
+        let run = |name: &str| Run {
+            machine: machine(name),
+            ..Run::default()
         };
-        let kept = |name: &str| KeptFile::open(Some(&path), &machine(name), &Config::default());
+        let add = |name: &str, ghz| {
+            let file = KeptFile::open(Some(&path), &run(name));
+            file.add(&machine(name), "id", Some(ghz), std::iter::empty());
+        };
+        let kept = |name: &str| KeptFile::open(Some(&path), &run(name));
         let usual = |name: &str| kept(name).before.usual_ghz;
         add("a", 3.0);
         add("b", 4.0);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use syscost_results::estimate::frequency;
 use syscost_results::estimate::sharing::OwnCores;
-use syscost_results::run::{Frequency, Run, SCHEMA_VERSION, Tool};
+use syscost_results::run::{Frequency, Run};
 use syscost_results::stats::order::{median, quantile};
 use syscost_results::stats::student;
 use syscost_results::{Measurement, RoundSamples};
@@ -194,8 +194,12 @@ impl Ledger {
             // A run that was cut short knows the frequency, but no row well enough.
             let rows = self.rows.iter().take(if complete { usize::MAX } else { 0 });
             let own = frequency::usual(known.clone());
-            self.kept
-                .add(&self.header.machine, own, rows.zip(&measurements));
+            self.kept.add(
+                &self.header.machine,
+                &self.header.id,
+                own,
+                rows.zip(&measurements),
+            );
         }
         if !keep_samples {
             for row in &mut measurements {
@@ -209,6 +213,7 @@ impl Ledger {
             noise.measured_alone_percent = (!shares.is_empty()).then(|| student::mean(&shares));
         }
         let clock = executor.found.clock.clone().report();
+        let described = self.header.described();
         let mut config = self.header.config;
         config.cpus = executor.cpus.used.clone();
         config.worker_start_ms = median(&self.started_in_ms);
@@ -226,21 +231,8 @@ impl Ledger {
         doctor::worst_first(&mut warnings);
         let mut run = Run {
             burst: Some(executor.found.cores.burst).filter(|burst| *burst > 0),
-            schema_version: SCHEMA_VERSION,
-            tool: Tool {
-                name: "syscost".to_owned(),
-                version: self.header.tool_version,
-            },
-            id: self.header.id,
-            started: self.header.started,
             duration_s: took.as_secs_f64(),
             complete,
-            machine: self.header.machine,
-            peer: self.header.peer,
-            nfs: self.header.nfs,
-            directories: self.header.directories,
-            // Known to the command that repeats them.
-            studies: Vec::new(),
             clock,
             core_ghz: usual,
             frequency: usual.map(|usual_ghz| Frequency {
@@ -253,6 +245,7 @@ impl Ledger {
             config,
             warnings,
             measurements,
+            ..described
         };
         run.withhold_contradictions();
         Finished {

@@ -204,6 +204,7 @@ fn look_around(
             worker_start_ms: None,
             resumed: 0,
             program: None,
+            wrapper: None,
             environment: Default::default(),
             labels: options.labels.clone(),
             congestion: targets.congestion.clone(),
@@ -234,11 +235,7 @@ fn ledger(header: Header, rows: Vec<Row>, options: &Options) -> Ledger {
     let profile = Profile::from_name(&header.config.profile).unwrap_or_default();
     let rows = tiered(rows, &tiers(&options.studies)).into_iter();
     let rows = rows.map(|(row, tier)| RowState::new(row, tier, profile.target_half_width()));
-    let kept = KeptFile::open(
-        options.kept_runs.as_deref(),
-        &header.machine,
-        &header.config,
-    );
+    let kept = KeptFile::open(options.kept_runs.as_deref(), &header.described());
     Ledger::new(header, rows.collect(), kept)
 }
 

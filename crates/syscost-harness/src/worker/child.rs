@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +14,6 @@ use syscost_sys::process::Owner;
 use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
-use crate::trial::Trial;
 
 /// Maximum padding of a worker's environment, in bytes: one page, so that its stack starts anywhere
 /// within a page.
@@ -65,17 +64,7 @@ impl Worker {
     pub(super) fn start(program: &Program, job: &Job, padding: usize) -> io::Result<Self> {
         let mut line = serde_json::to_vec(job)?;
         line.push(b'\n');
-        let mut command = Command::new(&program.binary);
-        // A trial comes from the run, which records it, not from the shell.
-        for variable in Trial::ALL.map(Trial::variable) {
-            command.env_remove(variable);
-        }
-        for (name, value) in &program.environment {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        let mut command = program.command();
         let run = RUN.get_or_init(|| format!("{}-{:x}", std::process::id(), fastrand::u64(..)));
         let mut child = command
             .arg(ARGUMENT)

@@ -7,18 +7,21 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
+use syscost_results::Machine;
 use syscost_results::machine::Build;
+use syscost_results::run::Warning;
 use syscost_sys::{platform, process};
 
 use super::ARGUMENT;
 use super::child::readable_within;
-use crate::machine;
+use crate::trial::Trial;
+use crate::{doctor, machine};
 
 /// The argument after [`ARGUMENT`] that makes a program print what it is.
 pub const ABOUT: &str = "about";
 
 /// Version of the protocol between coordinator and worker; raised when other versions would misunderstand it.
-const PROTOCOL: u32 = 6;
+const PROTOCOL: u32 = 7;
 
 /// Where the kernel shows a process, and one forked from it, its image (proc_pid_exe(5)).
 const OWN_IMAGE: &str = "/proc/self/exe";
@@ -36,7 +39,12 @@ pub struct Program {
     pub binary: PathBuf,
     /// Variables set for its workers, or removed from their environment where the value is `None`.
     pub environment: Vec<(String, Option<String>)>,
-    /// Its description of itself, if it is not this program.
+    /// The words of a command that starts it, by executing what it is given: `setarch -R`. None if it is
+    /// started as it is.
+    pub wrapper: Vec<String>,
+    /// Whether it is not this program.
+    pub is_other: bool,
+    /// Its description of itself and of where it runs, if it was asked.
     pub about: Option<About>,
 }
 
@@ -51,13 +59,19 @@ pub struct About {
     pub libc: String,
     /// How it was built.
     pub build: Build,
+    /// The machine as its process sees it.
+    pub machine: Machine,
+    /// What that process should be warned of: filters, limits and settings that it has.
+    pub warnings: Vec<Warning>,
 }
 
 /// Why another program cannot measure for this one.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// It cannot be started.
-    #[error("cannot start {0}: {1}; give the file of a syscost binary")]
+    #[error(
+        "cannot start {0}: {1}; give the file of a syscost binary, or a command that starts what follows it"
+    )]
     Start(PathBuf, io::Error),
     /// It does not print what it is.
     #[error(
@@ -75,11 +89,14 @@ pub enum ProgramError {
 impl About {
     /// The description of this program, of this version.
     pub fn this(version: &str) -> Self {
+        let machine = machine::capture();
         Self {
             version: version.to_owned(),
             protocol: PROTOCOL,
             libc: platform::c_library(),
             build: machine::build(),
+            warnings: doctor::of_this_process(&machine),
+            machine,
         }
     }
 }
@@ -98,25 +115,70 @@ impl Program {
         Ok(Self {
             binary,
             environment: Vec::new(),
+            wrapper: Vec::new(),
+            is_other: false,
             about: None,
         })
     }
 
     /// Another build of syscost.
+    pub fn other(binary: &Path) -> Self {
+        Self {
+            binary: binary.to_owned(),
+            environment: Vec::new(),
+            wrapper: Vec::new(),
+            is_other: true,
+            about: None,
+        }
+    }
+
+    /// The same program, started by a command that is followed by it.
+    ///
+    /// # Errors
+    /// When this program's own file cannot be found: the command has another image.
+    pub fn wrapped(mut self, command: &str) -> io::Result<Self> {
+        self.wrapper = command.split_whitespace().map(str::to_owned).collect();
+        if !self.wrapper.is_empty() && !self.is_other {
+            self.binary = std::env::current_exe()?;
+        }
+        Ok(self)
+    }
+
+    /// The same program, asked what it is and what its process is like, in its environment.
     ///
     /// # Errors
     /// When it cannot be started, is not syscost, or has another version of the workers' protocol.
-    pub fn other(binary: &Path) -> Result<Self, ProgramError> {
-        let about = ask(binary)?;
+    pub fn introduced(mut self) -> Result<Self, ProgramError> {
+        let about = ask(&self)?;
         if about.protocol != PROTOCOL {
             let (version, protocol) = (about.version, about.protocol);
-            return Err(ProgramError::Protocol(binary.to_owned(), version, protocol));
+            return Err(ProgramError::Protocol(self.binary, version, protocol));
         }
-        Ok(Self {
-            binary: binary.to_owned(),
-            environment: Vec::new(),
-            about: Some(about),
-        })
+        self.about = Some(about);
+        Ok(self)
+    }
+
+    /// The command that starts it.
+    pub(super) fn command(&self) -> Command {
+        let mut words = self.wrapper.iter();
+        let mut command = match words.next() {
+            Some(first) => Command::new(first),
+            None => Command::new(&self.binary),
+        };
+        if !self.wrapper.is_empty() {
+            command.args(words).arg(&self.binary);
+        }
+        // A trial comes from the run, which records it, not from the shell.
+        for variable in Trial::ALL.map(Trial::variable) {
+            command.env_remove(variable);
+        }
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command
     }
 
     /// The same program with another environment.
@@ -127,15 +189,21 @@ impl Program {
     }
 }
 
-fn ask(binary: &Path) -> Result<About, ProgramError> {
-    let start = |cause| ProgramError::Start(binary.to_owned(), cause);
-    let mut child = Command::new(binary)
+fn ask(program: &Program) -> Result<About, ProgramError> {
+    let started = || {
+        program
+            .wrapper
+            .first()
+            .map_or(program.binary.clone(), PathBuf::from)
+    };
+    let mut child = program
+        .command()
         .args([ARGUMENT, ABOUT])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(start)?;
+        .map_err(|cause| ProgramError::Start(started(), cause))?;
     let mut answer = Vec::new();
     if let Some(mut output) = child.stdout.take() {
         let deadline = Instant::now() + PATIENCE;
@@ -153,7 +221,7 @@ fn ask(binary: &Path) -> Result<About, ProgramError> {
     // A program that has not ended by now is not syscost; both calls fail only if it has.
     let _ = child.kill();
     let _ = child.wait();
-    serde_json::from_slice(&answer).map_err(|_| ProgramError::Stranger(binary.to_owned()))
+    serde_json::from_slice(&answer).map_err(|_| ProgramError::Stranger(started()))
 }
 
 #[cfg(test)]
@@ -168,7 +236,8 @@ mod tests {
             ("/no/such/program", "cannot start /no/such/program"),
             ("/", "cannot start /"),
         ] {
-            let error = Program::other(Path::new(binary)).expect_err("refused");
+            let program = Program::other(Path::new(binary));
+            let error = program.introduced().expect_err("refused");
             assert!(error.to_string().contains(words), "{error}");
         }
     }

@@ -68,6 +68,8 @@ fn script(folder: &Path, body: &str) -> PathBuf {
 
 fn program(folder: &Path, body: &str) -> Program {
     Program {
+        wrapper: Vec::new(),
+        is_other: true,
         binary: script(folder, body),
         environment: vec![
             ("SYSCOST_TEST_SET".to_owned(), Some("given".to_owned())),

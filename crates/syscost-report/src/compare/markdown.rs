@@ -3,15 +3,18 @@
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, change, clean, code, group_interval,
-    group_ratio, groups_note, is_noticed, margin, medians, notices, own_notes, power, side, sides,
-    single_runs, spread, summary, tail, value, verdict, why_missing,
+    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, causes, change, clean, code,
+    group_interval, group_ratio, groups_note, is_noticed, margin, medians, notices, own_notes,
+    power, side, sides, single_runs, spread, summary, tail, together, value, verdict, why_missing,
 };
 use crate::sentence;
 
 /// The comparison as Markdown that ends in a newline: what changed, and every row if `verbose`.
 pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     let mut out = format!("**{}**\n", summary(comparison));
+    for line in causes(comparison).iter().chain(&together(comparison)) {
+        out.push_str(&format!("\n**{}**\n", cell(&sentence::capital(line))));
+    }
     let [base, new] = sides(comparison);
     out.push_str(&format!("\n- {base}: {}\n", cell(&side(&comparison.base))));
     out.push_str(&format!("- {new}: {}\n", cell(&side(&comparison.new))));

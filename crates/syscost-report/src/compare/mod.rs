@@ -12,7 +12,7 @@ pub mod table;
 pub(crate) mod tests;
 mod words;
 
-use syscost_results::compare::{Change, Comparison, Row, Side};
+use syscost_results::compare::{Cause, Change, Comparison, Group, Row, Side};
 use syscost_results::{Better, Unit};
 
 use crate::export::on_one_line as clean;
@@ -94,8 +94,42 @@ pub fn verdict(change: Change) -> &'static str {
 pub fn summary(comparison: &Comparison) -> String {
     let parts =
         Change::ALL.map(|wanted| format!("{} {}", comparison.count(wanted), verdict(wanted)));
-    let rows = sentence::count(comparison.rows.len(), "row");
-    format!("{rows} compared: {}", parts.join(", "))
+    let (compared, all) = (comparison.rows.len(), comparison.all());
+    let rows = sentence::count(all, "row");
+    match compared == all {
+        true => format!("{rows} compared: {}", parts.join(", ")),
+        false => format!("{compared} of {rows} compared: {}", parts.join(", ")),
+    }
+}
+
+/// What the processes of one side were under, a line each.
+pub fn causes(comparison: &Comparison) -> Vec<String> {
+    let [base, new] = sides(comparison);
+    let line = |cause: &Cause| {
+        let (with, without) = if cause.is_new {
+            (new, base)
+        } else {
+            (base, new)
+        };
+        let (message, effect) = (clean(&cause.message), clean(&cause.effect));
+        format!("{with}, not {without}: {message}: {effect}")
+    };
+    comparison.causes.iter().map(line).collect()
+}
+
+/// What groups of rows show together, as a sentence; `None` if that is nothing.
+pub fn together(comparison: &Comparison) -> Option<String> {
+    let of = |(group, change): (&Group, Change)| {
+        let (ratio, ends) = (group_ratio(group), group_interval(group)?);
+        let rows = sentence::count(group.rows, "row");
+        Some(format!(
+            "{} {} ({ratio} {ends}, {rows})",
+            clean(&group.name),
+            verdict(change)
+        ))
+    };
+    let groups: Vec<String> = comparison.changed_groups().filter_map(of).collect();
+    (!groups.is_empty()).then(|| format!("whole groups changed: {}", groups.join(", ")))
 }
 
 /// Whether most rows could not be decided.

@@ -5,9 +5,9 @@ use anstyle::Style;
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, clean, group_interval, group_ratio,
-    groups_note, is_noticed, margin, medians, notices, own_notes, parts, power, side, sides,
-    single_runs, spread, summary, tail, value, why_missing,
+    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, causes, clean, group_interval,
+    group_ratio, groups_note, is_noticed, margin, medians, notices, own_notes, parts, power, side,
+    sides, single_runs, spread, summary, tail, together, value, why_missing,
 };
 use crate::grid::{Behind, Cell, Grid, INDENT, Name, left, right};
 use crate::page::Page;
@@ -21,6 +21,9 @@ use crate::table::TableOptions;
 pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     let mut page = Page::new(options);
     page.paragraph(0, paint::HEADING, &summary(comparison));
+    for line in causes(comparison).into_iter().chain(together(comparison)) {
+        page.paragraph(0, paint::HEADING, &line);
+    }
     let both = [&comparison.base, &comparison.new];
     for (name, one) in sides(comparison).into_iter().zip(both) {
         page.hanging(&format!("{name:6}"), 6, paint::DIM, &clean(&side(one)));

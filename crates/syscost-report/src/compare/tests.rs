@@ -62,6 +62,7 @@ fn fact(fact: &str, base: Option<&str>, new: Option<&str>, meaning: Option<&str>
 fn group(name: &str, ratio: f64, interval: Option<(f64, f64)>, counts: [usize; 4]) -> Group {
     let [worse, better, inconclusive, same] = counts;
     Group {
+        verdict: None,
         name: name.to_owned(),
         rows: counts.iter().sum(),
         left_out: 0,
@@ -78,6 +79,7 @@ fn group(name: &str, ratio: f64, interval: Option<(f64, f64)>, counts: [usize; 4
 
 pub(crate) fn comparison() -> Comparison {
     Comparison {
+        causes: Vec::new(),
         base: side(&["20261121T080000Z-1"], "0.1.0"),
         new: side(&["20261121T090000Z-2", "20261121T091000Z-3"], "0.2.0"),
         facts: vec![
@@ -228,7 +230,7 @@ fn a_summary_of_one_row_is_of_one() {
     comparison.rows.truncate(1);
     assert_eq!(
         summary(&comparison),
-        "1 row compared: 1 worse, 0 better, 0 inconclusive, 0 the same"
+        "1 of 3 rows compared: 1 worse, 0 better, 0 inconclusive, 0 the same"
     );
 }
 
@@ -307,6 +309,6 @@ fn nothing_compared_says_so() {
     nothing.groups.clear();
     nothing.facts.clear();
     let text = table(&nothing, &TableOptions::default());
-    assert!(text.contains("0 rows compared: 0 worse, 0 better, 0 inconclusive, 0 the same"));
+    assert!(text.contains("0 of 2 rows compared: 0 worse, 0 better, 0 inconclusive, 0 the same"));
     assert!(!text.contains("differs"));
 }

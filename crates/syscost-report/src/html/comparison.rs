@@ -235,6 +235,7 @@ impl<'a> Changes<'a> {
                     div {
                         h3 { "Before you act on it" }
                         ul class="notes" {
+                            @for line in compare::causes(comparison).iter().chain(&compare::together(comparison)) { li { b { (words::broken(line)) } } }
                             @for line in compare::single_runs(comparison).into_iter().chain(compare::notices(comparison)) { li { (words::broken(&line)) } }
                             li { (self.about_ratio()) }
                             @if !comparison.groups.is_empty() { li { (compare::groups_note(comparison, self.sides())) } }

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Difference;
-use crate::run::{NfsServer, Peer};
+use super::{Cause, Difference};
+use crate::run::{NfsServer, Peer, Warning};
 use crate::stats::order;
 use crate::{Directory, Run};
 
 /// Facts by the beginning of their name, the likeliest explanations first; all others come last.
-const ORDER: [&str; 33] = [
+const ORDER: [&str; 34] = [
     "machine.arch",
     "machine.cpu",
     "machine.product",
@@ -39,6 +39,7 @@ const ORDER: [&str; 33] = [
     "machine.idle",
     "machine.transparent_hugepages",
     "config.program",
+    "config.wrapper",
     "config.congestion",
     "config.options",
     "config.environment",
@@ -224,7 +225,11 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
     for directory in &run.directories {
         of_directory(directory, &mut facts);
     }
-    let codes = run.warnings.iter().map(|warning| warning.code.as_str());
+    let of_the_hour = run
+        .warnings
+        .iter()
+        .filter(|warning| warning.is_of_the_hour());
+    let codes = of_the_hour.map(|warning| warning.code.as_str());
     let codes: Vec<&str> = codes.collect::<BTreeSet<_>>().into_iter().collect();
     // Regardless of the order in which they measured.
     let mut cpus = run.config.cpus.clone();
@@ -263,6 +268,7 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         ("config.profile", Value::from(run.config.profile.as_str())),
         ("config.cpus", Value::from(cpus.join(" "))),
         ("config.program", Value::from(run.config.program.clone())),
+        ("config.wrapper", Value::from(run.config.wrapper.clone())),
         ("config.environment", Value::from(environment.join(" "))),
         ("config.congestion", Value::from(config.chosen_congestion())),
         ("config.options", Value::from(allowed.join(" "))),
@@ -272,6 +278,53 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         facts.push((name.to_owned(), value));
     }
     facts
+}
+
+/// How the processes of one side were set up and those of the other were not, each with what it does to
+/// the numbers: a filter, a tracer, a limit. In the documents' order, which is that of importance.
+pub(super) fn causes(base: &[&Run], new: &[&Run]) -> Vec<Cause> {
+    let settings = |run: &&Run| {
+        let warnings = run.warnings.iter().filter(|one| !one.is_of_the_hour());
+        warnings.cloned().collect::<Vec<_>>()
+    };
+    let of_all = |runs: &[&Run]| runs.iter().flat_map(settings).collect::<Vec<Warning>>();
+    let sides = [of_all(base), of_all(new)];
+    let mut found: Vec<Cause> = Vec::new();
+    for (is_new, own, other) in [(true, &sides[1], &sides[0]), (false, &sides[0], &sides[1])] {
+        for warning in own {
+            let is_same =
+                |one: &Warning| (&one.code, &one.message) == (&warning.code, &warning.message);
+            let is_known = found.iter().any(|one| one.message == warning.message);
+            if !is_known && !other.iter().any(is_same) {
+                let effect = warning.advice.split(';').next().unwrap_or_default();
+                found.push(Cause {
+                    is_new,
+                    message: warning.message.clone(),
+                    effect: effect.to_owned(),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Every recorded fact by which runs of one machine may show different costs, as one text: runs with
+/// the same differ by nothing but the hour, as far as documents tell.
+pub fn setting(run: &Run) -> String {
+    let mut setting = String::new();
+    let is_measured = |name: &str, value: &Value| value.is_f64() || WOBBLING.contains(&name);
+    for (name, value) in facts(run) {
+        let is_of_the_hour = IGNORED.contains(&&*name)
+            || ["complete", "config.cpus", "warnings"].contains(&&*name)
+            || is_measured(&name, &value);
+        if !is_of_the_hour && !value.is_null() {
+            setting += &format!("{name}={value}\n");
+        }
+    }
+    for warning in run.warnings.iter().filter(|one| !one.is_of_the_hour()) {
+        setting += &format!("{}: {}\n", warning.code, warning.message);
+    }
+    setting
 }
 
 /// The leaves of an object with their paths; a list is one fact.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Change, ComparedIn, Row};
+use super::{Change, ComparedIn, MIN_MARGIN, Row};
 use crate::row_name;
 use crate::stats::{interval, student};
 use crate::{Better, Measurement, Run};
@@ -19,7 +19,7 @@ const MIN_BENCHMARKS: usize = 3;
 /// counts once, by the geometric mean of its rows. Of runs measured in turn the interval is
 /// Student's t of the logarithms of these. Other runs differ as a whole as well (the hour,
 /// other guests), which no row of theirs shows: by how much is known from several runs a side, and
-/// joins the standard error.
+/// joins the standard error; of one or two benchmarks it is all of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
@@ -32,10 +32,10 @@ pub struct Group {
     /// Of how many benchmarks the mean is.
     pub benchmarks: usize,
     /// Geometric mean of new by base, as a cost: above 1 is dearer. A rate, of which more is
-    /// better, counts as base by new. Null if every row is left out.
+    /// better, counts as base by new. Null if every row is left out, or one that became better or worse.
     pub ratio: Option<f64>,
-    /// Lower end of its 95 % confidence interval; null with fewer than three benchmarks, and of
-    /// single runs not measured in turn.
+    /// Lower end of its 95 % confidence interval; null of single runs not measured in turn, and of runs
+    /// in turn with fewer than three benchmarks.
     pub ci95_low: Option<f64>,
     /// Upper end of it.
     pub ci95_high: Option<f64>,
@@ -47,6 +47,9 @@ pub struct Group {
     pub inconclusive: usize,
     /// Rows that are the same within their margin.
     pub same: usize,
+    /// Better or worse if the whole interval is, by more than the margin: what rows show together that
+    /// none need show alone. Else null.
+    pub verdict: Option<Change>,
 }
 
 /// How the runs of both sides were measured.
@@ -82,20 +85,29 @@ fn group(name: &str, rows: &[&Row], runs: Runs<'_>) -> Group {
     let has_interval = |row: &&Row| row.ratio > 0.0 && row.ci95_low.is_some() && row.is_for_gates();
     let counted: Vec<&Row> = rows.iter().copied().filter(has_interval).collect();
     let logs = by_benchmark(&counted, |row| Some(sign(row) * row.ratio.ln()));
-    let centre = (!logs.is_empty()).then(|| student::mean(&logs));
-    let reach = (logs.len() >= MIN_BENCHMARKS)
-        .then(|| reach(&logs, &counted, runs))
-        .flatten();
+    // A mean without a row that changed would speak of other rows than the verdicts beside it.
+    let is_changed = |row: &&&Row| matches!(row.verdict, Change::Worse | Change::Better);
+    let [all, of_mean] = [rows, &counted].map(|rows| rows.iter().filter(is_changed).count());
+    let is_whole = all == of_mean && !logs.is_empty();
+    let centre = is_whole.then(|| student::mean(&logs));
+    let reach = is_whole.then(|| reach(&logs, &counted, runs)).flatten();
     let count = |wanted| rows.iter().filter(|row| row.verdict == wanted).count();
     let end = |reach: f64| Some((centre? + reach).exp());
+    let [low, high] = [-1.0, 1.0].map(|side| reach.and_then(|reach| end(side * reach)));
+    let verdict = match (low, high) {
+        (Some(low), _) if low > 1.0 + MIN_MARGIN => Some(Change::Worse),
+        (_, Some(high)) if high < 1.0 / (1.0 + MIN_MARGIN) => Some(Change::Better),
+        _ => None,
+    };
     Group {
+        verdict,
         name: name.to_owned(),
         rows: rows.len(),
         left_out: rows.len() - counted.len(),
         benchmarks: logs.len(),
         ratio: end(0.0),
-        ci95_low: reach.and_then(|reach| end(-reach)),
-        ci95_high: reach.and_then(end),
+        ci95_low: low,
+        ci95_high: high,
         worse: count(Change::Worse),
         better: count(Change::Better),
         inconclusive: count(Change::Inconclusive),
@@ -126,13 +138,15 @@ fn by_benchmark(rows: &[&Row], number: impl Fn(&Row) -> Option<f64>) -> Vec<f64>
 /// how much runs differ.
 fn reach(logs: &[f64], rows: &[&Row], runs: Runs<'_>) -> Option<f64> {
     let count = logs.len() as f64;
-    let own = Error {
+    // One or two benchmarks stand for themselves: then only runs differ.
+    let own = (logs.len() >= MIN_BENCHMARKS).then(|| Error {
         square: student::deviation(logs).powi(2) / count,
         freedom: count - 1.0,
-    };
-    let error = match runs {
-        Runs::InTurn => own,
-        Runs::Apart(sides) => own.with(error_of_runs(rows, sides)?),
+    });
+    let error = match (own, runs) {
+        (own, Runs::InTurn) => own?,
+        (None, Runs::Apart(sides)) => error_of_runs(rows, sides)?,
+        (Some(own), Runs::Apart(sides)) => own.with(error_of_runs(rows, sides)?),
     };
     let t = student::quantile_two_sided(1.0 - interval::CONFIDENCE, error.whole_freedom());
     Some(t * error.square.sqrt())

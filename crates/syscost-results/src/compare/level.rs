@@ -3,22 +3,19 @@
 use super::drift;
 use super::pool::Pooled;
 use crate::Estimate;
-use crate::estimate::selection::MIN_ROUNDS;
+use crate::estimate::between;
+use crate::stats::level::Level;
 use crate::stats::student::{deviation, mean};
-use crate::stats::{interval, normal, student};
-
-/// Minimum number of processes per side for an exact interval.
-pub(super) const MIN_EXACT: usize = MIN_ROUNDS;
+use crate::stats::{interval, normal};
 
 /// One side's level, of its processes or, without samples, of its runs' intervals.
-pub(super) struct Level {
+pub(super) struct SideLevel {
     /// The logarithms of the process medians by run; none without samples.
     pub(super) processes: Vec<Vec<f64>>,
+    /// The level of each run.
     runs: Vec<f64>,
-    /// The level of the side.
-    mean: f64,
-    /// Its standard error as far as processes show it, and its degrees of freedom.
-    by_processes: (f64, f64),
+    /// The level of the side, as certain as its processes show it.
+    level: Level,
 }
 
 /// How much runs differ when nothing changed: the standard deviation of a run's level, and its
@@ -29,19 +26,7 @@ pub(super) struct BetweenRuns {
     freedom: f64,
 }
 
-/// The difference of two levels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Difference {
-    /// New by base, as a logarithm.
-    pub(super) distance: f64,
-    pub(super) error: f64,
-    /// Degrees of freedom of that error.
-    pub(super) freedom: u32,
-    /// Whether runs differ by more than their processes explain.
-    pub(super) is_of_runs: bool,
-}
-
-impl Level {
+impl SideLevel {
     /// The levels of two sides; `None` if a median is not positive, or a run has neither samples nor
     /// an interval. Either both have processes or none.
     pub(super) fn of_both(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<[Self; 2]> {
@@ -58,12 +43,12 @@ impl Level {
         let logarithm = |median: &f64| (*median > 0.0).then(|| median.ln());
         let logarithms = |run: &Vec<f64>| run.iter().map(logarithm).collect();
         let processes: Vec<Vec<f64>> = medians.iter().map(logarithms).collect::<Option<_>>()?;
-        let all = processes.concat();
-        let error = deviation(&all) / (all.len() as f64).sqrt();
+        let runs = processes
+            .iter()
+            .filter_map(|run| Some(Level::of(run)?.mean));
         Some(Self {
-            runs: processes.iter().map(|run| mean(run)).collect(),
-            mean: mean(&all),
-            by_processes: (error, all.len().saturating_sub(1).max(1) as f64),
+            runs: runs.collect(),
+            level: Level::of(&processes.concat())?,
             processes,
         })
     }
@@ -84,11 +69,11 @@ impl Level {
         let rounds: u32 = estimates.iter().map(|one| one.rounds).sum();
         Some(Self {
             processes: Vec::new(),
-            mean: mean(&runs),
-            by_processes: (
-                squares.sqrt() / runs.len() as f64,
-                f64::from(rounds.saturating_sub(1).max(1)),
-            ),
+            level: Level {
+                mean: mean(&runs),
+                error: squares.sqrt() / runs.len() as f64,
+                freedom: f64::from(rounds.saturating_sub(1).max(1)),
+            },
             runs,
         })
     }
@@ -104,65 +89,63 @@ impl Level {
         [base, new]: &[Self; 2],
         stretch: f64,
         runs: Option<BetweenRuns>,
-    ) -> Difference {
-        let error = |side: &Self| {
-            let (error, freedom) = side.by_processes;
-            let by_processes = (stretch * error, freedom, false);
-            let by_runs = runs.map(|runs| {
-                let error = runs.deviation / (side.runs.len() as f64).sqrt();
-                (error, runs.freedom, true)
+    ) -> Level {
+        let level = |side: &Self| {
+            let by_processes = Level {
+                error: stretch * side.level.error,
+                ..side.level
+            };
+            let by_runs = runs.map(|runs| Level {
+                error: runs.deviation / (side.runs.len() as f64).sqrt(),
+                freedom: runs.freedom,
+                ..side.level
             });
-            match by_runs.filter(|by_runs| by_runs.0 > by_processes.0) {
-                Some(by_runs) => by_runs,
-                None => by_processes,
-            }
+            by_runs
+                .filter(|by_runs| by_runs.error > by_processes.error)
+                .map_or((by_processes, false), |by_runs| (by_runs, true))
         };
-        let sides = [error(base), error(new)];
-        let squares = sides.map(|(error, ..)| error.powi(2));
-        let sum: f64 = squares.iter().sum();
-        let freedoms = sides.map(|(_, freedom, _)| freedom);
-        // If only processes differ, the errors of both sides are alike, and Welch's (1947)
-        // correction would needlessly cost power; but a side of a few runs has far fewer degrees of
-        // freedom than the other may have. How runs differ is known for both sides at once.
-        let is_few = freedoms[0].min(freedoms[1]) < (MIN_EXACT - 1) as f64;
-        let parts = squares[0].powi(2) / freedoms[0] + squares[1].powi(2) / freedoms[1];
-        let freedom = match sides.map(|(.., is_of_runs)| is_of_runs) {
-            [true, true] => freedoms[0],
-            [false, false] if !is_few || parts <= 0.0 => freedoms[0] + freedoms[1],
-            _ => (sum.powi(2) / parts).floor().clamp(1.0, 1e6),
-        };
-        Difference {
-            distance: new.mean - base.mean,
-            error: sum.sqrt(),
-            freedom: freedom.max(1.0) as u32,
-            is_of_runs: sides.iter().any(|(.., is_of_runs)| *is_of_runs),
+        let [(base, by_runs), (new, are_both)] = [level(base), level(new)];
+        let found = new.minus(base);
+        match (runs, by_runs && are_both) {
+            // How runs differ is known for both sides at once.
+            (Some(runs), true) => Level {
+                freedom: runs.freedom,
+                ..found
+            },
+            _ => found,
         }
     }
 }
 
 impl BetweenRuns {
     /// From all that shows it: the runs of each side, those of the base together with further runs
-    /// in its state, and what the documents know of the machine's earlier runs.
-    pub(super) fn of(levels: &[Level; 2], sides: &[Pooled<'_>; 3]) -> Option<Self> {
-        let [base, new] = levels;
-        let further = Level::of_both(&sides[2], &sides[2]).map(|[further, _]| further.runs);
-        let base = [base.runs.clone(), further.unwrap_or_default()].concat();
+    /// in its state, and earlier runs of the machine that neither side has.
+    pub(super) fn of(sides: &[SideLevel; 2], pooled: &[Pooled<'_>; 3]) -> Option<Self> {
+        let [base, new] = sides;
+        let further = SideLevel::of_both(&pooled[2], &pooled[2]).map(|[further, _]| further.runs);
+        let base_runs = [base.runs.clone(), further.unwrap_or_default()].concat();
         let free = |runs: &[f64]| runs.len().saturating_sub(1) as f64;
-        let kept = sides[..2].iter().flat_map(|side| &side.rows);
-        let kept = kept
-            .filter_map(|row| row.between_runs)
-            .max_by_key(|kept| kept.runs);
-        // Kept runs differ by that in addition to what their processes explain.
-        let of_run = |side: &Level| side.by_processes.0.powi(2) * side.runs.len() as f64;
-        let within = mean(&levels.each_ref().map(of_run)).sqrt();
-        let kept = kept.map_or((0.0, 0.0), |kept| {
-            let freedom = f64::from(kept.runs.saturating_sub(1));
-            (kept.deviation.hypot(within), freedom)
+        let earlier = pooled[..2]
+            .iter()
+            .filter_map(|side| between::seen(&side.earlier));
+        let earlier = earlier.max_by(|one, other| one.freedom.total_cmp(&other.freedom));
+        let processes = || sides.iter().flat_map(|side| &side.processes);
+        let believed = processes().map(|run| between::believed(run).powi(2));
+        let believed = mean(&believed.collect::<Vec<_>>()).sqrt();
+        let earlier = earlier.map(|seen| match processes().next() {
+            Some(_) => between::beside_belief(believed, Some(seen)),
+            None => seen,
+        });
+        // They differ by that in addition to what their processes explain.
+        let of_run = |side: &SideLevel| side.level.error.powi(2) * side.runs.len() as f64;
+        let within = mean(&sides.each_ref().map(of_run)).sqrt();
+        let earlier = earlier.map_or((0.0, 0.0), |seen| {
+            (seen.deviation.hypot(within), seen.freedom)
         });
         let parts = [
-            (deviation(&base), free(&base)),
+            (deviation(&base_runs), free(&base_runs)),
             (deviation(&new.runs), free(&new.runs)),
-            kept,
+            earlier,
         ];
         let freedom: f64 = parts.iter().map(|(_, freedom)| freedom).sum();
         let squares: f64 = parts.iter().map(|(one, free)| one.powi(2) * free).sum();
@@ -170,39 +153,6 @@ impl BetweenRuns {
             deviation: (squares / freedom).sqrt(),
             freedom,
         })
-    }
-}
-
-impl Difference {
-    /// The difference of rounds measured in turn, from the logarithms of their ratios.
-    pub(super) fn of_rounds(ratios: &[f64]) -> Self {
-        Self {
-            distance: mean(ratios),
-            error: deviation(ratios) / (ratios.len() as f64).sqrt(),
-            freedom: ratios.len().saturating_sub(1).max(1) as u32,
-            is_of_runs: false,
-        }
-    }
-
-    /// With a further, independent error.
-    pub(super) fn beside(self, error: f64) -> Self {
-        Self {
-            error: self.error.hypot(error),
-            ..self
-        }
-    }
-
-    /// Half the width of its 95 % interval.
-    pub(super) fn reach(self) -> f64 {
-        student::quantile_two_sided(1.0 - interval::CONFIDENCE, self.freedom) * self.error
-    }
-
-    /// Chance of so large a difference if there were none.
-    pub(super) fn p_value(self) -> f64 {
-        if self.distance == 0.0 {
-            return 1.0;
-        }
-        student::two_sided(self.distance / self.error, self.freedom)
     }
 }
 

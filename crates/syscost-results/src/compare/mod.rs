@@ -26,6 +26,7 @@ use serde::Serialize;
 use crate::stats::multiple::benjamini_hochberg;
 use crate::stats::{interval, normal, student};
 use crate::{Better, Measurement, Role, Run};
+pub use facts::setting;
 pub use groups::Group;
 pub use pool::{CORE_SHARED, INTERRUPTED};
 use pool::{Loss, Pooled};
@@ -71,6 +72,8 @@ pub struct Comparison {
     pub new: Side,
     /// Groups of rows by name, and all rows together last, where there is more than one group.
     pub groups: Vec<Group>,
+    /// What the processes of one side were under and those of the other were not: the likeliest reasons.
+    pub causes: Vec<Cause>,
     /// Facts of machine and program that differ: very different noise, then the likeliest explanations first.
     pub facts: Vec<Difference>,
     /// Compared rows, what matters most first: Worse, Better, Inconclusive, Same, each by how far
@@ -118,6 +121,18 @@ impl Comparison {
         missing.chain(refused.map(|row| (&*row.name, &*row.reason)))
     }
 
+    /// How many rows there were to compare: also those that one side or both failed to measure.
+    pub fn all(&self) -> usize {
+        self.rows.len() + self.refused.len() + self.missing.len() + self.unmeasured
+    }
+
+    /// The groups whose rows together became better or worse, by more than the margin, whatever is
+    /// said of each row.
+    pub fn changed_groups(&self) -> impl Iterator<Item = (&Group, Change)> {
+        let named = self.groups.iter().filter(|group| !group.name.is_empty());
+        named.filter_map(|group| Some((group, group.verdict?)))
+    }
+
     /// The number of rows with this verdict.
     pub fn count(&self, verdict: Change) -> usize {
         self.rows
@@ -163,6 +178,18 @@ pub struct Difference {
     pub new: Option<String>,
     /// What it does to the numbers, where that is known.
     pub meaning: Option<String>,
+}
+
+/// What the processes of one side were under, and those of the other were not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cause {
+    /// Whether those of the new side were.
+    pub is_new: bool,
+    /// What it is, as a clause: `this process runs under a seccomp filter`.
+    pub message: String,
+    /// What it does to the numbers, as a clause.
+    pub effect: String,
 }
 
 /// A row that must not be compared.
@@ -225,10 +252,12 @@ pub fn compare_pair(base: &Run, new: &Run) -> Comparison {
 /// As [`compare`], in this way.
 pub fn compare_as(how: How, base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
     let (sides, spread_rows) = ([by_name(base), by_name(new)], by_name(spread));
+    let compared = [base, new, spread].concat();
     let mut comparison = Comparison {
         base: Side::of(base),
         new: Side::of(new),
         groups: Vec::new(),
+        causes: facts::causes(base, new),
         facts: noise::differing(base, new),
         rows: Vec::new(),
         refused: Vec::new(),
@@ -265,7 +294,8 @@ pub fn compare_as(how: How, base: &[&Run], new: &[&Run], spread: &[&Run]) -> Com
         match pool::refusal(&base_rows, &new_rows) {
             Some((reason, lost)) => comparison.refused.push(Refused { name, reason, lost }),
             None => {
-                let pooled = [&base_rows, &new_rows, &spread_rows].map(Pooled::new);
+                let pooled = [&base_rows, &new_rows, &spread_rows];
+                let pooled = pooled.map(|rows| Pooled::new(rows, &compared));
                 match ratio::row(&pooled, how) {
                     Some(row) => comparison.rows.push(row),
                     None => comparison.missing.push(Missing {

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use super::MIN_PAIRED_MARGIN;
 use super::pool::{Pooled, Process};
+use crate::estimate::selection::MIN_ROUNDS;
 use crate::stats::student::{deviation, mean};
-use crate::stats::{normal, signed_rank};
+use crate::stats::{level::Level, normal};
 
 /// Chance that independent rounds are taken for such that move together.
 const CHANCE: f64 = 0.01;
@@ -23,7 +24,7 @@ pub(super) fn ratios(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Vec<f64>> {
     });
     let (left, right): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let by_chance = normal::quantile(1.0 - CHANCE) / (pairs.len() as f64).sqrt();
-    (correlation(&left, &right) > by_chance)
+    (pairs.len() >= MIN_ROUNDS && correlation(&left, &right) > by_chance)
         .then(|| pairs.iter().map(|(left, right)| right - left).collect())
 }
 
@@ -33,7 +34,8 @@ pub(super) fn is_of_another_frequency(base: &Pooled<'_>, new: &Pooled<'_>) -> bo
     let pairs = pairs(base, new, Process::ghz);
     let ratios: Vec<f64> = pairs.iter().map(|(left, right)| right - left).collect();
     let within = MIN_PAIRED_MARGIN.ln_1p();
-    signed_rank::interval(&ratios).is_some_and(|found| found.low > within || found.high < -within)
+    let found = Level::of(&ratios).filter(|_| ratios.len() >= MIN_ROUNDS);
+    found.is_some_and(|found| found.mean.abs() - found.reach() > within)
 }
 
 /// The logarithms of a number of the rounds that both sides have.

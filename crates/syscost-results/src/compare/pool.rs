@@ -3,9 +3,9 @@
 use super::Pair;
 use super::frequency::middle;
 use crate::estimate::selection::{ChosenSamples, Conversion, MIN_SAMPLES, select};
-use crate::measurement::RoundSamples;
+use crate::measurement::{EarlierRun, RoundSamples};
 use crate::stats::order;
-use crate::{Estimate, Measurement, Status};
+use crate::{Estimate, Measurement, Run, Status};
 
 /// The reason of a failed row that could not be measured because of noise alone.
 pub const CORE_SHARED: &str = "something else ran on its core whenever it was due";
@@ -213,6 +213,8 @@ pub(super) struct Pooled<'a> {
     /// The processes that count, by run; `None` if a run has none.
     pub(super) runs: Option<Vec<Vec<Process>>>,
     pub(super) estimates: Vec<&'a Estimate>,
+    /// The row's levels in earlier runs, as that document knows them that knows most.
+    pub(super) earlier: Vec<&'a EarlierRun>,
     /// The number of runs without a number, and why they have none.
     pub(super) without: Option<(usize, String)>,
     /// The number of runs left out because they know the price in company alone.
@@ -231,6 +233,9 @@ pub(super) struct Process {
     pub(super) round: u32,
     /// Each sample, and the core's frequency at it in GHz, where that is known.
     samples: Vec<(f64, Option<f64>)>,
+    /// What probes beside each sample took, by what they take on a core of our own or by any other
+    /// unit; none where that is not known.
+    slowdowns: Vec<u16>,
 }
 
 impl Process {
@@ -241,8 +246,14 @@ impl Process {
             false => round.sample_ghz.get(index).copied(),
         };
         let samples = choice.of(round);
+        let ratios = choice
+            .of(round)
+            .filter_map(|(index, _)| round.ratios.get(index).copied());
         Self {
             round: round.round,
+            slowdowns: ratios
+                .filter(|ratio| (1..u16::MAX).contains(ratio))
+                .collect(),
             samples: samples
                 .map(|(index, value)| (value, ghz(index).filter(|ghz| *ghz > 0.0)))
                 .collect(),
@@ -266,13 +277,20 @@ impl Process {
         let samples: Vec<(f64, Option<f64>)> = known.collect();
         (samples.len() >= MIN_SAMPLES.min(self.samples.len())).then_some(Self {
             round: self.round,
+            slowdowns: self.slowdowns.clone(),
             samples,
         })
     }
 }
 
 impl<'a> Pooled<'a> {
-    pub(super) fn new(rows: &Rows<'a>) -> Self {
+    /// What these rows know; what is compared says nothing about how far other runs differ.
+    pub(super) fn new(rows: &Rows<'a>, compared: &[&Run]) -> Self {
+        let is_other = |one: &&EarlierRun| compared.iter().all(|run| run.id != one.run);
+        let earlier = rows
+            .numbers
+            .iter()
+            .map(|row| row.earlier.iter().filter(is_other).collect());
         let without = rows
             .runs
             .saturating_sub(rows.numbers.len() + rows.in_company);
@@ -285,6 +303,7 @@ impl<'a> Pooled<'a> {
             core_ghz: middle(known.filter_map(Process::ghz)),
             runs,
             estimates: numbers().map(|row| &row.estimate).collect(),
+            earlier: earlier.max_by_key(Vec::len).unwrap_or_default(),
             without: (without > 0).then(|| (without, rows.reason())),
             left_in_company: rows.in_company,
             is_disturbed: numbers().any(|row| row.is_in_company()),
@@ -310,6 +329,12 @@ impl<'a> Pooled<'a> {
             }
         }
         found
+    }
+
+    /// What the probes beside its samples showed, in one unit.
+    pub(super) fn slowdowns(&self) -> impl Iterator<Item = f64> {
+        let processes = self.runs.iter().flatten().flatten();
+        processes.flat_map(|process| process.slowdowns.iter().map(|ratio| f64::from(*ratio)))
     }
 
     /// The number of processes that measured.

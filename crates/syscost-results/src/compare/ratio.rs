@@ -2,15 +2,15 @@
 
 use super::drift;
 use super::frequency::{self, AtOne};
-use super::level::{BetweenRuns, Difference, Level, MIN_EXACT};
+use super::level::{BetweenRuns, SideLevel};
 use super::notes::{notes, of_frequency, of_share};
 use super::paired;
 use super::pool::{Pooled, p99};
 use super::{Change, ComparedIn, How, MIN_MARGIN, MIN_PAIRED_MARGIN, Pair, Row, same_within};
 use crate::Unit;
 use crate::estimate::between::MIN_PROCESSES;
-use crate::stats::interval::Interval;
-use crate::stats::{normal, shift, signed_rank};
+use crate::stats::level::Level;
+use crate::stats::normal;
 
 /// The row of two pooled sides, with its verdict still to be decided; the third are the base's
 /// further runs. `None` without medians, or if core cycles are asked for and not known.
@@ -65,44 +65,45 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
     let [base, new, _] = sides;
     let first = base.first?;
     let (base_median, new_median) = (base.median()?, new.median()?);
-    let levels = Level::of_both(base, new);
-    let stretch = levels.as_ref().map_or(1.0, Level::stretch);
+    let levels = SideLevel::of_both(base, new);
+    let stretch = levels.as_ref().map_or(1.0, SideLevel::stretch);
     // What whole runs differ by is no difference between rounds measured in turn.
     let apart = levels.as_ref().filter(|_| !how.in_turn);
     let runs = apart.and_then(|levels| BetweenRuns::of(levels, sides));
-    let found = levels.as_ref().map(|levels| {
-        // Rounds that move together are pairs, whichever way the interval is narrower: the better
-        // of two intervals covers less than either.
-        let in_pairs = how.in_turn.then(|| paired::ratios(base, new)).flatten();
-        let in_pairs = in_pairs.and_then(|ratios| Found::of_rounds(&ratios));
-        in_pairs.unwrap_or_else(|| {
-            let apart = Level::difference(levels, stretch, runs);
-            Found::of_processes(levels, apart, stretch)
-        })
-    });
-    let (ratio, grain) = (
-        found
-            .as_ref()
-            .map_or(new_median / base_median, |found| found.centre.exp()),
-        grain(base).hypot(grain(new)),
-    );
+    // Rounds that move together are pairs, whichever way the interval is narrower: the better of two
+    // intervals covers less than either.
+    let in_pairs = how.in_turn.then(|| paired::ratios(base, new)).flatten();
+    let in_pairs = in_pairs.and_then(|ratios| Level::of(&ratios));
+    let apart = || Some(SideLevel::difference(levels.as_ref()?, stretch, runs));
+    let found = in_pairs.or_else(apart).map(|found| found.beside(off));
+    let ratio = found.map_or(new_median / base_median, |found| found.mean.exp());
+    let grain = grain(base).hypot(grain(new));
     let mut notes = notes(base, new);
-    let is_paired = found.as_ref().is_some_and(|found| found.is_paired);
-    notes.extend(drift::note(stretch).filter(|_| !is_paired));
-    let why_none = why_no_interval(base, new, found.as_ref());
-    let interval = found.as_ref().filter(|_| why_none.is_none());
-    let interval = interval.and_then(|found| found.widened(off, grain));
+    notes.extend(drift::note(stretch).filter(|_| in_pairs.is_none()));
+    let why_none = why_no_interval(base, new, found.is_some());
+    // Shifted by up to the clock's grain either way.
+    let interval = found.filter(|_| why_none.is_none()).map(|found| {
+        let reach = found.reach() + grain;
+        [found.mean - reach, found.mean + reach]
+    });
+    let interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
     notes.extend(why_none);
+    let neighbour = neighbour(base, new).filter(|_| !how.in_turn);
+    notes.extend(neighbour.map(|most| {
+        format!(
+            "both sides are prices in company: up to {most:.2}x may be how the neighbours differed"
+        )
+    }));
     // The clock's steps are uniform within their grain.
-    let error = |found: &Found| found.difference.beside(off).beside(grain / 3_f64.sqrt());
-    let difference = found.as_ref().map(error);
+    let difference = found.map(|found| found.beside(grain / 3_f64.sqrt()));
     let spread = difference.map_or(0.0, |found| normal::quantile(0.975) * found.error);
-    let freedom = difference.map_or(1, |found| found.freedom);
+    let freedom = difference.map_or(1, Level::whole_freedom);
     let least = if how.in_turn {
         MIN_PAIRED_MARGIN
     } else {
         MIN_MARGIN
     };
+    let margin = least.max(spread.max(grain).exp_m1());
     let difference = difference.filter(|_| interval.is_some());
     Some(Row {
         name: first.name.clone(),
@@ -114,14 +115,14 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
         base: base_median,
         new: new_median,
         ratio,
-        ci95_low: interval.map(|(low, _)| low.exp()),
-        ci95_high: interval.map(|(_, high)| high.exp()),
+        ci95_low: interval.map(|[low, _]| low.exp()),
+        ci95_high: interval.map(|[_, high]| high.exp()),
         error: difference.map(|found| found.error),
-        freedom: difference.map(|found| found.freedom),
+        freedom: difference.map(Level::whole_freedom),
         knows_runs: how.in_turn || runs.is_some(),
-        margin: least.max(spread.max(grain).exp_m1()),
+        margin: neighbour.map_or(margin, |most| margin.max(most - 1.0)),
         same_within: same_within(MIN_MARGIN, spread.max(grain), freedom),
-        p_value: difference.map(Difference::p_value),
+        p_value: difference.map(Level::p_value),
         verdict: Change::Inconclusive,
         detectable: None,
         notes,
@@ -131,8 +132,17 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
     })
 }
 
+/// By how much prices in company on both sides may differ because their neighbours did: as much as the
+/// probes around their samples did. `None` where one is an own price, or where that is not known.
+fn neighbour(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<f64> {
+    let is_both = base.is_disturbed && new.is_disturbed;
+    let seen = || base.slowdowns().chain(new.slowdowns());
+    let ends = seen().reduce(f64::max).zip(seen().reduce(f64::min));
+    ends.filter(|_| is_both).map(|(most, least)| most / least)
+}
+
 /// Why the ratio has no interval, for the reader; `None` if it has one.
-fn why_no_interval(base: &Pooled<'_>, new: &Pooled<'_>, found: Option<&Found>) -> Option<String> {
+fn why_no_interval(base: &Pooled<'_>, new: &Pooled<'_>, is_found: bool) -> Option<String> {
     if base.processes().min(new.processes()) < MIN_PROCESSES {
         return Some(format!(
             "too few rounds: {} on the base side, {} on the new side, at least {MIN_PROCESSES} each are needed",
@@ -151,68 +161,7 @@ fn why_no_interval(base: &Pooled<'_>, new: &Pooled<'_>, found: Option<&Found>) -
         ));
     }
     let note = "no interval: its samples lie around zero, or its interval is not known";
-    found.is_none().then(|| note.to_owned())
-}
-
-/// What was found of a ratio, as logarithms.
-struct Found {
-    centre: f64,
-    /// The 95 % interval.
-    low: f64,
-    high: f64,
-    difference: Difference,
-    /// Whether it is that of rounds in pairs.
-    is_paired: bool,
-}
-
-impl Found {
-    /// From the logarithms of the ratios of rounds; `None` if these are too few.
-    fn of_rounds(ratios: &[f64]) -> Option<Self> {
-        let Interval { low, high, .. } = signed_rank::interval(ratios)?;
-        Some(Self {
-            centre: signed_rank::centre(ratios)?,
-            low,
-            high,
-            difference: Difference::of_rounds(ratios),
-            is_paired: true,
-        })
-    }
-
-    /// From all processes of both sides, whose levels differ by this.
-    fn of_processes(levels: &[Level; 2], difference: Difference, stretch: f64) -> Self {
-        let [base, new] = levels.each_ref().map(|side| side.processes.concat());
-        let shift = shift::of(&base, &new);
-        let centre = shift.map_or(difference.distance, |shift| shift.centre);
-        let is_exact = base.len().min(new.len()) >= MIN_EXACT;
-        let exact = shift.and_then(|shift| shift.interval).filter(|_| is_exact);
-        let reach = difference.reach();
-        let (low, high) = match exact {
-            // Processes that agree within their run but not between runs, or that resemble their
-            // neighbours, are not independent.
-            Some(exact) if difference.is_of_runs || stretch > 1.0 => (
-                exact.low.min(centre - reach),
-                exact.high.max(centre + reach),
-            ),
-            Some(exact) => (exact.low, exact.high),
-            None => (difference.distance - reach, difference.distance + reach),
-        };
-        Self {
-            centre,
-            low: low.min(centre),
-            high: high.max(centre),
-            difference,
-            is_paired: false,
-        }
-    }
-
-    /// The interval with a further, independent standard error, and shifted by up to the clock's
-    /// grain either way; `None` if it has no ends.
-    fn widened(&self, off: f64, grain: f64) -> Option<(f64, f64)> {
-        let off = normal::quantile(0.975) * off;
-        let low = self.centre - (self.centre - self.low).hypot(off) - grain;
-        let high = self.centre + (self.high - self.centre).hypot(off) + grain;
-        (low.is_finite() && high.is_finite()).then_some((low, high))
-    }
+    (!is_found).then(|| note.to_owned())
 }
 
 /// How far the clock's steps alone may shift a side's median, as a share of it.

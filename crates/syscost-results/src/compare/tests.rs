@@ -3,10 +3,11 @@
 mod cycles;
 mod groups;
 mod lost;
+mod simulated;
 
 use super::*;
 use crate::fixture::{noisy, normal, row, run};
-use crate::measurement::BetweenRuns;
+use crate::measurement::EarlierRun;
 use crate::{Status, Unit};
 
 fn only(comparison: &Comparison) -> &Row {
@@ -400,19 +401,26 @@ fn a_step_of_the_clock_is_no_change() {
     }
 }
 
+/// What is known of so many earlier runs that differ by this.
+fn earlier(runs: usize, deviation: f64, rng: &mut fastrand::Rng) -> Vec<EarlierRun> {
+    let run = |number: usize| EarlierRun {
+        run: format!("earlier{number}"),
+        level: 100_f64.ln() + deviation * normal(rng),
+        error: 0.001,
+    };
+    (0..runs).map(run).collect()
+}
+
 /// A run of rows that differ by 5 % from run to run and by 0.5 % within one, whose document knows
 /// this from so many runs.
-fn of_kept_runs(runs: u32, rng: &mut fastrand::Rng) -> Run {
+fn of_kept_runs(runs: usize, rng: &mut fastrand::Rng) -> Run {
     let rows = (0..200).map(|index| {
         let level = 100.0 * (0.05 * normal(rng)).exp();
         let mut row = row(
             &format!("x.r{index:03}"),
             noisy(level, 9, 0.005, 0.005, rng),
         );
-        row.between_runs = (runs > 1).then_some(BetweenRuns {
-            deviation: 0.05,
-            runs,
-        });
+        row.earlier = earlier(runs, 0.05, rng);
         row
     });
     run("a", rows.collect())
@@ -429,7 +437,7 @@ fn rows_that_differ_between_kept_runs_are_no_change_between_two() {
         );
         compared.count(Change::Worse) + compared.count(Change::Better)
     };
-    let found = [1, 20].map(&mut changed);
+    let found = [0, 12].map(&mut changed);
     assert!(found[0] > 100, "single runs cannot show it: {found:?}");
     assert_eq!(found[1], 0, "{found:?}");
 }
@@ -437,23 +445,22 @@ fn rows_that_differ_between_kept_runs_are_no_change_between_two() {
 #[test]
 fn what_is_known_of_one_side_holds_for_both_and_a_large_change_is_found() {
     let mut rng = fastrand::Rng::with_seed(6);
-    let mut side = |level: f64, kept: Option<BetweenRuns>| {
+    let kept = earlier(12, 0.02, &mut rng);
+    let none = Vec::new();
+    let mut side = |level: f64, kept: &[EarlierRun]| {
         let mut row = row("x.y", noisy(level, 9, 0.002, 0.002, &mut rng));
-        row.between_runs = kept;
+        row.earlier = kept.to_vec();
         run("a", vec![row])
     };
-    let kept = Some(BetweenRuns {
-        deviation: 0.02,
-        runs: 30,
-    });
-    for (base, new) in [(kept, None), (None, kept)] {
+    let (kept, none) = (&kept[..], &none[..]);
+    for (base, new) in [(kept, none), (none, kept)] {
         let slower = compare(&[&side(100.0, base)], &[&side(104.0, new)], &[]);
         assert_eq!(only(&slower).verdict, Change::Inconclusive, "{slower:?}");
         assert_eq!(slower.of_single_runs(), 0, "the kept runs are behind it");
         let slower = compare(&[&side(100.0, base)], &[&side(130.0, new)], &[]);
         assert_eq!(only(&slower).verdict, Change::Worse, "{slower:?}");
     }
-    let single = compare(&[&side(100.0, None)], &[&side(104.0, None)], &[]);
+    let single = compare(&[&side(100.0, none)], &[&side(104.0, none)], &[]);
     assert_eq!(single.of_single_runs(), 1, "nothing is");
     // Rounds measured in turn are minutes of one run.
     let in_turn = compare_pair(&side(100.0, kept), &side(104.0, kept));

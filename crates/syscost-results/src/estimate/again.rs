@@ -148,6 +148,7 @@ mod tests {
             ghz: Some(3.0 + 0.01 * f64::from(number)),
             level: 100_f64.ln() + 0.003 * f64::from(number % 3),
             error: 0.001,
+            ..Level::default()
         };
         KeptRuns {
             levels: (0..6).map(level).collect(),

@@ -9,33 +9,29 @@ use serde::{Deserialize, Serialize};
 
 use super::core_share::{factor, medians};
 use super::selection::{ChosenSamples, Selection};
-use crate::measurement::{Better, BetweenRuns, RoundSamples, Unit};
+use crate::measurement::{Better, BetweenRuns, EarlierRun, RoundSamples, Unit};
+use crate::stats::interval::CONFIDENCE;
 use crate::stats::order::median;
-use crate::stats::student;
+use crate::stats::scale::{self, Spread};
+use crate::stats::{normal, student};
 
 /// The share of the deviation of a run's processes by which runs differ in addition, and the
 /// deviation of runs whose processes agree perfectly. (Ten quick runs on a Xeon guest, cores ours 31 to
 /// 55 %, differ by 0.3 % in work of the core alone; six of an hour before, by 0.1 %; 2026-11-26.)
 const BELIEVED: (f64, f64) = (0.4, 0.002);
 
-/// As how many runs the belief counts beside those that were seen.
-const BELIEF_RUNS: f64 = 4.0;
+/// As how many degrees of freedom the belief counts beside those of what was seen.
+const BELIEF_FREEDOM: f64 = 4.0;
 
 /// Minimum number of processes that say how far processes differ.
 pub const MIN_PROCESSES: usize = 3;
-
-/// Minimum number of earlier runs that say something about the next.
-pub const MIN_RUNS: usize = 4;
-
-/// Runs farther from the median of all than this many standard deviations changed.
-const FAR: f64 = 4.0;
 
 /// A mean distance from the median is this many times smaller than the standard deviation of a
 /// normal distribution, and the error of a median as many times larger than that of a mean.
 const ROOT_HALF_PI: f64 = 1.2533;
 
 /// The level of a row in one run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// Median over its processes of the core's frequency, in GHz; null where it is not known.
     pub ghz: Option<f64>,
@@ -44,6 +40,9 @@ pub struct Level {
     pub level: f64,
     /// Standard error of that.
     pub error: f64,
+    /// Id of the run.
+    #[serde(default)]
+    pub run: String,
 }
 
 impl Level {
@@ -77,6 +76,7 @@ impl Level {
             ghz: median(&ghz),
             level,
             error,
+            run: String::new(),
         })
     }
 
@@ -87,10 +87,14 @@ impl Level {
     }
 
     /// The level at this frequency, if this share of it is work of the core.
-    fn at(&self, usual: Option<f64>, share: f64) -> f64 {
+    pub fn at(&self, usual: Option<f64>, share: f64) -> EarlierRun {
         let time = usual.zip(self.ghz);
         let time = time.map_or(1.0, |(usual, ghz)| factor(share, ghz, usual));
-        self.level - time.ln()
+        EarlierRun {
+            run: self.run.clone(),
+            level: self.level - time.ln(),
+            error: self.error,
+        }
     }
 }
 
@@ -105,28 +109,26 @@ fn deviation(values: &[f64]) -> f64 {
 impl BetweenRuns {
     /// How far runs differ of which this is one, by these earlier ones. `None` if a relative
     /// deviation makes no sense: with values that are not positive.
-    pub fn of(selected: &Selection<'_>, unit: Unit, share: f64, earlier: &[Level]) -> Option<Self> {
+    pub fn of(selected: &Selection<'_>, unit: Unit, earlier: &[EarlierRun]) -> Option<Self> {
         let levels = selected.processes.iter();
         let levels: Option<Vec<f64>> = levels
             .map(|process| unit.logarithm(median(process)?))
             .collect();
-        let believed = (BELIEVED.0 * deviation(&levels?)).hypot(BELIEVED.1);
-        let usual = selected.rounds.iter().find_map(|round| round.usual_ghz);
-        let seen = unexplained(earlier, usual, share);
-        Some(match seen {
-            None => Self {
-                deviation: believed,
-                runs: 0,
-            },
-            Some((variance, runs)) => {
-                let freedom = f64::from(runs) - 1.0;
-                let sum = BELIEF_RUNS * believed.powi(2) + freedom * variance;
-                Self {
-                    deviation: (sum / (BELIEF_RUNS + freedom)).sqrt(),
-                    runs,
-                }
-            }
+        let believed = believed(&levels?);
+        let seen = seen(&earlier.iter().collect::<Vec<_>>());
+        let spread = beside_belief(believed, seen);
+        Some(Self {
+            deviation: spread.deviation,
+            runs: seen.map_or(0, |_| earlier.len() as u32),
+            freedom: Some(spread.freedom as u32),
         })
+    }
+
+    /// How far a run may be off in one of twenty cases, as a share, if it deviates by this.
+    pub(super) fn reach(&self, deviation: f64) -> f64 {
+        let exact = normal::quantile(0.975);
+        let times = |freedom| student::quantile_two_sided(1.0 - CONFIDENCE, freedom);
+        self.freedom.map_or(exact, times) * deviation
     }
 }
 
@@ -150,22 +152,39 @@ impl BetweenRuns {
     }
 }
 
-/// The variance between these runs that the processes of each do not explain, and how many runs it
-/// is from: those that no change moved away. `None` with too few.
-fn unexplained(runs: &[Level], usual: Option<f64>, share: f64) -> Option<(f64, u32)> {
-    let levels: Vec<f64> = runs.iter().map(|run| run.at(usual, share)).collect();
-    let middle = median(&levels)?;
-    let reach = FAR * deviation(&levels);
-    let near = |(level, _): &(f64, f64)| (level - middle).abs() <= reach;
-    let squares = runs.iter().map(|run| run.error.powi(2));
-    let kept = levels.iter().copied().zip(squares).filter(near);
-    let (kept, within): (Vec<f64>, Vec<f64>) = kept.unzip();
-    if kept.len() < MIN_RUNS {
-        return None;
+/// By how much runs are believed to differ in addition to what their processes, whose levels are these,
+/// explain.
+pub fn believed(processes: &[f64]) -> f64 {
+    (BELIEVED.0 * deviation(processes)).hypot(BELIEVED.1)
+}
+
+/// What is believed, and what was seen of earlier runs, if that is more.
+pub fn beside_belief(believed: f64, seen: Option<Spread>) -> Spread {
+    let (squares, freedom) = seen.map_or((0.0, 0.0), |seen| {
+        (seen.freedom * seen.deviation.powi(2), seen.freedom)
+    });
+    let (sum, freedom) = (
+        BELIEF_FREEDOM * believed.powi(2) + squares,
+        BELIEF_FREEDOM + freedom,
+    );
+    let least = seen.map_or(0.0, |seen| seen.deviation);
+    Spread {
+        deviation: (sum / freedom).sqrt().max(least),
+        freedom,
     }
-    let within = student::mean(&within);
-    let variance = student::deviation(&kept).powi(2) - within;
-    Some((variance.max(0.0), kept.len() as u32))
+}
+
+/// The deviation between these runs that the processes of each do not explain, unless half of them are
+/// of another level; `None` with too few.
+pub fn seen(runs: &[&EarlierRun]) -> Option<Spread> {
+    let levels: Vec<f64> = runs.iter().map(|run| run.level).collect();
+    let all = scale::of(&levels)?;
+    let within: Vec<f64> = runs.iter().map(|run| run.error.powi(2)).collect();
+    let variance = all.deviation.powi(2) - median(&within)?;
+    Some(Spread {
+        deviation: variance.max(0.0).sqrt(),
+        ..all
+    })
 }
 
 #[cfg(test)]
@@ -191,7 +210,8 @@ mod tests {
     fn between(rounds: &[RoundSamples], share: f64, earlier: &[Level]) -> BetweenRuns {
         let unit = Unit::Nanoseconds;
         let selected = select(rounds, Conversion::new(unit, Some(share)));
-        BetweenRuns::of(&selected, unit, share, earlier).expect("they are positive")
+        let earlier: Vec<EarlierRun> = earlier.iter().map(|run| run.at(Some(3.0), share)).collect();
+        BetweenRuns::of(&selected, unit, &earlier).expect("they are positive")
     }
 
     #[test]
@@ -214,42 +234,55 @@ mod tests {
                     -0.02
                 },
             error: 0.001,
+            ..Level::default()
         };
         let of = |count| between(&rounds, 1.0, &(0..count).map(run).collect::<Vec<_>>());
         assert_eq!(of(3).runs, 0, "too few say nothing");
-        let (some, many) = (of(4), of(16));
-        assert_eq!((some.runs, many.runs), (4, 16));
+        let (some, many) = (of(4), of(12));
+        assert_eq!((some.runs, many.runs), (4, 12));
+        assert!(some.freedom < many.freedom, "{some:?} {many:?}");
         assert!(
-            some.deviation < many.deviation && many.deviation < 0.022,
+            some.deviation >= many.deviation && many.deviation < 0.035,
             "{some:?} {many:?}"
         );
         assert!(many.deviation > 0.015, "{many:?}");
     }
 
+    /// How far these runs differ at 3 GHz, if this share of the cost is work of the core.
+    fn seen_at(runs: &[Level], share: f64) -> f64 {
+        let runs: Vec<EarlierRun> = runs.iter().map(|run| run.at(Some(3.0), share)).collect();
+        seen(&runs.iter().collect::<Vec<_>>())
+            .expect("enough")
+            .deviation
+    }
+
     #[test]
-    fn runs_at_other_frequencies_and_one_after_a_change_do_not_widen_it() {
+    fn runs_at_other_frequencies_and_those_after_a_change_do_not_widen_it() {
         let at = |ghz: f64| Level {
             ghz: Some(ghz),
             level: (300.0 / ghz).ln(),
-            error: 0.0,
+            ..Level::default()
         };
         let mut runs: Vec<Level> = [2.7, 2.8, 3.0, 3.1, 2.9, 3.0].map(at).into();
-        let exact = unexplained(&runs, Some(3.0), 1.0).expect("enough");
-        assert!(exact.0 < 1e-9, "{exact:?}");
-        assert!(unexplained(&runs, Some(3.0), 0.0).expect("enough").0 > 1e-4);
+        assert!(seen_at(&runs, 1.0) < 1e-6);
+        assert!(seen_at(&runs, 0.0) > 0.01);
         for (index, run) in runs.iter_mut().enumerate() {
             run.level += 0.001 * index as f64;
         }
-        runs.push(Level {
-            level: 9.0,
-            error: 1.0,
-            ..runs[0]
+        let before = seen_at(&runs, 1.0);
+        let after = runs.clone().into_iter().map(|run| Level {
+            level: run.level + 2.0,
+            ..run
         });
-        let (variance, count) = unexplained(&runs, Some(3.0), 1.0).expect("enough");
-        assert!(
-            count == 6 && variance > 1e-6 && variance < 1e-4,
-            "{variance} of {count}"
-        );
+        for after in after.take(5) {
+            runs.push(after);
+            let now = seen_at(&runs, 1.0);
+            assert!(
+                (0.5..4.0).contains(&(now / before)),
+                "{now} of {}",
+                runs.len()
+            );
+        }
     }
 
     #[test]
@@ -270,8 +303,7 @@ mod tests {
             Level::of(&rounds, Unit::Nanoseconds).expect("a level")
         };
         let runs: Vec<Level> = (0..12).map(|_| run()).collect();
-        let (variance, _) = unexplained(&runs, Some(3.0), 1.0).expect("enough");
-        let deviation = variance.sqrt();
+        let deviation = seen_at(&runs, 1.0);
         assert!(deviation > 0.005 && deviation < 0.02, "{deviation}");
     }
 
@@ -284,7 +316,7 @@ mod tests {
         let unit = Unit::Nanoseconds;
         let rounds = vec![zero; 6];
         let selected = select(&rounds, Conversion::new(unit, None));
-        assert_eq!(BetweenRuns::of(&selected, unit, 1.0, &[]), None);
+        assert_eq!(BetweenRuns::of(&selected, unit, &[]), None);
         assert_eq!(Level::of(&rounds, unit), None);
     }
 }

@@ -277,6 +277,7 @@ mod tests {
             ghz: Some(ghz),
             level: (0.2 * 3.0 / ghz + 0.8f64).ln(),
             error: 0.001,
+            ..Level::default()
         };
         let runs = [2.7, 2.8, 3.0, 3.1, 3.2, 2.9].map(level);
         let seen = CoreShare::of(quiet, &runs);

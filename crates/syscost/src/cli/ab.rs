@@ -11,13 +11,14 @@ use super::{CompareOutput, CpuList, ProfileName, cpu_list, parameter, seconds};
 #[derive(Debug, Args)]
 #[command(override_usage = "syscost ab [OPTIONS] [SELECTOR|WORDS]...")]
 #[command(after_help = "\
-Two environments, or two programs:
+Two environments, two ways to start it, or two programs:
   syscost ab call --b-env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2
   syscost ab syscall --a ./syscost-old --b ./syscost-new
+  syscost ab memory.malloc --b-wrapper 'setarch -R' --tag aslr
 Without any of these options A and B are the same, and any difference found is due to chance.
 
 Each round of a benchmark is measured for A and B right after each other, A B in one round and B A in the next, so that the \
-machine's drift cancels. Neither run is kept in the history; --output-a and --output-b write their documents. The budget is \
+machine's drift cancels. --output-a and --output-b write the documents of both, --tag NAME keeps them in the history, tagged NAME-a and NAME-b. The budget is \
 for both.")]
 pub struct AbArguments {
     /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; the rows of the
@@ -34,6 +35,23 @@ pub struct AbArguments {
     /// Another syscost binary that measures B
     #[arg(long, value_name = "PROGRAM")]
     pub b: Option<PathBuf>,
+    /// Command that starts what measures A, by executing what follows it: `setarch -R`, `nice -n 5`, a script
+    /// that ends in `exec "$@"`
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub a_wrapper: String,
+    /// Command that starts what measures B
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub b_wrapper: String,
     /// Environment variable for measuring A; without `=VALUE` it is unset
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub a_env: Vec<(String, Option<String>)>,
@@ -55,6 +73,9 @@ pub struct AbArguments {
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub time_limit: Duration,
+    /// Keep both runs in the history, tagged NAME-a and NAME-b
+    #[arg(long, value_name = "NAME")]
+    pub tag: Option<String>,
     /// Write A's run document to this file
     #[arg(long, value_name = "FILE")]
     pub output_a: Option<PathBuf>,

@@ -65,7 +65,11 @@ const OWN_EXIT_CODES: &[(&str, u8, &str)] = &[
         exit::DONE,
         "all machines are like the others",
     ),
-    ("fleet report", exit::FAILURE, "none could be judged"),
+    (
+        "fleet report",
+        exit::FAILURE,
+        "cannot tell: fewer than half of the machines could be judged",
+    ),
     (
         "fleet report",
         exit::GATE,

@@ -40,18 +40,34 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     let here = Here::plain();
     let selectors = selection::to_measure(&arguments.selectors, &arguments.cases, &here)?;
     let rows = selection::planned(&selectors, arguments.profile.into(), &here)?;
-    let a = program(arguments.a.as_deref(), &arguments.a_env)?;
+    let store = Store::of_user();
+    let tags = arguments
+        .tag
+        .as_ref()
+        .map(|tag| ["a", "b"].map(|side| format!("{tag}-{side}")));
+    for tag in tags.iter().flatten() {
+        Store::check_tag(tag)?;
+    }
+    let a = program(
+        arguments.a.as_deref(),
+        &arguments.a_wrapper,
+        &arguments.a_env,
+    )?;
     let options = Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
         seed: arguments.seed,
         cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
         selectors,
-        known_cores: Some(Store::of_user().known_cores()),
-        kept_runs: Some(Store::of_user().kept_runs()),
+        known_cores: Some(store.known_cores()),
+        kept_runs: Some(store.kept_runs()),
         ..Options::quick(a, arguments.time_limit, crate::VERSION)
     };
-    let b = program(arguments.b.as_deref(), &arguments.b_env)?;
+    let b = program(
+        arguments.b.as_deref(),
+        &arguments.b_wrapper,
+        &arguments.b_env,
+    )?;
     let mut progress = Progress::new("ab");
     let mut pair = Session::pair(rows, &options, b, &mut progress, &interrupted)?;
     pair.measure(&mut progress);
@@ -63,6 +79,17 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         }
     }
     let was_interrupted = interrupted.load(Ordering::Relaxed);
+    for (tag, run) in tags.iter().flatten().zip([&a, &b]) {
+        let kept = store.keep(run, &serde_json::to_vec_pretty(run)?);
+        let kept = kept.map_err(|error| error.to_string());
+        let kept = kept.and_then(|_| match was_interrupted {
+            true => Ok(()),
+            false => store.tag(&run.id, tag).map_err(|error| error.to_string()),
+        });
+        if let Err(why) = kept {
+            say!("run {} is not kept as {tag}: {why}", run.id);
+        }
+    }
     let code = super::compare::pair(&a, &b, &arguments.output, !was_interrupted)?;
     if was_interrupted {
         say!(
@@ -78,10 +105,18 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     })
 }
 
-fn program(binary: Option<&Path>, environment: &[(String, Option<String>)]) -> Result<Program> {
+fn program(
+    binary: Option<&Path>,
+    wrapper: &str,
+    environment: &[(String, Option<String>)],
+) -> Result<Program> {
+    let own = "finding this program's own file";
     let program = match binary {
-        Some(binary) => Program::other(binary)?,
-        None => Program::this().context("finding this program's own file")?,
+        Some(binary) => Program::other(binary),
+        None => Program::this().context(own)?,
     };
-    Ok(program.with_environment(environment.to_vec()))
+    let program = program.wrapped(wrapper).context(own)?;
+    Ok(program
+        .with_environment(environment.to_vec())
+        .introduced()?)
 }

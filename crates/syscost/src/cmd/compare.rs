@@ -28,7 +28,15 @@ pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput, is_judged: boo
         return write_and_judge(&comparison, &runs, output);
     }
     unless_broken_pipe(write(&comparison, &runs, output))?;
-    Ok(exit::DONE)
+    Ok(outcome(&comparison))
+}
+
+/// The exit code of a comparison that no gate judges: one of nothing is no success.
+fn outcome(comparison: &Comparison) -> u8 {
+    match comparison.rows.is_empty() {
+        true => exit::FAILURE,
+        false => exit::DONE,
+    }
 }
 
 /// Runs the command.
@@ -155,7 +163,7 @@ pub(super) fn judge(
     min_conclusive: Option<f64>,
 ) -> Result<u8> {
     let Some(fail_on) = fail_on else {
-        return Ok(exit::DONE);
+        return Ok(outcome(comparison));
     };
     let lost: Vec<(&str, &str)> = comparison.lost().collect();
     let judged = Judged::of(comparison);
@@ -197,6 +205,11 @@ pub(super) fn judge(
         );
     }
     let Some(first) = worse.first() else {
+        if 2 * judged.rows < judged.all() {
+            bail!(
+                "cannot tell: nothing is worse, but the gate judges less than half of the rows; measure again when the machine is quieter"
+            );
+        }
         check_conclusive(comparison, min_conclusive)?;
         return Ok(exit::DONE);
     };

@@ -176,7 +176,7 @@ fn the_verdict_comes_first_and_quiet_leaves_the_groups_out() {
     comparison.new.hostname = String::new();
     let text = table(&comparison, &TableOptions::default());
     assert!(
-        text.starts_with("5 rows compared: 2 worse, 1 better"),
+        text.starts_with("5 of 7 rows compared: 2 worse, 1 better"),
         "{text}"
     );
     has(

@@ -208,7 +208,7 @@ fn intervals_of_rounds_in_turn_cover_what_they_claim() {
                 let (low, high) = interval.expect("enough rounds a side");
                 let is_covered = (low..=high).contains(&effect);
                 all.push(is_covered);
-                of_pairs.extend((row.freedom == Some(11)).then_some(is_covered));
+                of_pairs.extend((row.freedom == Some(9)).then_some(is_covered));
             }
         }
         let share = |covered: &[bool]| {

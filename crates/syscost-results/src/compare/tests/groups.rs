@@ -189,3 +189,37 @@ fn tails_are_compared_where_both_have_one() {
     assert_eq!(found.ratio(), 1.5);
     assert_eq!(p99(Some(200.0), None), None);
 }
+
+/// Nine rows of one benchmark, three runs a side, each row up by 1.3 to 1.5 in a noise of 30 %.
+#[test]
+fn rows_that_none_could_show_alone_show_it_together() {
+    let mut rng = fastrand::Rng::with_seed(12);
+    let mut side = |id: &str, factor: f64| {
+        let mut rows = vec![row("z.y", noisy(100.0, 6, 0.3, 0.05, &mut rng))];
+        rows.extend((0..9).map(|index| {
+            let level = 100.0 * (1.0 + factor * (1.0 + 0.05 * f64::from(index)));
+            let mut row = row(
+                &format!("x.y{{call={index}}}"),
+                noisy(level, 6, 0.3, 0.05, &mut rng),
+            );
+            row.id = "x.y".to_owned();
+            row
+        }));
+        run(id, rows)
+    };
+    let [base, new] = [0.0, 0.4].map(|factor| {
+        let ids = ["1", "2", "3"].map(|id| format!("{id}{factor}"));
+        ids.map(|id| side(&id, factor))
+    });
+    let compared = compare(
+        &base.iter().collect::<Vec<_>>(),
+        &new.iter().collect::<Vec<_>>(),
+        &[],
+    );
+    let groups: Vec<(&str, Change)> = compared
+        .changed_groups()
+        .map(|(group, change)| (&*group.name, change))
+        .collect();
+    assert!(compared.count(Change::Worse) < 9, "{:?}", compared.groups);
+    assert_eq!(groups, [("x", Change::Worse)], "{:?}", compared.groups);
+}

@@ -40,10 +40,10 @@ pub(super) fn run(arguments: &FleetReportArguments) -> Result<u8> {
     }
     unless_broken_pipe(print(&report, arguments))?;
     let unlike = report.outliers.len() + report.limited.len();
-    Ok(match (report.judged, unlike) {
-        (0, 0) => exit::FAILURE,
-        (_, 0) => exit::DONE,
-        (_, _) => exit::GATE,
+    Ok(match unlike {
+        0 if report.cannot_tell() => exit::FAILURE,
+        0 => exit::DONE,
+        _ => exit::GATE,
     })
 }
 
