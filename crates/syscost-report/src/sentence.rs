@@ -99,7 +99,7 @@ pub fn flag(flag: Flag) -> (&'static str, &'static str) {
         ),
         Flag::Disturbed => (
             "shared",
-            "the price in company: no own core, or hardly any, was seen in this hour",
+            "the price in company: no own core, or hardly any, was seen meanwhile",
         ),
         Flag::PartlyUnverified => ("partly", "some evidence could not be had here"),
     }
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(
             row(&run).as_deref(),
             Some(
-                "undisturbed 1.2 % of samples; the price is that in company: an own core was not seen in this hour"
+                "undisturbed 1.2 % of samples; the price is that in company: an own core was not seen meanwhile"
             )
         );
         run.measurements[4].flags.clear();

@@ -250,6 +250,7 @@ impl Ledger {
         run.withhold_contradictions();
         Finished {
             run,
+            waited: Duration::ZERO,
             journal: self.journal,
         }
     }

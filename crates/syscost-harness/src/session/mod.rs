@@ -43,6 +43,8 @@ pub use request::{Event, INTERRUPTED, Observer, Options, SessionError};
 pub struct Finished {
     /// The document.
     pub run: Run,
+    /// How long it waited for a core of its own, between rounds (`--patient`).
+    pub waited: Duration,
     /// Its journal; kept if the run was interrupted, so that it can be resumed.
     pub journal: Option<Journal>,
 }
@@ -298,8 +300,11 @@ impl<const RUNS: usize> Session<'_, RUNS> {
             }
         }
         let (executor, took) = (&self.executor, self.schedule.budget.elapsed(Instant::now()));
-        self.ledgers
-            .map(|ledger| ledger.finish(executor, took, keep_samples))
+        let waited = self.schedule.budget.waited;
+        self.ledgers.map(|ledger| Finished {
+            waited,
+            ..ledger.finish(executor, took, keep_samples)
+        })
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn legend(runs: &[&Run], samples: bool, changes: Option<&Changes<'_>>
                 }
                 @if matches!(shape, Shape::One) {
                     dt { "company" } dd { "how many times the own price the operation costs while others use the core; \u{201c}only\u{201d}: \
-                        the median is that price, as an own core was not seen in this hour" }
+                        the median is that price, as an own core was not seen meanwhile" }
                 }
                 @if let Some(changes) = changes { (of_changes(changes)) }
                 @for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {

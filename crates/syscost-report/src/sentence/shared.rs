@@ -128,7 +128,7 @@ pub fn undisturbed(row: &Measurement) -> Option<String> {
     let own = share(estimate.undisturbed_percent?);
     let mut text = format!("undisturbed {own} of samples");
     if row.is_in_company() {
-        text += "; the price is that in company: an own core was not seen in this hour";
+        text += "; the price is that in company: an own core was not seen meanwhile";
     } else if let Some(price) = estimate.shared_median {
         text += &format!("; in company {}", quantity(row.unit, price));
         if let Some((low, high)) = estimate.shared_ci95_low.zip(estimate.shared_ci95_high) {

@@ -226,7 +226,8 @@ pub struct DoctorArguments {
 /// Arguments of `selftest`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Examples:
+It takes half a minute on a quiet machine.
+
   syscost selftest
   syscost selftest --format json")]
 pub struct SelftestArguments {

@@ -429,7 +429,15 @@ fn save(
 }
 
 fn close(finished: Finished, arguments: &RunArguments, command: &str) -> u8 {
-    let Finished { run, journal } = finished;
+    let Finished {
+        run,
+        journal,
+        waited,
+    } = finished;
+    if !waited.is_zero() {
+        let seconds = waited.as_secs_f64();
+        note!("waited {seconds:.1} s for a core of its own, of the {:.0} s that it might (--patient)", run.config.patience_s);
+    }
     if run.complete {
         if let Some(journal) = journal {
             journal.remove();
