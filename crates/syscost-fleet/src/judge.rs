@@ -6,6 +6,7 @@
 //! within an accused machine, rows by the same procedure at the rate of all times the share of machines accused: Benjamini
 //! and Bogomolov (2014), "Selective inference on multiple families of hypotheses".
 
+use std::collections::BTreeMap;
 use std::thread;
 
 use syscost_results::Better;
@@ -109,11 +110,20 @@ pub(crate) fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -
     }
     let cells_of = |entry: &usize| by_entry[*entry].unwrap_or_default();
     let mut judgement = Judgement::default();
-    // Of each judged machine: its document, its cohort, its chance.
+    // Of each machine with figures: its document, its cohort, its chance.
     let mut judged: Vec<(usize, usize, f64)> = Vec::new();
+    // Those that show little, with how much, and of how much.
+    let mut little: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     let entries: Vec<usize> = subjects.iter().map(|subject| subject.entry).collect();
     for (number, cohort) in cohorts(fleet, &entries, alike).into_iter().enumerate() {
         let members = ours(fleet, &cohort, &mut judgement.untold);
+        let skipped = cohort
+            .entries
+            .iter()
+            .filter(|entry| !members.contains(entry));
+        judgement.measured += skipped
+            .map(|entry| fleet.entries[*entry].rows)
+            .sum::<usize>();
         // Of too few machines nobody knows which is the odd one.
         let size = cohort.entries.len();
         let cells: Vec<&[Cell]> = members.iter().map(cells_of).collect();
@@ -130,13 +140,10 @@ pub(crate) fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -
             let measured = fleet.entries[*entry].rows.max(usual);
             judgement.figures += figures;
             judgement.measured += measured;
+            if 2 * figures < measured {
+                little.insert(*entry, (figures, measured));
+            }
             match figures {
-                // Whoever shows little must not pass for one like the others; if that little is
-                // unlike them, it counts.
-                1.. if 2 * figures < measured && chance > RATE => {
-                    let why = Untold::LittleKnown(figures, measured);
-                    judgement.untold.push((*entry, why));
-                }
                 0 => {
                     let size = judged_cohort.cohort.entries.len();
                     let why = match size < MIN_MACHINES {
@@ -150,12 +157,26 @@ pub(crate) fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -
         }
         judgement.cohorts.push(judged_cohort);
     }
-    judgement.machines = judged.len();
     let chances: Vec<f64> = judged.iter().map(|(_, _, chance)| *chance).collect();
     let accused = benjamini_hochberg(&chances, RATE);
     let share = accused.iter().filter(|is| **is).count() as f64 / accused.len().max(1) as f64;
-    let accused = judged.into_iter().zip(accused).filter(|(_, is)| *is);
+    let (accused, others): (Vec<_>, Vec<_>) =
+        judged.into_iter().zip(accused).partition(|(_, is)| *is);
+    // Whoever shows little must not pass for one like the others; if that little is unlike them, it
+    // counts.
+    let is_untold = |((entry, ..), _): &&((usize, usize, f64), bool)| little.contains_key(entry);
+    let untold: Vec<usize> = others
+        .iter()
+        .filter(is_untold)
+        .map(|((entry, ..), _)| *entry)
+        .collect();
+    judgement.machines = accused.len() + others.len() - untold.len();
+    judgement.untold.extend(untold.into_iter().map(|entry| {
+        let (figures, measured) = little[&entry];
+        (entry, Untold::LittleKnown(figures, measured))
+    }));
     judgement.outliers = accused
+        .into_iter()
         .map(|((entry, cohort, p_value), _)| Outlier {
             entry,
             cohort,

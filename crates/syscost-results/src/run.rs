@@ -305,7 +305,8 @@ pub struct Warning {
 
 impl Warning {
     /// Codes of what was seen in the hour of a run; all others are of how it was set up.
-    const OF_THE_HOUR: [&str; 9] = [
+    const OF_THE_HOUR: [&str; 10] = [
+        "clock",
         "converted",
         "cpu_pressure",
         "cpus",

@@ -183,7 +183,7 @@ fn what_is_not_judged_is_not_called_alike() {
                 alike == 0 || is_small && disturbed < 0.5,
                 "{times} {disturbed}"
             );
-            let least = if disturbed < 0.5 { 20 } else { 12 };
+            let least = if disturbed < 0.5 { 20 } else { 8 };
             assert!(
                 disturbed > 0.5 || is_small || found >= least,
                 "{found} found"

@@ -418,7 +418,7 @@ impl<'a> Judged<'a> {
                         "its cores were its own {own:.0} % of the time, and those of half of the others {others:.0} % or more"
                     ),
                     Untold::LittleKnown(figures, usual) => format!(
-                        "only {figures} of its rows have a number beyond doubt, {usual} of the median machine's"
+                        "only {figures} figures could be judged, of {usual} that it or the median machine has"
                     ),
                     Untold::NothingKnown(rows) => {
                         format!("none of its {rows} rows has a number beyond doubt that others have")

@@ -88,6 +88,7 @@ pub fn page(report: &Report) -> String {
         section id="left-out" aria-labelledby="title-left-out" {
             h2 id="title-left-out" { "Not judged, and why" }
             @match report.measured - report.figures {
+                0 if report.untold.len() + report.silent.len() + report.left_out.len() > 0 => {},
                 0 => p { "Every figure of every machine was judged." },
                 figures => p { (count(figures, "figure")) " of " (report.measured) " that the machines measured: no number beyond doubt, or too few machines have one of the row." },
             }

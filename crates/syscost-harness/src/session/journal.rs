@@ -21,10 +21,10 @@ use syscost_results::{Directory, Machine, Run, SCHEMA_VERSION};
 
 use crate::bencher::{Findings, Pass};
 use crate::failure::Failure;
-use crate::machine;
 use crate::programs::ProgramId;
 use crate::targets::Targets;
 use crate::worker::Program;
+use crate::{doctor, machine};
 
 /// Version of the journal's format; a journal of another version cannot be resumed.
 const JOURNAL_VERSION: u32 = 3;
@@ -111,11 +111,13 @@ impl Header {
         self.config.wrapper = (!program.wrapper.is_empty()).then(|| program.wrapper.join(" "));
         if let Some(about) = &program.about {
             self.tool_version = about.version.clone();
-            // What belongs to the CPUs that measure was looked up by whoever leads the run.
+            // What whoever leads the run found of itself is not said of it.
+            let own = doctor::of_this_process(&self.machine);
+            let is_own = |one: &Warning| own.iter().any(|known| known.code == one.code);
+            self.warnings.retain(|one| !is_own(one));
+            self.warnings.extend(about.warnings.iter().cloned());
             self.machine = about.machine.clone();
             machine::describe(&mut self.machine, &self.candidates);
-            self.warnings.retain(Warning::is_of_the_hour);
-            self.warnings.extend(about.warnings.iter().cloned());
         }
     }
 

@@ -135,10 +135,9 @@ impl<'a> Session<'a, 2> {
             header.measured_by(program);
             ledger(header, rows.clone(), options)
         });
-        // Both know the same of earlier runs, and neither says anything about the next one.
-        let kept = ledgers[0].kept.clone().read_only();
+        // Each knows the earlier runs that are like it, and neither says anything about the next one.
         for ledger in &mut ledgers {
-            ledger.kept = kept.clone();
+            ledger.kept = ledger.kept.clone().read_only();
         }
         Ok(assemble(
             ledgers,

@@ -59,9 +59,11 @@ pub struct About {
     pub libc: String,
     /// How it was built.
     pub build: Build,
-    /// The machine as its process sees it.
+    /// The machine as its process sees it; of builds with other protocols not known.
+    #[serde(default)]
     pub machine: Machine,
     /// What that process should be warned of: filters, limits and settings that it has.
+    #[serde(default)]
     pub warnings: Vec<Warning>,
 }
 

@@ -111,8 +111,12 @@ pub fn causes(comparison: &Comparison) -> Vec<String> {
         } else {
             (base, new)
         };
-        let (message, effect) = (clean(&cause.message), clean(&cause.effect));
-        format!("{with}, not {without}: {message}: {effect}")
+        let effect = cause.effect.as_ref();
+        let effect = effect.map_or_else(String::new, |effect| format!(": {}", clean(effect)));
+        format!(
+            "only {with}, not {without}: {}{effect}",
+            clean(&cause.message)
+        )
     };
     comparison.causes.iter().map(line).collect()
 }

@@ -63,6 +63,7 @@ fn group(name: &str, ratio: f64, interval: Option<(f64, f64)>, counts: [usize; 4
     let [worse, better, inconclusive, same] = counts;
     Group {
         verdict: None,
+        p_value: None,
         name: name.to_owned(),
         rows: counts.iter().sum(),
         left_out: 0,

@@ -82,8 +82,8 @@ impl<'a> Changes<'a> {
     pub(super) fn about_ratio(&self) -> String {
         let [base, new] = &self.sides;
         format!(
-            "{new} / {base} is not the quotient of the two medians beside it, but the middle one of the ratios of every process of \
-             {new} to every one of {base} (Hodges and Lehmann); where it says “one clock”, as if both had run at {base}'s"
+            "{new} / {base} is not the quotient of the two medians beside it, but that of the geometric means of the processes of both \
+             sides, a tenth left out at either end; where it says “one clock”, as if both had run at {base}'s"
         )
     }
 

@@ -280,27 +280,20 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
     facts
 }
 
-/// How the processes of one side were set up and those of the other were not, each with what it does to
-/// the numbers: a filter, a tracer, a limit. In the documents' order, which is that of importance.
+/// How the processes of all runs of one side were set up and those of the other were not, with what it
+/// does to the numbers where that is known: a filter, a tracer, a limit. In the documents' order, which is
+/// that of importance.
 pub(super) fn causes(base: &[&Run], new: &[&Run]) -> Vec<Cause> {
-    let settings = |run: &&Run| {
-        let warnings = run.warnings.iter().filter(|one| !one.is_of_the_hour());
-        warnings.cloned().collect::<Vec<_>>()
-    };
-    let of_all = |runs: &[&Run]| runs.iter().flat_map(settings).collect::<Vec<Warning>>();
-    let sides = [of_all(base), of_all(new)];
     let mut found: Vec<Cause> = Vec::new();
-    for (is_new, own, other) in [(true, &sides[1], &sides[0]), (false, &sides[0], &sides[1])] {
-        for warning in own {
-            let is_same =
-                |one: &Warning| (&one.code, &one.message) == (&warning.code, &warning.message);
-            let is_known = found.iter().any(|one| one.message == warning.message);
-            if !is_known && !other.iter().any(is_same) {
-                let effect = warning.advice.split(';').next().unwrap_or_default();
+    for (is_new, own, other) in [(true, new, base), (false, base, new)] {
+        let settings = own.first().map_or(&[][..], |run| &run.warnings);
+        for warning in settings.iter().filter(|one| !one.is_of_the_hour()) {
+            let is_there = |run: &&&Run| run.warnings.iter().any(|one| is_as(one, warning));
+            if own.iter().all(|run| is_there(&run)) && !other.iter().any(|run| is_there(&run)) {
                 found.push(Cause {
                     is_new,
                     message: warning.message.clone(),
-                    effect: effect.to_owned(),
+                    effect: effect(&warning.code).map(str::to_owned),
                 });
             }
         }
@@ -308,15 +301,44 @@ pub(super) fn causes(base: &[&Run], new: &[&Run]) -> Vec<Cause> {
     found
 }
 
+/// Whether one run has what another has: the same code, and where that stands for many settings the
+/// same message.
+fn is_as(one: &Warning, other: &Warning) -> bool {
+    let is_of_many = [
+        "process_settings",
+        "environment",
+        "cgroup_quota",
+        "landlock",
+    ];
+    let is_one = !is_of_many.contains(&one.code.as_str()) || one.message == other.message;
+    one.code == other.code && is_one
+}
+
+/// What a setting does to the numbers.
+fn effect(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "seccomp" => "every system call pays for it",
+        "tracer" => "system calls and signals stop",
+        "perf_events" => "system calls, faults and switches are counted, and pay for it",
+        "landlock" => "every path that is opened is checked",
+        "aslr" => "every process has the same layout",
+        "cgroup_quota" => "the kernel stops it when its share of a period is used up",
+        "build" => "a debug build measures its own slowness",
+        "governor" | "turbo" => "the cores run at another frequency",
+        "transparent_hugepages" => "memory has pages of another size",
+        "clocksource" | "clock_fallback" => "reading the clock costs more",
+        _ => return None,
+    })
+}
+
 /// Every recorded fact by which runs of one machine may show different costs, as one text: runs with
 /// the same differ by nothing but the hour, as far as documents tell.
 pub fn setting(run: &Run) -> String {
     let mut setting = String::new();
-    let is_measured = |name: &str, value: &Value| value.is_f64() || WOBBLING.contains(&name);
     for (name, value) in facts(run) {
         let is_of_the_hour = IGNORED.contains(&&*name)
-            || ["complete", "config.cpus", "warnings"].contains(&&*name)
-            || is_measured(&name, &value);
+            || WOBBLING.contains(&&*name)
+            || ["clock.ghz", "complete", "config.cpus", "warnings"].contains(&&*name);
         if !is_of_the_hour && !value.is_null() {
             setting += &format!("{name}={value}\n");
         }

@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Change, ComparedIn, MIN_MARGIN, Row};
+use super::{Change, ComparedIn, FALSE_DISCOVERIES, MIN_MARGIN, Row};
 use crate::row_name;
+use crate::stats::multiple::benjamini_hochberg;
 use crate::stats::{interval, student};
 use crate::{Better, Measurement, Run};
 
 /// Minimum number of benchmarks for estimating how much those of a group differ.
 const MIN_BENCHMARKS: usize = 3;
+
+/// Logarithms that differ by less count as equal.
+const ROUNDING: f64 = 1e-9;
 
 /// A group of compared rows, e.g. `syscall`, or all of them.
 ///
@@ -47,9 +51,22 @@ pub struct Group {
     pub inconclusive: usize,
     /// Rows that are the same within their margin.
     pub same: usize,
-    /// Better or worse if the whole interval is, by more than the margin: what rows show together that
-    /// none need show alone. Else null.
+    /// The chance of such a mean if nothing changed; null without an interval.
+    pub p_value: Option<f64>,
+    /// Better or worse if the whole interval is, by more than the margin, and the chance is small among
+    /// those of all groups: what rows show together that none need show alone. Else null.
     pub verdict: Option<Change>,
+}
+
+impl Group {
+    /// What its interval shows, if that is more than the margin.
+    fn change(&self) -> Option<Change> {
+        match (self.ci95_low, self.ci95_high) {
+            (Some(low), _) if low > 1.0 + MIN_MARGIN => Some(Change::Worse),
+            (_, Some(high)) if high < 1.0 / (1.0 + MIN_MARGIN) => Some(Change::Better),
+            _ => None,
+        }
+    }
 }
 
 /// How the runs of both sides were measured.
@@ -73,6 +90,14 @@ pub(super) fn of(rows: &[Row], runs: Runs<'_>) -> Vec<Group> {
         .iter()
         .map(|(name, rows)| group(name, rows, runs))
         .collect();
+    let chances: Vec<f64> = groups
+        .iter()
+        .map(|one| one.p_value.unwrap_or(1.0))
+        .collect();
+    let discovered = benjamini_hochberg(&chances, FALSE_DISCOVERIES);
+    for (group, is_discovered) in groups.iter_mut().zip(discovered) {
+        group.verdict = group.change().filter(|_| is_discovered);
+    }
     if groups.len() > 1 {
         groups.push(group("", &all, runs));
     }
@@ -90,17 +115,14 @@ fn group(name: &str, rows: &[&Row], runs: Runs<'_>) -> Group {
     let [all, of_mean] = [rows, &counted].map(|rows| rows.iter().filter(is_changed).count());
     let is_whole = all == of_mean && !logs.is_empty();
     let centre = is_whole.then(|| student::mean(&logs));
-    let reach = is_whole.then(|| reach(&logs, &counted, runs)).flatten();
+    let found = is_whole.then(|| reach(&logs, &counted, runs)).flatten();
+    let reach = found.map(|(reach, _)| reach);
     let count = |wanted| rows.iter().filter(|row| row.verdict == wanted).count();
     let end = |reach: f64| Some((centre? + reach).exp());
     let [low, high] = [-1.0, 1.0].map(|side| reach.and_then(|reach| end(side * reach)));
-    let verdict = match (low, high) {
-        (Some(low), _) if low > 1.0 + MIN_MARGIN => Some(Change::Worse),
-        (_, Some(high)) if high < 1.0 / (1.0 + MIN_MARGIN) => Some(Change::Better),
-        _ => None,
-    };
     Group {
-        verdict,
+        verdict: None,
+        p_value: found.map(|(_, p_value)| p_value),
         name: name.to_owned(),
         rows: rows.len(),
         left_out: rows.len() - counted.len(),
@@ -134,22 +156,44 @@ fn by_benchmark(rows: &[&Row], number: impl Fn(&Row) -> Option<f64>) -> Vec<f64>
     numbers.values().map(|of| student::mean(of)).collect()
 }
 
-/// Half the width of the interval around the mean of these logarithms; `None` if it is not known
-/// how much runs differ.
-fn reach(logs: &[f64], rows: &[&Row], runs: Runs<'_>) -> Option<f64> {
+/// Half the width of the interval around the mean of these logarithms, and the chance of such a mean if
+/// nothing changed; `None` if it is not known how much runs differ.
+fn reach(logs: &[f64], rows: &[&Row], runs: Runs<'_>) -> Option<(f64, f64)> {
+    let centre = student::mean(logs);
     let count = logs.len() as f64;
-    // One or two benchmarks stand for themselves: then only runs differ.
-    let own = (logs.len() >= MIN_BENCHMARKS).then(|| Error {
-        square: student::deviation(logs).powi(2) / count,
-        freedom: count - 1.0,
-    });
-    let error = match (own, runs) {
-        (own, Runs::InTurn) => own?,
-        (None, Runs::Apart(sides)) => error_of_runs(rows, sides)?,
-        (Some(own), Runs::Apart(sides)) => own.with(error_of_runs(rows, sides)?),
+    let own = match logs.len() >= MIN_BENCHMARKS {
+        true => Error {
+            square: student::deviation(logs).powi(2) / count,
+            freedom: count - 1.0,
+        },
+        // One or two benchmarks stand for themselves, and are as certain as their rows.
+        false => of_rows(rows)?,
+    };
+    let error = match runs {
+        // Of rounds in turn that is all there is, and too little.
+        Runs::InTurn if logs.len() < MIN_BENCHMARKS => return None,
+        Runs::InTurn => own,
+        Runs::Apart(sides) => own.with(error_of_runs(rows, sides)?),
     };
     let t = student::quantile_two_sided(1.0 - interval::CONFIDENCE, error.whole_freedom());
-    Some(t * error.square.sqrt())
+    let (reach, error_of_mean) = (t * error.square.sqrt(), error.square.sqrt());
+    let p_value = match centre.abs() <= ROUNDING {
+        true => 1.0,
+        false => student::two_sided(centre / error_of_mean, error.whole_freedom()),
+    };
+    Some((reach, p_value))
+}
+
+/// The error of the mean of these rows, by what is known of each; `None` without any.
+fn of_rows(rows: &[&Row]) -> Option<Error> {
+    let known = rows.iter().filter_map(|row| row.error.zip(row.freedom));
+    let (squares, freedom): (Vec<f64>, Vec<u32>) = known
+        .map(|(error, freedom)| (error.powi(2), freedom))
+        .unzip();
+    Some(Error {
+        square: student::mean(&squares) / squares.len() as f64,
+        freedom: f64::from(*freedom.iter().min()?),
+    })
 }
 
 /// A squared standard error and its degrees of freedom.

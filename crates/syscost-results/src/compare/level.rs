@@ -93,6 +93,7 @@ impl SideLevel {
         let level = |side: &Self| {
             let by_processes = Level {
                 error: stretch * side.level.error,
+                freedom: (side.level.freedom / stretch.powi(2)).max(1.0),
                 ..side.level
             };
             let by_runs = runs.map(|runs| Level {

@@ -1,6 +1,6 @@
 //! Compares two sides of runs, row by row.
 //!
-//! Estimates the ratio of the costs of both sides' processes, with an exact interval; applies a
+//! Estimates the ratio of the costs of both sides' processes, with its interval; applies a
 //! margin below which nothing is called a change; and controls the false discovery rate over all
 //! rows. The reasons are in docs/METHODOLOGY.md, "Comparing runs".
 
@@ -126,6 +126,12 @@ impl Comparison {
         self.rows.len() + self.refused.len() + self.missing.len() + self.unmeasured
     }
 
+    /// How many of them both sides were asked for and could have: the others are left out on purpose.
+    pub fn due(&self) -> usize {
+        let lost = self.missing.iter().filter(|row| row.lost || row.to_noise);
+        self.rows.len() + self.refused.len() + lost.count() + self.unmeasured
+    }
+
     /// The groups whose rows together became better or worse, by more than the margin, whatever is
     /// said of each row.
     pub fn changed_groups(&self) -> impl Iterator<Item = (&Group, Change)> {
@@ -188,8 +194,8 @@ pub struct Cause {
     pub is_new: bool,
     /// What it is, as a clause: `this process runs under a seccomp filter`.
     pub message: String,
-    /// What it does to the numbers, as a clause.
-    pub effect: String,
+    /// What it does to the numbers, as a clause; null where that is not known.
+    pub effect: Option<String>,
 }
 
 /// A row that must not be compared.

@@ -137,17 +137,28 @@ mod tests {
         for (base, new) in [(&base, &new), (&new, &base)] {
             assert_eq!(notes_and_verdict(base, new).1, Change::Inconclusive);
         }
-        // With interference on both sides the difference of the runs is real.
+        // With interference on both sides it is known only up to how the neighbours differed.
         let mut base = with_interference(100.0, 10);
         base.measurements[0].flags = vec![Flag::Disturbed];
         let (notes, verdict) = notes_and_verdict(&base, &new);
-        assert_eq!(verdict, Change::Worse);
-        assert_eq!(
-            notes,
-            [
-                "both are prices in company: what else ran on the cores may be part of the difference"
-            ]
+        assert_eq!(verdict, Change::Inconclusive);
+        let together =
+            "both are prices in company: what else ran on the cores may be part of the difference";
+        assert!(
+            notes.contains(&together.to_owned()) && notes.len() == 2,
+            "{notes:?}"
         );
+        for (slowest, expected) in [(1.3, Change::Worse), (2.0, Change::Inconclusive)] {
+            for run in [&mut base, &mut new] {
+                for round in run.measurements[0].samples.iter_mut().flatten() {
+                    round.own_limit = Some(1.06);
+                    round.ratios = vec![1200; 10];
+                    round.ratios[3] = (1200.0 * slowest) as u16;
+                }
+            }
+            let (notes, verdict) = notes_and_verdict(&base, &new);
+            assert_eq!((notes, verdict), (vec![together.to_owned()], expected));
+        }
     }
 
     #[test]

@@ -80,7 +80,10 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
     let grain = grain(base).hypot(grain(new));
     let mut notes = notes(base, new);
     notes.extend(drift::note(stretch).filter(|_| in_pairs.is_none()));
+    let neighbour = neighbour(base, new).filter(|_| !how.in_turn);
     let why_none = why_no_interval(base, new, found.is_some());
+    let is_unknown = base.is_disturbed && new.is_disturbed && neighbour.is_none() && !how.in_turn;
+    let why_none = why_none.or_else(|| is_unknown.then(|| UNKNOWN_NEIGHBOURS.to_owned()));
     // Shifted by up to the clock's grain either way.
     let interval = found.filter(|_| why_none.is_none()).map(|found| {
         let reach = found.reach() + grain;
@@ -88,12 +91,6 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
     });
     let interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
     notes.extend(why_none);
-    let neighbour = neighbour(base, new).filter(|_| !how.in_turn);
-    notes.extend(neighbour.map(|most| {
-        format!(
-            "both sides are prices in company: up to {most:.2}x may be how the neighbours differed"
-        )
-    }));
     // The clock's steps are uniform within their grain.
     let difference = found.map(|found| found.beside(grain / 3_f64.sqrt()));
     let spread = difference.map_or(0.0, |found| normal::quantile(0.975) * found.error);
@@ -121,7 +118,11 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
         freedom: difference.map(Level::whole_freedom),
         knows_runs: how.in_turn || runs.is_some(),
         margin: neighbour.map_or(margin, |most| margin.max(most - 1.0)),
-        same_within: same_within(MIN_MARGIN, spread.max(grain), freedom),
+        // Neighbours that differ may hide a change.
+        same_within: match neighbour {
+            Some(_) => 0.0,
+            None => same_within(MIN_MARGIN, spread.max(grain), freedom),
+        },
         p_value: difference.map(Level::p_value),
         verdict: Change::Inconclusive,
         detectable: None,
@@ -131,6 +132,10 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
         p99: p99(base, new),
     })
 }
+
+/// Why prices in company on both sides have no interval.
+const UNKNOWN_NEIGHBOURS: &str =
+    "no interval: both sides are prices in company, and how their neighbours differed is not known";
 
 /// By how much prices in company on both sides may differ because their neighbours did: as much as the
 /// probes around their samples did. `None` where one is an own price, or where that is not known.

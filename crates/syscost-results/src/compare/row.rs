@@ -30,8 +30,8 @@ pub struct Row {
     pub base: f64,
     /// Median of the new side, in `unit`.
     pub new: f64,
-    /// New by base: of two processes, one of each side, as the middle one of all pairs has it
-    /// (Hodges and Lehmann), or of the rounds of runs measured in turn, where these move together;
+    /// New by base: of the geometric means of the processes of both sides, a tenth left out at either end,
+    /// or of the rounds of runs measured in turn, where these move together;
     /// of the medians themselves only where no samples were kept.
     pub ratio: f64,
     /// Lower end of the ratio's 95 % confidence interval; null with too few rounds on a side, or

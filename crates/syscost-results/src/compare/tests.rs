@@ -81,7 +81,6 @@ fn the_interval_holds_the_true_ratio() {
         .map(|seed| one(1.3, 0.03, seed))
         .filter(|row| row.ci95_low <= Some(1.3) && Some(1.3) <= row.ci95_high)
         .count();
-    // Exact for equal shapes: 95.9 % with six processes per side.
     assert!((184..=199).contains(&held), "{held} of 200");
 }
 

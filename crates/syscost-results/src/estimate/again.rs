@@ -91,6 +91,10 @@ fn with(
         estimate: found.estimate,
         core_cycles: found.core_cycles,
         between_runs: found.between_runs,
+        earlier: match found.flags.contains(&Flag::Disturbed) {
+            true => Vec::new(),
+            false => row.earlier.clone(),
+        },
         sharing,
         flags,
         samples: Some(rounds),

@@ -10,6 +10,12 @@ use super::interval::CONFIDENCE;
 use super::order::sorted;
 use super::student::{self, deviation, mean};
 
+/// From so many degrees of freedom on a reach is that of an exact error.
+const MOST_FREEDOM: f64 = 1000.0;
+
+/// A level that is no farther from zero is zero: logarithms have rounding errors.
+const ROUNDING: f64 = 1e-9;
+
 /// One in this many is cut off at each end.
 const TRIMMED: usize = 10;
 
@@ -54,8 +60,8 @@ impl Level {
             mean: self.mean - base.mean,
             error: sum.sqrt(),
             freedom: match parts > 0.0 {
-                true => (sum.powi(2) / parts).clamp(1.0, 1e6),
-                false => self.freedom + base.freedom,
+                true => (sum.powi(2) / parts).clamp(1.0, MOST_FREEDOM),
+                false => (self.freedom + base.freedom).min(MOST_FREEDOM),
             },
         }
     }
@@ -63,10 +69,13 @@ impl Level {
     /// With a further, independent error that is known well.
     #[must_use]
     pub fn beside(self, error: f64) -> Self {
+        if error == 0.0 {
+            return self;
+        }
         let exact = Self {
             mean: 0.0,
             error,
-            freedom: f64::INFINITY,
+            freedom: MOST_FREEDOM,
         };
         self.minus(exact)
     }
@@ -78,7 +87,7 @@ impl Level {
 
     /// The chance of a level so far from zero if it were zero.
     pub fn p_value(self) -> f64 {
-        match self.mean == 0.0 {
+        match self.mean.abs() < ROUNDING {
             true => 1.0,
             false => student::two_sided(self.mean / self.error, self.whole_freedom()),
         }

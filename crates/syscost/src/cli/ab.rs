@@ -40,6 +40,7 @@ pub struct AbArguments {
     #[arg(
         long,
         value_name = "COMMAND",
+        value_parser = wrapper,
         default_value = "",
         hide_default_value = true
     )]
@@ -48,6 +49,7 @@ pub struct AbArguments {
     #[arg(
         long,
         value_name = "COMMAND",
+        value_parser = wrapper,
         default_value = "",
         hide_default_value = true
     )]
@@ -85,6 +87,14 @@ pub struct AbArguments {
     /// How the comparison is printed
     #[command(flatten)]
     pub output: CompareOutput,
+}
+
+/// Words, separated by spaces.
+fn wrapper(text: &str) -> Result<String, String> {
+    match text.contains(['"', '\'', '\\', '\0']) {
+        true => Err("its words are separated by spaces, without quotes; put more into a script that ends in `exec \"$@\"`".to_owned()),
+        false => Ok(text.to_owned()),
+    }
 }
 
 /// `NAME=VALUE` or `NAME`.

@@ -79,13 +79,12 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         }
     }
     let was_interrupted = interrupted.load(Ordering::Relaxed);
+    // Of an interrupted one nothing is kept: by the tag its few rows would be taken for all.
+    let tags = tags.filter(|_| !was_interrupted);
     for (tag, run) in tags.iter().flatten().zip([&a, &b]) {
         let kept = store.keep(run, &serde_json::to_vec_pretty(run)?);
         let kept = kept.map_err(|error| error.to_string());
-        let kept = kept.and_then(|_| match was_interrupted {
-            true => Ok(()),
-            false => store.tag(&run.id, tag).map_err(|error| error.to_string()),
-        });
+        let kept = kept.and_then(|_| store.tag(&run.id, tag).map_err(|error| error.to_string()));
         if let Err(why) = kept {
             say!("run {} is not kept as {tag}: {why}", run.id);
         }

@@ -205,7 +205,7 @@ pub(super) fn judge(
         );
     }
     let Some(first) = worse.first() else {
-        if 2 * judged.rows < judged.all() {
+        if 2 * judged.rows < comparison.due() {
             bail!(
                 "cannot tell: nothing is worse, but the gate judges less than half of the rows; measure again when the machine is quieter"
             );
@@ -233,12 +233,7 @@ fn check_conclusive(comparison: &Comparison, min_percent: Option<f64>) -> Result
     };
     let is_conclusive = |row: &&Row| row.verdict != Change::Inconclusive && row.is_for_gates();
     let conclusive = comparison.rows.iter().filter(is_conclusive).count();
-    let lost = comparison
-        .missing
-        .iter()
-        .filter(|row| row.lost || row.to_noise);
-    let compared = comparison.rows.len() + comparison.refused.len();
-    let all = compared + lost.count() + comparison.unmeasured;
+    let all = comparison.due();
     if 100.0 * (conclusive as f64) < min * all as f64 {
         bail!(
             "only {conclusive} of {} came to a conclusion (better, worse or the same), and --min-conclusive requires {min} %; measure \

@@ -436,7 +436,10 @@ fn close(finished: Finished, arguments: &RunArguments, command: &str) -> u8 {
     } = finished;
     if !waited.is_zero() {
         let seconds = waited.as_secs_f64();
-        note!("waited {seconds:.1} s for a core of its own, of the {:.0} s that it might (--patient)", run.config.patience_s);
+        note!(
+            "waited {seconds:.1} s for a core of its own, of the {:.0} s that it might (--patient)",
+            run.config.patience_s
+        );
     }
     if run.complete {
         if let Some(journal) = journal {
