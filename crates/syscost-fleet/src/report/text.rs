@@ -114,7 +114,8 @@ pub(super) fn verdict(report: &Report) -> String {
         }
         0 => {
             let who = match (report.limited.is_empty(), judged == report.machines) {
-                (false, _) => format!("In all that was measured, {judged} of {machines}"),
+                (false, true) => format!("In all that was measured, all {machines}"),
+                (false, false) => format!("In all that was measured, {judged} of {machines}"),
                 (true, true) => format!("All {machines}"),
                 (true, false) => format!("{judged} of {machines}"),
             };

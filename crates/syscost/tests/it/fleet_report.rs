@@ -90,7 +90,9 @@ fn a_machine_with_a_quota_is_named_though_no_row_is_slower() {
     let cpus = run["machine"]["cpus_allowed"].number();
     prints(&report, 3, &format!("node05: 0.50 CPUs, others {cpus:.2}"));
     assert!(
-        report.out.contains("In all that was measured, 12 machines"),
+        report
+            .out
+            .contains("In all that was measured, all 12 machines"),
         "{report:?}"
     );
 }
