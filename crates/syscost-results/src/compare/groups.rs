@@ -14,6 +14,9 @@ use crate::{Better, Measurement, Run};
 /// Minimum number of benchmarks for estimating how much those of a group differ.
 const MIN_BENCHMARKS: usize = 3;
 
+/// A group changed if this share of its rows did so in one direction, however little each.
+const ONE_WAY: f64 = 0.75;
+
 /// Logarithms that differ by less count as equal.
 const ROUNDING: f64 = 1e-9;
 
@@ -53,20 +56,9 @@ pub struct Group {
     pub same: usize,
     /// The chance of such a mean if nothing changed; null without an interval.
     pub p_value: Option<f64>,
-    /// Better or worse if the whole interval is, by more than the margin, and the chance is small among
-    /// those of all groups: what rows show together that none need show alone. Else null.
+    /// Better or worse if the whole interval is, by more than the margin, most rows are, and the chance is
+    /// small among those of all groups: what rows show together that none need show alone. Else null.
     pub verdict: Option<Change>,
-}
-
-impl Group {
-    /// What its interval shows, if that is more than the margin.
-    fn change(&self) -> Option<Change> {
-        match (self.ci95_low, self.ci95_high) {
-            (Some(low), _) if low > 1.0 + MIN_MARGIN => Some(Change::Worse),
-            (_, Some(high)) if high < 1.0 / (1.0 + MIN_MARGIN) => Some(Change::Better),
-            _ => None,
-        }
-    }
 }
 
 /// How the runs of both sides were measured.
@@ -96,7 +88,7 @@ pub(super) fn of(rows: &[Row], runs: Runs<'_>) -> Vec<Group> {
         .collect();
     let discovered = benjamini_hochberg(&chances, FALSE_DISCOVERIES);
     for (group, is_discovered) in groups.iter_mut().zip(discovered) {
-        group.verdict = group.change().filter(|_| is_discovered);
+        group.verdict = group.verdict.filter(|_| is_discovered);
     }
     if groups.len() > 1 {
         groups.push(group("", &all, runs));
@@ -120,8 +112,20 @@ fn group(name: &str, rows: &[&Row], runs: Runs<'_>) -> Group {
     let count = |wanted| rows.iter().filter(|row| row.verdict == wanted).count();
     let end = |reach: f64| Some((centre? + reach).exp());
     let [low, high] = [-1.0, 1.0].map(|side| reach.and_then(|reach| end(side * reach)));
+    // Few rows that changed much are no change of the group.
+    let most = |is_dearer: bool| {
+        let such = counted
+            .iter()
+            .filter(|row| (sign(row) * row.ratio.ln() > 0.0) == is_dearer);
+        such.count() as f64 >= ONE_WAY * counted.len() as f64
+    };
+    let verdict = match (low, high) {
+        (Some(low), _) if low > 1.0 + MIN_MARGIN && most(true) => Some(Change::Worse),
+        (_, Some(high)) if high < 1.0 / (1.0 + MIN_MARGIN) && most(false) => Some(Change::Better),
+        _ => None,
+    };
     Group {
-        verdict: None,
+        verdict,
         p_value: found.map(|(_, p_value)| p_value),
         name: name.to_owned(),
         rows: rows.len(),
