@@ -51,7 +51,11 @@ impl Seen {
         let mut result = None;
         self.arguments.clear();
         for line in printed.lines() {
-            let broken = || Failure::Broken(format!("its program prints `{line}`"));
+            let broken = || {
+                Failure::Failed(format!(
+                    "the program printed `{line}`, which is no line of a result"
+                ))
+            };
             let (kind, rest) = line.split_once(' ').ok_or_else(broken)?;
             let number = |text: &str| finite(text).ok_or_else(broken);
             let (first, rest) = rest.split_once(' ').ok_or_else(broken)?;
@@ -88,7 +92,7 @@ impl Seen {
                 _ => return Err(broken()),
             }
         }
-        result.ok_or_else(|| Failure::Broken("its program prints no result".to_owned()))
+        result.ok_or_else(|| Failure::Failed("the program printed no result".to_owned()))
     }
 
     /// Adds what the runs counted to the row: of times the median, of counts and shares the mean.
@@ -214,7 +218,7 @@ mod tests {
             "result inf ns",
         ] {
             assert!(
-                matches!(read(0, printed, ""), Failure::Broken(_)),
+                matches!(read(0, printed, ""), Failure::Failed(_)),
                 "{printed}"
             );
         }

@@ -299,7 +299,7 @@ fn scratch_folder(targets: &Targets) -> Result<Tree, Failure> {
     /// As much as a program may write there.
     const ROOM: u64 = 64 << 20;
     let first = targets.directories.first().ok_or_else(|| {
-        Failure::Broken("there is no directory in which files are measured".to_owned())
+        Failure::Failed("there is no directory in which files are measured".to_owned())
     })?;
     let tree = scratch::tree_in(&first.made()?)?;
     tree.room_for(ROOM)?;

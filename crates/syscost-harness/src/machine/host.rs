@@ -1,5 +1,8 @@
 //! Who else runs this machine: a hypervisor, a container engine.
 
+use std::fs;
+use std::path::Path;
+
 use super::tree::Tree;
 
 /// Hypervisors by a word in the firmware's vendor or product. A vendor alone says nothing where it
@@ -19,6 +22,9 @@ const BY_FIRMWARE: [(&str, &str); 10] = [
 
 /// The end of the products of Amazon that are whole machines.
 const METAL: &str = ".metal";
+
+/// The machine's own namespace of process ids (`PROC_PID_INIT_INO` of the kernel).
+const FIRST_PIDS: &str = "pid:[4026531836]";
 
 /// Container engines by a word in the path of a control group or of the root's storage.
 const ENGINES: [(&str, &str); 8] = [
@@ -96,7 +102,13 @@ impl Tree<'_> {
 
     /// The container engine, by the mark that it leaves, or by where it keeps its containers.
     pub(super) fn container(&self) -> Option<String> {
-        let is_there = |path: &str| self.path(path).exists();
+        let mounts = self.text("proc/self/mountinfo").unwrap_or_default();
+        let is_root = |line: &&str| line.split(' ').nth(4) == Some("/");
+        let root = mounts.lines().find(is_root).unwrap_or_default();
+        // A machine whose root was made of an image keeps the mark of the engine that it is no more in.
+        let ids = fs::read_link(self.path("proc/self/ns/pid")).unwrap_or_default();
+        let is_of_machine = ids == Path::new(FIRST_PIDS) && !root.contains(" - overlay ");
+        let is_there = |path: &str| self.path(path).exists() && !is_of_machine;
         if is_there(".dockerenv") {
             return Some("docker".to_owned());
         }
@@ -106,9 +118,6 @@ impl Tree<'_> {
         if is_there("run/.containerenv") {
             return Some("podman".to_owned());
         }
-        let mounts = self.text("proc/self/mountinfo").unwrap_or_default();
-        let is_root = |line: &&str| line.split(' ').nth(4) == Some("/");
-        let root = mounts.lines().find(is_root).unwrap_or_default();
         let group = self.text("proc/self/cgroup").unwrap_or_default();
         let mut engines = ENGINES.iter();
         let named = engines.find(|(word, _)| root.contains(word) || group.contains(word));
@@ -118,8 +127,6 @@ impl Tree<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     /// The hypervisor of a machine with this vendor, product and cpuinfo.
@@ -190,5 +197,25 @@ mod tests {
         assert_eq!(tree.container(), None);
         write("run/systemd/container", "lxc\n");
         assert_eq!(tree.container().as_deref(), Some("lxc"));
+    }
+
+    #[test]
+    fn a_mark_left_over_from_an_image_makes_no_container() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let folder = root.path().join("proc/self/ns");
+        fs::create_dir_all(&folder).expect("make the folder");
+        fs::write(root.path().join(".dockerenv"), "").expect("write the file");
+        let tree = Tree::new(root.path());
+        assert_eq!(
+            tree.container().as_deref(),
+            Some("docker"),
+            "nothing else is known"
+        );
+        std::os::unix::fs::symlink(FIRST_PIDS, folder.join("pid")).expect("a link");
+        for (kind, engine) in [("ext4", None), ("overlay", Some("docker"))] {
+            let mounts = format!("20 1 8:1 / / rw - {kind} x rw\n");
+            fs::write(root.path().join("proc/self/mountinfo"), mounts).expect("write the file");
+            assert_eq!(tree.container().as_deref(), engine);
+        }
     }
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Format, parameter};
+use super::{Format, form, parameter};
+use crate::Failed;
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]
@@ -171,11 +172,11 @@ pub enum PlotKind {
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
-#[command(override_usage = "syscost export [OPTIONS] --format <FORMAT> [RUN|SELECTOR]...")]
+#[command(override_usage = "syscost export [OPTIONS] [RUN|SELECTOR]...")]
 #[command(after_help = "\
 docs/export.md describes every format: its columns, units and an example of use.
 
-  syscost export --format csv > run.csv
+  syscost export -o run.csv
   syscost export before after syscall --format jsonl
   syscost export nodes/ --format parquet -o tables")]
 pub struct ExportArguments {
@@ -188,12 +189,29 @@ pub struct ExportArguments {
     /// key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
-    /// The format
-    #[arg(long, value_enum)]
-    pub format: ExportFormat,
+    /// The format; by default that of the file's ending: csv, md, jsonl, prom or ktap
+    #[arg(long, value_enum, required_unless_present = "output")]
+    pub format: Option<ExportFormat>,
     /// Write to this file (a directory for parquet) instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+impl ExportArguments {
+    /// The format given, or the one that the file's ending means.
+    ///
+    /// # Errors
+    /// When it means none.
+    pub fn form(&self) -> Result<ExportFormat, Failed> {
+        let by_ending = [
+            ("csv", ExportFormat::Csv),
+            ("md", ExportFormat::Markdown),
+            ("jsonl", ExportFormat::Jsonl),
+            ("prom", ExportFormat::Openmetrics),
+            ("ktap", ExportFormat::Ktap),
+        ];
+        form("exports have", self.format, self.output.as_deref(), &by_ending)
+    }
 }
 
 /// The format of an export.

@@ -24,12 +24,13 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
     if let Some(path) = output {
         check_writable(path)?;
     }
+    let format = arguments.form()?;
     let mut runs = find(arguments)?;
-    if arguments.format == ExportFormat::Openmetrics {
+    if format == ExportFormat::Openmetrics {
         keep_latest(&mut runs);
     }
     let runs: Vec<&Run> = runs.iter().collect();
-    let text = match arguments.format {
+    let text = match format {
         ExportFormat::Csv => to_csv(&runs)?,
         ExportFormat::Markdown => to_markdown(&runs),
         ExportFormat::Jsonl => to_jsonl(&runs)?,
@@ -77,7 +78,7 @@ fn find_one(name: &str, selectors: &[String], arguments: &ExportArguments) -> Re
         let rows = rows_of(&run, name, &narrowed(&run)?)?;
         run.measurements = rows.into_iter().cloned().collect();
     }
-    if arguments.format == ExportFormat::Openmetrics {
+    if arguments.form()? == ExportFormat::Openmetrics {
         // Of ten thousand machines nobody could hold them, and this format has none.
         run.measurements
             .iter_mut()
