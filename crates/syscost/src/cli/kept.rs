@@ -210,7 +210,12 @@ impl ExportArguments {
             ("prom", ExportFormat::Openmetrics),
             ("ktap", ExportFormat::Ktap),
         ];
-        form("exports have", self.format, self.output.as_deref(), &by_ending)
+        form(
+            "exports have",
+            self.format,
+            self.output.as_deref(),
+            &by_ending,
+        )
     }
 }
 

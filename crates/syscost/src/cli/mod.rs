@@ -205,6 +205,9 @@ Examples:
   syscost doctor --watch 60
   syscost doctor --watch --listen 9101")]
 pub struct DoctorArguments {
+    /// Also show what is good
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Show live how much of the time each core is ours alone, until Ctrl-C or for this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, value_parser = seconds, conflicts_with = "format")]
     pub watch: Option<Option<Duration>>,

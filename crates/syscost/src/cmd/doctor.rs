@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     };
     match arguments.format {
         Format::Json => super::print_json(&examination)?,
-        Format::Table => super::print(&text::text(&examination)?)?,
+        Format::Table => super::print(&text::text(&examination, arguments.verbose)?)?,
     }
     Ok(exit::DONE)
 }

@@ -214,7 +214,7 @@ fn the_doctor_describes_the_machine_and_says_what_to_do() {
 #[test]
 fn the_output_of_the_doctor_fits_the_terminal() {
     let program = Program::new();
-    let mut command = program.command("doctor");
+    let mut command = program.command("doctor -v");
     let output = command.env("COLUMNS", "80").ended();
     let text = output.out;
     assert!(text.contains("Shared cores"), "{text}");

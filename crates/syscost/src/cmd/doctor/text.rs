@@ -4,6 +4,8 @@ use std::fmt::{self, Write};
 
 use anstyle::Style;
 use syscost_harness::doctor::{Level, SHARED_CORE};
+use syscost_report::sentence::count;
+use syscost_results::run::Health;
 use syscost_sys::cpu;
 
 use super::{CLOCK, Examination, Found, NOISE};
@@ -18,8 +20,9 @@ const INDENT_OF_CPU: &str = "                   ";
 /// Indent of advice.
 const INDENT_OF_ADVICE: &str = "           ";
 
-/// Renders the examination in lines no wider than the terminal.
-pub(super) fn text(examination: &Examination) -> Result<String, fmt::Error> {
+/// Renders the examination in lines no wider than the terminal: what is not good, and the rest only if `all`
+/// of it is wanted.
+pub(super) fn text(examination: &Examination, all: bool) -> Result<String, fmt::Error> {
     let Examination {
         machine,
         clock,
@@ -39,12 +42,27 @@ pub(super) fn text(examination: &Examination) -> Result<String, fmt::Error> {
     );
     writeln!(out, "{DIM}{}{RESET}\n", wrapped(&facts, ""))?;
     let is_general = |one: &&Found| one.cpu.is_none() && one.finding.code != CLOCK;
-    for Found { finding, .. } in findings.iter().filter(is_general) {
+    let is_shown = |found: &&Found| all || found.finding.level > Level::Good;
+    for Found { finding, .. } in findings.iter().filter(is_general).filter(is_shown) {
         let (style, mark) = mark(finding.level);
         let seen = wrapped(&finding.seen, INDENT_OF_FINDING);
         let seen = seen.trim_start();
         writeln!(out, "{style}{mark}{RESET}  {:<22}{seen}", finding.code)?;
         advise(&mut out, finding.advice)?;
+    }
+    let is_fine = |health: &&Health| health.ok == Some(true);
+    let good = findings.len()
+        - findings
+            .iter()
+            .filter(|one| one.finding.level > Level::Good)
+            .count()
+        + clock.health.iter().filter(is_fine).count();
+    if !all && good > 0 {
+        writeln!(
+            out,
+            "{DIM}{} more are good: -v shows them{RESET}",
+            count(good, "check")
+        )?;
     }
     writeln!(out, "\n{BOLD}Clock{RESET}")?;
     let facts = format!(
@@ -52,7 +70,7 @@ pub(super) fn text(examination: &Examination) -> Result<String, fmt::Error> {
         clock.source, clock.ghz, clock.step_ns, clock.read_ns
     );
     writeln!(out, "{}", wrapped(&facts, "  "))?;
-    for health in &clock.health {
+    for health in clock.health.iter().filter(|health| all || !is_fine(health)) {
         let (style, mark) = match health.ok {
             Some(true) => (GREEN, "good"),
             Some(false) => (RED, "bad "),
@@ -62,23 +80,21 @@ pub(super) fn text(examination: &Examination) -> Result<String, fmt::Error> {
         let detail = detail.trim_start();
         writeln!(out, "  {style}{mark}{RESET}  {:<22}{detail}", health.check)?;
     }
+    let findings: Vec<&Found> = findings.iter().filter(is_shown).collect();
     let probe_s = noise.first().map_or(0.0, |probe| probe.probe_s);
-    writeln!(
-        out,
-        "\n{BOLD}Noise{RESET}  {DIM}in {probe_s:.1} s of reading the clock on each CPU{RESET}"
-    )?;
-    of_cpus(&mut out, findings, NOISE)?;
-    writeln!(
-        out,
-        "\n{BOLD}Shared cores{RESET}  {DIM}in the same time{RESET}"
-    )?;
-    of_cpus(&mut out, findings, SHARED_CORE)?;
+    let looked = format!("in {probe_s:.1} s of reading the clock on each CPU");
+    for (code, title) in [(NOISE, "Noise"), (SHARED_CORE, "Shared cores")] {
+        if findings.iter().any(|one| one.finding.code == code) {
+            writeln!(out, "\n{BOLD}{title}{RESET}  {DIM}{looked}{RESET}")?;
+            of_cpus(&mut out, &findings, code)?;
+        }
+    }
     writeln!(out, "\n{}", wrapped(&verdict.text, ""))?;
     Ok(out)
 }
 
 /// Writes the findings with this code, a line for each CPU, then each piece of advice once.
-fn of_cpus(out: &mut String, findings: &[Found], code: &str) -> fmt::Result {
+fn of_cpus(out: &mut String, findings: &[&Found], code: &str) -> fmt::Result {
     let mut advice: Vec<&str> = Vec::new();
     for Found { finding, cpu } in findings.iter().filter(|one| one.finding.code == code) {
         let (style, mark) = mark(finding.level);
@@ -134,7 +150,16 @@ mod tests {
             noise,
             findings,
         };
-        let text = text(&examination).expect("text");
+        let brief = text(&examination, false).expect("text");
+        let brief = anstream::adapter::strip_str(&brief).to_string();
+        assert!(brief.contains("more are good: -v shows them"), "{brief}");
+        assert!(
+            brief
+                .lines()
+                .all(|line| !line.trim_start().starts_with("good")),
+            "{brief}"
+        );
+        let text = text(&examination, true).expect("text");
         let text = anstream::adapter::strip_str(&text).to_string();
         let width = crate::terminal::width().max(80);
         for line in text.lines() {
