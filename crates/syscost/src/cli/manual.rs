@@ -10,7 +10,7 @@ const EXIT_CODES: &[Entry<u8>] = &[
     (exit::DONE, "done", &[]),
     (
         exit::FAILURE,
-        "failure (also when --fail-on has too few rows to judge)",
+        "failure (also when nothing was compared, or --fail-on could judge less than half of the rows)",
         &[],
     ),
     (

@@ -136,7 +136,11 @@ mod tests {
 
     #[test]
     fn no_line_is_wider_than_the_terminal_and_advice_is_given_once() {
-        let noise = vec![noise(0, 40.0, 50.0), noise(1, 40.0, 50.0)];
+        let noise = vec![
+            noise(0, 40.0, 50.0),
+            noise(1, 40.0, 50.0),
+            noise(2, 0.1, 99.0),
+        ];
         let clock = clock(false);
         let findings = found(&noise, &clock);
         let examination = Examination {
