@@ -14,7 +14,7 @@ pub(crate) const MARGIN: f64 = 0.02;
 pub(crate) const SMALLEST_SCALE: f64 = 0.005;
 /// Fewer machines than this are no cohort: half of two or three is one.
 pub(crate) const MIN_MACHINES: usize = 5;
-/// Of the machines of a cohort so many must have a figure of a row: one that has is held against three others.
+/// Minimum number of machines with a figure of a row: each is held against three others.
 pub(crate) const MIN_FIGURES: usize = 4;
 /// Half the width of a 95 % interval in standard errors.
 const HALF_WIDTH: f64 = 1.959_964;

@@ -413,6 +413,7 @@ pub fn date(seconds: i64) -> String {
     let time = Timestamp::from_second(seconds).unwrap_or(Timestamp::MIN);
     time.to_zoned(TimeZone::UTC).date().to_string()
 }
+
 /// Whether there should be a figure of this row: it can be measured there, and is no share of the time.
 fn was_due(row: &DigestRow) -> bool {
     let is_due = match row.status {

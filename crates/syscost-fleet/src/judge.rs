@@ -116,14 +116,11 @@ pub(crate) fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -
     let mut little: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     let entries: Vec<usize> = subjects.iter().map(|subject| subject.entry).collect();
     for (number, cohort) in cohorts(fleet, &entries, alike).into_iter().enumerate() {
+        let known = judgement.untold.len();
         let members = ours(fleet, &cohort, &mut judgement.untold);
-        let skipped = cohort
-            .entries
-            .iter()
-            .filter(|entry| !members.contains(entry));
-        judgement.measured += skipped
-            .map(|entry| fleet.entries[*entry].rows)
-            .sum::<usize>();
+        let left_out = judgement.untold[known..].iter();
+        let left_out = left_out.map(|(entry, _)| fleet.entries[*entry].rows);
+        judgement.measured += left_out.sum::<usize>();
         // Of too few machines nobody knows which is the odd one.
         let size = cohort.entries.len();
         let cells: Vec<&[Cell]> = members.iter().map(cells_of).collect();
@@ -164,17 +161,13 @@ pub(crate) fn judge(fleet: &Fleet, subjects: &[Subject<'_>], alike: &[String]) -
         judged.into_iter().zip(accused).partition(|(_, is)| *is);
     // Whoever shows little must not pass for one like the others; if that little is unlike them, it
     // counts.
-    let is_untold = |((entry, ..), _): &&((usize, usize, f64), bool)| little.contains_key(entry);
-    let untold: Vec<usize> = others
-        .iter()
-        .filter(is_untold)
-        .map(|((entry, ..), _)| *entry)
-        .collect();
-    judgement.machines = accused.len() + others.len() - untold.len();
-    judgement.untold.extend(untold.into_iter().map(|entry| {
-        let (figures, measured) = little[&entry];
-        (entry, Untold::LittleKnown(figures, measured))
-    }));
+    let show_little = others.iter().filter_map(|((entry, ..), _)| {
+        let (figures, measured) = little.get(entry)?;
+        Some((*entry, Untold::LittleKnown(*figures, *measured)))
+    });
+    let show_little: Vec<(usize, Untold)> = show_little.collect();
+    judgement.machines = accused.len() + others.len() - show_little.len();
+    judgement.untold.extend(show_little);
     judgement.outliers = accused
         .into_iter()
         .map(|((entry, cohort, p_value), _)| Outlier {

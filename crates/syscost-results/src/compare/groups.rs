@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::{Change, ComparedIn, FALSE_DISCOVERIES, MIN_MARGIN, Row};
 use crate::row_name;
+use crate::stats::level::Level;
 use crate::stats::multiple::benjamini_hochberg;
-use crate::stats::{interval, student};
+use crate::stats::student;
 use crate::{Better, Measurement, Run};
 
 /// Minimum number of benchmarks for estimating how much those of a group differ.
@@ -17,16 +18,13 @@ const MIN_BENCHMARKS: usize = 3;
 /// A group changed if this share of its rows did so in one direction, however little each.
 const ONE_WAY: f64 = 0.75;
 
-/// Logarithms that differ by less count as equal.
-const ROUNDING: f64 = 1e-9;
-
 /// A group of compared rows, e.g. `syscall`, or all of them.
 ///
 /// Rows of one benchmark move together, and some benchmarks have a hundred: so each benchmark
 /// counts once, by the geometric mean of its rows. Of runs measured in turn the interval is
 /// Student's t of the logarithms of these. Other runs differ as a whole as well (the hour,
 /// other guests), which no row of theirs shows: by how much is known from several runs a side, and
-/// joins the standard error; of one or two benchmarks it is all of it.
+/// joins the standard error. One or two benchmarks are as certain as their rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
@@ -107,11 +105,10 @@ fn group(name: &str, rows: &[&Row], runs: Runs<'_>) -> Group {
     let [all, of_mean] = [rows, &counted].map(|rows| rows.iter().filter(is_changed).count());
     let is_whole = all == of_mean && !logs.is_empty();
     let centre = is_whole.then(|| student::mean(&logs));
-    let found = is_whole.then(|| reach(&logs, &counted, runs)).flatten();
-    let reach = found.map(|(reach, _)| reach);
+    let found = is_whole.then(|| level(&logs, &counted, runs)).flatten();
     let count = |wanted| rows.iter().filter(|row| row.verdict == wanted).count();
     let end = |reach: f64| Some((centre? + reach).exp());
-    let [low, high] = [-1.0, 1.0].map(|side| reach.and_then(|reach| end(side * reach)));
+    let [low, high] = [-1.0, 1.0].map(|side| end(side * found?.reach()));
     // Few rows that changed much are no change of the group.
     let most = |is_dearer: bool| {
         let such = counted
@@ -126,7 +123,7 @@ fn group(name: &str, rows: &[&Row], runs: Runs<'_>) -> Group {
     };
     Group {
         verdict,
-        p_value: found.map(|(_, p_value)| p_value),
+        p_value: found.map(Level::p_value),
         name: name.to_owned(),
         rows: rows.len(),
         left_out: rows.len() - counted.len(),
@@ -160,75 +157,41 @@ fn by_benchmark(rows: &[&Row], number: impl Fn(&Row) -> Option<f64>) -> Vec<f64>
     numbers.values().map(|of| student::mean(of)).collect()
 }
 
-/// Half the width of the interval around the mean of these logarithms, and the chance of such a mean if
-/// nothing changed; `None` if it is not known how much runs differ.
-fn reach(logs: &[f64], rows: &[&Row], runs: Runs<'_>) -> Option<(f64, f64)> {
-    let centre = student::mean(logs);
+/// The mean of these logarithms and how certain it is; `None` if it is not known how much runs differ.
+fn level(logs: &[f64], rows: &[&Row], runs: Runs<'_>) -> Option<Level> {
     let count = logs.len() as f64;
-    let own = match logs.len() >= MIN_BENCHMARKS {
-        true => Error {
-            square: student::deviation(logs).powi(2) / count,
-            freedom: count - 1.0,
-        },
+    let (error, freedom) = match logs.len() >= MIN_BENCHMARKS {
+        true => (student::deviation(logs) / count.sqrt(), count - 1.0),
         // One or two benchmarks stand for themselves, and are as certain as their rows.
-        false => of_rows(rows)?,
+        false => error_of_rows(rows)?,
     };
-    let error = match runs {
+    let own = Level {
+        mean: student::mean(logs),
+        error,
+        freedom,
+    };
+    match runs {
         // Of rounds in turn that is all there is, and too little.
-        Runs::InTurn if logs.len() < MIN_BENCHMARKS => return None,
-        Runs::InTurn => own,
-        Runs::Apart(sides) => own.with(error_of_runs(rows, sides)?),
-    };
-    let t = student::quantile_two_sided(1.0 - interval::CONFIDENCE, error.whole_freedom());
-    let (reach, error_of_mean) = (t * error.square.sqrt(), error.square.sqrt());
-    let p_value = match centre.abs() <= ROUNDING {
-        true => 1.0,
-        false => student::two_sided(centre / error_of_mean, error.whole_freedom()),
-    };
-    Some((reach, p_value))
+        Runs::InTurn if logs.len() < MIN_BENCHMARKS => None,
+        Runs::InTurn => Some(own),
+        Runs::Apart(sides) => Some(own.minus(shift_of_runs(rows, sides)?)),
+    }
 }
 
-/// The error of the mean of these rows, by what is known of each; `None` without any.
-fn of_rows(rows: &[&Row]) -> Option<Error> {
+/// The standard error of the mean of these rows and its degrees of freedom, by what is known of each;
+/// `None` without any.
+fn error_of_rows(rows: &[&Row]) -> Option<(f64, f64)> {
     let known = rows.iter().filter_map(|row| row.error.zip(row.freedom));
     let (squares, freedom): (Vec<f64>, Vec<u32>) = known
         .map(|(error, freedom)| (error.powi(2), freedom))
         .unzip();
-    Some(Error {
-        square: student::mean(&squares) / squares.len() as f64,
-        freedom: f64::from(*freedom.iter().min()?),
-    })
+    let error = (student::mean(&squares) / squares.len() as f64).sqrt();
+    Some((error, f64::from(*freedom.iter().min()?)))
 }
 
-/// A squared standard error and its degrees of freedom.
-#[derive(Debug, Clone, Copy)]
-struct Error {
-    square: f64,
-    freedom: f64,
-}
-
-impl Error {
-    /// The error of the sum (Satterthwaite 1946, Welch 1947).
-    fn with(self, other: Self) -> Self {
-        let square = self.square + other.square;
-        let parts = self.square.powi(2) / self.freedom + other.square.powi(2) / other.freedom;
-        let freedom = match parts > 0.0 {
-            true => square.powi(2) / parts,
-            false => self.freedom + other.freedom,
-        };
-        Self { square, freedom }
-    }
-
-    /// Degrees of freedom rounded down, which makes an interval wider.
-    fn whole_freedom(self) -> u32 {
-        self.freedom.max(1.0) as u32
-    }
-}
-
-/// The squared standard error of these rows' mean ratio that is due to differences between whole
-/// runs: from the spread of the runs of each side, those of the base together with the further ones
+/// By how much whole runs shift these rows' mean ratio, which is zero give or take its error: from the spread of the runs of each side, those of the base together with the further ones
 /// in its state. `None` unless one of these has at least two runs.
-fn error_of_runs(rows: &[&Row], [base, new, further]: [&[&Run]; 3]) -> Option<Error> {
+fn shift_of_runs(rows: &[&Row], [base, new, further]: [&[&Run]; 3]) -> Option<Level> {
     let in_the_state_of_base = [base, further].concat();
     let (mut squares, mut freedom) = (0.0, 0.0);
     for runs in [&*in_the_state_of_base, new] {
@@ -237,8 +200,9 @@ fn error_of_runs(rows: &[&Row], [base, new, further]: [&[&Run]; 3]) -> Option<Er
         freedom += free;
     }
     let share = |side: &[&Run]| 1.0 / side.len() as f64;
-    (freedom > 0.0).then(|| Error {
-        square: squares / freedom * (share(base) + share(new)),
+    (freedom > 0.0).then(|| Level {
+        mean: 0.0,
+        error: (squares / freedom * (share(base) + share(new))).sqrt(),
         freedom,
     })
 }

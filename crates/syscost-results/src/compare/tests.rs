@@ -400,7 +400,7 @@ fn a_step_of_the_clock_is_no_change() {
     }
 }
 
-/// What is known of so many earlier runs that differ by this.
+/// This number of earlier runs, which differ by `deviation`.
 fn earlier(runs: usize, deviation: f64, rng: &mut fastrand::Rng) -> Vec<EarlierRun> {
     let run = |number: usize| EarlierRun {
         run: format!("earlier{number}"),

@@ -11,7 +11,7 @@ use super::order::sorted;
 use super::student::{self, deviation, mean};
 
 /// From so many degrees of freedom on a reach is that of an exact error.
-const MOST_FREEDOM: f64 = 1000.0;
+const MAX_FREEDOM: f64 = 1000.0;
 
 /// A level that is no farther from zero is zero: logarithms have rounding errors.
 const ROUNDING: f64 = 1e-9;
@@ -60,8 +60,8 @@ impl Level {
             mean: self.mean - base.mean,
             error: sum.sqrt(),
             freedom: match parts > 0.0 {
-                true => (sum.powi(2) / parts).clamp(1.0, MOST_FREEDOM),
-                false => (self.freedom + base.freedom).min(MOST_FREEDOM),
+                true => (sum.powi(2) / parts).clamp(1.0, MAX_FREEDOM),
+                false => (self.freedom + base.freedom).min(MAX_FREEDOM),
             },
         }
     }
@@ -75,7 +75,7 @@ impl Level {
         let exact = Self {
             mean: 0.0,
             error,
-            freedom: MOST_FREEDOM,
+            freedom: MAX_FREEDOM,
         };
         self.minus(exact)
     }
