@@ -119,6 +119,15 @@ fn tasks_that_wait_on_separate_cpus_need_not_sleep_each_time() {
     let spinning = counted(0, 2000, Some(2_000_000_000)).placed(Placed::SeparateCpus);
     assert_eq!(spinning.own_switches(), 0);
     assert_eq!(spinning.excuse(&expect, 1000), None);
+    // Whoever sleeps, but was preempted in every second turn, found its answer there.
+    let seen = |voluntary, switches| {
+        let counted = counted(voluntary, switches, Some(2_000_000_000));
+        counted.placed(Placed::SeparateCpus).excuse(&expect, 1000)
+    };
+    assert_eq!(seen(600, 1100), None);
+    assert_eq!(seen(750, 1250), Some(EARLY));
+    // A few sleeps are none, however often one is preempted.
+    assert_eq!(seen(400, 9000), None);
     // Where the scheduler puts both on one CPU, they may yield to each other.
     assert_eq!(spinning.placed(Placed::AnyCpu).own_switches(), 2000);
 }

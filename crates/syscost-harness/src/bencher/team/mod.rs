@@ -359,11 +359,9 @@ impl Plan<'_> {
                 let counted = counted.map(|(each, passed_ns)| {
                     let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
                     // Tasks that the scheduler places share their CPUs with others, too.
-                    let others = match placed {
-                        Placed::SeparateCpus => background::share_of_waiting,
-                        Placed::OneCpu | Placed::AnyCpu => background::share,
-                    };
-                    let others = others(&sum(&each), passed_ns);
+                    let may_share = placed != Placed::SeparateCpus;
+                    let others = may_share.then(|| background::share(&sum(&each), passed_ns));
+                    let others = others.flatten();
                     let counted = Counted::of_tasks(&each).placed(placed);
                     counted.beside(others, passed_ns)
                 });
