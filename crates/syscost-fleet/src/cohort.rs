@@ -1,11 +1,11 @@
-//! Machines that are alike: only these are held against each other; and those that let a process use fewer CPUs than the others.
+//! Machines that are alike: only these are held against each other; and in what some of them are configured otherwise.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use syscost_results::stats::order;
+use syscost_results::facts::{Affects, Field, Varies};
 
-use crate::deviation::MIN_MACHINES;
+use crate::facts::{field, told};
 use crate::fleet::Fleet;
 
 /// Machines with the same values of some facts.
@@ -39,46 +39,158 @@ pub(crate) fn cohorts(fleet: &Fleet, entries: &[usize], alike: &[String]) -> Vec
     cohorts
 }
 
-/// Less than this share of what others may use is a limit.
-const LESS: f64 = 0.99;
+/// Fewer machines than these share nothing.
+const MIN_ALIKE: usize = 3;
 
-/// A machine that lets a process use fewer CPUs than those like it do. A quota is a fact and no measurement: it stops
-/// programs between operations, and the samples that it stopped are left out as disturbed, so that no row is slower for it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Limited {
-    /// Its host name.
-    pub machine: String,
-    /// How many CPUs a process may use there, by its affinity and the quota of its control group.
-    pub cpus: f64,
-    /// How many on half of the others, or more.
-    pub others: f64,
+/// A fact of their configuration that most machines of a kind share and some do not, whatever they cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Drifted {
+    /// The fact in words: `kernel`.
+    pub fact: String,
+    /// What most of them have; null where it is not recorded, as no quota is where there is none.
+    pub usual: Option<String>,
+    /// How many have that.
+    pub machines: usize,
+    /// The others by what they have, the rarest first.
+    pub others: Vec<Others>,
+    /// Whether programs get fewer CPUs by it: that stops them between operations, and no row is slower for it.
+    pub takes_cpus: bool,
 }
 
-/// The limited machines of a cohort, those with the fewest CPUs first.
-pub(crate) fn limited(fleet: &Fleet, cohort: &Cohort) -> Vec<Limited> {
-    if cohort.entries.len() < MIN_MACHINES {
-        return Vec::new();
-    }
-    let number = |entry: usize, fact: &str| fleet.fact(entry, fact)?.parse::<f64>().ok();
-    let usable = |entry: &usize| {
-        let allowed = number(*entry, "cpus_allowed")?;
-        let quota = number(*entry, "cgroup_cpu_quota").unwrap_or(allowed);
-        Some((*entry, allowed.min(quota)))
-    };
-    let all: Vec<(usize, f64)> = cohort.entries.iter().filter_map(usable).collect();
-    let counts: Vec<f64> = all.iter().map(|(_, cpus)| *cpus).collect();
-    let Some(others) = order::median(&counts) else {
-        return Vec::new();
-    };
-    let mut found: Vec<Limited> = all
+/// Some machines with another value of a fact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Others {
+    /// It; null where it is not recorded.
+    pub value: Option<String>,
+    /// Their host names.
+    pub machines: Vec<String>,
+}
+
+/// In what machines of a cohort are configured otherwise than more than half of them, what can change most first. Facts in which every
+/// machine differs from every other, as in the name of its disk, are none.
+pub(crate) fn drifted(fleet: &Fleet, cohort: &Cohort) -> Vec<Drifted> {
+    let entries = &cohort.entries;
+    let facts = entries.iter().flat_map(|entry| fleet.facts(*entry));
+    let names: BTreeSet<&str> = facts.map(|(name, _)| name).collect();
+    let known = names
         .into_iter()
-        .filter(|(_, cpus)| *cpus < LESS * others)
-        .map(|(entry, cpus)| Limited {
-            machine: fleet.entries[entry].host.clone(),
-            cpus,
-            others,
+        .filter_map(|name| Some((name, field(name)?)));
+    let known = known.filter(|(_, field)| field.varies != Varies::ByHour);
+    let mut known: Vec<(&str, &Field)> = known.collect();
+    known.sort_by_key(|(_, field)| field.affects);
+    let drifted = known.into_iter().filter_map(|(name, field)| {
+        let mut values: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
+        for entry in entries {
+            let value = fleet.fact(*entry, name);
+            match values.iter_mut().find(|(one, _)| is_as(field, *one, value)) {
+                Some((_, having)) => having.push(*entry),
+                None => values.push((value, vec![*entry])),
+            }
+        }
+        values.sort_by_key(|(_, having)| having.len());
+        let (usual, having) = values.pop()?;
+        let is_usual = having.len() >= MIN_ALIKE && 2 * having.len() > entries.len();
+        (is_usual && !values.is_empty()).then(|| Drifted {
+            fact: told(name),
+            usual: usual.map(str::to_owned),
+            machines: having.len(),
+            others: values
+                .into_iter()
+                .map(|(value, having)| others(fleet, value, &having))
+                .collect(),
+            takes_cpus: field.affects == Affects::CpuTime,
         })
-        .collect();
-    found.sort_by(|one, other| one.cpus.total_cmp(&other.cpus));
-    found
+    });
+    drifted.collect()
+}
+
+fn others(fleet: &Fleet, value: Option<&str>, having: &[usize]) -> Others {
+    let names = having
+        .iter()
+        .map(|entry| fleet.entries[*entry].host.clone());
+    Others {
+        value: value.map(str::to_owned),
+        machines: names.collect(),
+    }
+}
+
+/// Numbers that vary slightly from boot to boot are the same within this share.
+const SLIGHTLY: f64 = 0.01;
+
+fn is_as(field: &Field, one: Option<&str>, other: Option<&str>) -> bool {
+    let numbers = one
+        .zip(other)
+        .and_then(|(one, other)| Some((one.parse::<f64>().ok()?, other.parse::<f64>().ok()?)));
+    match numbers {
+        Some((one, other)) if field.varies == Varies::Slightly => {
+            (one - other).abs() <= SLIGHTLY * one.max(other)
+        }
+        _ => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_few_machines_have_otherwise_is_told_whatever_they_cost() {
+        let kernel = |machine: usize| {
+            if machine == 3 {
+                "Linux 6.1"
+            } else {
+                "Linux 6.8"
+            }
+        };
+        let memory = |machine: usize| match machine {
+            4 => "8000000000".to_owned(),
+            // As much as the kernel of each boot left.
+            other => format!("{}", 16_000_000_000_u64 + 1_000_000 * other as u64),
+        };
+        let facts = |machine: usize| {
+            let mut facts = vec![
+                ("kernel", kernel(machine).to_owned()),
+                ("memory_bytes", memory(machine)),
+                ("kernel_cmdline.root", format!("UUID={machine}")),
+                ("load1", format!("{machine}")),
+            ];
+            facts.extend((machine == 5).then(|| ("cgroup_cpu_quota", "0.3".to_owned())));
+            facts
+        };
+        let fleet = Fleet::with_facts((0..8).map(facts));
+        let cohort = Cohort {
+            facts: Vec::new(),
+            entries: (0..8).collect(),
+        };
+        let found = drifted(&fleet, &cohort);
+        let lines: Vec<String> = found
+            .iter()
+            .map(|one| {
+                let values = one.others.iter().map(|other| {
+                    format!("{:?} {}", other.value.as_deref(), other.machines.join(" "))
+                });
+                let values: Vec<String> = values.collect();
+                format!(
+                    "{}, {} alike, {}: {}",
+                    one.fact,
+                    one.machines,
+                    one.takes_cpus,
+                    values.join("; ")
+                )
+            })
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                "kernel, 7 alike, false: Some(\"Linux 6.1\") node3",
+                "CPU quota, 7 alike, true: Some(\"0.3\") node5",
+                "memory, 7 alike, false: Some(\"8000000000\") node4",
+            ]
+        );
+        let few = Cohort {
+            facts: Vec::new(),
+            entries: vec![2, 3],
+        };
+        assert_eq!(drifted(&fleet, &few), []);
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use syscost_results::document::Digest;
+use syscost_results::facts::{Field, Varies, field_of, words};
 use syscost_results::run::Noise;
 
 use crate::harmless::harmless;
@@ -12,17 +13,8 @@ use crate::harmless::harmless;
 pub const ALIKE: [&str; 5] = ["arch", "cpu_model", "cpus_online", "hypervisor", "product"];
 /// Before the names of labels.
 pub const LABEL: &str = "label:";
-/// Before the words of the kernel's command line.
-const COMMAND_LINE: &str = "kernel_cmdline ";
-/// Facts that name a machine, or that are better told in another way.
-const IGNORED: [&str; 6] = [
-    "hostname",
-    "caches",
-    "cpu_pressure_avg10",
-    "kernel_cmdline",
-    "load1",
-    "memory_modules",
-];
+/// Before the names of a machine's facts in a document.
+const MACHINE: &str = "machine.";
 /// Width of the steps in which frequencies count as equal, as a share.
 const FREQUENCY_STEP: f64 = 0.02;
 /// No machine has more facts; a document may claim any number.
@@ -32,39 +24,20 @@ const MAX_FACTS: usize = 1000;
 pub fn of(digest: &Digest) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let machine = &digest.machine;
-    if let Ok(Value::Object(fields)) = serde_json::to_value(machine) {
-        for (name, value) in fields {
-            if !IGNORED.contains(&&*name) {
-                flatten(&name, &value, &mut facts);
-            }
-        }
+    let known = machine.facts().into_iter();
+    for (path, value) in known.filter(|(path, _)| !is_of_one(path)) {
+        let name = path.strip_prefix(MACHINE).unwrap_or(&path);
+        let text = match value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        facts.insert(harmless(name), harmless(&text));
     }
     let mut add = |name: String, value: String| {
         facts.insert(harmless(&name), harmless(&value));
     };
     for (label, value) in &digest.config.labels {
         add(format!("{LABEL}{label}"), value.clone());
-    }
-    for word in machine
-        .kernel_cmdline
-        .iter()
-        .flat_map(|line| line.split_whitespace())
-    {
-        match word.split_once('=') {
-            Some((name, value)) => add(format!("{COMMAND_LINE}{name}"), value.to_owned()),
-            None => add(format!("{COMMAND_LINE}{word}"), "given".to_owned()),
-        }
-    }
-    let caches = machine
-        .caches
-        .iter()
-        .map(|cache| format!("L{} {} {} B", cache.level, cache.kind, cache.size_bytes));
-    let caches: Vec<String> = caches.collect();
-    if !caches.is_empty() {
-        add("caches".to_owned(), caches.join(", "));
-    }
-    if let Some(modules) = memory_modules(digest) {
-        add("memory_modules".to_owned(), modules);
     }
     if let Some(ghz) = digest.core_ghz.filter(|ghz| *ghz > 0.0) {
         // In the middle of its step, so that equal steps read the same.
@@ -105,41 +78,17 @@ pub fn core_ours(noise: &[Noise]) -> Option<f64> {
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
-/// The memory modules by kind: `4 of DDR4, 17179869184 B at 3200 MT/s`.
-fn memory_modules(digest: &Digest) -> Option<String> {
-    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-    for module in &digest.machine.memory_modules {
-        let mut kind = module
-            .kind
-            .clone()
-            .unwrap_or_else(|| "unknown kind".to_owned());
-        if let Some(bytes) = module.size_bytes {
-            kind += &format!(", {} GiB", bytes >> 30);
-        }
-        if let Some(rate) = module.transfers_m_per_s {
-            kind += &format!(" at {rate} MT/s");
-        }
-        *kinds.entry(kind).or_default() += 1;
-    }
-    let kinds: Vec<String> = kinds
-        .iter()
-        .map(|(kind, count)| format!("{count} of {kind}"))
-        .collect();
-    (!kinds.is_empty()).then(|| kinds.join("; "))
+/// Whether it names a machine, or is told in another way.
+fn is_of_one(path: &str) -> bool {
+    path == "machine.hostname" || field_of(path).is_some_and(|field| field.varies == Varies::ByHour)
 }
 
-/// The leaves of a value with their paths.
-fn flatten(path: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
-    let text = match value {
-        Value::Null => return,
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                flatten(&format!("{path}.{name}"), value, facts);
-            }
-            return;
-        }
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    facts.insert(harmless(path), harmless(&text));
+/// What is known of a machine's fact by the name it has here; `None` for a label, and what is told of the hour.
+pub(crate) fn field(name: &str) -> Option<&'static Field> {
+    field_of(&format!("{MACHINE}{name}"))
+}
+
+/// It in words, as in the report of one machine.
+pub(crate) fn told(name: &str) -> String {
+    words(&format!("{MACHINE}{name}"))
 }

@@ -157,6 +157,25 @@ impl Fleet {
         Some(&self.texts.list[facts[found].1 as usize])
     }
 
+    /// Simulated machines of which only these facts are known.
+    #[cfg(test)]
+    pub(crate) fn with_facts<'f>(machines: impl Iterator<Item = Vec<(&'f str, String)>>) -> Self {
+        let mut fleet = Fleet::default();
+        for (number, facts) in machines.enumerate() {
+            let texts = &mut fleet.texts;
+            let mut facts: Vec<(u32, u32)> = facts
+                .iter()
+                .map(|(name, value)| (texts.number(name), texts.number(value)))
+                .collect();
+            facts.sort_unstable();
+            fleet.entries.push(Entry {
+                facts,
+                ..Entry::simulated(number, Vec::new())
+            });
+        }
+        fleet
+    }
+
     /// Whether any document has this fact.
     pub fn knows(&self, name: &str) -> bool {
         (0..self.entries.len()).any(|entry| self.fact(entry, name).is_some())

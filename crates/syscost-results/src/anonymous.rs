@@ -9,8 +9,9 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::directory::KEY;
-use crate::run::{NfsServer, Peer};
-use crate::{ClaimId, Fact, Machine, Measurement, Run};
+use crate::run::{Config, NfsServer, Peer, Warning};
+use crate::study::{Chart, Figure, Quantity, Ratio, Study, StudyMachine};
+use crate::{ClaimId, Fact, Measurement, Run};
 
 use names::{Names, UNNAMED};
 
@@ -20,11 +21,12 @@ const FAR_END: &str = "far_end";
 const ENVIRONMENT: &str = "environment";
 
 impl Run {
-    /// Removes host names, addresses, paths, the kernel's command line and build line, the
-    /// environment, and the names of servers, users, volumes and images that directories are on.
+    /// Keeps what is known to identify nobody, and clears all else: host names, addresses, paths, the
+    /// kernel's command line and build line, the environment, what a user wrote (labels, texts of own
+    /// studies), and the names of servers, users, volumes and images that directories are on.
     /// What is measured and what explains it stays: hardware, kernel release, settings, and every
     /// claim and count. Labels of directories stay too unless they are paths, since they are parts
-    /// of rows' names.
+    /// of rows' names. A field that is new does not compile until somebody says here what becomes of it.
     pub fn anonymize(&mut self) {
         Self::anonymize_together(std::slice::from_mut(self));
     }
@@ -128,40 +130,103 @@ fn relabeled(text: &str, labels: &BTreeMap<String, String>) -> String {
 
 fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
     let clean = |text: &mut String| *text = names.clean(&relabeled(text, labels));
-    for row in &mut run.measurements {
+    let Run {
+        schema_version: _,
+        tool: _,
+        id: _,
+        started: _,
+        duration_s: _,
+        complete: _,
+        machine,
+        peer,
+        nfs,
+        directories,
+        studies,
+        clock,
+        core_ghz: _,
+        frequency: _,
+        noise: _,
+        burst: _,
+        config,
+        warnings,
+        measurements,
+    } = run;
+    for row in measurements {
         anonymize_row(row, labels, clean);
     }
-    for warning in &mut run.warnings {
-        let message = relabeled(&warning.message, labels);
-        warning.message = match warning.code.as_str() {
-            FAR_END => names.clean_of_words(&message),
-            ENVIRONMENT => names.clean(&without_values(&message)),
-            _ => names.clean(&message),
+    for Warning {
+        code,
+        message,
+        advice,
+    } in warnings
+    {
+        let text = relabeled(message, labels);
+        *message = match code.as_str() {
+            FAR_END => names.clean_of_words(&text),
+            ENVIRONMENT => names.clean(&without_values(&text)),
+            _ => names.clean(&text),
         };
-        clean(&mut warning.advice);
+        clean(advice);
     }
-    let checks = run.clock.health.iter_mut();
-    checks.for_each(|check| clean(&mut check.detail));
-    anonymize_machine(&mut run.machine);
-    if let Some(peer) = &mut run.peer {
-        peer.name = UNNAMED.to_owned();
-        peer.address = UNNAMED.to_owned();
-        anonymize_machine(&mut peer.machine);
+    for check in &mut clock.health {
+        clean(&mut check.detail);
     }
-    if let Some(nfs) = &mut run.nfs {
-        nfs.name = UNNAMED.to_owned();
-        nfs.export = UNNAMED.to_owned();
+    machine.anonymize();
+    if let Some(peer) = peer {
+        let Peer {
+            name,
+            address,
+            version: _,
+            machine,
+        } = &mut **peer;
+        for name in [name, address] {
+            UNNAMED.clone_into(name);
+        }
+        machine.anonymize();
     }
-    for directory in &mut run.directories {
+    if let Some(nfs) = nfs {
+        let NfsServer {
+            name,
+            export,
+            read_bytes: _,
+            write_bytes: _,
+        } = &mut **nfs;
+        for name in [name, export] {
+            UNNAMED.clone_into(name);
+        }
+    }
+    for directory in directories {
         mounts::anonymize(directory);
         if let Some(new) = labels.get(&directory.label) {
             directory.label.clone_from(new);
         }
     }
-    run.config.selectors.iter_mut().for_each(clean);
-    run.config.environment.clear();
-    run.config.labels.clear();
-    run.config.program = None;
+    studies.iter_mut().for_each(anonymize_study);
+    let Config {
+        profile: _,
+        budget_s: _,
+        patience_s: _,
+        seed: _,
+        cpus: _,
+        selectors,
+        min_rounds: _,
+        max_rounds: _,
+        samples_per_round: _,
+        worker_start_ms: _,
+        resumed: _,
+        program,
+        wrapper,
+        environment,
+        labels: given,
+        congestion: _,
+        drop_caches: _,
+        real_time: _,
+        thorough: _,
+    } = config;
+    selectors.iter_mut().for_each(clean);
+    (*program, *wrapper) = (None, None);
+    environment.clear();
+    given.clear();
 }
 
 /// Claims keep their ids, by which studies find them, unless these are words of a text that names
@@ -198,10 +263,115 @@ fn anonymize_row(
     }
 }
 
-fn anonymize_machine(machine: &mut Machine) {
-    machine.hostname.clear();
-    machine.kernel_cmdline = None;
-    machine.kernel_version = None;
+/// Keeps a user's own study as far as figures need it: its id and its quantities', which are parts of rows' names, rows, units and
+/// figures, but no text.
+fn anonymize_study(study: &mut Study) {
+    let Study {
+        id,
+        title,
+        source,
+        about,
+        cycles: _,
+        flags,
+        machines,
+        quantities,
+        ratios,
+        doubts,
+        not_here,
+        questions,
+        charts,
+    } = study;
+    title.clone_from(id);
+    for text in [source, about, flags] {
+        text.clear();
+    }
+    let mut named: BTreeMap<String, String> = BTreeMap::new();
+    for (number, machine) in machines.iter_mut().enumerate() {
+        let StudyMachine {
+            id,
+            name,
+            clock_ghz: _,
+            cycle_ns: _,
+            note,
+        } = machine;
+        let new = format!("machine-{}", number + 1);
+        *note = None;
+        name.clone_from(&new);
+        named.insert(std::mem::replace(id, new.clone()), new);
+    }
+    for quantity in quantities {
+        anonymize_quantity(quantity, &named);
+    }
+    for Ratio {
+        title,
+        of,
+        to,
+        words,
+    } in ratios
+    {
+        *title = format!("{of} by {to}");
+        *words = None;
+    }
+    doubts.clear();
+    not_here.clear();
+    questions.clear();
+    for (
+        number,
+        Chart {
+            title,
+            kind: _,
+            quantities: _,
+        },
+    ) in charts.iter_mut().enumerate()
+    {
+        *title = format!("chart {}", number + 1);
+    }
+}
+
+fn anonymize_quantity(quantity: &mut Quantity, named: &BTreeMap<String, String>) {
+    let Quantity {
+        id,
+        title,
+        table,
+        unit: _,
+        procedure,
+        as_published: _,
+        program,
+        command,
+        prints: _,
+        ours: _,
+        ours_scale: _,
+        ours_is_named: _,
+        published,
+        claims,
+        reasons,
+    } = quantity;
+    title.clone_from(id);
+    for text in [table, procedure] {
+        text.clear();
+    }
+    // That there is one is told: the row is its.
+    program.iter_mut().for_each(|one| UNNAMED.clone_into(one));
+    command
+        .iter_mut()
+        .for_each(|all| *all = vec![UNNAMED.to_owned()]);
+    for Figure {
+        machine,
+        value: _,
+        cycles: _,
+        meant: _,
+        words,
+        runs: _,
+        place,
+        doubt,
+    } in published
+    {
+        *machine = named.get(machine).cloned().unwrap_or_default();
+        (*words, *doubt) = (None, None);
+        place.clear();
+    }
+    claims.clear();
+    reasons.clear();
 }
 
 /// `what was seen: NAME=value …` without the values, which may be paths and names of libraries.

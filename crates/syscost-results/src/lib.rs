@@ -14,7 +14,7 @@
 //! - [`mod@study`]: published experiments compared with a run.
 //! - [`Role`]: what rows stand for in reports. [`mod@details`]: names that reports look up in them.
 //! - [`row_name`]: the parts of a row's name.
-//! - [`machine`]: the facts of the measured machine. [`directory`]: those of a measured directory.
+//! - [`machine`]: the facts of the measured machine; [`mod@facts`]: what each is, whether strangers may see it, and what it can change. [`directory`]: those of a measured directory.
 //! - [`stats`]: medians, exact intervals, drift, modes.
 //! - [`simulate`]: noise models for checking the intervals.
 //! - [`estimate`]: computes an [`Estimate`] and its flags from the samples of many rounds.
@@ -29,6 +29,7 @@ pub mod directory;
 pub mod document;
 pub mod estimate;
 mod evidence;
+pub mod facts;
 pub mod fixture;
 pub mod history;
 pub mod machine;

@@ -3,7 +3,7 @@
 mod page;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use syscost_results::row_name;
@@ -13,7 +13,7 @@ pub use page::page;
 pub use text::text;
 
 use crate::baseline::{Baseline, CohortBaseline, ExpectedRow, VERSION};
-use crate::cohort::{Limited, limited};
+use crate::cohort::{Drifted, drifted};
 use crate::collection::{LeftOut, Silent};
 use crate::drift::{self, Drift};
 use crate::fleet::{Fleet, date};
@@ -40,8 +40,8 @@ pub struct Report {
     pub rows: usize,
     /// The machines that are not like the others, the worst first.
     pub outliers: Vec<Unlike>,
-    /// Machines that let a process use fewer CPUs than those like them do.
-    pub limited: Vec<Limited>,
+    /// In what machines are configured otherwise than most of those like them, whatever they cost.
+    pub configuration: Vec<Drifted>,
     /// Machines of which nothing can be said.
     pub untold: Vec<UntoldMachine>,
     /// What machines were held against each other.
@@ -65,6 +65,15 @@ impl Report {
     /// Whether so few machines were judged that nobody can tell if all is well.
     pub fn cannot_tell(&self) -> bool {
         2 * self.judged < self.machines || self.judged == 0
+    }
+
+    /// How many machines are not like the others in what programs get there: costs, or CPUs.
+    pub fn unlike(&self) -> usize {
+        let with_fewer_cpus = self.configuration.iter().filter(|one| one.takes_cpus);
+        let machines = with_fewer_cpus.flat_map(|one| &one.others);
+        let machines = machines.flat_map(|others| &others.machines);
+        let costly = self.outliers.iter().map(|one| &one.machine);
+        costly.chain(machines).collect::<BTreeSet<_>>().len()
     }
 }
 
@@ -317,10 +326,10 @@ impl<'a> Judged<'a> {
             measured: judgement.measured,
             rows: rows.len(),
             outliers,
-            limited: judgement
+            configuration: judgement
                 .cohorts
                 .iter()
-                .flat_map(|judged| limited(fleet, &judged.cohort))
+                .flat_map(|judged| drifted(fleet, &judged.cohort))
                 .collect(),
             untold: self.untold(),
             cohorts: self.cohorts(),

@@ -6,7 +6,8 @@ use syscost_report::sentence::count;
 use syscost_report::units::quantity;
 
 use super::text::{
-    LIMITED, change, cpus, fact_changed, in_words, reason, summary, verdict, worse_or_better,
+    CONFIGURATION, change, configured, fact_changed, in_words, reason, summary, verdict,
+    worse_or_better,
 };
 use super::{Heat, Report, Unlike, UnlikeRow};
 
@@ -73,9 +74,9 @@ pub fn page(report: &Report) -> String {
             h2 id="title-machines" { "Machines unlike the others" }
             @if report.outliers.is_empty() { p { "None." } }
             (machines(&report.outliers, OTHERS))
-            @if !report.limited.is_empty() {
-                h3 { (LIMITED) }
-                (list(&report.limited, |one| html! { b { (one.machine) } ": " (cpus(one)) }))
+            @if !report.configuration.is_empty() {
+                h3 { (CONFIGURATION) }
+                (list(&report.configuration, |one| html! { (configured(one)) }))
             }
         }
         (heat(&report.heat))

@@ -9,7 +9,7 @@ use syscost_report::wrap::{hanging, together};
 use syscost_results::Better;
 
 use super::{ChangedFact, CohortLine, Report, Unlike, UnlikeRow, UntoldKind};
-use crate::cohort::Limited;
+use crate::cohort::Drifted;
 use crate::judge::RATE;
 use crate::reasons::Reason;
 
@@ -50,9 +50,9 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
             &format!("{name} {of}, {worse}, the middle one of {machines} machines"),
         );
     });
-    let head = |_| format!("{LIMITED}:");
-    out.section(&report.limited, head, MAX_LINES, |out, one| {
-        out.line("  ", &format!("{}: {}", one.machine, cpus(one)));
+    let head = |_| format!("{CONFIGURATION}:");
+    out.section(&report.configuration, head, MAX_LINES, |out, one| {
+        out.line("  ", &configured(one))
     });
     let head = |of| format!("Of {} nothing can be said:", count(of, "machine"));
     out.section(&report.untold, head, MAX_LINES, |out, one| {
@@ -88,13 +88,31 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
     out.out
 }
 
-/// What is said of machines with fewer CPUs.
-pub(super) const LIMITED: &str =
-    "A process may use fewer CPUs than on machines of the same kind, by its affinity or a quota";
+/// What stands above facts that not all machines of a kind share.
+pub(super) const CONFIGURATION: &str =
+    "Configured otherwise than most machines of their kind, whatever that costs";
+/// How many machines are named.
+const MAX_NAMED: usize = 4;
 
-/// How many CPUs a process may use on a machine.
-pub(super) fn cpus(limited: &Limited) -> String {
-    format!("{:.2} CPUs, others {:.2}", limited.cpus, limited.others)
+/// `kernel: Linux 6.1 on node3, Linux 6.8 on 7 others`.
+pub(super) fn configured(one: &Drifted) -> String {
+    let value = |value: &Option<String>| value.as_deref().unwrap_or("none").to_owned();
+    let mut parts: Vec<String> = Vec::new();
+    for others in &one.others {
+        let names = others.machines.iter().take(MAX_NAMED);
+        let names: Vec<&str> = names.map(String::as_str).collect();
+        let more = match others.machines.len() - names.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        parts.push(format!(
+            "{} on {}{more}",
+            value(&others.value),
+            names.join(", ")
+        ));
+    }
+    parts.push(format!("{} on {} others", value(&one.usual), one.machines));
+    format!("{}: {}", one.fact, parts.join(", "))
 }
 
 /// The first line.
@@ -113,7 +131,7 @@ pub(super) fn verdict(report: &Report) -> String {
             format!("Cannot tell: only {judged} of {machines} could be judged, {by}.")
         }
         0 => {
-            let who = match (report.limited.is_empty(), judged == report.machines) {
+            let who = match (report.unlike() == 0, judged == report.machines) {
                 (false, true) => format!("In all that was measured, all {machines}"),
                 (false, false) => format!("In all that was measured, {judged} of {machines}"),
                 (true, true) => format!("All {machines}"),

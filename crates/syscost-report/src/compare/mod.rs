@@ -102,7 +102,10 @@ pub fn summary(comparison: &Comparison) -> String {
     }
 }
 
-/// What the processes of one side were under, a line each.
+/// How many differing facts are told as reasons.
+const REASONS: usize = 2;
+
+/// Why: what the processes of one side were under, a line each; if none of that can have changed what did change, the facts that can.
 pub fn causes(comparison: &Comparison) -> Vec<String> {
     let [base, new] = sides(comparison);
     let line = |cause: &Cause| {
@@ -118,7 +121,19 @@ pub fn causes(comparison: &Comparison) -> Vec<String> {
             clean(&cause.message)
         )
     };
-    comparison.causes.iter().map(line).collect()
+    let causes = comparison.causes.iter().map(line);
+    let is_explained = comparison.causes.iter().any(|cause| cause.explains);
+    let facts = comparison
+        .facts
+        .iter()
+        .filter(|fact| fact.explains && !is_explained);
+    let told = facts.filter_map(|fact| {
+        let name = syscost_results::facts::words(&fact.fact);
+        let [base, new] = [&fact.base, &fact.new].map(|side| clean(value(side)));
+        let meaning = clean(fact.meaning.as_ref()?);
+        Some(format!("other {name}, {base} -> {new}: {meaning}"))
+    });
+    causes.chain(told.take(REASONS)).collect()
 }
 
 /// What groups of rows show together, as a sentence; `None` if that is nothing.

@@ -3,6 +3,7 @@
 
 use anstyle::Style;
 use syscost_results::compare::{Change, Comparison, Difference, Row};
+use syscost_results::facts;
 
 use super::{
     IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, causes, clean, group_interval,
@@ -153,8 +154,7 @@ impl Page {
         }
         self.section("differs", paint::CARE);
         for fact in facts {
-            let name = fact.fact.strip_prefix("machine.").unwrap_or(&fact.fact);
-            let name = clean(name);
+            let name = clean(&facts::words(&fact.fact));
             let sides = [&fact.base, &fact.new].map(|side| clean(value(side)));
             let taken = INDENT + paint::width(&name) + 6;
             let [base, new] = match verbose {

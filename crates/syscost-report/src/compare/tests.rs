@@ -56,6 +56,7 @@ fn fact(fact: &str, base: Option<&str>, new: Option<&str>, meaning: Option<&str>
         base: base.map(str::to_owned),
         new: new.map(str::to_owned),
         meaning: meaning.map(str::to_owned),
+        explains: false,
     }
 }
 

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use maud::{Markup, html};
+use serde_json::Value;
+use syscost_results::facts::{self, Varies};
 use syscost_results::run::Noise;
 use syscost_results::{Machine, Run, Unit};
 
@@ -110,7 +112,8 @@ fn main(run: &Run) -> Facts {
         run.clock.ghz,
         quantity(Unit::Nanoseconds, run.clock.step_ns)
     );
-    let facts = [
+    // Not to know these is to know less of the numbers: they are told in any case.
+    let conditions = [
         ("Cores ours (not shared)", shared_core(run)),
         ("This hour", sentence::hour(run)),
         ("Noise before the run", noise(run)),
@@ -120,6 +123,8 @@ fn main(run: &Run) -> Facts {
         ("Idle CPUs", machine.idle()),
         ("Core clock", sentence::frequency(run)),
         ("Clock", Some(clock)),
+    ];
+    let others = [
         ("Kernel", Some(machine.kernel.clone())),
         ("System", machine.distribution.clone()),
         (
@@ -136,12 +141,11 @@ fn main(run: &Run) -> Facts {
         ("Memory", machine.memory_bytes.map(bytes)),
         ("Product", machine.product.clone()),
     ];
-    // These are always told, for not to know them is to know less of the numbers.
-    const CONDITIONS: usize = 9;
-    let known = facts.into_iter().enumerate().map(|(index, (name, value))| {
-        let unknown = if index < CONDITIONS { "not known" } else { "" };
-        (name.to_owned(), value.unwrap_or_else(|| unknown.to_owned()))
-    });
+    let conditions =
+        conditions.map(|(name, value)| (name, value.unwrap_or_else(|| "not known".to_owned())));
+    let others = others.map(|(name, value)| (name, value.unwrap_or_default()));
+    let known = conditions.into_iter().chain(others);
+    let known = known.map(|(name, value)| (name.to_owned(), value));
     let mut facts: Facts = known.collect();
     let directories = run.directories.iter().map(|directory| {
         let name = format!("Directory {}", directory.label);
@@ -253,70 +257,46 @@ fn all(run: &Run) -> Facts {
     if let Some(ghz) = run.core_ghz {
         facts.push(("core_ghz".to_owned(), quantity(Unit::Gigahertz, ghz)));
     }
-    for (part, value) in [
-        ("machine", serde_json::to_value(&run.machine)),
+    let of_machine = run.machine.facts().into_iter();
+    let others = [
+        // These types have no keys that JSON cannot represent.
         ("peer", serde_json::to_value(&run.peer)),
         ("nfs", serde_json::to_value(&run.nfs)),
         ("directories", serde_json::to_value(&run.directories)),
         ("clock", serde_json::to_value(&run.clock)),
         ("config", serde_json::to_value(&run.config)),
         ("noise", serde_json::to_value(&run.noise)),
-    ] {
-        // These types have no keys that JSON cannot represent.
-        flatten(part, &value.unwrap_or_default(), &mut facts);
-    }
+    ];
+    let others = others.into_iter();
+    let others = others.flat_map(|(part, value)| facts::leaves(part, value.unwrap_or_default()));
+    let told = of_machine.chain(others).map(|(name, value)| {
+        let text = in_words(&name, value);
+        (name, text)
+    });
+    facts.extend(told.filter(|(_, text)| !text.is_empty()));
     facts
 }
 
-fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
-    use serde_json::Value;
-    let text = match value {
-        Value::Null => return,
-        Value::Object(fields) => {
-            for (field, value) in fields {
-                flatten(&format!("{name}.{field}"), value, facts);
-            }
-            return;
-        }
-        Value::Array(items) if items.iter().any(Value::is_object) => {
-            for (index, item) in items.iter().enumerate() {
-                flatten(&format!("{name}[{index}]"), item, facts);
-            }
-            return;
-        }
+/// A fact's value, with the unit that its name ends in.
+fn in_words(name: &str, value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        Value::Number(number) => quantities::fact(name, &number),
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(ToString::to_string).collect();
             items.join(", ")
         }
-        Value::String(text) => text.clone(),
-        Value::Number(number) => quantities::fact(name, number),
-        Value::Bool(flag) => flag.to_string(),
-    };
-    if !text.is_empty() {
-        facts.push((name.to_owned(), text));
+        Value::Null => String::new(),
+        other => other.to_string(),
     }
 }
 
 /// Facts that differ between any two runs and explain nothing; each run's full list has them.
 fn differs_always(name: &str) -> bool {
-    const NAMES: [&str; 9] = [
-        "id",
-        "started",
-        "duration",
-        "config.seed",
-        "config.worker_start_ms",
-        "clock.",
-        "noise[",
-        "machine.load1",
-        "machine.cpu_pressure_avg10",
-    ];
-    if name.starts_with("directories[") && name.ends_with(".free_bytes") {
-        return true;
-    }
-    NAMES.iter().any(|one| match one.ends_with(['.', '[']) {
-        true => name.starts_with(one),
-        false => name == *one,
-    })
+    let is_how_full = name.starts_with("directories[") && name.ends_with(".free_bytes");
+    is_how_full
+        || facts::field_of(name)
+            .is_some_and(|field| matches!(field.varies, Varies::Slightly | Varies::ByHour))
 }
 
 /// Each text with how often it occurs, the most common first.

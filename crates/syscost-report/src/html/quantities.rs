@@ -1,7 +1,7 @@
 //! Formats numbers that a document merely names: details and observed values, in words and with
 //! units.
 
-use syscost_results::{Fact, Unit};
+use syscost_results::{Fact, Unit, facts};
 
 use crate::units;
 
@@ -40,10 +40,12 @@ pub(super) fn detail(name: &str, value: f64) -> (String, String) {
 }
 
 /// A fact's path in its document in words, without the suffix that its value shows as a unit:
-/// `machine.caches[0].size_bytes` is `caches 1, size`. A ratio says that it is one, or it would be
+/// `directories[0].total_bytes` is `directories 1, total`. A ratio says that it is one, or it would be
 /// called as the quantity that it is a ratio of.
 pub(super) fn named(path: &str) -> String {
-    let path = path.strip_prefix("machine.").unwrap_or(path);
+    if path.starts_with("machine.") {
+        return facts::words(path);
+    }
     let units = ENDINGS.iter().filter(|(_, unit, _)| *unit != Unit::Ratio);
     let mut names = units.filter_map(|(ending, _, _)| path.strip_suffix(ending));
     let name = match names.next() {
@@ -128,8 +130,8 @@ mod tests {
             format!("{}: {}", named(name), fact(name, &number))
         };
         assert_eq!(
-            shown("machine.caches[0].size_bytes", "49152"),
-            "caches 1, size: 48.0 KiB"
+            shown("directories[0].total_bytes", "49152"),
+            "directories 1, total: 48.0 KiB"
         );
         assert_eq!(
             shown("config.seed", "18446744073709551615"),

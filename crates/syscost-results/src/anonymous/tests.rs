@@ -4,7 +4,51 @@ use super::*;
 use crate::directory::NfsMount;
 use crate::run::Warning;
 use crate::study::{Study, judge};
-use crate::{Claim, Directory, Evidence, Verdict, fixture};
+use crate::{Claim, Directory, Evidence, Machine, Verdict, fixture};
+
+/// Whatever a user may write into a study of his own says `secret`.
+const SECRET_STUDY: &str = r#"
+id = "mine"
+title = "What secret-host costs"
+source = "a report in /home/secret-user"
+about = "By secret-user."
+flags = "-I/home/secret-user"
+questions = ["Is it secret?"]
+
+[[machine]]
+id = "secret-box"
+name = "secret-host"
+note = "in the secret room"
+
+[[quantity]]
+id = "call"
+title = "Secret call"
+table = "Secret table"
+unit = "ns"
+procedure = "secret-tool is started"
+command = ["/opt/secret-tool", "--of", "secret-user"]
+published = [{ machine = "secret-box", value = "12", place = "p. 7 of the secret report", words = "secret" }]
+claim = [{ counted = "secret calls", at_least = 1, broken = "it is secret" }]
+reason = [{ counted = "secret flag", says = "-Osecret", acts = "raises", text = "secret reason" }]
+
+[[ratio]]
+title = "Secret ratio"
+of = "call"
+to = "call"
+words = "secret times"
+
+[[doubt]]
+text = "The secret report is wrong."
+
+[[not_here]]
+what = "secret hardware"
+why = "it is in the secret room"
+
+[[chart]]
+title = "Secret chart"
+kind = "machines"
+quantities = ["call"]
+"#;
 
 #[test]
 fn nothing_that_names_the_owner_is_left() {
@@ -54,8 +98,11 @@ fn nothing_that_names_the_owner_is_left() {
     }];
     let config = &mut run.config;
     config.program = Some("/home/secret-user/syscost".to_owned());
+    config.wrapper = Some("numactl-of-secret-user".to_owned());
+    config.labels = BTreeMap::from([("owner".to_owned(), "secret-team".to_owned())]);
     let token = ("TOKEN".to_owned(), Some("secret-token".to_owned()));
     config.environment.extend([token]);
+    run.studies = vec![Study::parse(SECRET_STUDY).expect("a study")];
     let row = &mut run.measurements[0];
     row.reason = Some("opening /home/secret-user/.cache/x: no space".to_owned());
     row.evidence = vec![

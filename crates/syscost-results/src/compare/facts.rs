@@ -7,55 +7,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Cause, Difference};
+use super::{Cause, Change, Comparison, Difference, Row};
+use crate::facts::{self, Affects, Varies, affects, leaves, varies};
 use crate::run::{NfsServer, Peer, Warning};
 use crate::stats::order;
-use crate::{Directory, Run};
+use crate::{Directory, Run, row_name};
 
-/// Facts by the beginning of their name, the likeliest explanations first; all others come last.
-const ORDER: [&str; 34] = [
-    "machine.arch",
-    "machine.cpu",
-    "machine.product",
-    "config.labels",
-    "core_ghz",
-    "machine.kernel",
-    "machine.mitigations",
-    "machine.governor",
-    "machine.turbo",
-    "machine.frequency_driver",
-    "machine.microcode",
-    "machine.firmware",
-    "machine.memory_modules",
-    "machine.hypervisor",
-    "machine.container",
-    "machine.cgroup_cpu_quota",
-    "machine.smt",
-    "peer",
-    "nfs",
-    "directory",
-    "clock",
-    "machine.clocksource",
-    "machine.idle",
-    "machine.transparent_hugepages",
-    "config.program",
-    "config.wrapper",
-    "config.congestion",
-    "config.options",
-    "config.environment",
-    "tool.version",
-    "machine.build",
-    "machine.libc",
-    "config",
-    "warnings",
-];
-/// Facts that differ from run to run and add nothing to the others.
-const IGNORED: [&str; 4] = [
-    "machine.load1",
-    "machine.cpu_pressure_avg10",
-    "peer.machine.load1",
-    "peer.machine.cpu_pressure_avg10",
-];
 /// The address of a run's far end.
 const PEER_ADDRESS: &str = "peer.address";
 /// The NFS export that was measured without a mount.
@@ -84,26 +41,17 @@ const BESIDE_DETAILS: [&str; 8] = [
     "total_bytes",
     "free_bytes",
 ];
-/// Measured numbers (floating-point ones, and those in [`WOBBLING`]) differ if they are further
+/// Measured numbers (floating-point ones, and integers that [vary slightly](Varies::Slightly)) differ if they are further
 /// apart than this share.
 const TOLERANCE: f64 = 0.01;
-/// Integers that change slightly from boot to boot: memory that the kernel reserves, and swap sized
-/// as a share of memory.
-const WOBBLING: [&str; 4] = [
-    "machine.memory_bytes",
-    "machine.swap_bytes",
-    "peer.machine.memory_bytes",
-    "peer.machine.swap_bytes",
-];
-
 /// The differing facts, the likeliest explanations first.
 pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
-    let sides = [base, new].map(|runs| runs.iter().map(|run| facts(run)).collect::<Vec<_>>());
+    let sides = [base, new].map(|runs| runs.iter().map(|run| recorded(run)).collect::<Vec<_>>());
     let has_peer = |runs: &[&Run]| runs.iter().any(|run| run.peer.is_some());
     let have_peers = has_peer(base) && has_peer(new);
     for (name, _) in sides.iter().flatten().flatten() {
-        if IGNORED.contains(&name.as_str()) || found.iter().any(|known| known.fact == *name) {
+        if varies(name) == Varies::ByHour || found.iter().any(|known| known.fact == *name) {
             continue;
         }
         // If one side has no far end, the missing address says so; the far end's other facts are
@@ -131,15 +79,12 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
                 fact: name.clone(),
                 base,
                 new,
+                explains: false,
             });
         }
     }
     found.extend(core_frequency(base, new));
-    found.sort_by_key(|difference| {
-        let mut order = ORDER.iter();
-        let place = order.position(|start| difference.fact.starts_with(start));
-        place.unwrap_or(ORDER.len())
-    });
+    found.sort_by_key(|difference| affects(&difference.fact));
     found
 }
 
@@ -159,6 +104,7 @@ fn core_frequency(base: &[&Run], new: &[&Run]) -> Option<Difference> {
             "costs of pure computation change by {:+.1} % with it",
             100.0 * change
         )),
+        explains: false,
     })
 }
 
@@ -183,7 +129,7 @@ fn meaning(fact: &str, is_of_one_side: bool) -> Option<&'static str> {
         _ if fact.starts_with(DIRECTORY) && detail_of_directory(fact).is_none() => {
             "rows with this label are of another file system or device"
         }
-        _ => return None,
+        _ => return facts::meaning(fact),
     })
 }
 
@@ -202,21 +148,19 @@ fn of_directory(directory: &Directory, facts: &mut Vec<(String, Value)>) {
     };
     for (field, value) in fields {
         if !BESIDE_DETAILS.contains(&field.as_str()) {
-            flatten(&format!("{name} {field}"), value, facts);
+            facts.extend(leaves(&format!("{name} {field}"), value));
         }
     }
 }
 
-fn facts(run: &Run) -> Vec<(String, Value)> {
-    let mut facts = Vec::new();
-    let machine = serde_json::to_value(&run.machine).unwrap_or_default();
-    flatten("machine", machine, &mut facts);
+fn recorded(run: &Run) -> Vec<(String, Value)> {
+    let mut facts = run.machine.facts();
     if let Some(peer) = &run.peer {
         let host = Peer::host_of(&peer.address);
         facts.push((PEER_ADDRESS.to_owned(), Value::from(host)));
         facts.push(("peer.version".to_owned(), Value::from(&*peer.version)));
-        let machine = serde_json::to_value(&peer.machine).unwrap_or_default();
-        flatten("peer.machine", machine, &mut facts);
+        let machine = peer.machine.facts().into_iter();
+        facts.extend(machine.map(|(name, value)| (format!("peer.{name}"), value)));
     }
     if let Some(server) = &run.nfs {
         let place = NfsServer::place_of(&server.export);
@@ -290,10 +234,13 @@ pub(super) fn causes(base: &[&Run], new: &[&Run]) -> Vec<Cause> {
         for warning in settings.iter().filter(|one| !one.is_of_the_hour()) {
             let is_there = |run: &&&Run| run.warnings.iter().any(|one| is_as(one, warning));
             if own.iter().all(|run| is_there(&run)) && !other.iter().any(|run| is_there(&run)) {
+                let (affects, words) = effect(&warning.code);
                 found.push(Cause {
                     is_new,
                     message: warning.message.clone(),
-                    effect: effect(&warning.code).map(str::to_owned),
+                    effect: words.map(str::to_owned),
+                    affects,
+                    explains: false,
                 });
             }
         }
@@ -314,32 +261,57 @@ fn is_as(one: &Warning, other: &Warning) -> bool {
     one.code == other.code && is_one
 }
 
-/// What a setting does to the numbers.
-fn effect(code: &str) -> Option<&'static str> {
-    Some(match code {
-        "seccomp" => "every system call pays for it",
-        "tracer" => "system calls and signals stop",
-        "perf_events" => "system calls, faults and switches are counted, and pay for it",
-        "landlock" => "every path that is opened is checked",
-        "aslr" => "every process has the same layout",
-        "cgroup_quota" => "the kernel stops it when its share of a period is used up",
-        "build" => "a debug build measures its own slowness",
-        "governor" | "turbo" => "the cores run at another frequency",
-        "transparent_hugepages" => "memory has pages of another size",
-        "clocksource" | "clock_fallback" => "reading the clock costs more",
-        _ => return None,
-    })
+/// Which costs a setting that a warning tells of can change, and how.
+fn effect(code: &str) -> (Affects, Option<&'static str>) {
+    let (affects, words) = match code {
+        "seccomp" => (Affects::Kernel, "every system call pays for it"),
+        "tracer" => (Affects::Kernel, "system calls and signals stop"),
+        "perf_events" => (
+            Affects::Kernel,
+            "system calls, faults and switches are counted, and pay for it",
+        ),
+        "landlock" => (Affects::Files, "every path that is opened is checked"),
+        "aslr" => (Affects::Memory, "every process has the same layout"),
+        "cgroup_quota" => (
+            Affects::CpuTime,
+            "the kernel stops it when its share of a period is used up",
+        ),
+        "build" => (Affects::Method, "a debug build measures its own slowness"),
+        "governor" | "turbo" => (Affects::Frequency, "the cores run at another frequency"),
+        "transparent_hugepages" => (Affects::Memory, "memory has pages of another size"),
+        "clocksource" | "clock_fallback" => (Affects::Clock, "reading the clock costs more"),
+        // Many things, and each message tells which.
+        _ => return (Affects::Method, None),
+    };
+    (affects, Some(words))
+}
+
+/// Marks what can change rows that did, and puts it first.
+pub(super) fn rank(comparison: &mut Comparison) {
+    let changed = |row: &&Row| matches!(row.verdict, Change::Worse | Change::Better);
+    let of_rows = comparison.rows.iter().filter(changed);
+    let together = comparison
+        .changed_groups()
+        .map(|(group, _)| group.name.as_str());
+    let of_rows = of_rows.map(|row| row_name::group(&row.name));
+    let groups: BTreeSet<String> = of_rows.chain(together).map(str::to_owned).collect();
+    let explains = |affects: Affects| groups.iter().any(|group| affects.can_change(group));
+    for cause in &mut comparison.causes {
+        cause.explains = explains(cause.affects);
+    }
+    for fact in &mut comparison.facts {
+        fact.explains = explains(affects(&fact.fact));
+    }
+    comparison.causes.sort_by_key(|cause| !cause.explains);
+    comparison.facts.sort_by_key(|fact| !fact.explains);
 }
 
 /// Every recorded fact by which runs of one machine may show different costs, as one text: runs with
 /// the same differ by nothing but the hour, as far as documents tell.
 pub fn setting(run: &Run) -> String {
     let mut setting = String::new();
-    for (name, value) in facts(run) {
-        let is_of_the_hour = IGNORED.contains(&&*name)
-            || WOBBLING.contains(&&*name)
-            || ["clock.ghz", "complete", "config.cpus", "warnings"].contains(&&*name);
-        if !is_of_the_hour && !value.is_null() {
+    for (name, value) in recorded(run) {
+        if varies(&name) == Varies::Never && !value.is_null() {
             setting += &format!("{name}={value}\n");
         }
     }
@@ -347,18 +319,6 @@ pub fn setting(run: &Run) -> String {
         setting += &format!("{}: {}\n", warning.code, warning.message);
     }
     setting
-}
-
-/// The leaves of an object with their paths; a list is one fact.
-fn flatten(path: &str, value: Value, facts: &mut Vec<(String, Value)>) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                flatten(&format!("{path}.{name}"), value, facts);
-            }
-        }
-        value => facts.push((path.to_owned(), value)),
-    }
 }
 
 /// The distinct values of a fact over the runs of a side; null for a run without it.
@@ -382,7 +342,7 @@ fn alike(name: &str, left: &[Value], right: &[Value]) -> bool {
 
 fn equal(name: &str, left: &Value, right: &Value) -> bool {
     // 254 CPUs differ from 256, however close the numbers are.
-    let is_measured = left.is_f64() || right.is_f64() || WOBBLING.contains(&name);
+    let is_measured = left.is_f64() || right.is_f64() || varies(name) == Varies::Slightly;
     match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) if is_measured => {
             (left - right).abs() <= TOLERANCE * left.abs().max(right.abs())

@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::facts::Affects;
 use crate::stats::multiple::benjamini_hochberg;
 use crate::stats::{interval, normal, student};
 use crate::{Better, Measurement, Role, Run};
@@ -72,9 +73,9 @@ pub struct Comparison {
     pub new: Side,
     /// Groups of rows by name, and all rows together last, where there is more than one group.
     pub groups: Vec<Group>,
-    /// What the processes of one side were under and those of the other were not: the likeliest reasons.
+    /// What the processes of one side were under and those of the other were not: what explains a change first.
     pub causes: Vec<Cause>,
-    /// Facts of machine and program that differ: very different noise, then the likeliest explanations first.
+    /// Facts of machine and program that differ: what explains a change first, then by how much each can change.
     pub facts: Vec<Difference>,
     /// Compared rows, what matters most first: Worse, Better, Inconclusive, Same, each by how far
     /// the ratio is from 1.
@@ -184,6 +185,8 @@ pub struct Difference {
     pub new: Option<String>,
     /// What it does to the numbers, where that is known.
     pub meaning: Option<String>,
+    /// Whether it can change rows that did change.
+    pub explains: bool,
 }
 
 /// What the processes of one side were under, and those of the other were not.
@@ -196,6 +199,11 @@ pub struct Cause {
     pub message: String,
     /// What it does to the numbers, as a clause; null where that is not known.
     pub effect: Option<String>,
+    /// Which costs it can change.
+    #[serde(skip)]
+    pub affects: Affects,
+    /// Whether it can change rows that did change.
+    pub explains: bool,
 }
 
 /// A row that must not be compared.
@@ -323,6 +331,7 @@ pub fn compare_as(how: How, base: &[&Run], new: &[&Run], spread: &[&Run]) -> Com
         false => groups::Runs::Apart([base, new, spread]),
     };
     comparison.groups = groups::of(&comparison.rows, runs);
+    facts::rank(&mut comparison);
     comparison
 }
 

@@ -34,6 +34,7 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
             base,
             new,
             meaning: Some(meaning.to_owned()),
+            explains: false,
         });
     };
     let ours = sides.map(|runs| {

@@ -39,8 +39,7 @@ pub(super) fn run(arguments: &FleetReportArguments) -> Result<u8> {
         note!("Wrote {}", path.display());
     }
     unless_broken_pipe(print(&report, arguments))?;
-    let unlike = report.outliers.len() + report.limited.len();
-    Ok(match unlike {
+    Ok(match report.unlike() {
         0 if report.cannot_tell() => exit::FAILURE,
         0 => exit::DONE,
         _ => exit::GATE,
