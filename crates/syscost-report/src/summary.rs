@@ -50,13 +50,13 @@ impl Reference<'_> {
 /// The summary of a run, ending in a newline; at most 50 lines if there are 80 columns or more.
 pub fn summary(run: &Run, reference: Option<Reference<'_>>, options: &TableOptions) -> String {
     let mut page = Page::new(options);
+    // How far to believe the rest.
+    if let Some(hour) = sentence::hour(run) {
+        page.paragraph(0, paint::HEADING, &sentence::capital(&hour));
+    }
     page.dim(&sentence::hardware(&run.machine));
     page.dim(&sentence::settings(run));
-    let lines = [
-        sentence::frequency(run),
-        sentence::precision(run),
-        sentence::hour(run),
-    ];
+    let lines = [sentence::frequency(run), sentence::precision(run)];
     for text in lines {
         text.iter().for_each(|text| page.dim(text));
     }

@@ -101,8 +101,11 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
         shown: Shown::default(),
         draws: run.measurements.len() <= DRAWN,
     };
+    if let Some(hour) = sentence::hour(run) {
+        let hour = sentence::capital(&hour);
+        table.page.paragraph(0, paint::HEADING, &hour);
+    }
     let heading = std::iter::once(sentence::machine(run))
-        .chain(sentence::hour(run))
         .chain(sentence::peer(run))
         .chain(sentence::nfs(run))
         .chain(run.directories.iter().map(sentence::directory))

@@ -36,6 +36,7 @@ pub mod machine;
 pub mod measurement;
 pub mod numbers;
 pub mod overview;
+mod pooled;
 pub mod precision;
 mod role;
 pub mod row_name;

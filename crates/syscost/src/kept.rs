@@ -119,8 +119,8 @@ pub(crate) fn meant(
 }
 
 /// Returns the runs and the rows that the arguments `[RUN]... [SELECTOR|WORDS]...` of a command mean:
-/// the words before the first that is no run are runs, of a tag all that have it; without any, the
-/// latest run is meant.
+/// the words before the first that is no run are runs, or tags of runs (see [`several`]); without any,
+/// the latest run is meant.
 ///
 /// # Errors
 /// As [`meant`].
@@ -138,7 +138,7 @@ pub(crate) fn all_meant(
             let (run, rows) = meant(command, first, rest, are_rows)?;
             Ok((vec![run], rows))
         }
-        (runs, rows) => Ok((several(runs), rows.to_vec())),
+        (runs, rows) => Ok((runs.to_vec(), rows.to_vec())),
     }
 }
 

@@ -98,6 +98,13 @@ impl Check {
         if self.quota.is_some() {
             text = format!("{}; {text}", self.too_few_cpus());
         }
+        if self.conclusive < self.rows {
+            text += &format!(
+                "; {} of {} judged",
+                self.conclusive,
+                count(self.rows, "row")
+            );
+        }
         text
     }
 

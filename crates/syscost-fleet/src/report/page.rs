@@ -209,7 +209,7 @@ fn heat(heat: &Heat) -> Markup {
                                     th scope="row" { @if machine.is_outlier { b { (machine.machine) } } @else { (machine.machine) } }
                                     @for deviation in &machine.deviations {
                                         @match deviation {
-                                            Some(log) => td class={ "num " (shade(*log)) } { (format!("{:+.1}", 100.0 * log.exp_m1())) },
+                                            Some(log) => td class={ "num " (shade(*log)) } { (percent(*log)) },
                                             None => td {},
                                         }
                                     }
@@ -221,6 +221,12 @@ fn heat(heat: &Heat) -> Markup {
             }
         }
     }
+}
+
+/// A deviation to a tenth of a percent; nothing is below zero by nothing.
+fn percent(log: f64) -> String {
+    let tenths = (1000.0 * log.exp_m1()).round() + 0.0;
+    format!("{:+.1}", tenths / 10.0)
 }
 
 /// The class of a cell; none within the margin.

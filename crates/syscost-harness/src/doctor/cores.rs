@@ -29,7 +29,7 @@ pub fn finding(noise: &Noise) -> Finding {
         SHARED_CORE,
         (alone < 100.0 - MAX_SHARED_PERCENT).then_some((
             Level::Warning,
-            "something else was running on its sibling thread. A run waits for moments when nothing is, which takes \
+            "another program, or another guest on the same core, was running. A run waits for moments when nothing is, which takes \
              longer; `syscost doctor --watch` shows when it is quieter",
         )),
         slowdown.map_or_else(
@@ -52,7 +52,7 @@ pub(super) fn warnings(noise: &[Noise]) -> Vec<Warning> {
         warning(
             SHARED_CORE,
             format!(
-                "the core of CPU {cpu} was ours only {alone:.1} % of the time: something else was running on its sibling thread"
+                "the core of CPU {cpu} was ours only {alone:.1} % of the time: another program, or another guest on the same core, was running"
             ),
             "undisturbed moments are rare: expect the run to take its whole budget, and some rows to stay imprecise or to be flagged \
              `shared`. A larger --budget helps; a quieter hour helps more",

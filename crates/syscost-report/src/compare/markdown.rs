@@ -3,9 +3,9 @@
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
-    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, causes, change, clean, code,
-    group_interval, group_ratio, groups_note, is_noticed, margin, medians, notices, own_notes,
-    power, side, sides, single_runs, spread, summary, tail, together, value, verdict, why_missing,
+    IN_TURN, are_few_settled, are_rows_left_out, causes, change, clean, code, group_interval,
+    group_ratio, groups_note, is_noticed, margin, medians, notices, own_notes, power, side, sides,
+    single_runs, spread, summary, tail, together, too_few, value, verdict, why_missing,
 };
 use crate::sentence;
 
@@ -30,7 +30,7 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     push_rows(&mut out, comparison, [&base, &new], verbose);
     out.extend(power(comparison).map(|power| format!("\nIt {power}.\n")));
     if are_few_settled(comparison) {
-        out.push_str(&format!("\n{}.\n", sentence::capital(TOO_FEW)));
+        out.push_str(&format!("\n{}.\n", sentence::capital(too_few(comparison))));
     }
     let facts: Vec<&Difference> = comparison
         .facts

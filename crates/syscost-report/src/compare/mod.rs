@@ -157,7 +157,14 @@ pub(crate) fn are_few_settled(comparison: &Comparison) -> bool {
 }
 
 /// What to do then.
-pub(crate) const TOO_FEW: &str = "more runs a side, a longer profile (--profile careful) or measuring in turn (syscost ab) would settle more rows";
+pub(crate) fn too_few(comparison: &Comparison) -> &'static str {
+    match comparison.paired {
+        true => "a larger --budget, or a quieter hour, would settle more rows",
+        false => {
+            "more runs a side, a longer profile (--profile careful) or measuring in turn (syscost ab) would settle more rows"
+        }
+    }
+}
 
 /// How the ratios of runs measured in turn are computed.
 pub(crate) const IN_TURN: &str = "measured in turn, B against A: where the rounds of both move together, each ratio is that of rounds, which drift does not affect";

@@ -6,9 +6,9 @@ use syscost_results::compare::{Change, Comparison, Difference, Row};
 use syscost_results::facts;
 
 use super::{
-    IN_TURN, TOO_FEW, are_few_settled, are_rows_left_out, causes, clean, group_interval,
-    group_ratio, groups_note, is_noticed, margin, medians, notices, own_notes, parts, power, side,
-    sides, single_runs, spread, summary, tail, together, value, why_missing,
+    IN_TURN, are_few_settled, are_rows_left_out, causes, clean, group_interval, group_ratio,
+    groups_note, is_noticed, margin, medians, notices, own_notes, parts, power, side, sides,
+    single_runs, spread, summary, tail, together, too_few, value, why_missing,
 };
 use crate::grid::{Behind, Cell, Grid, INDENT, Name, left, right};
 use crate::page::Page;
@@ -102,7 +102,7 @@ impl Page {
                 self.paragraph(INDENT, paint::DIM, meaning);
             }
             if is_undecided {
-                let few = are_few_settled(comparison).then(|| TOO_FEW.to_owned());
+                let few = are_few_settled(comparison).then(|| too_few(comparison).to_owned());
                 let sentences: Vec<String> = power(comparison).into_iter().chain(few).collect();
                 if rows.is_empty() && !sentences.is_empty() {
                     self.line("");

@@ -109,7 +109,8 @@ pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
             _ => ("rows were", "them"),
         };
         lines.push(format!(
-            "noise: {lost} {rows} lost on the new side, where no core was its own or no time was left; --fail-on does not judge {them}"
+            "noise: {lost} {rows} lost on {}'s side, where no core was its own or no time was left; --fail-on does not judge {them}",
+            sides(comparison)[1]
         ));
     }
     lines.extend(tails(comparison));
@@ -242,10 +243,13 @@ pub(crate) fn power(comparison: &Comparison) -> Option<String> {
             percent(most)
         ),
         (Some(half), None) => format!(
-            "could have found changes of {} in half of the rows; in more than one of ten, none",
+            "could have found changes of {} in half of the rows; in more than one of ten no change, however large",
             percent(half)
         ),
-        (None, _) => "could have found no change in more than half of the rows".to_owned(),
+        (None, _) => {
+            "in more than half of the rows no change, however large, would have been found"
+                .to_owned()
+        }
     })
 }
 

@@ -225,7 +225,7 @@ impl<'a> Changes<'a> {
                         @if undecided == 1 { " is inconclusive: its samples" } @else { " are inconclusive: their samples" }
                         " cannot tell. "
                         @if let Some(power) = compare::power(comparison) { "This comparison " (power) ". " }
-                        @if compare::are_few_settled(comparison) { (sentence::capital(compare::TOO_FEW)) "." }
+                        @if compare::are_few_settled(comparison) { (sentence::capital(compare::too_few(comparison))) "." }
                     }
                 }
                 h3 { "What else differs" }

@@ -55,6 +55,23 @@ fn by_cpu<'a>(
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Shares of the rows with a price of their own from which an hour is good, and fair.
+const GOOD: f64 = 0.9;
+const FAIR: f64 = 0.5;
+
+/// What an hour was like to measure in.
+fn quality(own: usize, all: usize) -> &'static str {
+    match own as f64 / all as f64 {
+        share if share >= GOOD => "good hour",
+        share if share >= FAIR => "fair hour",
+        _ => "poor hour",
+    }
+}
+
+fn is_poor(own: usize, all: usize) -> bool {
+    (own as f64) < FAIR * all as f64
+}
+
 /// What a run's hour was like: how many rows have their own price, what company cost, and what is to
 /// be doubted of it: `own price of 480 of 522 rows; in company operations cost 1.20x to 1.90x`. `None`
 /// if cores were not probed.
@@ -66,8 +83,11 @@ pub fn hour(run: &Run) -> Option<String> {
     let own = probed.iter().filter(|row| !row.is_in_company()).count();
     let mut parts = match (own, probed.len()) {
         (_, 0) => Vec::new(),
-        (own, all) if own == all => vec!["own price of every row".to_owned()],
-        (own, all) => vec![format!("own price of {own} of {all} rows")],
+        (own, all) if own == all => vec!["good hour: own price of every row".to_owned()],
+        (own, all) => vec![format!(
+            "{}: own price of {own} of {all} rows",
+            quality(own, all)
+        )],
     };
     let costs = probed.iter().filter_map(|row| {
         let times = times_own(row)?;
@@ -87,6 +107,10 @@ pub fn hour(run: &Run) -> Option<String> {
             format!("{low} to {high}")
         };
         parts.push(format!("in company operations cost {most}"));
+    }
+    if is_poor(own, probed.len()) {
+        parts
+            .push("again at a quieter hour (syscost doctor --watch), or with --patient".to_owned());
     }
     for noise in run.noise.iter().filter(|noise| noise.used) {
         let cpu = noise.cpu;

@@ -82,7 +82,7 @@ impl Page {
             (any(|view| is_upper(&view.estimate)), "+N: its upper side"),
             (
                 any(|view| matches!(view.cell(Column::Ratio).tone, Tone::Good | Tone::Bad)),
-                "▲ better, ▼ worse: intervals apart",
+                "▲ better, ▼ worse: intervals apart at either core frequency",
             ),
         ];
         let marks = marks

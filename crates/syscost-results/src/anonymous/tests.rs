@@ -13,7 +13,7 @@ title = "What secret-host costs"
 source = "a report in /home/secret-user"
 about = "By secret-user."
 flags = "-I/home/secret-user"
-questions = ["Is it secret?"]
+question = ["Is it secret?"]
 
 [[machine]]
 id = "secret-box"
@@ -29,7 +29,7 @@ procedure = "secret-tool is started"
 command = ["/opt/secret-tool", "--of", "secret-user"]
 published = [{ machine = "secret-box", value = "12", place = "p. 7 of the secret report", words = "secret" }]
 claim = [{ counted = "secret calls", at_least = 1, broken = "it is secret" }]
-reason = [{ counted = "secret flag", says = "-Osecret", acts = "raises", text = "secret reason" }]
+reason = [{ counted = "secret flag", says = "-Osecret", acts = "more", text = "secret reason" }]
 
 [[ratio]]
 title = "Secret ratio"

@@ -19,6 +19,8 @@ use super::series::autocorrelation;
 const WINDOW: usize = 60;
 /// Minimum number of values on each side of a change: fewer are an episode, not a level.
 const MIN_VALUES_PER_LEVEL: usize = 5;
+/// Minimum number of values in which a change can be found: two levels.
+pub const MIN_VALUES: usize = 2 * MIN_VALUES_PER_LEVEL;
 /// p-value that a point must pass within its window to become a candidate.
 const LENIENT: f64 = 0.02;
 /// p-value that a candidate must pass among the remaining ones. It is far below 0.05, because the
@@ -92,7 +94,7 @@ fn divide(window: &[f64], offset: usize, places: &mut Vec<usize>) {
 /// their lengths.
 fn best_split(values: &[f64]) -> Option<usize> {
     let count = values.len();
-    if count < 2 * MIN_VALUES_PER_LEVEL {
+    if count < MIN_VALUES {
         return None;
     }
     let distances_to = |index: usize, range: std::ops::Range<usize>| -> f64 {

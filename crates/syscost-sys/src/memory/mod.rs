@@ -75,8 +75,12 @@ impl Memory {
         self.write_all()?;
         let resident = self.resident()?;
         if self.pages != Pages::Small && resident.in_pages_bytes < self.bytes {
+            let why = match crate::process::has_no_huge_pages() {
+                true => "transparent huge pages are disabled for this process",
+                false => "see /sys/kernel/mm/transparent_hugepage",
+            };
             return Err(Unsupported::new(format!(
-                "only {} of {} MiB came in pages of {}; see /sys/kernel/mm/transparent_hugepage",
+                "only {} of {} MiB came in pages of {}; {why}",
                 resident.in_pages_bytes >> 20,
                 self.bytes >> 20,
                 self.pages.name(),

@@ -76,6 +76,11 @@ fn settings(status: &str) -> Vec<&'static str> {
     set.map(|(_, words)| words).collect()
 }
 
+/// Whether prctl(2) took transparent huge pages from this process; false where the kernel does not say.
+pub fn has_no_huge_pages() -> bool {
+    read().is_ok_and(|status| field(&status, "THP_enabled").as_deref() == Some("0"))
+}
+
 /// Memory of this process that is resident, in bytes.
 ///
 /// # Errors

@@ -113,7 +113,7 @@ Examples:
   syscost plot latest~1 latest context switch -o s.svg
   syscost plot numbers -o numbers.pdf --theme dark")]
 pub struct PlotArguments {
-    /// The runs, in one chart: documents, `latest`, ids or tags; the latest if none is given. After
+    /// The runs, in one chart: documents, `latest`, ids, or tags, whose runs are pooled; the latest if none is given. After
     /// them, what to draw: groups, ids, rows or patterns, or what is found by these words:
     /// `context switch`; `numbers` for the numbers every programmer should know
     #[arg(value_name = "RUN|SELECTOR")]

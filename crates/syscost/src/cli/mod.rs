@@ -43,6 +43,9 @@ pub(crate) use values::{
     address, congestion, cpu_list, directory, form, label, parameter, seconds,
 };
 
+/// Heading of the options that every command has, after its own.
+const EVERYWHERE: &str = "For every command";
+
 /// What does this computer charge for its primitives?
 ///
 /// Measures clock reads, calls, operations, system calls, signals, tasks, switches, messages, locks,
@@ -75,11 +78,11 @@ Where a run is asked for, give its document, `latest`, `latest~1` and so on, the
 
 For one command: `syscost COMMAND --help`."))]
 pub struct Cli {
-    /// When to write colours
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    /// When to write colours: `always`, `never`, or `auto`, on a terminal unless NO_COLOR is set and elsewhere if CLICOLOR_FORCE is
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto, hide_possible_values = true, help_heading = EVERYWHERE)]
     pub color: Color,
     /// Print the result and errors only: no progress, no warnings, no notes, no next steps
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     pub quiet: bool,
     /// What to do.
     #[command(subcommand)]

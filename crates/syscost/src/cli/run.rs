@@ -102,7 +102,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub no_samples: bool,
     /// Measure N whole runs, one after the other: each is kept, takes the time of a run and begins
-    /// afresh. Printed are the last and how the runs agree; --compare-with pools them, -o FILE.json
+    /// afresh. Printed are the last and how the runs agree; --base pools them, -o FILE.json
     /// writes FILE.1.json and so on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
@@ -124,10 +124,10 @@ pub struct RunArguments {
     /// of the rows; prints the comparison after the table (with --format json only the comparison: the run's document is kept, and written with
     /// -o)
     #[arg(long, value_name = "BASE")]
-    pub compare_with: Option<String>,
+    pub base: Option<String>,
     /// Exit with 3 if a row became worse, or was lost for another reason than noise; with `worse:5%`,
     /// if one became worse by 5 % or more even at the end of its interval nearer to 1
-    #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on, requires = "compare_with")]
+    #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on, requires = "base")]
     pub fail_on: Option<FailOn>,
     /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the
     /// same), e.g. `50%`

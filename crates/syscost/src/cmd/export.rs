@@ -54,7 +54,7 @@ fn find(arguments: &ExportArguments) -> Result<Vec<Run>> {
     let are_rows = |words: &[String]| selection::rows(words, &Here::plain()).is_ok();
     let (names, selectors) = kept::all_meant("export", &arguments.words, are_rows)?;
     let mut runs = Vec::new();
-    for name in &names {
+    for name in &kept::several(&names) {
         let folder = Path::new(name);
         match folder.is_dir() {
             true => runs.extend(find_in(folder, &selectors, arguments)?),

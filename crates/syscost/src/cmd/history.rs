@@ -15,6 +15,7 @@ use syscost_report::sentence;
 use syscost_report::units::quantity;
 use syscost_results::history::Series;
 use syscost_results::row_name;
+use syscost_results::stats::changes::MIN_VALUES;
 use syscost_results::stats::order;
 use syscost_store::{Followed, Index, KeptRun, Scope, Store, StoreError};
 
@@ -320,18 +321,26 @@ fn show_machines(
 fn print_changes(index: &Index, scope: &ScopeArguments, format: Format) -> Result<()> {
     let mut followed = follow(index, scope, &|_| true)?;
     let metrics = followed.series.len();
+    let counts = followed.series.iter().map(|one| one.series.points.len());
+    let judged = counts.filter(|count| *count >= MIN_VALUES).count();
     followed
         .series
         .retain(|tracked| !tracked.series.changes.is_empty());
     if let Format::Json = format {
         return super::print_json(&followed);
     }
-    let mut text = changes(&series(&followed), &drawing());
     let changed = followed.series.len();
-    text += &format!(
-        "{changed} of {metrics} metrics changed over {}\n",
-        runs(followed.runs, "")
+    let mut text = format!(
+        "{changed} of {metrics} metrics changed over {}{}\n",
+        runs(followed.runs, ""),
+        match metrics - judged {
+            0 => String::new(),
+            untold => format!(
+                "; of {untold} nothing can be said: fewer than {MIN_VALUES} runs have a number of them"
+            ),
+        }
     );
+    text += &changes(&series(&followed), &drawing());
     text += &left_out(&followed);
     super::print(&text)
 }

@@ -4,6 +4,7 @@ mod picture;
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::slice;
 
 use anyhow::{Result, bail};
 use syscost_harness::Here;
@@ -29,7 +30,10 @@ const NUMBERS: &str = "numbers";
 
 /// What is drawn: runs, and the names of rows.
 struct Meant {
+    /// One for each name: those of a tag pooled.
     runs: Vec<Run>,
+    /// What those of a tag are called.
+    tags: Vec<Option<String>>,
     rows: Vec<String>,
 }
 
@@ -114,10 +118,19 @@ fn find(arguments: &PlotArguments) -> Result<Meant> {
         true => (!numbers(run).are_many()).then(|| "has few of these numbers".to_owned()),
         false => kept::lacks_rows(run, names_meant(run, &rows, arguments)),
     };
-    let runs = names.iter().map(|name| kept::find(name, lacks));
-    let runs = runs.collect::<Result<Vec<Run>>>()?;
-    kept::distinct(&runs)?;
-    Ok(Meant { runs, rows })
+    let mut tags = Vec::new();
+    let mut runs = Vec::new();
+    let mut all = Vec::new();
+    for name in &names {
+        let ids = kept::several(slice::from_ref(name));
+        let tagged = ids.iter().map(|id| kept::find(id, lacks));
+        let tagged = tagged.collect::<Result<Vec<Run>>>()?;
+        runs.extend(Run::pooled(&tagged));
+        all.extend(tagged);
+        tags.push((ids.len() > 1).then(|| format!("{name} ({} runs)", ids.len())));
+    }
+    kept::distinct(&all)?;
+    Ok(Meant { runs, tags, rows })
 }
 
 /// Returns the names of a run's rows to draw, with the parameters that they must have.
@@ -143,8 +156,13 @@ fn characters(chosen: &Chosen, labels: &Labels) -> Result<String> {
 
 /// Returns the requested chart of the runs, and its labels.
 fn chosen(meant: &Meant, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
-    let Meant { runs, rows } = meant;
-    let (names, mut source) = names_and_source(runs);
+    let Meant { runs, tags, rows } = meant;
+    let (mut names, mut source) = names_and_source(runs);
+    for (name, tag) in names.iter_mut().zip(tags) {
+        if let Some(tag) = tag {
+            name.clone_from(tag);
+        }
+    }
     let chosen = if *rows == [NUMBERS] {
         headline(runs, arguments.kind)?
     } else {

@@ -89,7 +89,7 @@ pub(super) fn measured(
     };
     // Found before anything is measured, so that a wrong one costs no time and `latest` is not the
     // run itself.
-    let base = arguments.compare_with.as_ref();
+    let base = arguments.base.as_ref();
     let base = base.map_or_else(|| Ok(Vec::new()), |name| find_base(name, &rows))?;
     let mut far_end = named.map(Named::connect).transpose()?;
     if let Some(far_end) = &far_end {
@@ -283,7 +283,7 @@ fn find_base(name: &str, rows: &[Row]) -> Result<Vec<Run>> {
         base.into_iter().partition(|run| lack(run).is_none());
     match lacking.last() {
         Some(Run { id, .. }) if base.is_empty() => Err(Failed::Usage(format!(
-            "run {id}, given with --compare-with, has no number of any row that is to be measured: name rows that it \
+            "run {id}, given with --base, has no number of any row that is to be measured: name rows that it \
              has (syscost show {id}), or give another run"
         ))
         .into()),

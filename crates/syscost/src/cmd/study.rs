@@ -350,7 +350,7 @@ fn as_run(
             true => THOROUGH_TIME_LIMIT,
             false => TIME_LIMIT,
         },
-        compare_with: None,
+        base: None,
         fail_on: None,
         min_conclusive: None,
         strict: false,

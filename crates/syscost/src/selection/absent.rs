@@ -122,6 +122,11 @@ pub(crate) fn unknown(name: &str) -> Failed {
         return Failed::Usage(reason);
     }
     Failed::Usage(match hint(name) {
+        // No row's name has one.
+        _ if name.contains('/') => format!(
+            "`{name}` is a file: syscost measures what this machine charges for its primitives, not programs; \
+             a program that measures something itself is run by a study of your own: syscost study --help"
+        ),
         Some(hint) => format!("nothing is called `{name}`; {hint}"),
         None => format!("nothing matches `{name}`; to list everything: syscost list"),
     })

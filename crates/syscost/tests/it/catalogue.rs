@@ -14,7 +14,7 @@ const MAX_SECOND_TRIES: f64 = 0.05;
 
 /// The time for all rows, in seconds, then for those that are measured again, since it did not suffice
 /// or something disturbed them. Together less than the machine suite gives a test.
-const BUDGETS_S: [u32; 4] = [300, 150, 150, 150];
+const BUDGETS_S: [u32; 4] = [200, 150, 150, 150];
 
 /// Maximum share of the rows that may still be withheld. Withholding is for numbers whose evidence
 /// does not hold, which depends on the machine: how soon another CPU wakes, what else fills its

@@ -169,7 +169,7 @@ fn a_run_is_measured_and_compared_in_one_go() {
     let base = base.display();
     let run = |more: &str| {
         program.run(&format!(
-            "run {ROW} --profile quick --no-save --no-samples --compare-with {base} {more}"
+            "run {ROW} --profile quick --no-save --no-samples --base {base} {more}"
         ))
     };
     // On a core that is always shared, too few processes may count for an interval: then try again.
@@ -192,7 +192,7 @@ fn a_run_is_measured_and_compared_in_one_go() {
     assert!(kept["measurements"][0].get("samples").is_none());
     let alone = program.run(&format!("run {ROW} --fail-on worse"));
     assert_eq!(alone.code, Some(2), "--fail-on needs a base");
-    let unknown = program.run(&format!("run {ROW} --compare-with nothing.json"));
+    let unknown = program.run(&format!("run {ROW} --base nothing.json"));
     assert_eq!(unknown.code, Some(2));
     assert!(unknown.out.is_empty(), "nothing was measured for it");
 }
@@ -202,13 +202,10 @@ fn a_base_without_any_of_the_rows_is_refused_before_anything_is_measured() {
     let (program, _) = program();
     let base = program.folder().join("base.json");
     let other = program.run(&format!(
-        "run call.integer --profile quick --no-save --fail-on worse:5% --compare-with {}",
+        "run call.integer --profile quick --no-save --fail-on worse:5% --base {}",
         base.display()
     ));
-    let other = other.says(
-        2,
-        "run base, given with --compare-with, has no number of any row",
-    );
+    let other = other.says(2, "run base, given with --base, has no number of any row");
     assert!(
         other.out.is_empty() && !other.err.contains("measuring"),
         "{other:?}"
@@ -226,7 +223,7 @@ fn the_latest_run_to_compare_with_is_the_latest_that_has_the_rows() {
         );
         program.keep(&run);
     }
-    let run = format!("run {ROW} --profile quick --no-save --compare-with latest");
+    let run = format!("run {ROW} --profile quick --no-save --base latest");
     let compared = program.run(&run);
     let [older, newer] = [1, 2].map(|day| stamped(day, 0.0).0);
     let said = "has no number of any row that is to be measured";

@@ -136,7 +136,10 @@ fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewh
     assert!(page.contains(&id(0)) && page.contains(&id(4)));
     let exported = program.run("export --format csv before").succeeded().out;
     assert_eq!(exported.lines().count(), 3, "{exported}");
-    program.run("plot before a.b").succeeded();
+    let plotted = program.run("plot before after a.b").succeeded().out;
+    for tag in ["before (2 runs)", "after (2 runs)"] {
+        assert!(plotted.contains(tag), "{plotted}");
+    }
     let list = program.json("history untag before before --format json");
     assert_eq!(list["runs"], serde_json::json!([id(0), id(1)]));
     program
@@ -174,7 +177,8 @@ fn whole_runs_are_repeated_tagged_and_written() {
     program.put(&format!("syscost/runs/{other}.json"), text);
     let tag = format!("history tag {other} before");
     program.run(&tag).succeeded();
-    let compared = "run call.integer{arguments=0} --profile quick --repeat 2 --tag before --compare-with before";
+    let compared =
+        "run call.integer{arguments=0} --profile quick --repeat 2 --tag before --base before";
     let ended = program.run(compared).ran();
     for said in [
         "3 runs have the tag before already",

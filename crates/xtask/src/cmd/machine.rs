@@ -1,5 +1,5 @@
 //! `cargo xtask machine [WORDS…]`: the machine suite, the tests that plain `cargo test` leaves out, since they measure, make links and file systems, kill,
-//! or take long. Each runs alone, one after the other, is ended when its time is over, and fails if it leaves a process behind.
+//! or take long. Each runs alone, but for those that mostly wait; it is ended when its time is over, and fails if it leaves a process behind.
 
 use std::fmt::Write;
 use std::io::{Read, Seek};
@@ -27,7 +27,22 @@ const PASSED: &str = "test result: ok. 1 passed;";
 /// How the names of tests end that are ignored since they are experiments: libtest does not list the reason.
 const BY_HAND: &str = "_by_hand";
 
-/// The variable in the environment of all that a test starts, by which it is found in whatever process group; its value is our process.
+/// Tests that mostly wait (for nodes, links, disks, or a run to be killed): those of one list run beside those of the other, by how their
+/// names begin. Within a list one follows the other, for they share what they make.
+const WAITING: [&[&str]; 2] = [
+    &["it::fleet_"],
+    &[
+        "it::file_systems",
+        "it::interruption",
+        "it::leftovers",
+        "it::links",
+        "it::net_links",
+        "it::nfs",
+    ],
+];
+
+/// The variable in the environment of all that a test starts, by which it is found in whatever process group; its value is our process
+/// and which of the lists it is of.
 const MARK: &str = "XTASK_MACHINE";
 
 /// How often a test is looked at.
@@ -72,16 +87,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         signal_hook::flag::register(signal, Arc::clone(&stop)).context("catching signals")?;
     }
     let limit = Duration::from_secs(arguments.limit);
-    let mut ended = Vec::new();
-    for test in tests {
-        let ending =
-            ending(test.command(), limit, &stop).with_context(|| format!("running {test}"))?;
-        print!("{}", line_of(&test, &ending));
-        ended.push((test, ending));
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-    }
+    let (waiting, alone) = parted(tests);
+    let mut ended = in_turn(alone, "alone", limit, &stop)?;
+    let ends = thread::scope(|scope| {
+        let stop = &stop;
+        let lists = waiting.into_iter().zip(["0", "1"]);
+        let threads: Vec<_> = lists
+            .map(|(tests, list)| scope.spawn(move || in_turn(tests, list, limit, stop)))
+            .collect();
+        let ends = threads.into_iter().map(|one| one.join().expect("no panic"));
+        ends.collect::<Result<Vec<_>>>()
+    })?;
+    ended.extend(ends.into_iter().flatten());
     print!("{}", summary(&mut ended));
     if stop.load(Ordering::Relaxed) {
         println!("interrupted: not all tests were run");
@@ -91,6 +108,41 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         0 => Ok(()),
         failed => bail!("{failed} of {} tests failed", ended.len()),
     }
+}
+
+/// Those of each list of [`WAITING`], and all others.
+fn parted(tests: Vec<Test<'_>>) -> ([Vec<Test<'_>>; 2], Vec<Test<'_>>) {
+    let (mut waiting, mut alone) = ([Vec::new(), Vec::new()], Vec::new());
+    for test in tests {
+        let name = test.to_string();
+        let is_of = |list: &&[&str]| list.iter().any(|start| name.starts_with(start));
+        match WAITING.iter().position(is_of) {
+            Some(list) => waiting[list].push(test),
+            None => alone.push(test),
+        }
+    }
+    (waiting, alone)
+}
+
+/// Runs tests one after the other, until we are asked to stop.
+fn in_turn<'a>(
+    tests: Vec<Test<'a>>,
+    list: &str,
+    limit: Duration,
+    stop: &AtomicBool,
+) -> Result<Vec<(Test<'a>, Ending)>> {
+    let mut ended = Vec::new();
+    for test in tests {
+        let mark = format!("{}.{list}", std::process::id());
+        let ending = ending(test.command(), limit, stop, &mark)
+            .with_context(|| format!("running {test}"))?;
+        print!("{}", line_of(&test, &ending));
+        ended.push((test, ending));
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(ended)
 }
 
 /// A test that plain `cargo test` leaves out.
@@ -164,13 +216,12 @@ impl Ending {
 }
 
 /// Runs a command in a process group of its own; it and all it started is ended after this time, or when we are asked to stop.
-fn ending(mut command: Command, limit: Duration, stop: &AtomicBool) -> Result<Ending> {
+fn ending(mut command: Command, limit: Duration, stop: &AtomicBool, mark: &str) -> Result<Ending> {
     let begun = Instant::now();
     // A file: a process that outlives the test would keep a pipe open.
     let mut output = tempfile::tempfile().context("making a file")?;
-    let mark = format!("{MARK}={}", std::process::id());
     let mut child = command
-        .env(MARK, std::process::id().to_string())
+        .env(MARK, mark)
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
         .stderr(output.try_clone()?)
@@ -198,6 +249,7 @@ fn ending(mut command: Command, limit: Duration, stop: &AtomicBool) -> Result<En
     };
     let took = begun.elapsed();
     let has_ended = matches!(what, What::Passed | What::Failed);
+    let mark = format!("{MARK}={mark}");
     let left = cleared(&mark, if has_ended { GRACE } else { Duration::ZERO });
     let mut bytes = Vec::new();
     output.rewind()?;
@@ -301,8 +353,9 @@ mod tests {
     fn of_script(script: &str, limit: Duration, is_asked: bool) -> Ending {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{script}\necho '{PASSED}'")]);
-        let ending = ending(command, limit, &AtomicBool::new(is_asked)).expect("sh starts");
-        let mark = format!("{MARK}={}", std::process::id());
+        let mark = std::process::id().to_string();
+        let ending = ending(command, limit, &AtomicBool::new(is_asked), &mark).expect("sh starts");
+        let mark = format!("{MARK}={mark}");
         assert_eq!(marked(&mark), [], "{script}");
         ending
     }

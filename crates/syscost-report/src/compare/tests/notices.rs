@@ -38,7 +38,7 @@ fn noise_frequency_and_tails_are_said_once_after_the_rows() {
         "noise: cores ours: 97.0 % -> 31.0 % (very different noise",
         "core frequency in GHz: 3.60 -> 3.00",
         "frequency: 2 of 5 rows compared as if both sides had run at base's, by how much of each row is core cycles",
-        "1 row was lost on the new side, where no core was its own or no time was left",
+        "1 row was lost on new's side, where no core was its own or no time was left",
         "p99: 1.82x in the geometric mean over the 2 rows that have one on both sides, largest change 3.00x in syscall.null{call=getppid}",
     ] {
         assert!(after.contains(notice), "{notice}: {text}");

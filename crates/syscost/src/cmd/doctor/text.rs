@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(count("warning  CPU 1   lost 40.0 %"), 1, "{text}");
         assert_eq!(count("warning  CPU 1   core ours 50.0 %"), 1, "{text}");
         assert_eq!(count("end other programs"), 1, "{text}");
-        assert_eq!(count("something else"), 1, "{text}");
+        assert_eq!(count("another guest"), 1, "{text}");
         // The clock's own section says so.
         assert_eq!(count("the clock failed"), 0, "{text}");
         assert_eq!(count("bad   warp"), 1, "{text}");

@@ -185,11 +185,15 @@ fn shown(collection: &Collection, folder: &Path) -> Result<String> {
     };
     match &collection.engine {
         Engine::Slurm { partition } => {
+            let mut asked = Vec::new();
             for (name, node) in &collection.nodes {
-                if let Some(reason) = &node.reason {
-                    text += &format!("# {name} is left out: {reason}\n");
-                    continue;
+                match &node.reason {
+                    Some(reason) => text += &format!("# {name} is left out: {reason}\n"),
+                    None => asked.push(name),
                 }
+            }
+            // They differ in nothing but the node's name.
+            if let Some(name) = asked.first() {
                 let log = path(name, "nodes", "log");
                 let limit_s = collection.request.limit_s;
                 let words =
@@ -200,6 +204,12 @@ fn shown(collection: &Collection, folder: &Path) -> Result<String> {
                     &path(name, "arriving", "json.gz"),
                 );
                 text += &format!("{} <<'END'\n{script}END\n", words.join(" "));
+            }
+            if let [_, others @ ..] = &asked[..]
+                && !others.is_empty()
+            {
+                let names: Vec<&str> = others.iter().map(|name| name.as_ref()).collect();
+                text += &format!("# likewise on {}\n", names.join(" "));
             }
         }
         Engine::Ansible { .. } => {

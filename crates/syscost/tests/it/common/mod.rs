@@ -5,6 +5,7 @@ pub(crate) mod comparing;
 pub(crate) mod nfs;
 pub(crate) mod server;
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -34,6 +35,9 @@ pub(crate) fn recorded_of(ids: &[&str]) -> Value {
     run
 }
 
+/// By which a development build sees the cores as they are told to be.
+pub(crate) const CORES: &str = "SYSCOST_FORCE_CORES";
+
 /// A directory for data, caches and temporary files, and the binary that keeps to it.
 pub(crate) struct Program {
     folder: TempDir,
@@ -60,8 +64,12 @@ impl Program {
         command
     }
 
-    /// Has a command write into this directory only.
+    /// Has a command write into this directory only, and see cores of its own at any hour: only the machine suite sees those that are
+    /// there.
     pub(crate) fn confine<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        if env::var_os("XTASK_MACHINE").is_none() && env::var_os(CORES).is_none() {
+            command.env(CORES, "own");
+        }
         command
             .env("XDG_DATA_HOME", self.folder())
             .env("XDG_CACHE_HOME", self.folder())

@@ -301,6 +301,7 @@ mod tests {
                 "SYNOPSIS",
                 "DESCRIPTION",
                 "OPTIONS",
+                "\"FOR EVERY COMMAND\"",
                 "\"EXIT STATUS\"",
                 "ENVIRONMENT",
                 "FILES",
