@@ -27,18 +27,12 @@ const PASSED: &str = "test result: ok. 1 passed;";
 /// How the names of tests end that are ignored since they are experiments: libtest does not list the reason.
 const BY_HAND: &str = "_by_hand";
 
-/// Tests that mostly wait (for nodes, links, disks, or a run to be killed): those of one list run beside those of the other, by how their
-/// names begin. Within a list one follows the other, for they share what they make.
-const WAITING: [&[&str]; 2] = [
+/// Tests that mostly wait (for nodes, links, disks, or a run to be killed): those of one list run beside those of the others, by how
+/// their names begin. Within a list one follows the other, for they share what they make.
+const WAITING: [&[&str]; 3] = [
     &["it::fleet_"],
-    &[
-        "it::file_systems",
-        "it::interruption",
-        "it::leftovers",
-        "it::links",
-        "it::net_links",
-        "it::nfs",
-    ],
+    &["it::file_systems", "it::interruption", "it::leftovers"],
+    &["it::links", "it::net_links", "it::nfs"],
 ];
 
 /// The variable in the environment of all that a test starts, by which it is found in whatever process group; its value is our process
@@ -91,9 +85,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut ended = in_turn(alone, "alone", limit, &stop)?;
     let ends = thread::scope(|scope| {
         let stop = &stop;
-        let lists = waiting.into_iter().zip(["0", "1"]);
+        let lists = waiting.into_iter().enumerate();
         let threads: Vec<_> = lists
-            .map(|(tests, list)| scope.spawn(move || in_turn(tests, list, limit, stop)))
+            .map(|(list, tests)| {
+                scope.spawn(move || in_turn(tests, &list.to_string(), limit, stop))
+            })
             .collect();
         let ends = threads.into_iter().map(|one| one.join().expect("no panic"));
         ends.collect::<Result<Vec<_>>>()
@@ -111,8 +107,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Those of each list of [`WAITING`], and all others.
-fn parted(tests: Vec<Test<'_>>) -> ([Vec<Test<'_>>; 2], Vec<Test<'_>>) {
-    let (mut waiting, mut alone) = ([Vec::new(), Vec::new()], Vec::new());
+fn parted(tests: Vec<Test<'_>>) -> ([Vec<Test<'_>>; 3], Vec<Test<'_>>) {
+    let (mut waiting, mut alone) = ([const { Vec::new() }; 3], Vec::new());
     for test in tests {
         let name = test.to_string();
         let is_of = |list: &&[&str]| list.iter().any(|start| name.starts_with(start));
