@@ -71,7 +71,7 @@ pub enum BaselineError {
     #[error("cannot read {0}: {1}")]
     Read(PathBuf, io::Error),
     /// It contains no baseline.
-    #[error("{0} is no baseline: {1}; `syscost fleet report --baseline FILE` writes one")]
+    #[error("{0} is no baseline: {1}; `syscost fleet report --save-baseline FILE` writes one")]
     Foreign(PathBuf, String),
     /// A newer version wrote it.
     #[error(

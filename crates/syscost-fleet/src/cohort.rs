@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use syscost_results::facts::{Affects, Field, Varies};
 
-use crate::facts::{field, told};
+use crate::facts::field;
 use crate::fleet::Fleet;
 
 /// Machines with the same values of some facts.
@@ -45,7 +45,7 @@ const MIN_ALIKE: usize = 3;
 /// A fact of their configuration that most machines of a kind share and some do not, whatever they cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Drifted {
-    /// The fact in words: `kernel`.
+    /// The fact's name: `kernel`.
     pub fact: String,
     /// What most of them have; null where it is not recorded, as no quota is where there is none.
     pub usual: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) fn drifted(fleet: &Fleet, cohort: &Cohort) -> Vec<Drifted> {
         let (usual, having) = values.pop()?;
         let is_usual = having.len() >= MIN_ALIKE && 2 * having.len() > entries.len();
         (is_usual && !values.is_empty()).then(|| Drifted {
-            fact: told(name),
+            fact: name.to_owned(),
             usual: usual.map(str::to_owned),
             machines: having.len(),
             others: values
@@ -183,8 +183,8 @@ mod tests {
             lines,
             [
                 "kernel, 7 alike, false: Some(\"Linux 6.1\") node3",
-                "CPU quota, 7 alike, true: Some(\"0.3\") node5",
-                "memory, 7 alike, false: Some(\"8000000000\") node4",
+                "cgroup_cpu_quota, 7 alike, true: Some(\"0.3\") node5",
+                "memory_bytes, 7 alike, false: Some(\"8000000000\") node4",
             ]
         );
         let few = Cohort {

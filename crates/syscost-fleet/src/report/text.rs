@@ -6,10 +6,11 @@ use anstyle::Style;
 use syscost_report::sentence::count;
 use syscost_report::units::quantity;
 use syscost_report::wrap::{hanging, together};
-use syscost_results::Better;
+use syscost_results::{Better, Unit};
 
 use super::{ChangedFact, CohortLine, Report, Unlike, UnlikeRow, UntoldKind};
 use crate::cohort::Drifted;
+use crate::facts;
 use crate::judge::RATE;
 use crate::reasons::Reason;
 
@@ -96,7 +97,10 @@ const MAX_NAMED: usize = 4;
 
 /// `kernel: Linux 6.1 on node3, Linux 6.8 on 7 others`.
 pub(super) fn configured(one: &Drifted) -> String {
-    let value = |value: &Option<String>| value.as_deref().unwrap_or("none").to_owned();
+    let value = |value: &Option<String>| match value {
+        Some(text) => in_words_of(&one.fact, text),
+        None => "none".to_owned(),
+    };
     let mut parts: Vec<String> = Vec::new();
     for others in &one.others {
         let names = others.machines.iter().take(MAX_NAMED);
@@ -112,7 +116,13 @@ pub(super) fn configured(one: &Drifted) -> String {
         ));
     }
     parts.push(format!("{} on {} others", value(&one.usual), one.machines));
-    format!("{}: {}", one.fact, parts.join(", "))
+    format!("{}: {}", facts::told(&one.fact), parts.join(", "))
+}
+
+/// A fact's value; a size in GiB.
+fn in_words_of(fact: &str, value: &str) -> String {
+    let bytes = value.parse().ok().filter(|_| fact.ends_with("_bytes"));
+    bytes.map_or_else(|| value.to_owned(), |bytes| quantity(Unit::Bytes, bytes))
 }
 
 /// The first line.

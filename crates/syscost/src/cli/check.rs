@@ -22,7 +22,7 @@ pub struct CheckArguments {
     #[arg(value_name = "SELECTOR")]
     pub selectors: Vec<String>,
     /// What this machine should be like: a kept run, by its document, id or tag, or a baseline that
-    /// `syscost fleet report --baseline` wrote
+    /// `syscost fleet report --save-baseline` wrote
     #[arg(long, value_name = "RUN|FILE")]
     pub baseline: String,
     /// By how much a row may be worse, even at the better end of its interval

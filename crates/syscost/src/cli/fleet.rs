@@ -213,7 +213,7 @@ pub struct FleetReportArguments {
     #[arg(long, value_enum, default_value_t = FleetReportFormat::Table)]
     pub format: FleetReportFormat,
     /// Write what machines of each cohort cost to this file, for `syscost check --baseline`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "save-baseline", value_name = "FILE")]
     pub baseline: Option<PathBuf>,
     /// Show every machine and row that differs, and every document left out
     #[arg(short, long)]

@@ -163,7 +163,7 @@ fn what_machines_cost_is_kept_for_others_to_be_held_against() {
     let fleet = fleet(&program, "fleet", 27, ("", 1.0));
     let path = program.folder().join("baseline.json");
     let arguments = format!(
-        "fleet report {} --baseline {}",
+        "fleet report {} --save-baseline {}",
         fleet.display(),
         path.display()
     );
