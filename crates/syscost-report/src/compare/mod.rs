@@ -131,7 +131,7 @@ pub fn causes(comparison: &Comparison) -> Vec<String> {
         let name = syscost_results::facts::words(&fact.fact);
         let [base, new] = [&fact.base, &fact.new].map(|side| clean(value(side)));
         let meaning = clean(fact.meaning.as_ref()?);
-        Some(format!("other {name}, {base} -> {new}: {meaning}"))
+        Some(format!("differs: {name}, {base} -> {new}: {meaning}"))
     });
     causes.chain(told.take(REASONS)).collect()
 }

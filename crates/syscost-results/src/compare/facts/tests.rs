@@ -131,3 +131,42 @@ fn measured_numbers_are_shown_in_four_digits() {
     let texts = [2.4454041442403205, 2.3, 0.0, 12.0, 0.000123456, 1234567.8].map(rounded);
     assert_eq!(texts, ["2.445", "2.3", "0", "12", "0.0001235", "1234568"]);
 }
+
+#[test]
+fn what_can_have_changed_the_rows_that_changed_comes_first() {
+    let measured = |id: &str, ns: f64| {
+        let mut run = run_of(&vec![vec![ns; 10]; 9]);
+        let row = &mut run.measurements[0];
+        (row.id, row.name) = (id.to_owned(), id.to_owned());
+        run
+    };
+    let explained = |id: &str, new_ns: f64| {
+        let (mut base, mut new) = (measured(id, 100.0), measured(id, new_ns));
+        new.machine.kernel = "Linux 7.0".to_owned();
+        new.machine.idle_driver = Some("haltpoll".to_owned());
+        base.machine.transparent_hugepages = Some("never".to_owned());
+        new.warnings.push(crate::run::Warning {
+            code: "seccomp".to_owned(),
+            message: "this process runs under a seccomp filter".to_owned(),
+            advice: String::new(),
+        });
+        let comparison = compare(&[&base], &[&new], &[]);
+        let causes = comparison.causes.iter().filter(|cause| cause.explains);
+        let facts = comparison.facts.iter().filter(|fact| fact.explains);
+        let facts: Vec<String> = facts.map(|fact| fact.fact.clone()).collect();
+        (causes.count(), facts)
+    };
+    let facts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(
+        explained("syscall.null", 300.0),
+        (1, facts(&["machine.kernel"]))
+    );
+    assert_eq!(
+        explained("switch.pipe", 300.0),
+        (1, facts(&["machine.kernel", "machine.idle_driver"]))
+    );
+    // Neither filter nor kernel makes an addition slower.
+    assert_eq!(explained("op.integer", 300.0), (0, facts(&[])));
+    // Nothing changed.
+    assert_eq!(explained("syscall.null", 100.0), (0, facts(&[])));
+}
