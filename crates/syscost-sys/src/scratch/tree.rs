@@ -4,9 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::Duration;
 
 use super::folder::Folder;
 use super::record::{Record, Thing};
@@ -23,10 +21,6 @@ const UNLOCKED_MARKER: &str = ".syscost-scratch-unlocked";
 
 /// Maximum number of bytes that must stay free on a file system, if a twentieth of it is more.
 const MAX_RESERVE: u64 = 1 << 30;
-
-/// How long a folder without a marker and a record must have been left alone to be called
-/// abandoned: its creator marks it at once.
-const UNTOUCHED: Duration = Duration::from_secs(3600);
 
 /// A folder that belongs to this user alone, removed with everything in it when this is dropped, or
 /// by the next sweep. It is held open: nobody can put something else in its place.
@@ -123,14 +117,16 @@ impl Drop for Tree {
     }
 }
 
-/// Removes a folder with everything in it.
+/// Removes a folder with everything in it; without a marker only if it is empty.
 fn take_down(
     parent: &Folder,
     name: &OsStr,
     folder: &Folder,
     marker: Option<File>,
 ) -> io::Result<()> {
-    folder.clear(&[MARKER, UNLOCKED_MARKER])?;
+    if marker.is_some() {
+        folder.clear(&[MARKER, UNLOCKED_MARKER])?;
+    }
     folder.remove_file(UNLOCKED_MARKER)?;
     folder.remove_file(MARKER)?;
     // A file on an NFS server that is removed while it is open stays there until it is closed.
@@ -154,7 +150,7 @@ pub fn sweep_in(folder: &Path) -> Vec<Leftover> {
     strays(folder, true)
 }
 
-/// The trees in a folder whose creators no longer exist, found by their markers or their names.
+/// The trees in a folder whose creators no longer exist, found by their markers.
 /// Removes them if `remove` is set.
 pub(super) fn strays(folder: &Path, remove: bool) -> Vec<Leftover> {
     let Ok(parent) = Folder::at(folder) else {
@@ -179,9 +175,8 @@ pub(super) fn strays(folder: &Path, remove: bool) -> Vec<Leftover> {
 }
 
 /// A tree whose creator no longer exists, according to its record if it is on one, and its marker,
-/// locked. One whose creator was killed before it was marked, or by an earlier version midway in its
-/// removal, has no marker: it is ours by its name, its owner and its mode, if it is on record or has
-/// been left alone for long.
+/// locked. Only the marker makes what is in it ours: whoever owns the parent may give any folder in it the name of a tree, and that is
+/// all that a record knows. One on record whose creator was killed before it was marked has none, and is empty.
 fn abandoned(
     parent: &Folder,
     name: &OsStr,
@@ -194,8 +189,7 @@ fn abandoned(
         io::ErrorKind::NotADirectory => gone(),
         _ => cause,
     })?;
-    let facts = folder.facts()?;
-    if !is_own_folder(&facts) {
+    if !is_own_folder(&folder.facts()?) {
         return Err(gone());
     }
     let marker = os::open_at(
@@ -213,9 +207,8 @@ fn abandoned(
         },
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
         Err(_) => {
-            let age = facts.modified()?.elapsed().unwrap_or_default();
-            let is_ours = is_made_name(name) && facts.mode() & 0o777 == 0o700;
-            match is_ours && (is_on_record || age > UNTOUCHED) {
+            let is_empty = folder.names()?.iter().all(|name| name == UNLOCKED_MARKER);
+            match is_on_record && is_empty {
                 true => Ok((folder, None)),
                 false => Err(foreign()),
             }
@@ -223,25 +216,12 @@ fn abandoned(
     }
 }
 
-/// Whether this is a name that [`tree_in`] gives: a process, and a number that is practically certain to
-/// be unique.
-fn is_made_name(name: &OsStr) -> bool {
-    let mut parts = name.as_bytes().split(|byte| *byte == b'-');
-    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    let is_unique =
-        |part: &[u8]| (9..=16).contains(&part.len()) && part.iter().all(u8::is_ascii_hexdigit);
-    parts.next() == Some(b"syscost")
-        && parts.next().is_some_and(is_number)
-        && parts.next().is_some_and(is_unique)
-        && parts.next().is_none()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::{self, DirBuilder};
     use std::os::unix::fs::{DirBuilderExt, symlink};
     use std::path::PathBuf;
-    use std::time::SystemTime;
+    use std::time::{Duration, SystemTime};
 
     use super::*;
 
@@ -329,36 +309,23 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_without_its_marker_is_known_by_its_name_owner_and_record_or_age() {
+    fn what_is_not_marked_is_nobodys_whatever_its_name_its_mode_its_age_and_the_record() {
         let parent = tempfile::tempdir().unwrap();
         or_skip!(Folder::at(parent.path()), "not written for this system");
-        let left = |name: &str| {
-            let path = private(parent.path(), name);
-            fs::write(path.join("file"), "x").unwrap();
-            path
-        };
-        let (named, other) = (left("syscost-77-0123456789abcdef"), left("syscost-theirs"));
-        let open = left("syscost-78-0123456789abcdef");
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&open, mode).unwrap();
-        assert_eq!(
-            strays(parent.path(), true),
-            [],
-            "its maker may be about to mark it"
-        );
-        let long_ago = SystemTime::now() - 2 * UNTOUCHED;
-        for path in [&named, &other, &open] {
-            File::open(path).unwrap().set_modified(long_ago).unwrap();
-        }
-        let what = format!("tree {}", named.display());
-        let trouble = None;
-        assert_eq!(strays(parent.path(), true), [Leftover { what, trouble }]);
-        let recorded = left("syscost-77-0123456789abcdef");
-        remove(&recorded).expect("it is on record");
-        for path in [&other, &open] {
-            assert!(remove(path).is_err());
-            assert_eq!(fs::read(path.join("file")).unwrap(), b"x");
-        }
+        // As whoever owns the parent may rename a folder in it.
+        let theirs = private(parent.path(), "syscost-1-0123456789abcdef");
+        fs::write(theirs.join("file"), "theirs").unwrap();
+        let long_ago = SystemTime::now() - Duration::from_secs(90 * 86_400);
+        File::open(&theirs).unwrap().set_modified(long_ago).unwrap();
+        assert_eq!(strays(parent.path(), true), []);
+        assert!(remove(&theirs).is_err());
+        assert_eq!(fs::read(theirs.join("file")).unwrap(), b"theirs");
+        // Its maker was killed before it was marked.
+        let empty = private(parent.path(), "syscost-2-0123456789abcdef");
+        assert_eq!(strays(parent.path(), true), []);
+        fs::write(empty.join(UNLOCKED_MARKER), "").unwrap();
+        remove(&empty).expect("it is on record");
+        assert!(!empty.exists());
     }
 
     #[test]
