@@ -259,6 +259,7 @@ mod tests {
         let request = folder::Request {
             arguments: Vec::new(),
             binary: PathBuf::new(),
+            sha256: String::new(),
             scratch: String::new(),
             limit_s: 1,
         };

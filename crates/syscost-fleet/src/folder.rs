@@ -11,8 +11,9 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use syscost_results::document::Digest;
-use syscost_store::{LoadError, load_digest, write_atomically};
+use syscost_store::{LoadError, Untrusted, load_digest, trusted, write_atomically};
 
 use crate::NodeName;
 use crate::harmless::harmless;
@@ -21,7 +22,7 @@ use crate::harmless::harmless;
 pub const FILE: &str = "fleet.json";
 
 /// Version of that file's shape.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 
 /// More bytes than that file has of any fleet.
 const MAX_SIZE: u64 = 64 << 20;
@@ -104,6 +105,8 @@ pub struct Request {
     pub arguments: Vec<String>,
     /// The program that is brought to the nodes.
     pub binary: PathBuf,
+    /// Its SHA-256, in hexadecimal digits.
+    pub sha256: String,
     /// The directory on nodes in which one is made for the program and its files.
     pub scratch: String,
     /// After how many seconds a node's measurement is ended by the engine.
@@ -171,6 +174,25 @@ impl Collection {
         format!("{:012x}", fastrand::u64(..) >> 16)
     }
 
+    /// Makes sure that nobody else decides what is started: the program, which is the one that the collection began with, and the
+    /// inventory, which may name commands.
+    ///
+    /// # Errors
+    /// Which of them is not to be trusted, and why.
+    pub fn check(&self) -> Result<(), FolderError> {
+        let binary = trusted(&self.request.binary)?;
+        if checksum(&binary)? != self.request.sha256 {
+            return Err(FolderError::OtherProgram(binary));
+        }
+        match &self.engine {
+            // A list of hosts is no file.
+            Engine::Ansible { inventory } if inventory.exists() => {
+                Ok(trusted(inventory).map(drop)?)
+            }
+            Engine::Ansible { .. } | Engine::Slurm { .. } => Ok(()),
+        }
+    }
+
     /// How many nodes are in this state.
     pub fn count(&self, state: State) -> usize {
         self.nodes
@@ -191,11 +213,24 @@ pub enum FolderError {
         "{0} exists; continue its collection with --resume {0}, or give another directory with -o"
     )]
     Exists(PathBuf),
+    /// There is something of others in the way.
+    #[error(
+        "{0} exists, and others than you may have written what is in it; give another directory with -o"
+    )]
+    ExistsOfOthers(PathBuf),
     /// It holds no collection that this version can read.
     #[error(
         "{0} is not the file of a collection that this version can read ({1}); give a directory that `syscost fleet run` made"
     )]
     Foreign(PathBuf, String),
+    /// Somebody else may decide what would be started.
+    #[error("what a collection says is started on every node: {0}")]
+    Untrusted(#[from] Untrusted),
+    /// The program is not the one that the collection began with.
+    #[error(
+        "{0} is another program than the one that the collection began with; begin a new collection, or put that one back"
+    )]
+    OtherProgram(PathBuf),
     /// Another `fleet run` is at work there.
     #[error("another syscost collects into {0}; wait for its end")]
     Busy(PathBuf),
@@ -220,7 +255,10 @@ impl Folder {
             FolderError::Io(_, part, cause)
                 if part == path && cause.kind() == io::ErrorKind::AlreadyExists =>
             {
-                FolderError::Exists(part)
+                match trusted(&part.join(FILE)) {
+                    Ok(_) => FolderError::Exists(part),
+                    Err(_) => FolderError::ExistsOfOthers(part),
+                }
             }
             error => error,
         })?;
@@ -236,10 +274,13 @@ impl Folder {
     /// Opens a collection's directory again. Nodes without a document, and those whose document cannot be read, are waiting.
     ///
     /// # Errors
-    /// When it holds no collection, or another process is collecting into it.
+    /// When it holds no collection, or another process is collecting into it; when others may have written what it says is to be
+    /// started.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
-        let collection = read(path)?;
-        let path = fs::canonicalize(path).map_err(failed("finding", path))?;
+        let path = trusted(path)?;
+        trusted(&path.join(FILE))?;
+        let collection = read(&path)?;
+        collection.check()?;
         let mut folder = Self {
             _lock: locked(&path)?,
             path,
@@ -331,6 +372,16 @@ pub(crate) fn make(path: &Path, parts: [&str; 2]) -> Result<PathBuf, FolderError
         builder.create(&part).map_err(failed("making", &part))?;
     }
     Ok(path)
+}
+
+/// The SHA-256 of a file, in hexadecimal digits.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn checksum(path: &Path) -> Result<String, FolderError> {
+    let bytes = fs::read(path).map_err(failed("reading", path))?;
+    let digest = Sha256::digest(bytes);
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// This moment, RFC 3339, UTC.
@@ -437,4 +488,59 @@ pub(crate) fn failed<'p>(
     path: &'p Path,
 ) -> impl Fn(io::Error) -> FolderError + 'p {
     move |cause| FolderError::Io(action, path.to_owned(), cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collection_is_continued_only_if_nobody_else_can_have_said_what_is_started() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (program, hosts) = (place.path().join("program"), place.path().join("hosts"));
+        fs::write(&program, "ours").expect("written");
+        fs::write(&hosts, "n1").expect("written");
+        let mode = |path: &Path, mode| {
+            fs::set_permissions(path, Permissions::from_mode(mode)).expect("set");
+        };
+        mode(&program, 0o755);
+        mode(&hosts, 0o644);
+        if let Err(reason) = trusted(place.path()) {
+            return println!("skipped: {reason}");
+        }
+        let request = Request {
+            arguments: Vec::new(),
+            sha256: checksum(&program).expect("read"),
+            binary: program.clone(),
+            scratch: "/tmp".to_owned(),
+            limit_s: 60,
+        };
+        let engine = Engine::Ansible {
+            inventory: hosts.clone(),
+        };
+        let collection = Collection::new(engine, request, BTreeMap::new());
+        let path = place.path().join("kept");
+        drop(Folder::create(&path, collection.clone()).expect("made"));
+        let open = || Folder::open(&path).map(drop);
+        open().expect("it is ours");
+        let file = path.join(FILE);
+        for (part, open_to_all, closed) in [
+            (&path, 0o777, 0o700),
+            (&file, 0o666, 0o600),
+            (&program, 0o775, 0o755),
+            (&hosts, 0o646, 0o644),
+        ] {
+            mode(part, open_to_all);
+            let refused = open().expect_err("others may write it");
+            assert!(matches!(refused, FolderError::Untrusted(_)), "{refused}");
+            // Nobody is told to continue what others may have begun.
+            let again = Folder::create(&path, collection.clone()).expect_err("it exists");
+            let is_advised = again.to_string().contains("--resume");
+            assert_eq!(is_advised, part != &path && part != &file, "{again}");
+            mode(part, closed);
+        }
+        fs::write(&program, "another").expect("written");
+        let refused = open().expect_err("it is another program");
+        assert!(matches!(refused, FolderError::OtherProgram(_)), "{refused}");
+    }
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -44,12 +43,6 @@ const PREFIX: &str = ".syscost-";
 /// How they end.
 const SUFFIX: &str = ".tmp";
 
-/// How they were called by versions that did not lock them, and by the library.
-const UNLOCKED_PREFIX: &str = ".tmp";
-
-/// How long one of those must have been left alone to be called abandoned.
-const UNTOUCHED: Duration = Duration::from_secs(60);
-
 /// A temporary file, locked while its writer lives.
 fn fresh(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
@@ -73,16 +66,11 @@ pub(crate) fn abandoned(folder: &Path) -> Vec<PathBuf> {
     let is_abandoned = |entry: &fs::DirEntry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let is_locking = name.starts_with(PREFIX) && name.ends_with(SUFFIX);
-        let is_old = || {
-            let modified = entry.metadata().and_then(|facts| facts.modified()).ok();
-            let age = modified.and_then(|modified| modified.elapsed().ok());
-            name.starts_with(UNLOCKED_PREFIX) && age.is_some_and(|age| age > UNTOUCHED)
-        };
+        let is_ours = name.starts_with(PREFIX) && name.ends_with(SUFFIX);
         // Opening anything else, e.g. a FIFO, might wait.
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
         let is_free = || fs::File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
-        is_file && (is_locking || is_old()) && is_free()
+        is_file && is_ours && is_free()
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let abandoned = entries.filter(is_abandoned);
@@ -119,22 +107,12 @@ mod tests {
     fn what_a_killed_writer_left_is_told_from_what_is_being_written() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let written = fresh(folder.path()).expect("made");
-        let left = [".syscost-abcdef.tmp", ".tmpAbCdEf"].map(|name| folder.path().join(name));
-        for path in &left {
-            fs::write(path, "half").expect("written");
+        let left = folder.path().join(".syscost-abcdef.tmp");
+        fs::write(&left, "half").expect("written");
+        for name in ["run.json", ".tmpAbCdEf"] {
+            fs::write(folder.path().join(name), "{}").expect("written");
         }
-        fs::write(folder.path().join("run.json"), "{}").expect("written");
-        let long_ago = std::time::SystemTime::now() - 2 * UNTOUCHED;
-        let old = fs::File::open(&left[1]).expect("there");
-        assert_eq!(
-            abandoned(folder.path()),
-            [left[0].clone()],
-            "the other is fresh"
-        );
-        old.set_modified(long_ago).expect("ours");
-        let mut found = abandoned(folder.path());
-        found.sort();
-        assert_eq!(found, left);
+        assert_eq!(abandoned(folder.path()), [left]);
         assert!(written.path().exists());
     }
 

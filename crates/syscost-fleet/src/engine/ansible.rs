@@ -578,6 +578,7 @@ mod tests {
         let request = Request {
             arguments: Vec::new(),
             binary: "/bin/true".into(),
+            sha256: String::new(),
             scratch: "/tmp".to_owned(),
             limit_s: 60,
         };
@@ -604,6 +605,7 @@ mod tests {
                 "a \"b\" '{c".to_owned(),
             ],
             binary: "/bin/true".into(),
+            sha256: String::new(),
             scratch: "/tmp".to_owned(),
             limit_s: 60,
         };

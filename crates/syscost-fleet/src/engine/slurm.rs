@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::{EngineError, Tell, ask, pause, quoted};
 use crate::NodeName;
-use crate::folder::{Folder, Node, Request, State, failed};
+use crate::folder::{Folder, FolderError, Node, Request, State, checksum, failed};
 use crate::harmless::harmless;
 
 /// What this machine needs.
@@ -625,6 +625,11 @@ pub fn shared_program(folder: &Folder) -> Result<Shared, EngineError> {
     // Jobs of a collector that was killed may run the one that is there, so that it cannot be written to.
     let part = path.with_extension("part");
     fs::copy(from, &part).map_err(failed("copying", from))?;
+    // What is started is what was looked at.
+    if checksum(&part)? != folder.collection.request.sha256 {
+        let _ = fs::remove_file(&part);
+        return Err(FolderError::OtherProgram(from.clone()).into());
+    }
     fs::rename(&part, &path).map_err(failed("renaming", &part))?;
     Ok(Shared(path))
 }
@@ -695,6 +700,7 @@ mod tests {
         let request = Request {
             arguments: Vec::new(),
             binary: "/bin/sleep".into(),
+            sha256: crate::folder::checksum(Path::new("/bin/sleep")).expect("read"),
             scratch: "/tmp".to_owned(),
             limit_s: 60,
         };
@@ -742,6 +748,7 @@ mod tests {
                 .map(str::to_owned)
                 .to_vec(),
             binary: program.clone(),
+            sha256: String::new(),
             scratch: folder.path().display().to_string(),
             limit_s: 60,
         };

@@ -13,7 +13,7 @@ use rustix::fs::Mode;
 use rustix::process::umask;
 use syscost_fleet::NodeName;
 use syscost_fleet::engine::{Engine, ansible, slurm};
-use syscost_fleet::folder::{Collection, Folder, Request, State};
+use syscost_fleet::folder::{Collection, Folder, Request, State, checksum};
 use syscost_harness::Here;
 use syscost_harness::session::Profile;
 use syscost_results::Status;
@@ -103,9 +103,11 @@ fn asked(arguments: &CollectArguments) -> Result<Collection> {
             .map(|(key, value)| format!("--label={key}={value}")),
     );
     words.extend(selectors);
+    let binary = binary(&arguments.transport)?;
     let request = Request {
         arguments: words,
-        binary: binary(&arguments.transport)?,
+        sha256: checksum(&binary)?,
+        binary,
         scratch: scratch(&arguments.transport)?,
         limit_s: budget.as_secs() + SLACK_S,
     };

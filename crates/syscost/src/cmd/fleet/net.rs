@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use rustix::fs::Mode;
 use rustix::process::umask;
 use syscost_fleet::engine::slurm;
-use syscost_fleet::folder::Request;
+use syscost_fleet::folder::{Request, checksum};
 use syscost_fleet::net::{Net, NetFolder, Pair, Plan, ROWS, collect, nodes, script, turns};
 use syscost_fleet::slow_links::{Figure, MIN_NODES, Slow};
 use syscost_net::Token;
@@ -36,9 +36,11 @@ pub(super) fn run(arguments: &NetArguments) -> Result<u8> {
         .to_vec();
     words.push(format!("--budget={}", budget.as_secs_f64()));
     words.extend(ROWS.map(str::to_owned));
+    let binary = binary(&arguments.transport)?;
     let request = Request {
         arguments: words,
-        binary: binary(&arguments.transport)?,
+        sha256: checksum(&binary)?,
+        binary,
         scratch: scratch(&arguments.transport)?,
         limit_s: budget.as_secs() + SLACK_S,
     };

@@ -63,7 +63,10 @@ fn path_of(request: &[u8]) -> Result<&str, &'static str> {
     let words: Vec<&str> = line.unwrap_or_default().split(' ').collect();
     match words[..] {
         ["GET", target, version] if version.starts_with("HTTP/1.") => {
-            Ok(target.split('?').next().unwrap_or(target))
+            // As proxies ask.
+            let path = target.strip_prefix("http://");
+            let path = path.map_or(target, |rest| &rest[rest.find('/').unwrap_or(rest.len())..]);
+            Ok(path.split('?').next().unwrap_or(path))
         }
         [_, _, version] if version.starts_with("HTTP/1.") => Err("405 Method Not Allowed"),
         _ => Err("400 Bad Request"),
@@ -109,8 +112,11 @@ mod tests {
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
         assert!(text.contains("\r\nContent-Length: 14\r\n"), "{text}");
         assert!(text.ends_with("\r\n\r\nsyscost_x 1.0\n"), "{text}");
+        let text = answer_to(b"GET http://a:9946/metrics HTTP/1.1\r\n\r\n");
+        assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
         for (request, status) in [
-            (&b"GET / HTTP/1.1\r\n\r\n"[..], "404"),
+            (&b"GET http://a HTTP/1.1\r\n\r\n"[..], "404"),
+            (b"GET / HTTP/1.1\r\n\r\n", "404"),
             (b"GET /metrics/../etc/passwd HTTP/1.1\r\n\r\n", "404"),
             (b"POST /metrics HTTP/1.1\r\n\r\n", "405"),
             (b"GET /metrics\r\n\r\n", "400"),

@@ -4,11 +4,10 @@
 mod http;
 mod text;
 
-use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,10 +17,10 @@ use rustix::time::Timespec;
 use syscost_harness::clock::RunClock;
 use syscost_harness::cores::CoreMeter;
 use syscost_harness::machine;
+use syscost_store::CurrentFile;
 use syscost_sys::cpu;
 
 use crate::error::exit;
-use crate::files::{check_writable, write};
 use crate::interrupt;
 use crate::terminal::{note, warn};
 
@@ -49,7 +48,7 @@ pub(super) struct Exporter<'a> {
 impl Exporter<'_> {
     /// Exports until a signal comes or the time is over.
     pub(super) fn run(&self) -> Result<u8> {
-        self.file.map_or(Ok(()), check_writable)?;
+        let mut file = self.file.map(current).transpose()?;
         let signals = interrupt::stream()?;
         let listener = self.listen.map(listen).transpose()?;
         let cpus = cpu::allowed()?;
@@ -58,12 +57,11 @@ impl Exporter<'_> {
         let (cores, _) = super::hear(&cpus, &machine, &clock, CALIBRATION);
         let meter = CoreMeter::new(&cpus, cores, clock);
         let host = &machine.hostname;
-        let ended = meter.during(|| self.export(&meter, host, &signals, listener.as_ref()));
-        if let Some(path) = self.file.filter(|path| path.is_file()) {
-            // What nobody measures any more is not shown as current; behind a link lies what was written.
-            let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-            fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
-        }
+        let ended =
+            meter.during(|| self.export(&meter, host, &signals, listener.as_ref(), file.as_mut()));
+        // What nobody measures any more is not shown as current.
+        let removed = file.map_or(Ok(()), CurrentFile::remove);
+        removed.context("removing the file of figures")?;
         ended.map(|()| exit::DONE)
     }
 
@@ -73,14 +71,14 @@ impl Exporter<'_> {
         host: &str,
         signals: &UnixStream,
         listener: Option<&TcpListener>,
+        mut file: Option<&mut CurrentFile>,
     ) -> Result<()> {
         let begun = Instant::now();
         let end = self.time.map(|time| begun + time);
         let mut due = begun + FIRST.min(self.interval);
         let mut metrics = text::of(host, &[], meter.used_seconds());
         let mut has_failed = false;
-        // Held by the threads that serve one.
-        let clients = Arc::new(());
+        let mut clients = Clients::default();
         loop {
             let now = Instant::now();
             if end.is_some_and(|end| now >= end) {
@@ -88,11 +86,13 @@ impl Exporter<'_> {
             }
             if now >= due {
                 metrics = text::of(host, &meter.look(), meter.used_seconds());
-                let written = self.file.map(|path| write(path, metrics.as_bytes()));
+                let written = file.as_mut().map(|file| file.write(metrics.as_bytes()));
                 let problem = written.and_then(Result::err);
                 if let Some(problem) = problem.as_ref().filter(|_| !has_failed) {
                     // A disk that is full now need not be so later.
-                    warn(&format!("{problem:#}; the next interval tries again"));
+                    warn(&format!(
+                        "writing the figures: {problem}; the next interval tries again"
+                    ));
                 }
                 has_failed = problem.is_some();
                 due = now + self.interval;
@@ -102,22 +102,66 @@ impl Exporter<'_> {
             if is_signal {
                 return Ok(());
             }
-            if let Some(Ok((mut client, _))) =
+            if let Some(Ok((client, from))) =
                 listener.filter(|_| is_client).map(TcpListener::accept)
             {
-                // Each on a thread of its own, as a slow one must not keep others waiting; too many
-                // are turned away.
-                if Arc::strong_count(&clients) <= MAX_CLIENTS {
-                    let (metrics, served) = (metrics.clone(), Arc::clone(&clients));
-                    let _ = thread::Builder::new().spawn(move || {
-                        let _ = client.set_nonblocking(false);
-                        let _ = http::answer(&mut client, &metrics);
-                        drop(served);
-                    });
-                }
+                clients.serve(client, from.ip(), metrics.clone());
             }
         }
     }
+}
+
+/// The clients that are being served, the oldest first.
+#[derive(Default)]
+struct Clients(Vec<Served>);
+
+/// One of them.
+struct Served {
+    from: IpAddr,
+    /// To end it.
+    client: TcpStream,
+    /// Held by the thread that serves it.
+    is_served: Weak<()>,
+}
+
+impl Clients {
+    /// Serves a client on a thread of its own, as a slow one must not keep others waiting. Where there are too many, the oldest of the
+    /// address with the most has had its time.
+    fn serve(&mut self, mut client: TcpStream, from: IpAddr, metrics: String) {
+        self.0.retain(|one| one.is_served.strong_count() > 0);
+        if self.0.len() >= MAX_CLIENTS {
+            let of = |from: IpAddr| self.0.iter().filter(|one| one.from == from).count();
+            let busiest = self
+                .0
+                .iter()
+                .map(|one| one.from)
+                .max_by_key(|from| of(*from));
+            let oldest = self.0.iter().position(|one| Some(one.from) == busiest);
+            let gone = oldest.map(|oldest| self.0.remove(oldest));
+            gone.map(|gone| gone.client.shutdown(Shutdown::Both));
+        }
+        let Ok(to_end) = client.try_clone() else {
+            return;
+        };
+        let held = Arc::new(());
+        self.0.push(Served {
+            from,
+            client: to_end,
+            is_served: Arc::downgrade(&held),
+        });
+        let _ = thread::Builder::new().spawn(move || {
+            let _ = client.set_nonblocking(false);
+            let _ = http::answer(&mut client, &metrics);
+            // The other handle of it would keep it open.
+            let _ = client.shutdown(Shutdown::Both);
+            drop(held);
+        });
+    }
+}
+
+/// The file that is kept current.
+fn current(path: &Path) -> Result<CurrentFile> {
+    CurrentFile::at(path).with_context(|| format!("{}, given with --openmetrics", path.display()))
 }
 
 /// Listens, and says where: the port may be any free one.
@@ -147,4 +191,34 @@ fn wait(signals: &UnixStream, listener: Option<&TcpListener>, time: Duration) ->
             .is_some_and(|one| !one.revents().is_empty())
     };
     Ok([is_ready(0), is_ready(1)])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    #[test]
+    fn clients_that_say_nothing_keep_no_scrape_out() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let mut clients = Clients::default();
+        let mut accepted = || {
+            let client = TcpStream::connect(address).expect("connected");
+            let (server, from) = listener.accept().expect("a client");
+            clients.serve(server, from.ip(), "syscost_x 1.0\n".to_owned());
+            assert!(clients.0.len() <= MAX_CLIENTS);
+            client
+        };
+        let silent: Vec<TcpStream> = (0..3 * MAX_CLIENTS).map(|_| accepted()).collect();
+        let mut scrape = accepted();
+        scrape
+            .write_all(b"GET /metrics HTTP/1.1\r\n\r\n")
+            .expect("sent");
+        let mut answer = String::new();
+        scrape.read_to_string(&mut answer).expect("answered");
+        assert!(answer.ends_with("syscost_x 1.0\n"), "{answer}");
+        drop(silent);
+    }
 }
