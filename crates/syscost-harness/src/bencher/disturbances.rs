@@ -107,6 +107,12 @@ impl Plan<'_> {
         }
     }
 
+    /// Tags the sample that is being taken: its tasks were preempted.
+    pub(super) fn tag_preempted(&mut self) {
+        let sample = self.findings.samples.values.len() as u32;
+        self.disturbed(sample, Cause::Preempted);
+    }
+
     /// Begins to count interrupts. `None` where the kernel does not.
     pub(super) fn begin_interrupts(&self) -> Option<Interrupted> {
         Some(Interrupted {
@@ -156,7 +162,7 @@ impl Plan<'_> {
     /// presence alone a switch costs 24 to 60 % more, since the woken task no longer preempts the
     /// waker (Linux 6.18).
     fn explain_contention(&mut self) {
-        if !self.waits.are_of_stretches() || !self.is_contended() {
+        if !self.waits.are_of_several_tasks() || !self.is_contended() {
             return;
         }
         self.explain(Cause::Contended, 1.0);
