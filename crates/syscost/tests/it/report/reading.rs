@@ -28,9 +28,9 @@ pub(super) fn copies(program: &Program, count: usize) -> Vec<String> {
     (0..count).map(copy).collect()
 }
 
-/// The kept run of a study, measured now.
+/// The kept run of a study with many machines, measured now.
 fn study(program: &Program) -> String {
-    let study = "study run call-and-switch --profile quick --budget 8";
+    let study = "study run three-costs --profile quick --budget 8";
     let code = program.run(study).code;
     // 5 where the machine is too busy for all of its published figures.
     assert!(matches!(code, Some(0 | 5)), "{code:?}");
