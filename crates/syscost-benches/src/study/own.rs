@@ -124,7 +124,7 @@ fn names_of(child: &Child) -> Option<(String, String)> {
 mod tests {
     use std::thread;
 
-    use syscost_harness::bencher::Pass;
+    use syscost_harness::bencher::{Findings, Pass};
     use syscost_results::measurement::Cause;
     use syscost_sys::cpu;
     use syscost_sys::or_skip;
@@ -132,23 +132,32 @@ mod tests {
     use super::*;
     use crate::testing::found_by;
 
-    #[test]
-    #[ignore = "machine suite"]
-    fn beside_a_busy_loop_on_its_cpu_no_result_of_a_program_is_undisturbed() {
-        // Of a tenth of a second or more: many time slices.
-        let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo 1";
+    /// What is found of this script, timed beside a busy loop on its CPU.
+    fn timed_beside_a_busy_loop(script: &str) -> Result<Findings, String> {
         let start = || started::run(Command::new("sh").args(["-c", script]), |_| ());
-        let found = beside_a_busy_loop(|| {
+        beside_a_busy_loop(|| {
             found_by(&Case::default(), Pass::Timed, &[], |plan| {
                 let counted = Counted::Noted(Vec::new());
                 results_of(plan, counted, Unit::Nanoseconds, Some("ns"), start)
             })
-        });
-        let samples = or_skip!(found).samples;
-        for sample in 0..samples.values.len() as u32 {
-            let mut tags = samples.disturbed.iter();
-            let is_tagged = tags.any(|tag| (tag.sample, tag.cause) == (sample, Cause::Preempted));
-            assert!(is_tagged, "{sample}: {:?}", samples.disturbed);
+        })
+    }
+
+    #[test]
+    #[ignore = "machine suite"]
+    fn beside_a_busy_loop_on_its_cpu_no_result_of_a_program_is_undisturbed() {
+        // Of a tenth of a second or more: many time slices.
+        let counts = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo 1";
+        // A task that waits for others; how often these are preempted, by one another or by others, does not tell.
+        let forks = "i=0; while [ $i -lt 300 ]; do (:); i=$((i+1)); done; echo 1";
+        let by_others = [Cause::RunDelay, Cause::Contended];
+        for (script, causes) in [(counts, &[Cause::Preempted][..]), (forks, &by_others)] {
+            let samples = or_skip!(timed_beside_a_busy_loop(script)).samples;
+            for sample in 0..samples.values.len() as u32 {
+                let mut tags = samples.disturbed.iter();
+                let is_told = tags.any(|tag| tag.sample == sample && causes.contains(&tag.cause));
+                assert!(is_told, "{script}, {sample}: {:?}", samples.disturbed);
+            }
         }
     }
 

@@ -22,7 +22,8 @@ pub(super) struct Ended {
 }
 
 /// Starts a program, looks at it with `see` while it runs, and waits for its end. It writes into memory: to
-/// read a pipe, this process would take its CPU.
+/// read a pipe, this process would take its CPU. What children used is counted by process: meanwhile no other
+/// child must be waited for.
 pub(super) fn run(command: &mut Command, see: impl FnOnce(&Child)) -> io::Result<Ended> {
     let written = || memfd_create("syscost-study", MemfdFlags::CLOEXEC).map(File::from);
     let (mut printed, mut said) = (written()?, written()?);

@@ -7,7 +7,7 @@ use syscost_sys::clock::{Source, mock};
 use syscost_sys::counters::Interrupts;
 
 use super::plan::Plan;
-use super::watch::{MAX_WAITED, Waited, is_long};
+use super::watch::{MAX_WAITED, Waited};
 use super::{Bencher, background};
 
 /// Where at least this share of batches has an interrupt, their median has it, too.
@@ -101,7 +101,7 @@ impl Plan<'_> {
         let tags = &mut self.findings.samples.disturbed;
         tags.retain(|tag| tag.cause != Cause::RunDelay);
         for (sample, one) in (0_u32..).zip(waited) {
-            if is_long(*one, least) {
+            if self.waits.is_long(*one, least) {
                 self.disturbed(sample, Cause::RunDelay);
             }
         }

@@ -44,11 +44,14 @@ pub struct Marked {
 }
 
 impl Ran {
-    /// Whether it had one task only: every other one would have had a page fault.
+    /// Whether it had one task only: others have faults or, where they share its memory, at least switches.
     fn is_one_task(&self) -> bool {
-        let faults = self.whole.minor_faults + self.whole.major_faults;
-        let of_first = |first: TaskReading| first.minor_faults + first.major_faults;
-        self.first.is_none_or(|first| of_first(first) == faults)
+        let whole = self.whole;
+        let switches = whole.voluntary_switches + whole.involuntary_switches;
+        self.first.is_none_or(|first| {
+            // Its last switch, at its end, may come after it was looked at.
+            first.minor_faults == whole.minor_faults && switches <= first.switches() + 1
+        })
     }
 
     /// How long it was ready and did not run, as far as its first task tells, in ns. Outside of its marks that
@@ -193,8 +196,9 @@ mod tests {
     use super::*;
     use crate::bencher::tests::timed;
 
-    /// Of how many switches, and of which tasks' faults, the kernel says that a program had them.
-    fn ran(first_faults: u64, in_all: u64, marked: Option<(u64, u64)>) -> Ran {
+    /// A program that was switched out against its will this often in all; between its marks, if it has some,
+    /// it slept and was switched out this often.
+    fn ran(in_all: u64, marked: Option<(u64, u64)>) -> Ran {
         Ran {
             result: 1.0,
             whole: Usage {
@@ -203,7 +207,8 @@ mod tests {
                 ..Usage::default()
             },
             first: Some(TaskReading {
-                minor_faults: first_faults,
+                minor_faults: 40,
+                involuntary_switches: in_all,
                 delay_ns: Some(7),
                 ..TaskReading::default()
             }),
@@ -218,17 +223,28 @@ mod tests {
         }
     }
 
+    /// The same of a program whose tasks take turns, with memory of their own or in common.
+    fn of_several(mut ran: Ran, has_own_memory: bool) -> Ran {
+        let first = ran.first.as_mut().expect("it is known");
+        match has_own_memory {
+            true => first.minor_faults -= 10,
+            false => first.involuntary_switches -= 4,
+        }
+        ran
+    }
+
     #[test]
     fn a_result_is_tagged_by_what_was_counted_for_its_program() {
         let all = [
             // Between its marks, whatever was before and behind.
-            (ran(40, 9, Some((0, 1))), true),
-            (ran(40, 9, Some((0, 0))), false),
+            (ran(9, Some((0, 1))), true),
+            (ran(9, Some((0, 0))), false),
             // Without marks in all, but for the parent's own.
-            (ran(40, 3, None), true),
-            (ran(40, 2, None), false),
+            (ran(3, None), true),
+            (ran(2, None), false),
             // Tasks of one program take turns.
-            (ran(30, 9, Some((5, 9))), false),
+            (of_several(ran(9, Some((5, 9))), true), false),
+            (of_several(ran(9, Some((5, 9))), false), false),
         ];
         let mut next = (0..).map(|sample: usize| all[sample % all.len()].0.clone());
         let findings = timed(|plan| {
@@ -248,11 +264,11 @@ mod tests {
     #[test]
     fn how_long_a_program_waited_matters_between_its_marks() {
         for (ran, expected) in [
-            (ran(40, 9, Some((0, 0))), 0),
+            (ran(9, Some((0, 0))), 0),
             // It sleeps, or has several tasks, or nobody knows where it is timed.
-            (ran(40, 9, Some((1, 0))), 7),
-            (ran(30, 9, Some((0, 0))), 7),
-            (ran(40, 9, None), 7),
+            (ran(9, Some((1, 0))), 7),
+            (of_several(ran(9, Some((0, 0))), true), 7),
+            (ran(9, None), 7),
         ] {
             assert_eq!(ran.delay_ns(), expected, "{ran:?}");
         }

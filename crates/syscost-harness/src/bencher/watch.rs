@@ -142,7 +142,17 @@ impl Waits {
 
     /// Whether others want this CPU: a wait that they did not cause is a part of the operation.
     pub(super) fn are_of_others(&self) -> bool {
-        self.clock.source() == Source::Mock || background::is_there()
+        // What programs waited for one another is known, and is none of it.
+        let is_known = self.programs.is_some() || self.clock.source() == Source::Mock;
+        is_known || background::is_there()
+    }
+
+    /// Whether a sample was kept waiting for long, beyond what every one is, the `least` of all: the kernel
+    /// accounts for a part of an exit or a switch to nobody, which looks like waiting, 10 % of a fork. Of a
+    /// whole program that is a smaller part, and beside a busy loop every one waits.
+    pub(super) fn is_long(&self, waited: Waited, least: f64) -> bool {
+        let least = self.programs.map_or(least, |_| 0.0);
+        waited.share() - least > MAX_WAITED
     }
 
     /// A reading; `None` where the kernel does not report it.
@@ -198,12 +208,6 @@ impl Waits {
     }
 }
 
-/// Whether a sample was kept waiting for long, beyond what every one is: the kernel accounts for a part of an exit or a switch to
-/// nobody, which looks like waiting, 10 % of a fork.
-pub(super) fn is_long(waited: Waited, least: f64) -> bool {
-    waited.share() - least > MAX_WAITED
-}
-
 /// Reads, between samples, what could have disturbed them.
 pub(super) struct Watch {
     usage: Option<Usage>,
@@ -230,7 +234,7 @@ impl Watch {
     pub(super) fn look(&mut self, waits: &Waits, waited: Waited) -> (Option<Cause>, Waited) {
         if !self.is_steady {
             self.least = self.least.min(waited.share());
-            let is_long = is_long(waited, self.least);
+            let is_long = waits.is_long(waited, self.least);
             return (is_long.then_some(Cause::RunDelay), waited);
         }
         let usage = usage(waits);
