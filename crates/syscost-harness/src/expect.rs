@@ -1,7 +1,7 @@
 //! What a benchmark claims, and what a count says about it.
 
 pub use syscost_results::Bound;
-use syscost_results::{Claim, Evidence};
+use syscost_results::{Claim, ClaimId, Evidence};
 use syscost_sys::raw::Sysno;
 
 /// What is counted, always per operation unless said otherwise.
@@ -50,6 +50,13 @@ impl Counter {
             Counter::TimeScaling => "time of 2n operations over time of n".to_owned(),
             Counter::Reported(name) => format!("{name} per operation"),
         }
+    }
+
+    /// The system call that a claim counts, by its words or its id.
+    pub fn call_claimed(claim: &str) -> Option<Sysno> {
+        let claimed = |call: &&Sysno| ClaimId::of(&Counter::Syscall(**call).claim());
+        let id = ClaimId::of(claim);
+        Sysno::ALL.iter().find(|call| claimed(call) == id).copied()
     }
 }
 

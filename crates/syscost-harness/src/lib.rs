@@ -56,9 +56,9 @@ pub use targets::Targets;
 pub mod prelude {
     pub use crate::arguments::{Argument, ArgumentValue, CALLED_FROM, Code};
     pub use crate::bencher::{
-        Baseline, Bencher, Compares, Copied, Driver, EventShare, Kernel, Laps, Loop, Observed,
-        Outcome, Plan, Published, Responder, Served, Single, Stop, TaskGroup, Team, Together,
-        clocked, clocked_once,
+        Baseline, Bencher, Compares, Copied, Counted, Driver, EventShare, Kernel, Laps, Loop,
+        Marked, Observed, Outcome, Plan, Published, Ran, Responder, Served, Single, Stop,
+        TaskGroup, Team, Together, clocked, clocked_once,
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::Case;

@@ -36,6 +36,8 @@ pub struct Made {
     pub directory: PathBuf,
     /// The unit of a number that it prints alone: `ns`, `us`, `ms`, `s` or `ticks`.
     pub unit: String,
+    /// The counts that its study names.
+    pub counted: Vec<String>,
     /// How it was made, e.g. `cc -O0 -static loop.c`.
     pub how: String,
 }
@@ -112,6 +114,7 @@ mod tests {
                 command: vec!["sh".to_owned(), "script".to_owned()],
                 directory: folder.path().to_owned(),
                 unit: unit.to_owned(),
+                counted: Vec::new(),
                 how: "sh script".to_owned(),
             };
             OwnProgram::new("mine", quantity, Ok(made))

@@ -477,6 +477,22 @@ pub enum Cause {
     OtherFrequency,
 }
 
+impl Cause {
+    /// In words, as what disturbed a sample.
+    pub fn words(self) -> &'static str {
+        match self {
+            Cause::Migrated => "a move to another CPU",
+            Cause::Preempted => "preemption",
+            Cause::RunDelay => "waiting for a CPU",
+            Cause::Contended => "another program ready on their CPU",
+            Cause::Interrupted => "interrupts",
+            Cause::Displaced => "displaced cache contents",
+            Cause::SharedCore => "SMT interference",
+            Cause::OtherFrequency => "another core frequency",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

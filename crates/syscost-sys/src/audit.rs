@@ -78,7 +78,8 @@ pub fn note_syscalls(
 /// returned; called by another, its own do not. Outside an audit it costs two calls.
 ///
 /// A program of ours that such a part starts says itself which of its calls count, between two marks:
-/// `prctl(0x2d7055f1, 2)` and `prctl(0x2d7055f1, 3)`.
+/// `prctl(0x2d7055f1, 2)` and `prctl(0x2d7055f1, 3, operations)`, with the number of operations that it has
+/// made between the two.
 pub fn uncounted<T>(part: impl FnOnce() -> T) -> T {
     os::count_calls(false);
     let result = part();
@@ -115,6 +116,7 @@ pub struct SyscallCounts {
     own: u32,
     counts: BTreeMap<(u32, u32), u64>,
     foreign: u64,
+    operations: u64,
     /// The arguments of the operation's own calls, by number, of the calls to be noted.
     noted: BTreeMap<u32, Vec<Arguments>>,
 }
@@ -144,6 +146,10 @@ impl SyscallCounts {
 
     pub(crate) fn record_foreign(&mut self) {
         self.foreign += 1;
+    }
+
+    pub(crate) fn record_operations(&mut self, operations: u64) {
+        self.operations = self.operations.saturating_add(operations);
     }
 }
 
@@ -175,6 +181,11 @@ impl SyscallCounts {
     /// something else.
     pub fn foreign(&self) -> u64 {
         self.foreign
+    }
+
+    /// How many operations programs said they made between their marks.
+    pub fn operations(&self) -> u64 {
+        self.operations
     }
 
     /// How many tasks (threads or processes) made a call.

@@ -13,6 +13,7 @@ mod own;
 mod printed;
 mod program;
 pub mod sources;
+mod started;
 mod switch_costs;
 mod three_costs;
 mod whole_system;

@@ -3,6 +3,8 @@
 //! ## Measures
 //! What the program prints, each time it is started: a number in the unit that its study states, or lines
 //! as the programs of the published studies print them (docs/studies.md).
+//! Between `begin()` and `end()` its system calls, page faults and switches are counted, per operation of those
+//! that it asks for by `operations()`.
 //! ## Does not measure
 //! Anything that syscost knows: the study says what its procedure is.
 //! ## Interpretation
@@ -10,11 +12,14 @@
 //! ## Source
 //! The user's TOML file.
 
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command};
 
 use syscost_harness::prelude::*;
+use syscost_sys::process::proc_of;
 
 use super::program::results_of;
+use super::started;
 
 /// What a C file may include as `result.h`, to print more than a number.
 pub const HEADER: &str = include_str!("result.h");
@@ -26,9 +31,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-static STUDY: Witness = Witness::of("study of the program", "study");
+/// The file that the kernel executes is named by both.
+static STUDY: Witness = Witness::of("study of the program", EXE);
 
-static QUANTITY: Witness = Witness::of("quantity of the program", "study");
+static QUANTITY: Witness = Witness::of("quantity of the program", EXE);
+
+const EXE: &str = "/proc/PID/exe";
+
+/// Operations of a program where its calls are counted, each of which takes some microseconds there.
+const COUNTED: u64 = 1000;
 
 #[derive(Params, Clone)]
 struct Row {
@@ -65,17 +76,105 @@ impl Measured for Row {
         let own = programs.find(|one| one.id.study == study && one.id.quantity == quantity);
         let own = own.expect("rows are listed by the programs");
         let made = own.made.clone().map_err(Failure::Failed)?;
+        let is_timed = plan.is_timed();
+        let mut names = None;
         let start = || {
             let mut command = Command::new(&made.command[0]);
             command
                 .args(&made.command[1..])
                 .current_dir(&made.directory);
-            command.stdin(Stdio::null()).output()
+            if !is_timed {
+                command.env("SYSCOST_OPERATIONS", COUNTED.to_string());
+            }
+            started::run(&mut command, |child| {
+                names.get_or_insert_with(|| names_of(child));
+            })
         };
-        let mut outcome = results_of(plan, 1, Unit::Nanoseconds, Some(&made.unit), start)?;
-        outcome.saw(&STUDY, &*own.id.study);
-        outcome.saw(&QUANTITY, &*own.id.quantity);
+        let counted = made.counted.iter();
+        let calls = counted.filter_map(|claim| Counter::call_claimed(claim));
+        let counted = Counted::Noted(calls.collect());
+        let unit = Some(made.unit.as_str());
+        let mut outcome = results_of(plan, counted, Unit::Nanoseconds, unit, start)?;
+        let is_compiled = Path::new(&made.command[0]).starts_with(&made.directory);
+        match names.flatten().filter(|_| is_compiled) {
+            Some((study, quantity)) => {
+                outcome.saw(&STUDY, study);
+                outcome.saw(&QUANTITY, quantity);
+            }
+            None => {
+                let reason = "the study's own command starts what it likes";
+                outcome.unseen(&STUDY, reason);
+                outcome.unseen(&QUANTITY, reason);
+            }
+        }
         outcome.note("program", made.how.as_str(), "study");
         Ok(outcome)
+    }
+}
+
+/// The study and the quantity by whose names the file is called that this process executes.
+fn names_of(child: &Child) -> Option<(String, String)> {
+    let link = format!("{}/exe", proc_of(child.id()).ok()?);
+    let file = std::fs::read_link(link).ok()?;
+    let (study, quantity) = file.file_name()?.to_str()?.split_once('.')?;
+    Some((study.to_owned(), quantity.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use syscost_harness::bencher::{Findings, Pass};
+    use syscost_results::measurement::Cause;
+    use syscost_sys::cpu;
+    use syscost_sys::or_skip;
+
+    use super::*;
+    use crate::testing::found_by;
+
+    /// What is found of this script, timed beside a busy loop on its CPU.
+    fn timed_beside_a_busy_loop(script: &str) -> Result<Findings, String> {
+        let start = || started::run(Command::new("sh").args(["-c", script]), |_| ());
+        beside_a_busy_loop(|| {
+            found_by(&Case::default(), Pass::Timed, &[], |plan| {
+                let counted = Counted::Noted(Vec::new());
+                results_of(plan, counted, Unit::Nanoseconds, Some("ns"), start)
+            })
+        })
+    }
+
+    #[test]
+    #[ignore = "machine suite"]
+    fn beside_a_busy_loop_on_its_cpu_no_result_of_a_program_is_undisturbed() {
+        // Of a tenth of a second or more: many time slices.
+        let counts = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo 1";
+        // A task that waits for others; how often these are preempted, by one another or by others, does not tell.
+        let forks = "i=0; while [ $i -lt 300 ]; do (:); i=$((i+1)); done; echo 1";
+        let by_others = [Cause::RunDelay, Cause::Contended];
+        for (script, causes) in [(counts, &[Cause::Preempted][..]), (forks, &by_others)] {
+            let samples = or_skip!(timed_beside_a_busy_loop(script)).samples;
+            for sample in 0..samples.values.len() as u32 {
+                let mut tags = samples.disturbed.iter();
+                let is_told = tags.any(|tag| tag.sample == sample && causes.contains(&tag.cause));
+                assert!(is_told, "{script}, {sample}: {:?}", samples.disturbed);
+            }
+        }
+    }
+
+    /// Runs this on the first CPU, as a loop does that another process makes.
+    fn beside_a_busy_loop<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+        let cpu = cpu::allowed().expect("some")[0];
+        let on_cpu = || {
+            cpu::pin(cpu).expect("it is allowed");
+            let mut busy = Command::new("sh")
+                .args(["-c", "while :; do :; done"])
+                .spawn()
+                .expect("a shell");
+            let result = body();
+            busy.kill().expect("it has no end");
+            busy.wait().expect("it was started");
+            result
+        };
+        thread::scope(|scope| scope.spawn(on_cpu).join().expect("no panic"))
     }
 }

@@ -1,11 +1,13 @@
 //! Shared: what the programs of the studies print.
 
 use std::collections::BTreeMap;
-use std::process::Output;
 
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
+use syscost_sys::counters::Usage;
+
+use super::started::Ended;
 
 /// The exit status of a program that needs something this machine lacks.
 const UNSUPPORTED: i32 = 77;
@@ -21,36 +23,37 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn has_claims(&self) -> bool {
-        !self.claims.is_empty()
-    }
-
-    /// The result of one run, in the row's unit; keeps the rest.
+    /// The result of one run, in the row's unit, and what was counted for it; keeps the rest.
     pub(super) fn read(
         &mut self,
-        ran: &Output,
+        ended: &Ended,
         ticks_per_ns: f64,
         unit: Unit,
         number_in: Option<&str>,
-    ) -> Result<f64, Failure> {
-        let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
-        match ran.status.code() {
+    ) -> Result<Ran, Failure> {
+        let said = ended.said.trim().to_owned();
+        match ended.status.code() {
             Some(0) => {}
             Some(UNSUPPORTED) => return Err(Failure::Unsupported(said)),
             _ => {
-                let status = ran.status;
+                let status = ended.status;
                 return Err(Failure::Failed(format!(
                     "its program ended by {status}: {said}"
                 )));
             }
         }
-        let printed = String::from_utf8_lossy(&ran.stdout);
-        if let (Some(symbol), Some(number)) = (number_in, finite(printed.trim())) {
-            return Ok(converted(number, symbol, ticks_per_ns).0);
+        let ran = |result, marked| Ran {
+            result,
+            whole: ended.whole,
+            first: ended.first,
+            marked,
+        };
+        if let (Some(symbol), Some(number)) = (number_in, finite(ended.printed.trim())) {
+            return Ok(ran(converted(number, symbol, ticks_per_ns).0, None));
         }
-        let mut result = None;
+        let (mut result, mut marked) = (None, None);
         self.arguments.clear();
-        for line in printed.lines() {
+        for line in ended.printed.lines() {
             let broken = || {
                 Failure::Failed(format!(
                     "the program printed `{line}`, which is no line of a result"
@@ -68,6 +71,7 @@ impl Seen {
                     }
                     result = Some(value);
                 }
+                "between" => marked = Some(between(first, rest).ok_or_else(broken)?),
                 "argument" => self.arguments.push(rest.to_owned()),
                 "single" => self.singles_ns.push(converted(first, rest, ticks_per_ns).0),
                 "fact" => {
@@ -92,6 +96,11 @@ impl Seen {
                 _ => return Err(broken()),
             }
         }
+        if marked.is_some_and(|marked| marked.used - ended.whole != Usage::default()) {
+            let what = "the program counted more between begin() and end() than the kernel in all";
+            return Err(Failure::Failed(what.to_owned()));
+        }
+        let result = result.map(|result| ran(result, marked));
         result.ok_or_else(|| Failure::Failed("the program printed no result".to_owned()))
     }
 
@@ -129,6 +138,31 @@ fn over(name: &str) -> Over {
     }
 }
 
+/// What was counted between the marks: operations, minor and major faults, voluntary and involuntary switches.
+fn between(operations: f64, rest: &str) -> Option<Marked> {
+    let numbers = rest.split(' ').map(|number| number.parse().ok());
+    let numbers: Vec<u64> = numbers.collect::<Option<_>>()?;
+    let [
+        minor_faults,
+        major_faults,
+        voluntary_switches,
+        involuntary_switches,
+    ] = numbers[..]
+    else {
+        return None;
+    };
+    (operations >= 1.0).then_some(Marked {
+        operations: operations as u64,
+        used: Usage {
+            minor_faults,
+            major_faults,
+            voluntary_switches,
+            involuntary_switches,
+            max_rss_kib: 0,
+        },
+    })
+}
+
 fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
@@ -153,12 +187,22 @@ mod tests {
 
     use super::*;
 
-    fn ran(status: i32, printed: &str, said: &str) -> Output {
-        Output {
+    fn ended(status: i32, printed: &str, said: &str) -> Ended {
+        Ended {
             status: ExitStatus::from_raw(status << 8),
-            stdout: printed.into(),
-            stderr: said.into(),
+            printed: printed.to_owned(),
+            said: said.to_owned(),
+            whole: Usage {
+                minor_faults: 30,
+                involuntary_switches: 4,
+                ..Usage::default()
+            },
+            first: None,
         }
+    }
+
+    fn result(ran: Result<Ran, Failure>) -> Option<f64> {
+        ran.ok().map(|ran| ran.result)
     }
 
     #[test]
@@ -166,8 +210,8 @@ mod tests {
         let mut seen = Seen::default();
         let printed = "result 40 ticks\nfact 8 ticks first_operation\nfact 1.5 % zero_or_less\n\
                        claim 1 0.5 answers per round trip\nsingle 2 us\n";
-        let result = seen.read(&ran(0, printed, ""), 2.0, Unit::Nanoseconds, None);
-        assert_eq!(result.ok(), Some(20.0));
+        let ran = seen.read(&ended(0, printed, ""), 2.0, Unit::Nanoseconds, None);
+        assert_eq!(result(ran), Some(20.0));
         let facts: Vec<_> = seen
             .facts
             .iter()
@@ -184,19 +228,19 @@ mod tests {
     #[test]
     fn a_number_alone_is_in_the_unit_of_its_study() {
         let read = |printed, unit| {
-            Seen::default().read(&ran(0, printed, ""), 2.0, Unit::Nanoseconds, unit)
+            Seen::default().read(&ended(0, printed, ""), 2.0, Unit::Nanoseconds, unit)
         };
-        assert_eq!(read(" 1.5\n", Some("us")).ok(), Some(1500.0));
-        assert_eq!(read("result 3 ms", Some("us")).ok(), Some(3e6));
+        assert_eq!(result(read(" 1.5\n", Some("us"))), Some(1500.0));
+        assert_eq!(result(read("result 3 ms", Some("us"))), Some(3e6));
         assert!(read("1.5", None).is_err());
     }
 
     #[test]
     fn a_program_that_fails_or_says_nothing_is_no_result() {
         let read = |status, printed, said| {
-            let ran = ran(status, printed, said);
+            let ended = ended(status, printed, said);
             Seen::default()
-                .read(&ran, 1.0, Unit::Nanoseconds, None)
+                .read(&ended, 1.0, Unit::Nanoseconds, None)
                 .expect_err("no result")
         };
         assert_eq!(
@@ -216,12 +260,36 @@ mod tests {
             "fact 1 ns",
             "claim nan 1 x",
             "result inf ns",
+            "result 1 ns\nbetween 1 2 3 4",
+            "result 1 ns\nbetween 0 2 3 4 5",
+            // More than the kernel has counted in all.
+            "result 1 ns\nbetween 1 31 0 0 0",
         ] {
             assert!(
                 matches!(read(0, printed, ""), Failure::Failed(_)),
                 "{printed}"
             );
         }
+    }
+
+    #[test]
+    fn what_was_counted_between_the_marks_is_read() {
+        let read = Seen::default().read(
+            &ended(0, "result 1 ns\nbetween 1000 30 0 0 4", ""),
+            1.0,
+            Unit::Nanoseconds,
+            None,
+        );
+        let marked = read.expect("a result").marked.expect("it has marks");
+        let used = marked.used;
+        assert_eq!(
+            (
+                marked.operations,
+                used.minor_faults,
+                used.involuntary_switches
+            ),
+            (1000, 30, 4)
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
@@ -15,6 +15,7 @@ use syscost_sys::scratch::{self, Tree};
 use syscost_sys::tiny::TinyProgram;
 
 use super::printed::Seen;
+use super::started::{self, Ended};
 use crate::timing::clock_read::counter_ticks_per_ns;
 
 /// All programs in one static executable; empty where none could be made.
@@ -244,15 +245,13 @@ impl Program {
                 let held = tree.folder().file().as_raw_fd();
                 command.current_dir(format!("/proc/self/fd/{held}"));
             }
-            command.env_clear().stdin(Stdio::null());
-            let child = command
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()?;
-            cpus.get_or_insert_with(|| cpus_of(child.id()));
-            child.wait_with_output()
+            command.env_clear();
+            started::run(&mut command, |child| {
+                cpus.get_or_insert_with(|| cpus_of(child.id()));
+            })
         };
-        let mut outcome = results_of(plan, operations, self.unit, None, start)?;
+        let counted = Counted::Expected(operations);
+        let mut outcome = results_of(plan, counted, self.unit, None, start)?;
         if let Some(cpus) = cpus {
             see_cpus(&mut outcome, cpus);
         }
@@ -267,28 +266,19 @@ impl Program {
 /// `number_in` is the unit of a number that it may print alone.
 pub(super) fn results_of<'a>(
     plan: Plan<'a>,
-    operations: u64,
+    counted: Counted,
     unit: Unit,
     number_in: Option<&str>,
-    mut start: impl FnMut() -> io::Result<Output>,
+    mut start: impl FnMut() -> io::Result<Ended>,
 ) -> Result<Outcome<'a>, Failure> {
     let ticks_per_ns = counter_ticks_per_ns(plan.clock());
     let (mut seen, mut started) = (Seen::default(), 0_u64);
-    let mut outcome = plan.measure(Published::of(operations, || {
+    let mut outcome = plan.measure(Published::of(counted, || {
         started += 1;
-        let ran = uncounted(&mut start).tried("start the study's program")?;
-        seen.read(&ran, ticks_per_ns, unit, number_in)
+        let ended = uncounted(&mut start).tried("start the study's program")?;
+        seen.read(&ended, ticks_per_ns, unit, number_in)
     }))?;
     outcome.note("results of the program", started, "program");
-    if number_in.is_some() && !seen.has_claims() {
-        let reason = "the study's own program claims nothing";
-        outcome.claim_unobserved(
-            "what the program does",
-            "as the study says",
-            "program",
-            reason,
-        );
-    }
     see_arguments(&mut outcome, &seen.arguments);
     seen.tell(&mut outcome);
     Ok(outcome)

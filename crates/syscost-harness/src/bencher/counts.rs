@@ -7,7 +7,7 @@ use super::background;
 use super::plan::{Outcome, Plan};
 use crate::expect::{Bound, Counter, Expect};
 
-const RUSAGE: &str = "getrusage";
+pub(super) const RUSAGE: &str = "getrusage";
 const NOT_COUNTED: &str = "this kernel does not count them";
 const BACKGROUND_TASKS: &str = "other tasks of the machine may have preempted them";
 const EARLY: &str = "on separate CPUs, some were served before they had fallen asleep";

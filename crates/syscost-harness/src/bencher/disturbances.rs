@@ -7,7 +7,7 @@ use syscost_sys::clock::{Source, mock};
 use syscost_sys::counters::Interrupts;
 
 use super::plan::Plan;
-use super::watch::{MAX_WAITED, Waited, is_long};
+use super::watch::{MAX_WAITED, Waited};
 use super::{Bencher, background};
 
 /// Where at least this share of batches has an interrupt, their median has it, too.
@@ -101,10 +101,16 @@ impl Plan<'_> {
         let tags = &mut self.findings.samples.disturbed;
         tags.retain(|tag| tag.cause != Cause::RunDelay);
         for (sample, one) in (0_u32..).zip(waited) {
-            if is_long(*one, least) {
+            if self.waits.is_long(*one, least) {
                 self.disturbed(sample, Cause::RunDelay);
             }
         }
+    }
+
+    /// Tags the sample that is being taken: its tasks were preempted.
+    pub(super) fn tag_preempted(&mut self) {
+        let sample = self.findings.samples.values.len() as u32;
+        self.disturbed(sample, Cause::Preempted);
     }
 
     /// Begins to count interrupts. `None` where the kernel does not.
@@ -156,7 +162,7 @@ impl Plan<'_> {
     /// presence alone a switch costs 24 to 60 % more, since the woken task no longer preempts the
     /// waker (Linux 6.18).
     fn explain_contention(&mut self) {
-        if !self.waits.are_of_stretches() || !self.is_contended() {
+        if !self.waits.are_of_several_tasks() || !self.is_contended() {
             return;
         }
         self.explain(Cause::Contended, 1.0);

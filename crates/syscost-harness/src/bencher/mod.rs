@@ -1,7 +1,7 @@
 //! What a benchmark's function works with: set-up precedes the call, the measured operation is inside it.
 //!
 //! - `plan`: what precedes the measurement, and what follows it.
-//! - `shapes`, `team`, `copies`: what is measured.
+//! - `shapes`, `published`, `team`, `copies`: what is measured.
 //! - `timed`, `sampling`, `core_probes`: the timed pass; `evidence`, `counts`: the other one.
 
 mod background;
@@ -18,6 +18,7 @@ mod laps;
 mod min_times;
 mod pass;
 mod plan;
+mod published;
 mod sampling;
 mod served;
 mod shapes;
@@ -43,8 +44,9 @@ pub use laps::Laps;
 pub use min_times::MinTimes;
 pub use pass::{ClockCost, Compares, Effort, Findings, Pass, Situation};
 pub use plan::{Outcome, Plan, Shape};
+pub use published::{Counted, Marked, Published, Ran};
 pub use served::Served;
-pub use shapes::{EventShare, Kernel, Loop, Observed, Published, Single};
+pub use shapes::{EventShare, Kernel, Loop, Observed, Single};
 use singles::Singles;
 pub use team::{
     Baseline, Difference, Driver, OwnShare, Responder, Stop, TaskGroup, Team, Together,

@@ -121,7 +121,7 @@ impl Plan<'_> {
         self.findings.samples.values.reserve(most as usize);
         self.findings.samples.raw.reserve(most as usize);
         self.begin_probes();
-        let is_steady = !self.may_block() && !self.is_team;
+        let is_steady = !self.may_block() && !self.is_team && !self.waits.may_sleep();
         let mut watch = Watch::start(&self.waits, is_steady);
         let (interrupts, mut waits) = (self.begin_interrupts(), Vec::new());
         let mut progress = Progress::default();

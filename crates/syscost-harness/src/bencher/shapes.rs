@@ -5,8 +5,6 @@ use std::fmt::Display;
 use std::hint::black_box;
 
 use syscost_results::Bound;
-use syscost_sys::Unsupported;
-use syscost_sys::counters::Usage;
 use syscost_sys::kernel::Work;
 
 use super::body::{Body, KernelBody, PreparedBody};
@@ -325,54 +323,5 @@ where
             }
             Ok(())
         })
-    }
-}
-
-/// A published procedure, repeated as a whole: each sample is one result as its program prints it,
-/// in the benchmark's own unit.
-pub struct Published<P> {
-    operations: u64,
-    procedure: P,
-}
-
-impl<P: FnMut() -> Result<f64, Failure>> Published<P> {
-    /// `procedure` starts the program and waits for its end,
-    /// [uncounted](syscost_sys::audit::uncounted): what is counted is the program's. It does
-    /// `operations` operations each time, and counts are per operation.
-    pub fn of(operations: u64, procedure: P) -> Self {
-        Self {
-            operations,
-            procedure,
-        }
-    }
-}
-
-impl<P: FnMut() -> Result<f64, Failure>> Shape for Published<P> {
-    type Seen = ();
-
-    const MANNER: Manner = Manner::Observations;
-
-    fn time(self, plan: &mut Plan) -> Result<(), Failure> {
-        // A published figure was not converted to a usual frequency either.
-        plan.disregard_frequency();
-        plan.time_observations(|| Ok(()), self.procedure)
-    }
-
-    fn count(self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.count_batches(self.operations, &mut ProgramBody(self.procedure))
-    }
-}
-
-/// A program that repeats a procedure, started for each result.
-struct ProgramBody<P>(P);
-
-impl<P: FnMut() -> Result<f64, Failure>> Body for ProgramBody<P> {
-    fn run(&mut self, results: u64) -> Result<(), Failure> {
-        (0..results).try_for_each(|_| (self.0)().map(drop))
-    }
-
-    /// Those of programs that have ended and were waited for.
-    fn usage(&self) -> Option<Result<Usage, Unsupported>> {
-        Some(Usage::children())
     }
 }

@@ -72,7 +72,9 @@ fn plan<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass) -
     Plan::new(declared, situation)
 }
 
-fn timed(measure: impl FnOnce(Plan) -> Result<Outcome, Failure>) -> Result<Findings, Failure> {
+pub(super) fn timed(
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure>,
+) -> Result<Findings, Failure> {
     let (case, clock) = (Case::default(), Clock::mock());
     measure(plan(&case, &[], &clock, Pass::Timed))?.finish()
 }

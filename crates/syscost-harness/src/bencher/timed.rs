@@ -5,7 +5,6 @@ mod tail;
 pub(super) mod warm_up;
 mod watched;
 
-use syscost_results::measurement::Cause;
 use syscost_results::stats::order::median;
 
 use super::body::{Body, MAX_ITERATIONS};
@@ -105,8 +104,7 @@ impl Plan<'_> {
         self.sample(operations, |plan| {
             let ns = plan.time_counting(per_iteration, body, iterations, warm_up)?;
             if body.was_disturbed() {
-                let sample = plan.findings.samples.values.len() as u32;
-                plan.disturbed(sample, Cause::Preempted);
+                plan.tag_preempted();
             }
             laps.extend(
                 body.laps()

@@ -21,6 +21,16 @@ pub(super) struct Waits {
     /// The measuring task's statistics, then those of its partners.
     tasks: Vec<SchedStat>,
     ran: Ran,
+    programs: Option<Programs>,
+}
+
+/// Programs that this task has started and waited for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Programs {
+    /// How long they were ready and did not run.
+    delay_ns: u64,
+    /// Whether one of them had several tasks.
+    had_several_tasks: bool,
 }
 
 /// Whose running is the operation itself, though a task of it is ready meanwhile.
@@ -75,7 +85,12 @@ impl Waits {
             true => Ran::Family,
             false => Ran::Nobody,
         };
-        Self { clock, tasks, ran }
+        Self {
+            clock,
+            tasks,
+            ran,
+            programs: None,
+        }
     }
 
     /// Those of tasks, this one first. Nothing is known of too many to read, nor of tasks that the
@@ -91,7 +106,32 @@ impl Waits {
                 Placed::OneCpu => Ran::Tasks,
                 Placed::AnyCpu | Placed::SeparateCpus => Ran::Nobody,
             },
+            programs: None,
         }
+    }
+
+    /// From now on the operation is what programs do that this task starts and waits for.
+    pub(super) fn begin_programs(&mut self) {
+        self.programs = Some(Programs::default());
+        self.ran = Ran::Family;
+    }
+
+    /// Adds a program that has ended, how long it was ready and did not run, and whether it had several tasks.
+    pub(super) fn add_program(&mut self, delay_ns: u64, had_several_tasks: bool) {
+        let programs = self.programs.get_or_insert_default();
+        programs.delay_ns += delay_ns;
+        programs.had_several_tasks |= had_several_tasks;
+    }
+
+    /// Whether this task only waits for others to do the operation, or may sleep in it.
+    pub(super) fn may_sleep(&self) -> bool {
+        self.ran != Ran::Nobody
+    }
+
+    /// Whether tasks on one CPU wake each other: another one that is ready there changes how.
+    pub(super) fn are_of_several_tasks(&self) -> bool {
+        let programs = self.programs;
+        self.are_of_stretches() && programs.is_none_or(|all| all.had_several_tasks)
     }
 
     /// Whether they are known for each stretch of time. A partner on a CPU of its own may have been
@@ -102,7 +142,17 @@ impl Waits {
 
     /// Whether others want this CPU: a wait that they did not cause is a part of the operation.
     pub(super) fn are_of_others(&self) -> bool {
-        self.clock.source() == Source::Mock || background::is_there()
+        // What programs waited for one another is known, and is none of it.
+        let is_known = self.programs.is_some() || self.clock.source() == Source::Mock;
+        is_known || background::is_there()
+    }
+
+    /// Whether a sample was kept waiting for long, beyond what every one is, the `least` of all: the kernel
+    /// accounts for a part of an exit or a switch to nobody, which looks like waiting, 10 % of a fork. Of a
+    /// whole program that is a smaller part, and beside a busy loop every one waits.
+    pub(super) fn is_long(&self, waited: Waited, least: f64) -> bool {
+        let least = self.programs.map_or(least, |_| 0.0);
+        waited.share() - least > MAX_WAITED
     }
 
     /// A reading; `None` where the kernel does not report it.
@@ -115,6 +165,15 @@ impl Waits {
             });
         }
         let ticks = self.clock.stop().ticks;
+        if let Some(Programs { delay_ns, .. }) = self.programs {
+            // That this task waits once they have ended matters to none of them.
+            let ran_ns = family_run_ns().ok()?;
+            return Some(Moment {
+                ticks,
+                ran_ns,
+                delay_ns,
+            });
+        }
         let (mut ran_ns, mut delay_ns) = (own_run_ns(), 0);
         for (number, task) in self.tasks.iter().enumerate() {
             let now = task.read().ok()?;
@@ -149,12 +208,6 @@ impl Waits {
     }
 }
 
-/// Whether a sample was kept waiting for long, beyond what every one is: the kernel accounts for a part of an exit or a switch to
-/// nobody, which looks like waiting, 10 % of a fork.
-pub(super) fn is_long(waited: Waited, least: f64) -> bool {
-    waited.share() - least > MAX_WAITED
-}
-
 /// Reads, between samples, what could have disturbed them.
 pub(super) struct Watch {
     usage: Option<Usage>,
@@ -181,7 +234,7 @@ impl Watch {
     pub(super) fn look(&mut self, waits: &Waits, waited: Waited) -> (Option<Cause>, Waited) {
         if !self.is_steady {
             self.least = self.least.min(waited.share());
-            let is_long = is_long(waited, self.least);
+            let is_long = waits.is_long(waited, self.least);
             return (is_long.then_some(Cause::RunDelay), waited);
         }
         let usage = usage(waits);

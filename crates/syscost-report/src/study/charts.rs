@@ -135,7 +135,7 @@ fn of<'s>(
                 unit: if is_in_cycles { Unit::Count } else { unit },
                 drawn: Drawn::Groups(groups),
                 texts,
-                legend: Some(format!("Whiskers: {}.", intervals(first))),
+                legend: Some(format!("Whiskers: {}.", intervals(all))),
                 note,
             }]
         }
@@ -145,10 +145,7 @@ fn of<'s>(
                 unit,
                 drawn: Drawn::Chart(chart),
                 texts: GroupTexts::default(),
-                legend: Some(format!(
-                    "Bands: {}. Hollow dots have neither.",
-                    intervals(first)
-                )),
+                legend: Some(format!("Bands: {}. Hollow dots have none.", intervals(all))),
                 note,
             };
             curve(all).map(picture).into_iter().collect()
@@ -205,11 +202,23 @@ fn names(repeated: &Repeated) -> Vec<String> {
         .collect()
 }
 
-/// What a figure's interval is.
-fn intervals(one: &QuantityBy<'_>) -> &'static str {
-    match one.by.len() {
-        1 => "the range of the results here, and the 95 % confidence interval of syscost's figure",
-        _ => "the range of the results",
+/// What the intervals are that are drawn.
+fn intervals(all: &[QuantityBy<'_>]) -> String {
+    let figures = all.iter().flat_map(here);
+    let figures = figures.filter_map(|(label, view)| Some((label, view?)));
+    let drawn: Vec<(&str, &View)> = figures
+        .filter(|(_, view)| !view.may_be_nothing() && drawn(view).low.is_some())
+        .collect();
+    let of_results = || drawn.iter().filter(|(label, _)| *label != METHOD);
+    let is_half = |(_, view): &&(&str, &View)| view.is_middle_half();
+    let results = match of_results().filter(is_half).count() {
+        0 => "the range of the results",
+        halves if halves == of_results().count() => "the middle half of the results",
+        _ => "the middle half of the results where they are many, their range where they are few",
+    };
+    match drawn.iter().any(|(label, _)| *label == METHOD) {
+        true => format!("{results}, and the 95 % confidence interval of syscost's figure"),
+        false => results.to_owned(),
     }
 }
 

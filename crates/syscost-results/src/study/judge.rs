@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::disturbed::Disturbed;
 use super::figure::{JudgedFigure, figures, published_ratios};
 use super::printed::Scale;
-use super::verdict::{Disturbed, Facts, Sentence, verdict};
+use super::verdict::{Facts, Sentence, verdict};
 use super::view::{self, ENOUGH, Seen, View};
 use super::{Cycles, Quantity, Ratio, Study, comparison};
 use crate::{Evidence, Flag, Measurement, Run};
@@ -208,7 +209,7 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
     };
     let facts = Facts {
         compared,
-        disturbed: disturbed(row, undisturbed.as_ref(), as_published.as_ref()),
+        disturbed: disturbed(row, undisturbed.as_ref()),
         as_published: repeated,
         ours: measured,
         seen: ours.as_ref(),
@@ -247,19 +248,13 @@ fn compared<'s>(undisturbed: Option<&'s Seen>, all: Option<&'s Seen>) -> Option<
     enough.or_else(|| figure(all))
 }
 
-/// Why the compared results are not those that are undisturbed.
-fn disturbed(
-    row: Option<&Measurement>,
-    undisturbed: Option<&Seen>,
-    all: Option<&Seen>,
-) -> Option<Disturbed> {
-    let count = |seen: Option<&Seen>| seen.and_then(Seen::figure).map_or(0, |view| view.from);
-    let (undisturbed, of) = (count(undisturbed), count(all));
-    if row.is_some_and(|row| row.estimate.undisturbed_percent.is_none()) {
-        return Some(Disturbed::Unknown);
-    }
-    let disturbed = of.saturating_sub(undisturbed);
-    (undisturbed < ENOUGH && disturbed > 0).then_some(Disturbed::Most { disturbed, of })
+/// What disturbed the results, if so many that the compared ones are not those that are undisturbed.
+fn disturbed(row: Option<&Measurement>, undisturbed: Option<&Seen>) -> Option<Disturbed> {
+    let row = row.filter(|row| row.estimate.undisturbed_percent.is_some())?;
+    let undisturbed = undisturbed.and_then(Seen::figure);
+    let is_enough = undisturbed.is_some_and(|view| view.from >= ENOUGH);
+    let disturbed = Disturbed::of(row);
+    (!is_enough && !disturbed.is_none()).then_some(disturbed)
 }
 
 impl JudgedQuantity {

@@ -7,6 +7,7 @@
 //! Nothing here measures.
 
 mod comparison;
+mod disturbed;
 mod figure;
 mod judge;
 mod lines;

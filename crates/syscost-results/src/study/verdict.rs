@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::comparison::{Relation, given, with_method, with_published};
+use super::disturbed::Disturbed;
 use super::figure::JudgedFigure;
 use super::printed::{Scale, number, share as percent};
 use super::view::{Seen, View};
@@ -57,7 +58,7 @@ pub(super) struct Facts<'r> {
     pub(super) ours: Option<Result<&'r Measurement, String>>,
     /// The published procedure's figure that is compared: of undisturbed results, if there are enough.
     pub(super) compared: Option<&'r View>,
-    /// Why it is not; `None` if it is.
+    /// What disturbed the others, if it is not.
     pub(super) disturbed: Option<Disturbed>,
     /// syscost's figure, or why there is none.
     pub(super) seen: Option<&'r Seen>,
@@ -65,15 +66,6 @@ pub(super) struct Facts<'r> {
     /// The scale of the quantity's figures, and of those in cycles.
     pub(super) scale: Scale,
     pub(super) cycles: Scale,
-}
-
-/// Why the results that are compared are not undisturbed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Disturbed {
-    /// SMT interference had a part in this many of the results.
-    Most { disturbed: u64, of: u64 },
-    /// Where it ran, or what it measures, leaves that open.
-    Unknown,
 }
 
 impl<'r> Facts<'r> {
@@ -98,6 +90,16 @@ fn counted(row: &Measurement, name: &str) -> Option<Fact> {
     let evidence = row.evidence.iter().find(|one| one.claim.id == id);
     let observed = evidence.and_then(|one| one.observed.clone());
     observed.or_else(|| row.details.get(name).map(|value| Fact::Number(*value)))
+}
+
+/// The name of something that was not counted, with the reason if there is one.
+fn uncounted(row: &Measurement, name: &str) -> String {
+    let id = ClaimId::of(name);
+    let evidence = row.evidence.iter().find(|one| one.claim.id == id);
+    match evidence.and_then(|one| one.reason.as_deref()) {
+        Some(reason) => format!("{name} ({reason})"),
+        None => name.to_owned(),
+    }
 }
 
 fn count_of(row: &Measurement, name: &str) -> Option<f64> {
@@ -186,7 +188,7 @@ fn of_claims<'q>(
         return (Claimed::Broken, Some(claim), Some(text));
     }
     if let Some(claim) = first(Claimed::NotCounted) {
-        let text = format!("Not counted here: {}.", claim.counted);
+        let text = format!("Not counted here: {}.", uncounted(row, &claim.counted));
         return (Claimed::NotCounted, None, Some(text));
     }
     let holds = claims
@@ -331,20 +333,16 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
                     };
                     let reasons: Vec<Reason> = reasons.filter(is_new).cloned().collect();
                     let reason = why(&reasons, row, here.value, more);
-                    match (reason, facts.disturbed) {
-                        (_, Some(Disturbed::Most { disturbed, of })) if disturbed == of => {
-                            kind = VerdictKind::CannotTell;
-                            format!("{text}, but SMT interference disturbed every result")
+                    match (reason, &facts.disturbed) {
+                        (_, Some(disturbed)) if disturbed.is_every_result() => {
+                            format!("{text}, but {disturbed}")
                         }
                         (Some(reason), _) => format!("{text}: {}", reason.trim_end_matches('.')),
                         (None, _) if broken.is_some() => text,
-                        (None, Some(Disturbed::Most { disturbed, of })) => format!(
-                            "{text}; why is not known, and SMT interference disturbed \
-                             {disturbed} of {of} results"
-                        ),
-                        (None, Some(Disturbed::Unknown) | None) => {
-                            format!("{text}; why is not known")
+                        (None, Some(disturbed)) => {
+                            format!("{text}; why is not known, and {disturbed}")
                         }
+                        (None, None) => format!("{text}; why is not known"),
                     }
                 }
                 Relation::Agrees(_)

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::disturbed::Disturbed;
 use super::printed::{Scale, least_digit};
 use super::{Cycles, means};
 use crate::stats::order::{median, quantile};
@@ -192,7 +193,7 @@ fn all_printed(row: &Measurement) -> Vec<f64> {
 }
 
 /// What the procedure printed in a round: only the overhead that it subtracts itself is subtracted.
-fn printed(round: &RoundSamples) -> &[f64] {
+pub(super) fn printed(round: &RoundSamples) -> &[f64] {
     match round.raw.is_empty() {
         true => &round.values,
         false => &round.raw,
@@ -214,8 +215,7 @@ pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen 
         values.filter_map(move |(sample, value)| is_quiet(sample).then_some(*value))
     });
     let quiet = quiet.collect();
-    results(run, row, cycles, quiet)
-        .unwrap_or_else(|| missing("SMT interference disturbed every result"))
+    results(run, row, cycles, quiet).unwrap_or_else(|| missing(Disturbed::of(row).to_string()))
 }
 
 /// The median of some results of a row, and their range or its middle half; `None` if there are none. Their

@@ -179,9 +179,9 @@ fn an_operation_that_blocks_every_signal_is_counted_too() {
 }
 
 /// What a program says by its marks, as the studies' header does.
-fn program_says(mark: libc::c_ulong) {
+fn program_says(mark: libc::c_ulong, operations: libc::c_ulong) {
     // SAFETY: the kernel has no such operation, and looks at no further argument.
-    unsafe { libc::prctl(0x2d70_55f1, mark, 0, 0, 0) };
+    unsafe { libc::prctl(0x2d70_55f1, mark, operations, 0, 0) };
 }
 
 #[test]
@@ -189,12 +189,12 @@ fn a_program_that_an_uncounted_part_waits_for_is_counted_between_its_marks() {
     let program = |ends: bool| {
         move || {
             getppid();
-            program_says(2);
+            program_says(2, 0);
             (0..3).for_each(|_| {
                 getppid();
             });
             if ends {
-                program_says(3);
+                program_says(3, 12);
                 getppid();
             }
             0
@@ -213,6 +213,7 @@ fn a_program_that_an_uncounted_part_waits_for_is_counted_between_its_marks() {
         assert_eq!(seen.get(Sysno::GETPPID), 3, "{ends}: {seen}");
         let of_own = [Sysno::GETPPID, Sysno::CLONE, Sysno::WAIT4].map(|call| seen.own(call));
         assert_eq!(of_own, [0; 3], "{ends}: {seen}");
+        assert_eq!(seen.operations(), if ends { 12 } else { 0 });
     }
 }
 

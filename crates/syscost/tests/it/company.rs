@@ -1,6 +1,9 @@
 //! Other programs that compete for the CPUs may cost a row its precision, but not its credibility.
 
 use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use syscost_sys::cpu;
 
 use crate::common::{Json, Program, rows};
 
@@ -8,20 +11,25 @@ use crate::common::{Json, Program, rows};
 const WITHHELD_ONCE: &str = "switch.yield{cpus=same} memory.munmap{size=1M} task.fork \
      sync.futex_wake{cpus=same} memory.core_to_core ipc.round_trip{cpus=same_cache}";
 
-/// Processes that keep all CPUs busy until they are dropped.
-struct Load(Vec<Child>);
+/// Processes that keep all CPUs busy until they are dropped, one on each.
+pub(crate) struct Load(Vec<Child>);
 
 impl Load {
-    fn new() -> Self {
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        let one = |_| {
-            Command::new("sh")
-                .args(["-c", "while :; do :; done"])
-                .stdin(Stdio::null())
-                .spawn()
-                .expect("a shell")
+    pub(crate) fn new() -> Self {
+        let on = |cpu| {
+            // What a thread starts stays where the thread is.
+            let start = move || {
+                cpu::pin(cpu).expect("it is allowed");
+                Command::new("sh")
+                    .args(["-c", "while :; do :; done"])
+                    .stdin(Stdio::null())
+                    .spawn()
+                    .expect("a shell")
+            };
+            thread::spawn(start).join().expect("no panic")
         };
-        Self((0..cpus).map(one).collect())
+        let cpus = cpu::allowed().expect("the kernel says which");
+        Self(cpus.into_iter().map(on).collect())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::common::{Ending, Json, Program, RUN};
+use crate::company::Load;
 use syscost_benches::STUDIES;
 use syscost_results::study::Study;
 
@@ -268,4 +269,73 @@ fn a_users_own_procedures_are_compiled_run_and_kept_with_the_run() {
     program.run(&report).succeeded();
     let page = fs::read_to_string(page).expect("a page");
     assert!(page.contains("The null system call"));
+}
+
+/// A study of one program, which makes `calls` of getppid, that it is to make once per operation, and then
+/// computes for many time slices.
+fn with_program(calls: &str) -> Option<(Program, String)> {
+    let with = "procedure = \"A loop.\"\nprogram = \"loop.c\"";
+    let claim = "at_least = 0.99\nat_most = 1.01\nholds = \"Each is {} getppid.\"\nbroken = \"Each is {} getppid, not one.\"";
+    let study = with_claim("getppid system calls per operation");
+    let study = study.replace("procedure = \"A loop.\"", with);
+    let study = study.replace("at_least = 1.0\nbroken = \"None.\"", claim);
+    let (program, path) = with_study(&study);
+    let source = format!(
+        "#include \"result.h\"\n#include <sys/syscall.h>\n#include <unistd.h>\n\
+         int main(void) {{ long n = operations(1000), i; volatile long k; begin();\n\
+         for (i = 0; i < {calls}; i++) syscall(SYS_getppid);\n\
+         for (k = 0; k < 50000000; k++);\n\
+         end(); result(n, \"us\"); return 0; }}"
+    );
+    fs::write(program.folder().join("loop.c"), source).expect("a file");
+    let compiler = std::process::Command::new("cc").arg("--version").output();
+    if compiler.is_err() {
+        println!("skipped: there is no C compiler");
+    }
+    compiler.is_ok().then_some((program, path))
+}
+
+#[test]
+#[ignore = "machine suite"]
+fn the_calls_of_a_users_own_program_are_counted_between_its_marks() {
+    for (calls, kind, said) in [
+        ("n", None, "Each is 1 getppid."),
+        (
+            "1",
+            Some("not_what_it_says"),
+            "Each is almost no getppid, not one.",
+        ),
+        ("0", Some("not_what_it_says"), "Each is 0 getppid, not one."),
+    ] {
+        let Some((program, path)) = with_program(calls) else {
+            return;
+        };
+        let run = format!("study run {path} --profile quick --budget 8 --format json");
+        let judged = &program.run(&run).json()[0]["judged"][0];
+        let verdict = &judged["verdict"];
+        assert!(verdict["text"].text().starts_with(said), "{judged:#}");
+        assert!(kind.is_none_or(|kind| verdict["kind"] == kind), "{verdict}");
+        // What its kernel file is called, and what else was counted.
+        let evidence = judged["evidence"].list();
+        for (source, observed) in [("/proc/PID/exe", "mine"), ("getrusage", "")] {
+            let is_it = |one: &&serde_json::Value| one["source"] == source;
+            let one = evidence.iter().find(is_it).expect(source);
+            assert!(observed.is_empty() || one["observed"] == observed, "{one}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "machine suite"]
+fn a_program_beside_busy_loops_is_preempted_and_said_to_be() {
+    let Some((program, path)) = with_program("n") else {
+        return;
+    };
+    let load = Load::new();
+    let ends = program.run(&format!("study run {path} --profile quick --budget 12"));
+    drop(load);
+    let said = "every result was disturbed (preemption ";
+    // It stands in lines.
+    let printed: Vec<&str> = ends.out.split_whitespace().collect();
+    assert!(printed.join(" ").contains(said), "{}", ends.out);
 }

@@ -12,6 +12,7 @@ use syscost_sys::raw::Sysno;
 use syscost_sys::scratch;
 
 use crate::arguments::ArgumentClaim;
+use crate::bencher::published::UNMARKED;
 use crate::bencher::{Pass, Plan};
 use crate::expect::{Counter, Expect};
 use crate::failure::Failure;
@@ -107,26 +108,17 @@ impl Plan<'_> {
         without: Without,
         body: &mut dyn FnMut(Audited) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let (failures, report) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
         let noted: Vec<Sysno> = arguments.iter().map(|claim| claim.call).collect();
-        let mut count = |audited| -> Result<SyscallCounts, AuditError> {
-            audit::note_syscalls(AUDIT_LIMIT, &noted, || {
-                // The child's conditions differ from ours, so it may fail alone; it must not pass
-                // as making no calls.
-                if let Err(failure) = body(audited) {
-                    let _ = serde_json::to_writer(&report, &failure);
-                    panic!("{failure}");
-                }
-            })
-        };
+        let mut count = |what| audited(&noted, &mut || body(what));
         let idle = match without {
             Without::Nothing => Ok(SyscallCounts::default()),
-            Without::Preparation | Without::EachPreparation => count(Audited::Nothing),
+            Without::Preparation | Without::EachPreparation => count(Audited::Nothing)?,
         };
-        let counted = idle.and_then(|idle| Ok((idle, count(Audited::Operations)?)));
+        let counted = match idle {
+            Ok(idle) => count(Audited::Operations)?.map(|busy| (idle, busy)),
+            Err(error) => Err(error),
+        };
         let per_operation = |calls: u64| calls as f64 / operations as f64;
-        // The audited children ended without dropping what they owned.
-        scratch::sweep();
         let evidence: Vec<Evidence> = match counted {
             Ok((idle, busy)) => {
                 let calls = |call: Sysno| busy.get(call).saturating_sub(idle.get(call));
@@ -159,14 +151,88 @@ impl Plan<'_> {
                     .map(|claim| claim.unverified(AUDIT, &reason));
                 counts.chain(given).collect()
             }
-            Err(error) => {
-                drop(report);
-                let died = |_| Failure::Failed(format!("under the {AUDIT}: {error}"));
-                return Err(serde_json::from_reader(failures).unwrap_or_else(died));
-            }
+            Err(error) => return Err(Failure::Failed(format!("under the {AUDIT}: {error}"))),
         };
         self.findings.evidence.extend(evidence);
         Ok(())
+    }
+
+    /// Notes what system calls a program makes between its marks, each per operation of those that it says
+    /// it makes there; of the `asked` ones also that it makes none.
+    pub(in crate::bencher) fn note_calls(
+        &mut self,
+        asked: &[Sysno],
+        body: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let counted = match audited(&[], body)? {
+            Ok(counts) if counts.operations() > 0 => Ok(counts),
+            Ok(_) => Err(UNMARKED.to_owned()),
+            Err(AuditError::TimedOut(limit)) => Err(format!(
+                "it takes more than {} s where each call is counted: operations() of result.h makes \
+                 fewer there",
+                limit.as_secs()
+            )),
+            Err(error) => Err(error.to_string()),
+        };
+        let claim = |call: Sysno| Counter::Syscall(call).claim();
+        match counted {
+            Ok(counts) => {
+                let each = |calls: u64| calls as f64 / counts.operations() as f64;
+                let made = counts.iter().map(|(number, _)| Sysno::from_number(number));
+                let known: Vec<Sysno> = made.flatten().collect();
+                let never = asked.iter().filter(|call| !known.contains(call));
+                let unnamed: u64 =
+                    counts.total() - known.iter().map(|call| counts.get(*call)).sum::<u64>();
+                for call in known.iter().chain(never) {
+                    self.note(claim(*call), each(counts.get(*call)), AUDIT);
+                }
+                if unnamed > 0 {
+                    self.note(Counter::OtherSyscalls.claim(), each(unnamed), AUDIT);
+                }
+            }
+            Err(reason) => {
+                let claims: Vec<String> = match asked {
+                    [] => vec!["system calls of the program".to_owned()],
+                    asked => asked.iter().map(|call| claim(*call)).collect(),
+                };
+                for claim in claims {
+                    self.claim_unobserved(claim, ASKED, AUDIT, &reason);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a user's own program does is for its study to judge.
+const ASKED: &str = "as its study says";
+
+/// The system calls that `body` makes in a forked child, and the arguments of those to be `noted`.
+///
+/// # Errors
+/// The failure of `body` in the child.
+fn audited(
+    noted: &[Sysno],
+    body: &mut dyn FnMut() -> Result<(), Failure>,
+) -> Result<Result<SyscallCounts, AuditError>, Failure> {
+    let (failures, report) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
+    let counted = audit::note_syscalls(AUDIT_LIMIT, noted, || {
+        // The child's conditions differ from ours, so it may fail alone; it must not pass
+        // as making no calls.
+        if let Err(failure) = body() {
+            let _ = serde_json::to_writer(&report, &failure);
+            panic!("{failure}");
+        }
+    });
+    drop(report);
+    // The audited child ended without dropping what it owned.
+    scratch::sweep();
+    match counted {
+        Err(AuditError::Died(_)) => match serde_json::from_reader(failures) {
+            Ok(failure) => Err(failure),
+            Err(_) => Ok(counted),
+        },
+        counted => Ok(counted),
     }
 }
 

@@ -137,3 +137,31 @@ fn what_cannot_be_told_apart_from_zero_is_named_and_not_drawn() {
         "{below}"
     );
 }
+
+#[test]
+fn the_legend_follows_what_is_drawn() {
+    let study = CURVE.replace("\"curve\"", "\"machines\"");
+    let study = Study::parse(&study).expect("it is right");
+    let (few, many) = (
+        [8.0, 9.0, 11.0],
+        [8.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.5, 9.5, 9.5, 11.0],
+    );
+    for (one, other, legend) in [
+        (&few[..], &few[..], "the range of the results."),
+        (&many, &many, "the middle half of the results."),
+        (
+            &many,
+            &few,
+            "the middle half of the results where they are many, their range where they are few.",
+        ),
+        // Without an interval nothing is drawn.
+        (&many, &few[..1], "the middle half of the results."),
+    ] {
+        let run = run_of(&[
+            ("study.x{order=random,size=16K}", one),
+            ("study.x{order=random,size=4M}", other),
+        ]);
+        let below = pictures(&Repeated::new(&study, &[&run]))[0].below();
+        assert_eq!(below, format!("Whiskers: {legend}"));
+    }
+}

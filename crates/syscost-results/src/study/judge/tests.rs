@@ -150,8 +150,8 @@ fn without_an_undisturbed_result_all_are_compared() {
     }
     let method = row("syscall.null", vec![vec![100.0; 2]; 6]);
     let judged = judged(vec![disturbed, method]);
-    assert_eq!(judged.verdict.kind, VerdictKind::CannotTell);
-    let said = "but SMT interference disturbed every result.";
+    assert_eq!(judged.verdict.kind, VerdictKind::Differs);
+    let said = "but every result was disturbed (SMT interference 20).";
     assert!(
         judged.verdict.text.ends_with(said),
         "{}",

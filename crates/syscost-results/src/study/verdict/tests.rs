@@ -1,5 +1,6 @@
 use super::super::view::tests::view;
 use super::*;
+use crate::measurement::{Cause, Disturbance};
 use crate::{Evidence, Verdict};
 
 const NS: Scale = Scale {
@@ -183,13 +184,22 @@ fn beside(
     verdict(quantity, &facts)
 }
 
-const MOST: Disturbed = Disturbed::Most {
-    disturbed: 18,
-    of: 25,
-};
+/// Of this many results the first ones have these causes, a sample each.
+fn disturbed(of: usize, causes: &[Cause]) -> Option<Disturbed> {
+    let mut row = crate::fixture::row("study.x", vec![vec![1.0; of]]);
+    let round = row.samples.as_mut().expect("one round");
+    let tags = (0..).zip(causes);
+    round[0].disturbed = tags
+        .map(|(sample, cause)| Disturbance {
+            sample,
+            cause: *cause,
+        })
+        .collect();
+    Some(Disturbed::of(&row))
+}
 
 #[test]
-fn interference_is_not_blamed_on_the_method() {
+fn what_others_do_is_not_blamed_on_the_method_but_on_each_cause() {
     let loops = reason("loop_ns", Acts::More, "the loop takes {} ns");
     let quantity = quantity(Vec::new(), vec![loops]);
     let alone = judged(&quantity, 3000.0, 1000.0, None);
@@ -197,28 +207,30 @@ fn interference_is_not_blamed_on_the_method() {
         alone.text,
         "syscost's row gives 1000 ns; the published way gives 3.00 times as much: the loop takes 1.50 µs."
     );
-    let (disturbed, of) = (5, 5);
-    let all = Disturbed::Most { disturbed, of };
-    let disturbed = judged(&quantity, 3000.0, 1000.0, Some(all));
+    let all = disturbed(2, &[Cause::SharedCore, Cause::Preempted]);
+    let all = judged(&quantity, 3000.0, 1000.0, all);
     assert_eq!(
-        (disturbed.kind, disturbed.text.as_str()),
+        (all.kind, all.text.as_str()),
         (
-            VerdictKind::CannotTell,
+            VerdictKind::Differs,
             "syscost's row gives 1000 ns; the published way gives 3.00 times as much, but \
-             SMT interference disturbed every result."
+             every result was disturbed (preemption 1, SMT interference 1)."
         )
     );
-    let most = judged(&quantity, 30.0, 40.0, Some(MOST)).text;
+    let mut causes = [Cause::RunDelay; 18];
+    causes[..3].fill(Cause::SharedCore);
+    let most = judged(&quantity, 30.0, 40.0, disturbed(25, &causes)).text;
     assert!(
         most.ends_with(
-            "33 % more; why is not known, and SMT interference disturbed 18 of 25 results."
+            "33 % more; why is not known, and 18 of 25 results were disturbed \
+             (waiting for a CPU 15, SMT interference 3)."
         ),
         "{most}"
     );
-    let unpinned = judged(&quantity, 30.0, 40.0, Some(Disturbed::Unknown)).text;
+    let unknown = judged(&quantity, 30.0, 40.0, None).text;
     assert!(
-        unpinned.ends_with("33 % more; why is not known."),
-        "{unpinned}"
+        unknown.ends_with("33 % more; why is not known."),
+        "{unknown}"
     );
 }
 
@@ -270,7 +282,13 @@ fn a_verdict_is_three_short_sentences_at_most() {
         value: Some(if machine == "same" { 3010.0 } else { 40.0 }),
         ..JudgedFigure::default()
     });
-    let text = beside(&quantity, &published, (3000.0, 1000.0), Some(MOST)).text;
+    let text = beside(
+        &quantity,
+        &published,
+        (3000.0, 1000.0),
+        disturbed(25, &[Cause::Preempted; 18]),
+    )
+    .text;
     assert_eq!(text.matches(". ").count() + 1, 3, "{text}");
     let words = text.split_whitespace().count();
     assert!(words <= 60, "{words}: {text}");

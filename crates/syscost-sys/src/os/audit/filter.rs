@@ -91,8 +91,8 @@ pub(super) enum Mark {
     /// A program that the operation has started begins: until it ends, all calls but the
     /// operation's own count.
     ProgramBegins,
-    /// The program has ended.
-    ProgramEnds,
+    /// The program has ended, and has made this many operations.
+    ProgramEnds(u64),
 }
 
 /// The operation of a mark: a prctl that no kernel has, and answers with an error. A container's own
@@ -110,7 +110,7 @@ impl Mark {
             0 => Some(Mark::Uncounted),
             1 => Some(Mark::Counted),
             2 => Some(Mark::ProgramBegins),
-            3 => Some(Mark::ProgramEnds),
+            3 => Some(Mark::ProgramEnds(arguments[2])),
             _ => None,
         }
     }

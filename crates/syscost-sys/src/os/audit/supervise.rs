@@ -160,7 +160,7 @@ impl Paused {
                 *depth = depth.saturating_sub(1);
             }
             Mark::ProgramBegins => self.is_in_program = true,
-            Mark::ProgramEnds => self.is_in_program = false,
+            Mark::ProgramEnds(_) => self.is_in_program = false,
         }
     }
 
@@ -215,6 +215,9 @@ fn count_one(
     // Counted only now: a report withdrawn before the answer is repeated when the call is
     // restarted.
     if let Some(mark) = mark {
+        if let Mark::ProgramEnds(operations) = mark {
+            counts.record_operations(operations);
+        }
         paused.mark(task, mark);
         return Ok(());
     }

@@ -62,6 +62,10 @@ fn made(study: &Study, quantity: &Quantity, beside: &Path, scratch: &Path) -> Re
             Some("cycles") => "ticks".to_owned(),
             other => other.unwrap_or("ns").to_owned(),
         },
+        counted: {
+            let counted = quantity.counted().into_iter();
+            counted.map(|(_, name)| name.to_owned()).collect()
+        },
         how,
     };
     if let Some(command) = &quantity.command {
