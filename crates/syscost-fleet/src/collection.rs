@@ -8,7 +8,9 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use serde::Serialize;
+use syscost_results::Machine;
 use syscost_results::document::Digest;
+use syscost_results::run::Config;
 use syscost_store::load_digest;
 
 use crate::folder::{self, State};
@@ -153,7 +155,7 @@ impl Places {
                     let place = file.display().to_string();
                     let read = match load_digest(file) {
                         Ok(mut digest) => {
-                            name_machine(&mut digest, file);
+                            name_machine(&mut digest.machine, &digest.config, file);
                             Ok(Document {
                                 digest,
                                 source: *source,
@@ -183,10 +185,10 @@ impl Places {
 
 /// Names the machine of a document as whoever measured it did, as far as that is known: host names
 /// need not differ. A node of a collection by the document's file, others by the label.
-pub(crate) fn name_machine(digest: &mut Digest, file: &Path) {
-    let node = node_of(file).or_else(|| digest.config.labels.get(NODE_LABEL).cloned());
+pub fn name_machine(machine: &mut Machine, config: &Config, file: &Path) {
+    let node = node_of(file).or_else(|| config.labels.get(NODE_LABEL).cloned());
     if let Some(node) = node.filter(|node| !node.is_empty()) {
-        digest.machine.hostname = node;
+        machine.hostname = node;
     }
 }
 
@@ -231,7 +233,7 @@ mod tests {
             let label = label.map(|label| (NODE_LABEL.to_owned(), label.to_owned()));
             digest.machine.hostname = "localhost".to_owned();
             digest.config.labels = label.into_iter().collect();
-            name_machine(&mut digest, file);
+            name_machine(&mut digest.machine, &digest.config, file);
             digest.machine.hostname.clone()
         };
         assert_eq!(name(&file, None), "localhost");

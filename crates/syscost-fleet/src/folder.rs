@@ -277,6 +277,8 @@ impl Folder {
     /// When it holds no collection, or another process is collecting into it; when others may have written what it says is to be
     /// started.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
+        let file = path.join(FILE);
+        file.symlink_metadata().map_err(failed("reading", &file))?;
         let path = trusted(path)?;
         trusted(&path.join(FILE))?;
         let collection = read(&path)?;
@@ -354,7 +356,8 @@ impl Folder {
                 node.reason = None;
             }
             Err(why) => {
-                fs::remove_file(&arrived).map_err(failed("removing", &arrived))?;
+                // What cannot be removed, as a directory in its place, costs this node alone.
+                let _ = fs::remove_file(&arrived);
                 node.end(State::Failed, &format!("its document was refused: {why}"));
             }
         }

@@ -396,7 +396,7 @@ impl Collector<'_> {
                 };
                 let pair = &mut net.pairs[*index];
                 let is_over = match queue.get(&job.number) {
-                    Some(queued) => match job.cancel_late(queued, plan.wait)? {
+                    Some(queued) => match job.cancel_late(queued, plan.wait) {
                         Some(reason) => {
                             pair.reason = Some(reason);
                             true

@@ -42,33 +42,33 @@ const LAST_TASK: &str = "fetch the document";
 /// The name of the task after which nothing is left on a host.
 const REMOVAL: &str = "remove";
 
-/// The hosts of an inventory, or those of a limit, in Ansible's notation.
+/// The hosts of an inventory, or those of a limit, in Ansible's notation, and a line for each whose name could be more than one.
 ///
 /// # Errors
 /// When Ansible cannot be asked, or no host is meant.
 pub fn nodes(
     inventory: &Path,
     limit: Option<&str>,
-) -> Result<BTreeMap<NodeName, Node>, EngineError> {
+) -> Result<(BTreeMap<NodeName, Node>, Vec<String>), EngineError> {
     let inventory = format!("--inventory={}", inventory.display());
     let limit = limit.map(|limit| format!("--limit={limit}"));
     let mut words = vec!["ansible", &inventory, "--list-hosts"];
     words.extend(limit.as_deref());
     words.push("all");
-    let mut nodes = BTreeMap::new();
+    let (mut nodes, mut left_out) = (BTreeMap::new(), Vec::new());
     // The first line says how many there are.
     for name in ask(&words, "", INSTALL)?.lines().skip(1) {
         let name = name.trim();
-        let name = name
-            .parse()
-            .map_err(|error| EngineError::NoNodes(format!("the inventory: {error}")))?;
-        nodes.insert(name, Node::waiting(None));
+        match name.parse() {
+            Ok(name) => drop(nodes.insert(name, Node::waiting(None))),
+            Err(error) => left_out.push(format!("left out: the inventory: {error}")),
+        }
     }
     match nodes.is_empty() {
         true => Err(EngineError::NoNodes(
             "the inventory has no such hosts; `ansible-inventory --graph -i INVENTORY` lists what there is".to_owned(),
         )),
-        false => Ok(nodes),
+        false => Ok((nodes, left_out)),
     }
 }
 

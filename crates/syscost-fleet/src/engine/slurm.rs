@@ -26,6 +26,9 @@ const LOOKS_PER_STATE: u32 = 5;
 /// How long a document may take to be seen here after its job has ended: file servers cache directories.
 const CACHED: Duration = Duration::from_secs(30);
 
+/// How much longer than its limit a job may be listed without having sent a document.
+const OVERDUE: Duration = Duration::from_secs(180);
+
 /// The program's name in the directory that nodes share.
 pub const PROGRAM: &str = "syscost";
 
@@ -222,6 +225,10 @@ pub(crate) struct Job {
     submitted: Instant,
     /// When it was first missing from the queue.
     gone: Option<Instant>,
+    /// When it was first seen in the queue and not waiting for its node.
+    running: Option<Instant>,
+    /// Whether its node was down at the last look: a node may seem so for a moment.
+    was_down: bool,
 }
 
 impl Job {
@@ -230,24 +237,33 @@ impl Job {
             number,
             submitted: Instant::now(),
             gone: None,
+            running: None,
+            was_down: false,
         }
     }
 
     /// Cancels it if it has waited for its nodes for longer than this, and returns why it is over.
-    pub(crate) fn cancel_late(
-        &self,
-        queued: &Queued,
-        wait: Option<Duration>,
-    ) -> Result<Option<String>, EngineError> {
+    pub(crate) fn cancel_late(&self, queued: &Queued, wait: Option<Duration>) -> Option<String> {
         let is_late = wait.is_some_and(|wait| self.submitted.elapsed() > wait);
         if !queued.is_pending || !is_late {
-            return Ok(None);
+            return None;
         }
-        cancel([&*self.number])?;
+        // Where that fails, the next look will do.
+        let is_cancelled = cancel([&*self.number]).is_ok();
         let why = &queued.reason;
-        Ok(Some(format!(
-            "its job did not start in time; Slurm says why: {why}"
-        )))
+        is_cancelled.then(|| format!("its job did not start in time; Slurm says why: {why}"))
+    }
+
+    /// Why it is over though Slurm still lists it: its time is long over, and no document has come.
+    fn overdue(&mut self, limit_s: u64) -> Option<String> {
+        let since = *self.running.get_or_insert_with(Instant::now);
+        let is_overdue = since.elapsed() > Duration::from_secs(limit_s) + OVERDUE;
+        (is_overdue && cancel([&*self.number]).is_ok()).then(|| {
+            format!(
+                "its job {} does not end, though its time is over",
+                self.number
+            )
+        })
     }
 
     /// Why nothing came of it, when it is no longer in the queue and printed what `said` gives;
@@ -326,18 +342,26 @@ fn measure(
         for name in &names {
             let job = jobs.get_mut(name).expect("it is one of them");
             let is_over = match queue.get(&job.number) {
-                Some(queued) if queued.is_pending => match job.cancel_late(queued, wait)? {
+                Some(queued) if queued.is_pending => match job.cancel_late(queued, wait) {
                     Some(reason) => {
                         ended(folder, name, State::Waiting, &reason);
                         true
                     }
                     None => false,
                 },
-                Some(_) => {
-                    let node = folder.collection.nodes.get_mut(name);
-                    node.expect("every job is a node's").state = State::Running;
-                    false
-                }
+                // A job may take long to be over, or begin again, when its document is there.
+                Some(_) if folder.accept(name)? => true,
+                Some(_) => match job.overdue(folder.collection.request.limit_s) {
+                    Some(reason) => {
+                        ended(folder, name, State::Failed, &reason);
+                        true
+                    }
+                    None => {
+                        let node = folder.collection.nodes.get_mut(name);
+                        node.expect("every job is a node's").state = State::Running;
+                        false
+                    }
+                },
                 None => settle(folder, name, job)?,
             };
             if is_over {
@@ -345,7 +369,7 @@ fn measure(
             }
         }
         if looks % LOOKS_PER_STATE == 0 {
-            give_up_on_dead(folder, jobs, &queue)?;
+            give_up_on_dead(folder, jobs, &queue);
         }
         looks += 1;
         folder.save()?;
@@ -422,9 +446,10 @@ fn submit(
 /// Submits a script, and returns the job's number.
 pub(crate) fn submitted(words: &[String], script: &str) -> Result<String, EngineError> {
     let words: Vec<&str> = words.iter().map(|word| &**word).collect();
-    let number = ask(&words, script, INSTALL)?;
-    // In a federation the cluster's name follows.
-    let number = number.trim().split(';').next().unwrap_or_default();
+    let printed = ask(&words, script, INSTALL)?;
+    // A site's own sbatch may say more before. In a federation the cluster's name follows.
+    let number = printed.trim().lines().last().unwrap_or_default();
+    let number = number.split(';').next().unwrap_or_default();
     match !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
         true => Ok(number.to_owned()),
         false => {
@@ -554,40 +579,42 @@ fn end_of(number: &str) -> End {
     }
 }
 
-/// Cancels the jobs that wait for a node which went down: Slurm would keep them until it is back.
+/// Cancels the jobs that wait for a node which is down at two looks: Slurm would keep them until it is back.
 fn give_up_on_dead(
     folder: &mut Folder,
     jobs: &mut BTreeMap<NodeName, Job>,
     queue: &BTreeMap<String, Queued>,
-) -> Result<(), EngineError> {
+) {
     let is_pending = |job: &Job| {
         queue
             .get(&job.number)
             .is_some_and(|queued| queued.is_pending)
     };
     let super::Engine::Slurm { partition } = &folder.collection.engine else {
-        return Ok(());
+        return;
     };
     if !jobs.values().any(is_pending) {
-        return Ok(());
+        return;
     }
     // A later look will do where this one fails.
     let Ok(seen) = seen(partition, None) else {
-        return Ok(());
+        return;
     };
     let dead = |name: &NodeName| seen.get(name).and_then(|seen| seen.down.clone());
-    let waiting: Vec<(NodeName, String)> = jobs
-        .iter()
-        .filter(|(_, job)| is_pending(job))
-        .filter_map(|(name, _)| Some((name.clone(), dead(name)?)))
-        .collect();
-    for (name, why) in waiting {
-        if let Some(job) = jobs.remove(&name) {
-            cancel([&*job.number])?;
+    let mut given_up = Vec::new();
+    for (name, job) in jobs.iter_mut().filter(|(_, job)| is_pending(job)) {
+        let why = dead(name);
+        let is_dead = why.is_some() && job.was_down;
+        job.was_down = why.is_some();
+        // Where it cannot be cancelled now, a later look will do.
+        if let Some(why) = why.filter(|_| is_dead && cancel([&*job.number]).is_ok()) {
+            given_up.push((name.clone(), why));
         }
+    }
+    for (name, why) in given_up {
+        jobs.remove(&name);
         ended(folder, &name, State::Unreachable, &why);
     }
-    Ok(())
 }
 
 /// Cancels jobs; those that have ended meanwhile are no failure.
@@ -692,6 +719,18 @@ mod tests {
         assert!(patient.bears(failed()).is_err());
         assert!(matches!(patient.bears(Ok(())), Ok(Some(()))));
         assert!(matches!(patient.bears(failed()), Ok(None)));
+    }
+
+    #[test]
+    fn a_jobs_number_is_the_last_that_is_printed() {
+        let of =
+            |script: &str| submitted(&["sh".to_owned()], script).map_err(|error| error.to_string());
+        assert_eq!(of("echo 41").as_deref(), Ok("41"));
+        assert_eq!(
+            of("echo Welcome, your account is fine; echo '41;cluster'").as_deref(),
+            Ok("41")
+        );
+        assert!(of("echo no number").is_err_and(|error| error.contains("no job's number")));
     }
 
     #[test]

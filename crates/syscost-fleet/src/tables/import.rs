@@ -144,7 +144,7 @@ impl Import<'_> {
             Ok(read) => read,
             Err(cause) => return Ok(Outcome::LeftOut(cause.into())),
         };
-        name_machine(&mut digest, path);
+        name_machine(&mut digest.machine, &digest.config, path);
         let day = match day_of(&digest) {
             Ok(day) => day,
             Err(cause) => return Ok(Outcome::unfit(path, cause)),

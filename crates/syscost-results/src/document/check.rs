@@ -24,6 +24,14 @@ const OTHER_FREQUENCY: f64 = 2.0;
 /// The first field that cannot be, with its row and what does not fit.
 pub(super) fn check(run: &Run) -> Result<(), DocumentError> {
     check_noise(&run.noise)?;
+    if !is_time(&run.started) {
+        let place = ErrorPlace::Field {
+            path: "started".to_owned(),
+            at: None,
+        };
+        let problem = format!("`{}` is no time of day in UTC (RFC 3339)", run.started);
+        return Err(DocumentError::new(place, problem, TAKE_ANOTHER_COPY));
+    }
     let mut names = BTreeSet::new();
     for (index, row) in run.measurements.iter().enumerate() {
         let wrong = |(field, problem): (String, String)| {
@@ -57,6 +65,41 @@ impl Run {
             row.drop_figures();
         }
     }
+}
+
+/// Whether this is a time that every reader can have: `2026-11-21T08:00:00.5Z`.
+fn is_time(text: &str) -> bool {
+    let number = |from: usize, to: usize| {
+        let digits = text.get(from..to).unwrap_or_default();
+        let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse::<u32>().ok().filter(|_| is_plain)
+    };
+    let is_in = |range: std::ops::RangeInclusive<u32>, from: usize| {
+        let to = if from == 0 { 4 } else { from + 2 };
+        number(from, to).is_some_and(|number| range.contains(&number))
+    };
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    let has_marks = marks
+        .iter()
+        .all(|(place, mark)| text.as_bytes().get(*place) == Some(mark));
+    let parts = [
+        (0, 1970..=9998),
+        (5, 1..=12),
+        (8, 1..=31),
+        (11, 0..=23),
+        (14, 0..=59),
+        (17, 0..=60),
+    ];
+    let fraction = text.get(19..).and_then(|rest| rest.strip_suffix('Z'));
+    let is_fraction = |rest: &str| {
+        let digits = rest
+            .strip_prefix('.')
+            .unwrap_or(if rest.is_empty() { "0" } else { "" });
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    has_marks
+        && parts.into_iter().all(|(from, range)| is_in(range, from))
+        && fraction.is_some_and(is_fraction)
 }
 
 /// Checks one row; the error is a field of it and what is wrong there.
@@ -239,4 +282,34 @@ pub(super) fn check_order(estimate: &Estimate) -> Result<(), String> {
         return Err("the median is not within its interval".to_owned());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_time;
+
+    #[test]
+    fn a_time_is_one_that_every_reader_can_have() {
+        for time in [
+            "2026-11-21T08:00:00Z",
+            "1970-01-01T00:00:00.123456Z",
+            "9998-12-31T23:59:60Z",
+        ] {
+            assert!(is_time(time), "{time}");
+        }
+        for other in [
+            "",
+            "yesterday",
+            "9999-12-31T23:59:59Z",
+            "-009999-01-01T00:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "2026-11-21T08:00:00",
+            "2026-11-21T08:00:00.Z",
+            "2026-11-21 08:00:00Z",
+            "2026-11-21T08:00:00+01:00",
+            "+026-11-21T08:00:00Z",
+        ] {
+            assert!(!is_time(other), "{other}");
+        }
+    }
 }

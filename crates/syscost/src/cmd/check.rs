@@ -22,6 +22,7 @@ use crate::cli::{CheckArguments, CheckFormat};
 use crate::error::{exit, unless_broken_pipe};
 use crate::progress::Progress;
 use crate::selection::{self, Selector};
+use crate::terminal::warn;
 use crate::{interrupt, kept};
 
 /// What is measured if nothing is selected: of each part of a machine that fails, is throttled or
@@ -75,8 +76,15 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<u8> {
             std::thread::park();
         }
     }
-    unless_broken_pipe(super::print_data(&text(&check, format)))?;
-    Ok(code(&check, format))
+    match unless_broken_pipe(super::print_data(&text(&check, format))) {
+        Ok(()) => Ok(code(&check, format)),
+        // A full disk under a log says nothing of the machine.
+        Err(cause) => {
+            let why = format!("the answer could not be written: {cause:#}");
+            warn(&why);
+            Ok(code(&could_not(why), format))
+        }
+    }
 }
 
 /// Measures, and says what that means.

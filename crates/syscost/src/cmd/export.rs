@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use syscost_fleet::collection::Places;
+use syscost_fleet::collection::{Places, name_machine};
 use syscost_fleet::tables::to_parquet;
 use syscost_harness::Here;
 use syscost_report::export::{to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics};
@@ -21,10 +21,11 @@ use crate::{Failed, kept};
 /// Runs the command.
 pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
     let output = arguments.output.as_deref();
-    if let Some(path) = output {
+    let format = arguments.form()?;
+    // Parquet makes its folder, or writes into the one that is there.
+    if let Some(path) = output.filter(|_| format != ExportFormat::Parquet) {
         check_writable(path)?;
     }
-    let format = arguments.form()?;
     let mut runs = find(arguments)?;
     if format == ExportFormat::Openmetrics {
         keep_latest(&mut runs);
@@ -78,6 +79,7 @@ fn find_one(name: &str, selectors: &[String], arguments: &ExportArguments) -> Re
         let rows = rows_of(&run, name, &narrowed(&run)?)?;
         run.measurements = rows.into_iter().cloned().collect();
     }
+    name_machine(&mut run.machine, &run.config, Path::new(name));
     if arguments.form()? == ExportFormat::Openmetrics {
         // Of ten thousand machines nobody could hold them, and this format has none.
         run.measurements
@@ -157,11 +159,17 @@ fn parquet(runs: &[&Run], folder: Option<&Path>) -> Result<u8> {
         );
         return Err(Failed::Usage(occupied).into());
     }
-    let files = to_parquet(runs)?;
     fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
-    write(&folder.join("runs.parquet"), &files.runs)?;
-    write(&folder.join("measurements.parquet"), &files.measurements)?;
-    write(&folder.join("samples.parquet"), &files.samples)?;
+    let tables =
+        ["runs", "measurements", "samples"].map(|name| folder.join(format!("{name}.parquet")));
+    tables.iter().try_for_each(|table| check_writable(table))?;
+    let files = to_parquet(runs)?;
+    for (table, bytes) in tables
+        .iter()
+        .zip([files.runs, files.measurements, files.samples])
+    {
+        write(table, &bytes)?;
+    }
     note!("Wrote three tables into {}", folder.display());
     Ok(exit::DONE)
 }

@@ -17,6 +17,7 @@ mod file_systems;
 mod fleet;
 mod fleet_engines;
 mod fleet_report;
+mod fleet_standins;
 mod fleet_tables;
 mod gates;
 mod history;

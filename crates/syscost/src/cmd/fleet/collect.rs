@@ -117,7 +117,8 @@ fn asked(arguments: &CollectArguments) -> Result<Collection> {
             let inventory = which.inventory.clone().unwrap_or_default();
             // A list of hosts, with a comma, is no file.
             let inventory = std::fs::canonicalize(&inventory).unwrap_or(inventory);
-            let nodes = ansible::nodes(&inventory, which.limit.as_deref())?;
+            let (nodes, left_out) = ansible::nodes(&inventory, which.limit.as_deref())?;
+            left_out.iter().for_each(|line| warn(line));
             (Engine::Ansible { inventory }, nodes)
         }
         Some(EngineName::Slurm) | None => {

@@ -21,6 +21,7 @@ use syscost_store::CurrentFile;
 use syscost_sys::cpu;
 
 use crate::error::exit;
+use crate::files::check_writable;
 use crate::interrupt;
 use crate::terminal::{note, warn};
 
@@ -48,6 +49,7 @@ pub(super) struct Exporter<'a> {
 impl Exporter<'_> {
     /// Exports until a signal comes or the time is over.
     pub(super) fn run(&self) -> Result<u8> {
+        self.file.map_or(Ok(()), check_writable)?;
         let mut file = self.file.map(current).transpose()?;
         let signals = interrupt::stream()?;
         let listener = self.listen.map(listen).transpose()?;
