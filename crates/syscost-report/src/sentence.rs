@@ -314,7 +314,9 @@ mod tests {
         let mut run = fixture::run();
         assert_eq!(
             hour(&run).as_deref(),
-            Some("good hour: own price of every row; in company operations cost 1.18x")
+            Some(
+                "good hour: every row on a core of our own; beside neighbours operations cost 1.18x"
+            )
         );
         // A rate that falls to a quarter is a cost of four times as much.
         let rate = &mut run.measurements[1];
@@ -324,8 +326,7 @@ mod tests {
         in_company.flags = vec![Flag::Disturbed];
         in_company.estimate.undisturbed_percent = Some(0.0);
         let text = hour(&run).expect("probed");
-        let expected =
-            "fair hour: own price of 2 of 3 rows; in company operations cost 1.46x to 3.72x";
+        let expected = "fair hour: 2 of 3 rows on a core of our own; beside neighbours operations cost 1.46x to 3.72x";
         assert_eq!(text, expected);
         let used = &mut run.noise[1];
         used.limit_basis = Some(syscost_results::LimitBasis::Assumed);

@@ -170,7 +170,7 @@ fn a_price_in_company_is_never_shown_as_the_own_one() {
         &text,
         &[
             "only",
-            "own price of 0 of 1 rows",
+            "0 of 1 rows on a core of our own",
             "shared: the price in company",
         ],
     );

@@ -58,7 +58,9 @@ impl Affects {
         Some(match self {
             Affects::Processor => "another machine",
             Affects::Frequency => "the cores may run at another frequency",
-            Affects::Kernel => "system calls, faults, switches and new tasks may pay for it",
+            Affects::Kernel => {
+                "system calls, page faults, context switches and new processes may cost otherwise"
+            }
             Affects::CpuTime => "processes may get another share of the CPUs",
             Affects::Memory => "page faults and cache misses may cost otherwise",
             Affects::Waking => "waking a CPU that sleeps may cost otherwise",

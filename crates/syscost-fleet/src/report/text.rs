@@ -91,7 +91,7 @@ pub fn text(report: &Report, width: usize, all: bool) -> String {
 
 /// What stands above facts that not all machines of a kind share.
 pub(super) const CONFIGURATION: &str =
-    "Configured otherwise than most machines of their kind, whatever that costs";
+    "Configuration that differs among machines of one kind, whatever it costs";
 /// How many machines are named.
 const MAX_NAMED: usize = 4;
 
@@ -131,14 +131,15 @@ pub(super) fn verdict(report: &Report) -> String {
         return nothing_judged(report);
     }
     let by = format!(
-        "by {} of the {} that they measured",
+        "by {} of the fleet's {}",
         count(report.figures, "figure"),
         report.measured
     );
     let (judged, machines) = (report.judged, count(report.machines, "machine"));
     match report.outliers.len() {
         0 if report.cannot_tell() => {
-            format!("Cannot tell: only {judged} of {machines} could be judged, {by}.")
+            let why = commonest(report);
+            format!("Cannot tell: only {judged} of {machines} could be judged, {by}; {why}.")
         }
         0 => {
             let who = match (report.unlike() == 0, judged == report.machines) {
@@ -160,7 +161,7 @@ pub(super) fn verdict(report: &Report) -> String {
                 ("are", "their")
             };
             format!(
-                "{outliers} of {machines} {are} not like the others of {their} kind, {judged} were judged, {by}; at most {:.0} % of such accusations are chance, where single figures do not often stray.",
+                "{outliers} of {machines} {are} not like the others of {their} kind, {judged} were judged, {by}; at most {:.0} % of such accusations are chance.",
                 100.0 * RATE
             )
         }
@@ -178,6 +179,15 @@ fn nothing_judged(report: &Report) -> String {
             ),
         };
     }
+    format!(
+        "Nothing could be judged of {}: {}.",
+        count(report.machines, "machine"),
+        commonest(report)
+    )
+}
+
+/// Why machines were not judged: by the commonest reason.
+fn commonest(report: &Report) -> &'static str {
     let reasons = [
         (UntoldKind::FewLikeIt, "too few are of one kind"),
         (UntoldKind::CoreNotOurs, "cores were shared with others"),
@@ -188,11 +198,7 @@ fn nothing_judged(report: &Report) -> String {
     ];
     let times = |kind| report.untold.iter().filter(|one| one.kind == kind).count();
     let commonest = reasons.iter().max_by_key(|(kind, _)| times(*kind));
-    format!(
-        "Nothing could be judged of {}: {}.",
-        count(report.machines, "machine"),
-        commonest.map_or("", |(_, why)| why)
-    )
+    commonest.map_or("", |(_, why)| why)
 }
 
 /// What a machine's rows are, in number.

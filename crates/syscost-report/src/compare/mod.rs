@@ -109,17 +109,15 @@ const REASONS: usize = 2;
 pub fn causes(comparison: &Comparison) -> Vec<String> {
     let [base, new] = sides(comparison);
     let line = |cause: &Cause| {
-        let (with, without) = if cause.is_new {
-            (new, base)
-        } else {
-            (base, new)
+        let side = if cause.is_new { new } else { base };
+        // It is no reason for what it cannot change.
+        let what = match cause.explains {
+            true => format!("possible cause, of {side} only"),
+            false => format!("of {side} only"),
         };
         let effect = cause.effect.as_ref();
-        let effect = effect.map_or_else(String::new, |effect| format!(": {}", clean(effect)));
-        format!(
-            "only {with}, not {without}: {}{effect}",
-            clean(&cause.message)
-        )
+        let effect = effect.map_or_else(String::new, |effect| format!("; {}", clean(effect)));
+        format!("{what}: {}{effect}", clean(&cause.message))
     };
     let causes = comparison.causes.iter().map(line);
     let is_explained = comparison.causes.iter().any(|cause| cause.explains);
@@ -131,7 +129,9 @@ pub fn causes(comparison: &Comparison) -> Vec<String> {
         let name = syscost_results::facts::words(&fact.fact);
         let [base, new] = [&fact.base, &fact.new].map(|side| clean(value(side)));
         let meaning = clean(fact.meaning.as_ref()?);
-        Some(format!("differs: {name}, {base} -> {new}: {meaning}"))
+        Some(format!(
+            "possible cause: {name}, {base} -> {new}; {meaning}"
+        ))
     });
     causes.chain(told.take(REASONS)).collect()
 }
@@ -142,13 +142,13 @@ pub fn together(comparison: &Comparison) -> Option<String> {
         let (ratio, ends) = (group_ratio(group), group_interval(group)?);
         let rows = sentence::count(group.rows, "row");
         Some(format!(
-            "{} {} ({ratio} {ends}, {rows})",
+            "{} {}, {ratio} ({ends}, {rows})",
             clean(&group.name),
             verdict(change)
         ))
     };
     let groups: Vec<String> = comparison.changed_groups().filter_map(of).collect();
-    (!groups.is_empty()).then(|| format!("whole groups changed: {}", groups.join(", ")))
+    (!groups.is_empty()).then(|| format!("groups as a whole: {}", groups.join(", ")))
 }
 
 /// Whether most rows could not be decided.
@@ -194,7 +194,7 @@ pub(crate) fn side(side: &Side) -> String {
         [] => "no run".to_owned(),
     };
     format!(
-        "{runs}, {} at {}, syscost {}",
+        "{runs}, of {}, {}, syscost {}",
         sentence::host(&side.hostname),
         sentence::time(&side.started),
         side.version

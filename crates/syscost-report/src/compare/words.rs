@@ -253,9 +253,10 @@ pub(crate) fn power(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// A share in percent, with two digits at least: `1.2 %`, `34 %`.
+/// A change in percent, with two digits at least: `1.2 %`, `34 %`.
 pub(super) fn percent(share: f64) -> String {
     match 100.0 * share {
+        percent if percent >= 1000.0 => "more than tenfold".to_owned(),
         percent if percent < 9.95 => format!("{percent:.1} %"),
         percent => format!("{percent:.0} %"),
     }

@@ -73,7 +73,7 @@ fn is_poor(own: usize, all: usize) -> bool {
 }
 
 /// What a run's hour was like: how many rows have their own price, what company cost, and what is to
-/// be doubted of it: `own price of 480 of 522 rows; in company operations cost 1.20x to 1.90x`. `None`
+/// be doubted of it: `good hour: 480 of 522 rows on a core of our own; beside neighbours operations cost 1.20x to 1.90x`. `None`
 /// if cores were not probed.
 pub fn hour(run: &Run) -> Option<String> {
     let rows = run.measurements.iter();
@@ -83,9 +83,9 @@ pub fn hour(run: &Run) -> Option<String> {
     let own = probed.iter().filter(|row| !row.is_in_company()).count();
     let mut parts = match (own, probed.len()) {
         (_, 0) => Vec::new(),
-        (own, all) if own == all => vec!["good hour: own price of every row".to_owned()],
+        (own, all) if own == all => vec!["good hour: every row on a core of our own".to_owned()],
         (own, all) => vec![format!(
-            "{}: own price of {own} of {all} rows",
+            "{}: {own} of {all} rows on a core of our own",
             quality(own, all)
         )],
     };
@@ -106,7 +106,7 @@ pub fn hour(run: &Run) -> Option<String> {
         } else {
             format!("{low} to {high}")
         };
-        parts.push(format!("in company operations cost {most}"));
+        parts.push(format!("beside neighbours operations cost {most}"));
     }
     if is_poor(own, probed.len()) {
         parts

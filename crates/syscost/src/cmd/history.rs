@@ -330,16 +330,17 @@ fn print_changes(index: &Index, scope: &ScopeArguments, format: Format) -> Resul
         return super::print_json(&followed);
     }
     let changed = followed.series.len();
-    let mut text = format!(
-        "{changed} of {metrics} metrics changed over {}{}\n",
-        runs(followed.runs, ""),
-        match metrics - judged {
-            0 => String::new(),
-            untold => format!(
-                "; of {untold} nothing can be said: fewer than {MIN_VALUES} runs have a number of them"
-            ),
+    let over = runs(followed.runs, "");
+    let few = format!("fewer than {MIN_VALUES} runs have a number there");
+    let mut text = match (judged, metrics - judged) {
+        (0, 1..) => {
+            format!("cannot tell whether any of {metrics} metrics changed over {over}: {few}\n")
         }
-    );
+        (_, 0) => format!("{changed} of {metrics} metrics changed over {over}\n"),
+        (judged, untold) => format!(
+            "{changed} of {judged} metrics changed over {over}; of {untold} more nothing can be said: {few}\n"
+        ),
+    };
     text += &changes(&series(&followed), &drawing());
     text += &left_out(&followed);
     super::print(&text)

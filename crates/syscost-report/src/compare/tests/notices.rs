@@ -183,7 +183,7 @@ fn the_verdict_comes_first_and_quiet_leaves_the_groups_out() {
         &text,
         &["could have found changes of 1.2 % in half of the rows, 4.1 % in nine of ten"],
     );
-    assert!(text.contains(", unknown host at "), "{text}");
+    assert!(text.contains(", of unknown host, "), "{text}");
     let quiet = TableOptions {
         quiet: true,
         ..TableOptions::default()
