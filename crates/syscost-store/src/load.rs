@@ -202,6 +202,7 @@ mod tests {
         let text = serde_json::to_vec(&Run {
             schema_version: 1,
             id: "one".to_owned(),
+            started: "2026-11-21T08:00:00Z".to_owned(),
             ..Run::default()
         });
         std::fs::write(&path, packed(&text.expect("JSON"))).expect("written");
