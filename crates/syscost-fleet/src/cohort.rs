@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use syscost_results::facts::{Affects, Field, Varies};
+use syscost_results::facts::{Field, Varies, are_close};
+use syscost_results::stats::order;
 
 use crate::facts::field;
 use crate::fleet::Fleet;
@@ -53,8 +54,6 @@ pub struct Drifted {
     pub machines: usize,
     /// The others by what they have, the rarest first.
     pub others: Vec<Others>,
-    /// Whether programs get fewer CPUs by it: that stops them between operations, and no row is slower for it.
-    pub takes_cpus: bool,
 }
 
 /// Some machines with another value of a fact.
@@ -64,6 +63,9 @@ pub struct Others {
     pub value: Option<String>,
     /// Their host names.
     pub machines: Vec<String>,
+    /// Whether a process may use fewer CPUs there by it than on half of the cohort: that stops programs between operations, and no row is
+    /// slower for it.
+    pub fewer_cpus: bool,
 }
 
 /// In what machines of a cohort are configured otherwise than more than half of them, what can change most first. Facts in which every
@@ -78,6 +80,7 @@ pub(crate) fn drifted(fleet: &Fleet, cohort: &Cohort) -> Vec<Drifted> {
     let known = known.filter(|(_, field)| field.varies != Varies::ByHour);
     let mut known: Vec<(&str, &Field)> = known.collect();
     known.sort_by_key(|(_, field)| field.affects);
+    let limited = limited(fleet, entries);
     let drifted = known.into_iter().filter_map(|(name, field)| {
         let mut values: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
         for entry in entries {
@@ -96,35 +99,48 @@ pub(crate) fn drifted(fleet: &Fleet, cohort: &Cohort) -> Vec<Drifted> {
             machines: having.len(),
             others: values
                 .into_iter()
-                .map(|(value, having)| others(fleet, value, &having))
+                .map(|(value, having)| Others {
+                    value: value.map(str::to_owned),
+                    fewer_cpus: LIMITS.contains(&name)
+                        && having.iter().any(|entry| limited.contains(entry)),
+                    machines: having
+                        .iter()
+                        .map(|entry| fleet.entries[*entry].host.clone())
+                        .collect(),
+                })
                 .collect(),
-            takes_cpus: field.affects == Affects::CpuTime,
         })
     });
     drifted.collect()
 }
 
-fn others(fleet: &Fleet, value: Option<&str>, having: &[usize]) -> Others {
-    let names = having
-        .iter()
-        .map(|entry| fleet.entries[*entry].host.clone());
-    Others {
-        value: value.map(str::to_owned),
-        machines: names.collect(),
-    }
-}
+/// What limits the CPUs that a process may use: its affinity, and the quota of its control group.
+const LIMITS: [&str; 2] = ["cpus_allowed", "cgroup_cpu_quota"];
+/// Less than this share of what others may use is a limit.
+const LESS: f64 = 0.99;
 
-/// Numbers that vary slightly from boot to boot are the same within this share.
-const SLIGHTLY: f64 = 0.01;
+/// The machines on which a process may use fewer CPUs than on half of these, or more.
+fn limited(fleet: &Fleet, entries: &[usize]) -> Vec<usize> {
+    let usable = |entry: usize| {
+        let number = |fact| fleet.fact(entry, fact)?.parse::<f64>().ok();
+        LIMITS.into_iter().filter_map(number).reduce(f64::min)
+    };
+    let known: Vec<(usize, f64)> = entries
+        .iter()
+        .filter_map(|entry| Some((*entry, usable(*entry)?)))
+        .collect();
+    let cpus: Vec<f64> = known.iter().map(|(_, cpus)| *cpus).collect();
+    let most = order::median(&cpus).map_or(0.0, |others| LESS * others);
+    let few = known.into_iter().filter(|(_, cpus)| *cpus < most);
+    few.map(|(entry, _)| entry).collect()
+}
 
 fn is_as(field: &Field, one: Option<&str>, other: Option<&str>) -> bool {
     let numbers = one
         .zip(other)
         .and_then(|(one, other)| Some((one.parse::<f64>().ok()?, other.parse::<f64>().ok()?)));
     match numbers {
-        Some((one, other)) if field.varies == Varies::Slightly => {
-            (one - other).abs() <= SLIGHTLY * one.max(other)
-        }
+        Some((one, other)) if field.varies == Varies::Slightly => are_close(one, other),
         _ => one == other,
     }
 }
@@ -149,12 +165,19 @@ mod tests {
         };
         let facts = |machine: usize| {
             let mut facts = vec![
+                ("cpus_allowed", "4".to_owned()),
+                // That one has more of something is no limit, nor that it is scheduled otherwise.
+                ("sockets", format!("{}", 1 + machine / 7)),
                 ("kernel", kernel(machine).to_owned()),
                 ("memory_bytes", memory(machine)),
                 ("kernel_cmdline.root", format!("UUID={machine}")),
                 ("load1", format!("{machine}")),
             ];
-            facts.extend((machine == 5).then(|| ("cgroup_cpu_quota", "0.3".to_owned())));
+            // A quota of more CPUs than there are takes none.
+            let quota = [(5, "0.3"), (6, "8")]
+                .into_iter()
+                .find(|(one, _)| *one == machine);
+            facts.extend(quota.map(|(_, cpus)| ("cgroup_cpu_quota", cpus.to_owned())));
             facts
         };
         let fleet = Fleet::with_facts((0..8).map(facts));
@@ -167,14 +190,18 @@ mod tests {
             .iter()
             .map(|one| {
                 let values = one.others.iter().map(|other| {
-                    format!("{:?} {}", other.value.as_deref(), other.machines.join(" "))
+                    let few = if other.fewer_cpus { ", fewer CPUs" } else { "" };
+                    format!(
+                        "{:?} {}{few}",
+                        other.value.as_deref(),
+                        other.machines.join(" ")
+                    )
                 });
                 let values: Vec<String> = values.collect();
                 format!(
-                    "{}, {} alike, {}: {}",
+                    "{}, {} alike: {}",
                     one.fact,
                     one.machines,
-                    one.takes_cpus,
                     values.join("; ")
                 )
             })
@@ -182,9 +209,10 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "kernel, 7 alike, false: Some(\"Linux 6.1\") node3",
-                "cgroup_cpu_quota, 7 alike, true: Some(\"0.3\") node5",
-                "memory_bytes, 7 alike, false: Some(\"8000000000\") node4",
+                "kernel, 7 alike: Some(\"Linux 6.1\") node3",
+                "cgroup_cpu_quota, 6 alike: Some(\"0.3\") node5, fewer CPUs; Some(\"8\") node6",
+                "sockets, 7 alike: Some(\"2\") node7",
+                "memory_bytes, 7 alike: Some(\"8000000000\") node4",
             ]
         );
         let few = Cohort {

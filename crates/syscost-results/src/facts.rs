@@ -1,5 +1,5 @@
-//! The one table of recorded facts: what each is in words, whether it may be told to strangers, how it varies, and which costs it
-//! can change. A machine's fact without a line here does not compile.
+//! The one table of recorded facts: what each is in words, whether it may be told to strangers, how
+//! it varies, and which costs it can change. A machine's fact without a line here does not compile.
 
 use std::collections::BTreeMap;
 
@@ -75,12 +75,22 @@ impl Affects {
 pub enum Varies {
     /// Only if somebody changed it.
     Never,
-    /// By a little from boot to boot: memory that the kernel reserves, and swap sized as a share of memory.
+    /// By a little from boot to boot: memory that the kernel reserves, and swap sized as a share of
+    /// memory.
     Slightly,
     /// As the run chose or found it; no setting of the machine.
     ByRun,
     /// With the hour, and adds nothing to what is told of the hour elsewhere.
     ByHour,
+}
+
+/// Measured numbers (floating-point ones, and integers that [vary slightly](Varies::Slightly))
+/// differ if they are further apart than this share.
+pub(crate) const TOLERANCE: f64 = 0.01;
+
+/// Whether two measured numbers are the same.
+pub fn are_close(one: f64, other: f64) -> bool {
+    (one - other).abs() <= TOLERANCE * one.abs().max(other.abs())
 }
 
 /// What is known of a fact before its value.
@@ -96,18 +106,26 @@ pub struct Field {
     pub affects: Affects,
 }
 
-macro_rules! machine {
-    ($($field:ident: $words:literal, $affects:ident, $varies:ident, $seen_by:ident $(as $told:ident)?;)+) => {
-        const MACHINE: &[Field] = &[$(Field {
-            path: concat!("machine.", stringify!($field)),
+macro_rules! field {
+    ($path:expr, $words:literal, $affects:ident, $varies:ident) => {
+        Field {
+            path: $path,
             words: $words,
             affects: Affects::$affects,
             varies: Varies::$varies,
-        }),+];
+        }
+    };
+}
+
+macro_rules! machine {
+    ($($field:ident: $words:literal, $affects:ident, $varies:ident, $seen_by:ident $(as $told:ident)?;)+) => {
+        const MACHINE: &[Field] =
+            &[$(field!(concat!("machine.", stringify!($field)), $words, $affects, $varies)),+];
 
         impl Machine {
-            /// Its facts with their paths in the document, those first that change most: each weakness of the CPU is one and each word of
-            /// the kernel's command line; so are all caches together, and all memory modules. What is not known is left out.
+            /// Its facts with their paths in the document, those first that change most: each
+            /// weakness of the CPU is one and each word of the kernel's command line; so are all
+            /// caches together, and all memory modules. What is not known is left out.
             pub fn facts(&self) -> Vec<(String, Value)> {
                 let Machine { $($field),+ } = self;
                 let mut facts = Vec::new();
@@ -179,77 +197,39 @@ machine! {
 
 /// Those of a run beside its machine.
 const OF_RUN: &[Field] = &[
-    field("config.labels", "label", Affects::Processor, Varies::Never),
-    field(
-        "core_ghz",
-        "core frequency in GHz",
-        Affects::Frequency,
-        Varies::ByRun,
-    ),
-    field("directory", "directory", Affects::Files, Varies::Never),
-    field("nfs", "NFS server", Affects::Files, Varies::Never),
-    field("peer", "far end", Affects::Network, Varies::Never),
-    field(
-        "config.congestion",
-        "congestion control",
-        Affects::Network,
-        Varies::Never,
-    ),
-    field("clock.source", "clock", Affects::Clock, Varies::Never),
-    field("clock", "clock", Affects::Nothing, Varies::Slightly),
-    field("config.program", "program", Affects::Method, Varies::Never),
-    field(
-        "config.wrapper",
-        "started by",
-        Affects::Method,
-        Varies::Never,
-    ),
-    field("config.options", "options", Affects::Method, Varies::Never),
-    field(
-        "config.environment",
-        "environment",
-        Affects::Method,
-        Varies::Never,
-    ),
-    field(
-        "tool.version",
-        "version of syscost",
-        Affects::Method,
-        Varies::Never,
-    ),
-    field(
-        "config.cpus",
-        "CPUs that measured",
-        Affects::Method,
-        Varies::ByRun,
-    ),
-    field("config.seed", "seed", Affects::Nothing, Varies::ByHour),
-    field(
+    field!("config.labels", "label", Processor, Never),
+    field!("core_ghz", "core frequency in GHz", Frequency, ByRun),
+    field!("directory", "directory", Files, Never),
+    field!("nfs", "NFS server", Files, Never),
+    field!("peer", "far end", Network, Never),
+    field!("config.congestion", "congestion control", Network, Never),
+    field!("clock.source", "clock", Clock, Never),
+    field!("clock", "clock", Nothing, Slightly),
+    field!("config.program", "program", Method, Never),
+    field!("config.wrapper", "started by", Method, Never),
+    field!("config.options", "options", Method, Never),
+    field!("config.environment", "environment", Method, Never),
+    field!("tool.version", "version of syscost", Method, Never),
+    field!("config.cpus", "CPUs that measured", Method, ByRun),
+    field!("config.seed", "seed", Nothing, ByHour),
+    field!(
         "config.worker_start_ms",
         "start of a worker in ms",
-        Affects::Nothing,
-        Varies::ByHour,
+        Nothing,
+        ByHour
     ),
-    field("noise", "noise", Affects::Nothing, Varies::ByHour),
-    field("id", "run", Affects::Nothing, Varies::ByHour),
-    field("started", "began", Affects::Nothing, Varies::ByHour),
-    field("duration", "duration", Affects::Nothing, Varies::ByHour),
-    field("config.profile", "profile", Affects::Method, Varies::Never),
-    field("config", "configuration", Affects::Method, Varies::ByRun),
-    field("complete", "complete", Affects::Method, Varies::ByRun),
-    field("warnings", "warnings", Affects::Nothing, Varies::ByRun),
+    field!("noise", "noise", Nothing, ByHour),
+    field!("id", "run", Nothing, ByHour),
+    field!("started", "began", Nothing, ByHour),
+    field!("duration", "duration", Nothing, ByHour),
+    field!("config.profile", "profile", Method, Never),
+    field!("config", "configuration", Method, ByRun),
+    field!("complete", "complete", Method, ByRun),
+    field!("warnings", "warnings", Nothing, ByRun),
 ];
 
-const fn field(path: &'static str, words: &'static str, affects: Affects, varies: Varies) -> Field {
-    Field {
-        path,
-        words,
-        varies,
-        affects,
-    }
-}
-
-/// What is known of the fact with this path in a run document; `None` for one that no table has, as of a later version.
+/// What is known of the fact with this path in a run document; `None` for one that no table has, as
+/// of a later version.
 pub fn field_of(path: &str) -> Option<&'static Field> {
     let is_it = |field: &&Field| {
         let rest = path.strip_prefix(field.path);
@@ -258,7 +238,8 @@ pub fn field_of(path: &str) -> Option<&'static Field> {
     MACHINE.iter().chain(OF_RUN).find(is_it)
 }
 
-/// A fact's name for people: `mitigations, retbleed` of `machine.mitigations.retbleed`; the path itself where nothing is known of it.
+/// A fact's name for people: `mitigations, retbleed` of `machine.mitigations.retbleed`; the path
+/// itself where nothing is known of it.
 pub fn words(path: &str) -> String {
     let (whose, path) = match path.strip_prefix("peer.machine.") {
         Some(rest) => ("far end's ", &*format!("machine.{rest}")),
@@ -292,8 +273,8 @@ pub(crate) fn meaning(path: &str) -> Option<&'static str> {
     affects(path).words()
 }
 
-/// The leaves of a value with their paths: the fields of objects, and the elements of lists that have fields. Nothing is left out but
-/// what is null.
+/// The leaves of a value with their paths: the fields of objects, and the elements of lists that
+/// have fields. Nothing is left out but what is null.
 pub fn leaves(path: &str, value: Value) -> Vec<(String, Value)> {
     match value {
         Value::Null => Vec::new(),

@@ -69,9 +69,9 @@ impl Report {
 
     /// How many machines are not like the others in what programs get there: costs, or CPUs.
     pub fn unlike(&self) -> usize {
-        let with_fewer_cpus = self.configuration.iter().filter(|one| one.takes_cpus);
-        let machines = with_fewer_cpus.flat_map(|one| &one.others);
-        let machines = machines.flat_map(|others| &others.machines);
+        let others = self.configuration.iter().flat_map(|one| &one.others);
+        let with_fewer_cpus = others.filter(|others| others.fewer_cpus);
+        let machines = with_fewer_cpus.flat_map(|others| &others.machines);
         let costly = self.outliers.iter().map(|one| &one.machine);
         costly.chain(machines).collect::<BTreeSet<_>>().len()
     }

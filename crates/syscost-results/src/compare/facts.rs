@@ -41,9 +41,6 @@ const BESIDE_DETAILS: [&str; 8] = [
     "total_bytes",
     "free_bytes",
 ];
-/// Measured numbers (floating-point ones, and integers that [vary slightly](Varies::Slightly)) differ if they are further
-/// apart than this share.
-const TOLERANCE: f64 = 0.01;
 /// The differing facts, the likeliest explanations first.
 pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
@@ -96,7 +93,7 @@ fn core_frequency(base: &[&Run], new: &[&Run]) -> Option<Difference> {
     };
     let (before, after) = (median(base)?, median(new)?);
     let change = before / after - 1.0;
-    (change.abs() > TOLERANCE).then(|| Difference {
+    (change.abs() > facts::TOLERANCE).then(|| Difference {
         fact: "core_ghz".to_owned(),
         base: Some(format!("{before:.2}")),
         new: Some(format!("{after:.2}")),
@@ -344,9 +341,7 @@ fn equal(name: &str, left: &Value, right: &Value) -> bool {
     // 254 CPUs differ from 256, however close the numbers are.
     let is_measured = left.is_f64() || right.is_f64() || varies(name) == Varies::Slightly;
     match (left.as_f64(), right.as_f64()) {
-        (Some(left), Some(right)) if is_measured => {
-            (left - right).abs() <= TOLERANCE * left.abs().max(right.abs())
-        }
+        (Some(left), Some(right)) if is_measured => facts::are_close(left, right),
         (Some(_) | None, Some(_) | None) => left == right,
     }
 }
@@ -369,7 +364,7 @@ fn shown(values: &[Value]) -> Option<String> {
 }
 
 /// A measured number with four significant digits, enough to distinguish values that differ by more
-/// than [`TOLERANCE`].
+/// than [`facts::TOLERANCE`].
 fn rounded(number: f64) -> String {
     let magnitude = number.abs().max(f64::MIN_POSITIVE).log10().floor();
     let decimals = (3.0 - magnitude).clamp(0.0, 12.0) as usize;
