@@ -26,7 +26,8 @@ impl Run {
     /// studies), and the names of servers, users, volumes and images that directories are on.
     /// What is measured and what explains it stays: hardware, kernel release, settings, and every
     /// claim and count. Labels of directories stay too unless they are paths, since they are parts
-    /// of rows' names. A field that is new does not compile until somebody says here what becomes of it.
+    /// of rows' names. A field that is new does not compile until somebody says here what becomes
+    /// of it.
     pub fn anonymize(&mut self) {
         Self::anonymize_together(std::slice::from_mut(self));
     }
@@ -263,8 +264,8 @@ fn anonymize_row(
     }
 }
 
-/// Keeps a user's own study as far as figures need it: its id and its quantities', which are parts of rows' names, rows, units and
-/// figures, but no text.
+/// Keeps a user's own study as far as figures need it: its id and its quantities', which are parts
+/// of rows' names, rows, units and figures, but no text.
 fn anonymize_study(study: &mut Study) {
     let Study {
         id,

@@ -4,9 +4,10 @@ use crate::stats::level::Level;
 use crate::{Estimate, Measurement, Run, Status};
 
 impl Run {
-    /// One run with what these have together, the last being the newest: of each row that has a number in several, the mean of these,
-    /// with Student's 95 % interval of how they differ (of two runs, what both intervals span), and the samples of all. Own prices and
-    /// prices in company are not mixed. What is no number is the newest run's.
+    /// One run with what these have together, the last being the newest: of each row that has a
+    /// number in several, the mean of these, with Student's 95 % interval of how they differ (of
+    /// two runs, what both intervals span), and the samples of all. Own prices and prices in
+    /// company are not mixed. What is no number is the newest run's.
     pub fn pooled(runs: &[Run]) -> Option<Run> {
         let (newest, older) = runs.split_last()?;
         let mut pooled = newest.clone();

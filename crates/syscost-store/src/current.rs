@@ -10,8 +10,9 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, renameat, stata
 
 use crate::folder_of;
 
-/// A file that is written anew again and again, whole each time, in a directory that is held open. Who else may write to the directory
-/// can put a link in the file's place; it is replaced, never followed, and only what was written is removed.
+/// A file that is written anew again and again, whole each time, in a directory that is held open.
+/// Who else may write to the directory can put a link in the file's place; it is replaced, never
+/// followed, and only what was written is removed.
 #[derive(Debug)]
 pub struct CurrentFile {
     folder: OwnedFd,

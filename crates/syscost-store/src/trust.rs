@@ -1,5 +1,5 @@
-//! Whether nobody but this user and root decides what lies at a path: what is started, written or removed by what a file says must not
-//! be another user's word.
+//! Whether nobody but this user and root decides what lies at a path: what is started, written or
+//! removed by what a file says must not be another user's word.
 
 use std::fs;
 use std::io;
@@ -27,8 +27,9 @@ pub enum Untrusted {
     Writable(PathBuf),
 }
 
-/// The path without links, if it and all directories it lies in belong to this user or to root and may be written by nobody else. In a
-/// directory like /tmp everybody may make files, but nobody may put one in the place of another's.
+/// The path without links, if it and all directories it lies in belong to this user or to root and
+/// may be written by nobody else. In a directory like /tmp everybody may make files, but nobody may
+/// put one in the place of another's.
 ///
 /// # Errors
 /// The first part, from the path itself upwards, of which that is not so.

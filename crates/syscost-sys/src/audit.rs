@@ -78,8 +78,8 @@ pub fn note_syscalls(
 /// returned; called by another, its own do not. Outside an audit it costs two calls.
 ///
 /// A program of ours that such a part starts says itself which of its calls count, between two marks:
-/// `prctl(0x2d7055f1, 2)` and `prctl(0x2d7055f1, 3, operations)`, with the number of operations that it has
-/// made between the two.
+/// `prctl(0x2d7055f1, 2)` and `prctl(0x2d7055f1, 3, operations)`, with the number of operations
+/// that it has made between the two.
 pub fn uncounted<T>(part: impl FnOnce() -> T) -> T {
     os::count_calls(false);
     let result = part();

@@ -196,8 +196,8 @@ impl Counted {
     fn may_be_early(&self, bound: Bound, operations: u64) -> bool {
         let per_operation = self.voluntary_switches as f64 / operations as f64;
         let least = bound.min();
-        // Whoever was preempted before it could sleep may find its answer there. Never all of them: tasks
-        // that spin are preempted, too.
+        // Whoever was preempted before it could sleep may find its answer there. Never all of them:
+        // tasks that spin are preempted, too.
         let preempted = (self.switches - self.voluntary_switches) as f64 / operations as f64;
         let fewest = MIN_ASLEEP * (least - preempted.min(MIN_ASLEEP * least));
         self.placed != Placed::OneCpu && (fewest..least).contains(&per_operation)

@@ -1,6 +1,6 @@
-//! Published procedures, repeated as a whole by programs that are started: each sample is one result as its
-//! program prints it. The kernel's counts of the program, not those of the task that waits for it, decide
-//! whether others disturbed it.
+//! Published procedures, repeated as a whole by programs that are started: each sample is one
+//! result as its program prints it. The kernel's counts of the program, not those of the task that
+//! waits for it, decide whether others disturbed it.
 
 use syscost_results::Evidence;
 use syscost_sys::Unsupported;
@@ -13,8 +13,8 @@ use super::plan::{Plan, Shape};
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 
-/// How often whoever started a program may take the CPU from it outside of its marks: at its start, and at
-/// its end.
+/// How often whoever started a program may take the CPU from it outside of its marks: at its start,
+/// and at its end.
 const BY_ITS_PARENT: u64 = 2;
 
 /// Why nothing is counted of a program.
@@ -44,7 +44,8 @@ pub struct Marked {
 }
 
 impl Ran {
-    /// Whether it had one task only: others have faults or, where they share its memory, at least switches.
+    /// Whether it had one task only: others have faults or, where they share its memory, at least
+    /// switches.
     fn is_one_task(&self) -> bool {
         let whole = self.whole;
         let switches = whole.voluntary_switches + whole.involuntary_switches;
@@ -54,8 +55,9 @@ impl Ran {
         })
     }
 
-    /// How long it was ready and did not run, as far as its first task tells, in ns. Outside of its marks that
-    /// does not matter: one task that never sleeps between them waits there only if it is preempted.
+    /// How long it was ready and did not run, as far as its first task tells, in ns. Outside of its
+    /// marks that does not matter: one task that never sleeps between them waits there only if it
+    /// is preempted.
     fn delay_ns(&self) -> u64 {
         let never_sleeps = |marked: Marked| marked.used.voluntary_switches == 0;
         match self.is_one_task() && self.marked.is_some_and(never_sleeps) {
@@ -89,8 +91,8 @@ pub struct Published<P> {
 pub enum Counted {
     /// What its benchmark expects, per operation of this many that a run of it makes.
     Expected(u64),
-    /// All, of which nothing is expected, per operation of those that it says it makes; of these calls also
-    /// that there were none.
+    /// All, of which nothing is expected, per operation of those that it says it makes; of these
+    /// calls also that there were none.
     Noted(Vec<Sysno>),
 }
 
@@ -196,8 +198,8 @@ mod tests {
     use super::*;
     use crate::bencher::tests::timed;
 
-    /// A program that was switched out against its will this often in all; between its marks, if it has some,
-    /// it slept and was switched out this often.
+    /// A program that was switched out against its will this often in all; between its marks, if it
+    /// has some, it slept and was switched out this often.
     fn ran(in_all: u64, marked: Option<(u64, u64)>) -> Ran {
         Ran {
             result: 1.0,

@@ -116,7 +116,8 @@ impl Waits {
         self.ran = Ran::Family;
     }
 
-    /// Adds a program that has ended, how long it was ready and did not run, and whether it had several tasks.
+    /// Adds a program that has ended, how long it was ready and did not run, and whether it had
+    /// several tasks.
     pub(super) fn add_program(&mut self, delay_ns: u64, had_several_tasks: bool) {
         let programs = self.programs.get_or_insert_default();
         programs.delay_ns += delay_ns;
@@ -147,9 +148,10 @@ impl Waits {
         is_known || background::is_there()
     }
 
-    /// Whether a sample was kept waiting for long, beyond what every one is, the `least` of all: the kernel
-    /// accounts for a part of an exit or a switch to nobody, which looks like waiting, 10 % of a fork. Of a
-    /// whole program that is a smaller part, and beside a busy loop every one waits.
+    /// Whether a sample was kept waiting for long, beyond what every one is, the `least` of all:
+    /// the kernel accounts for a part of an exit or a switch to nobody, which looks like waiting,
+    /// 10 % of a fork. Of a whole program that is a smaller part, and beside a busy loop every one
+    /// waits.
     pub(super) fn is_long(&self, waited: Waited, least: f64) -> bool {
         let least = self.programs.map_or(least, |_| 0.0);
         waited.share() - least > MAX_WAITED

@@ -105,7 +105,8 @@ pub fn summary(comparison: &Comparison) -> String {
 /// How many differing facts are told as reasons.
 const REASONS: usize = 2;
 
-/// Why: what the processes of one side were under, a line each; if none of that can have changed what did change, the facts that can.
+/// Why: what the processes of one side were under, a line each; if none of that can have changed
+/// what did change, the facts that can.
 pub fn causes(comparison: &Comparison) -> Vec<String> {
     let [base, new] = sides(comparison);
     let line = |cause: &Cause| {

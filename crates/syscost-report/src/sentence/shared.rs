@@ -58,23 +58,21 @@ fn by_cpu<'a>(
 /// Shares of the rows with a price of their own from which an hour is good, and fair.
 const GOOD: f64 = 0.9;
 const FAIR: f64 = 0.5;
+/// What an hour is called with fewer.
+const POOR: &str = "poor hour";
 
 /// What an hour was like to measure in.
 fn quality(own: usize, all: usize) -> &'static str {
     match own as f64 / all as f64 {
         share if share >= GOOD => "good hour",
         share if share >= FAIR => "fair hour",
-        _ => "poor hour",
+        _ => POOR,
     }
 }
 
-fn is_poor(own: usize, all: usize) -> bool {
-    (own as f64) < FAIR * all as f64
-}
-
 /// What a run's hour was like: how many rows have their own price, what company cost, and what is to
-/// be doubted of it: `good hour: 480 of 522 rows on a core of our own; beside neighbours operations cost 1.20x to 1.90x`. `None`
-/// if cores were not probed.
+/// be doubted of it: `good hour: 480 of 522 rows on a core of our own; beside neighbours operations
+/// cost 1.20x to 1.90x`. `None` if cores were not probed.
 pub fn hour(run: &Run) -> Option<String> {
     let rows = run.measurements.iter();
     let probed =
@@ -108,7 +106,7 @@ pub fn hour(run: &Run) -> Option<String> {
         };
         parts.push(format!("beside neighbours operations cost {most}"));
     }
-    if is_poor(own, probed.len()) {
+    if !probed.is_empty() && quality(own, probed.len()) == POOR {
         parts
             .push("again at a quieter hour (syscost doctor --watch), or with --patient".to_owned());
     }

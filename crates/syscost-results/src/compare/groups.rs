@@ -189,8 +189,9 @@ fn error_of_rows(rows: &[&Row]) -> Option<(f64, f64)> {
     Some((error, f64::from(*freedom.iter().min()?)))
 }
 
-/// By how much whole runs shift these rows' mean ratio, which is zero give or take its error: from the spread of the runs of each side, those of the base together with the further ones
-/// in its state. `None` unless one of these has at least two runs.
+/// By how much whole runs shift these rows' mean ratio, which is zero give or take its error: from
+/// the spread of the runs of each side, those of the base together with the further ones in its
+/// state. `None` unless one of these has at least two runs.
 fn shift_of_runs(rows: &[&Row], [base, new, further]: [&[&Run]; 3]) -> Option<Level> {
     let in_the_state_of_base = [base, further].concat();
     let (mut squares, mut freedom) = (0.0, 0.0);

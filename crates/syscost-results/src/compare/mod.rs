@@ -73,9 +73,11 @@ pub struct Comparison {
     pub new: Side,
     /// Groups of rows by name, and all rows together last, where there is more than one group.
     pub groups: Vec<Group>,
-    /// What the processes of one side were under and those of the other were not: what explains a change first.
+    /// What the processes of one side were under and those of the other were not: what explains a
+    /// change first.
     pub causes: Vec<Cause>,
-    /// Facts of machine and program that differ: what explains a change first, then by how much each can change.
+    /// Facts of machine and program that differ: what explains a change first, then by how much
+    /// each can change.
     pub facts: Vec<Difference>,
     /// Compared rows, what matters most first: Worse, Better, Inconclusive, Same, each by how far
     /// the ratio is from 1.

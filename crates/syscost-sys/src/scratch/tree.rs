@@ -175,8 +175,9 @@ pub(super) fn strays(folder: &Path, remove: bool) -> Vec<Leftover> {
 }
 
 /// A tree whose creator no longer exists, according to its record if it is on one, and its marker,
-/// locked. Only the marker makes what is in it ours: whoever owns the parent may give any folder in it the name of a tree, and that is
-/// all that a record knows. One on record whose creator was killed before it was marked has none, and is empty.
+/// locked. Only the marker makes what is in it ours: whoever owns the parent may give any folder in
+/// it the name of a tree, and that is all that a record knows. One on record whose creator was
+/// killed before it was marked has none, and is empty.
 fn abandoned(
     parent: &Folder,
     name: &OsStr,

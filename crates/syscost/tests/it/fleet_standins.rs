@@ -1,11 +1,13 @@
-//! `fleet run` with stand-ins for Slurm's programs that are odd in every way that sites and moments are: one odd thing costs one node.
+//! `fleet run` with stand-ins for Slurm's programs that are odd in every way that sites and moments
+//! are: one odd thing costs one node.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::common::{Json, Program};
 
-/// Node `n1` measures, and its job stays listed; in the place where `n2`'s document should arrive lies a directory.
+/// Node `n1` measures, and its job stays listed; in the place where `n2`'s document should arrive
+/// lies a directory.
 const STAND_INS: &[(&str, &str)] = &[
     (
         "sinfo",

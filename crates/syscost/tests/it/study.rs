@@ -271,8 +271,8 @@ fn a_users_own_procedures_are_compiled_run_and_kept_with_the_run() {
     assert!(page.contains("The null system call"));
 }
 
-/// A study of one program, which makes `calls` of getppid, that it is to make once per operation, and then
-/// computes for many time slices.
+/// A study of one program, which makes `calls` of getppid, that it is to make once per operation,
+/// and then computes for many time slices.
 fn with_program(calls: &str) -> Option<(Program, String)> {
     let with = "procedure = \"A loop.\"\nprogram = \"loop.c\"";
     let claim = "at_least = 0.99\nat_most = 1.01\nholds = \"Each is {} getppid.\"\nbroken = \"Each is {} getppid, not one.\"";

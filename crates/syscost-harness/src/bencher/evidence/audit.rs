@@ -157,8 +157,8 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Notes what system calls a program makes between its marks, each per operation of those that it says
-    /// it makes there; of the `asked` ones also that it makes none.
+    /// Notes what system calls a program makes between its marks, each per operation of those that
+    /// it says it makes there; of the `asked` ones also that it makes none.
     pub(in crate::bencher) fn note_calls(
         &mut self,
         asked: &[Sysno],

@@ -196,7 +196,7 @@ fn shown(collection: &Collection, folder: &Path) -> Result<String> {
                 }
             }
             // They differ in nothing but the node's name.
-            if let Some(name) = asked.first() {
+            if let Some((name, others)) = asked.split_first() {
                 let log = path(name, "nodes", "log");
                 let limit_s = collection.request.limit_s;
                 let words =
@@ -207,12 +207,10 @@ fn shown(collection: &Collection, folder: &Path) -> Result<String> {
                     &path(name, "arriving", "json.gz"),
                 );
                 text += &format!("{} <<'END'\n{script}END\n", words.join(" "));
-            }
-            if let [_, others @ ..] = &asked[..]
-                && !others.is_empty()
-            {
-                let names: Vec<&str> = others.iter().map(|name| name.as_ref()).collect();
-                text += &format!("# likewise on {}\n", names.join(" "));
+                if !others.is_empty() {
+                    let names: Vec<&str> = others.iter().map(|name| name.as_ref()).collect();
+                    text += &format!("# likewise on {}\n", names.join(" "));
+                }
             }
         }
         Engine::Ansible { .. } => {

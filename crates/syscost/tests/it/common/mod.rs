@@ -64,8 +64,8 @@ impl Program {
         command
     }
 
-    /// Has a command write into this directory only, and see cores of its own at any hour: only the machine suite sees those that are
-    /// there.
+    /// Has a command write into this directory only, and see cores of its own at any hour: only the
+    /// machine suite sees those that are there.
     pub(crate) fn confine<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         if env::var_os("XTASK_MACHINE").is_none() && env::var_os(CORES).is_none() {
             command.env(CORES, "own");

@@ -37,9 +37,8 @@ fn study(program: &Program) -> String {
     "latest".to_owned()
 }
 
-/// What is wider than the screen, than the box or than the cell that it is in, with every part of the page opened
-/// and the longest verdict on each quantity.
-/// The links of the toolbar may scroll.
+/// What is wider than the screen, than the box or than the cell that it is in, with every part of
+/// the page opened and the longest verdict on each quantity. The links of the toolbar may scroll.
 const BEYOND: &str = "(() => { document.querySelectorAll('details').forEach(part => { part.open = true; });\
     document.querySelectorAll('table.study .tag').forEach(tag => { tag.textContent = 'methods cannot be told apart'; });\
     const right = element => element.getBoundingClientRect().right;\

@@ -127,8 +127,8 @@ struct Served {
 }
 
 impl Clients {
-    /// Serves a client on a thread of its own, as a slow one must not keep others waiting. Where there are too many, the oldest of the
-    /// address with the most has had its time.
+    /// Serves a client on a thread of its own, as a slow one must not keep others waiting. Where
+    /// there are too many, the oldest of the address with the most has had its time.
     fn serve(&mut self, mut client: TcpStream, from: IpAddr, metrics: String) {
         self.0.retain(|one| one.is_served.strong_count() > 0);
         if self.0.len() >= MAX_CLIENTS {
