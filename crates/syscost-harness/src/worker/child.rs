@@ -203,6 +203,8 @@ impl Worker {
         for pid in ended.into_iter().filter(|pid| *pid != worker) {
             process::reap(pid);
         }
+        // Where /proc does not show them, the group is all that is known of those that it left.
+        process::reap_group(worker);
         scratch::sweep();
         self.ended = Some(status);
         status

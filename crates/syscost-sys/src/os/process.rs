@@ -134,6 +134,20 @@ pub(crate) fn reap(pid: u32) -> bool {
     matches!(waited, Ok(Ok(Some(_))))
 }
 
+/// Takes the status of each child of a process group that has ended; whether any of the group are left.
+pub(crate) fn reap_group(group: u32) -> bool {
+    let Ok(group) = child(group) else {
+        return false;
+    };
+    loop {
+        match process::waitpgid(group, process::WaitOptions::NOHANG) {
+            Ok(Some(_)) => {}
+            Ok(None) => return true,
+            Err(_) => return false,
+        }
+    }
+}
+
 pub(crate) fn set_name(name: &std::ffi::CStr) -> io::Result<()> {
     Ok(rustix::thread::set_name(name)?)
 }

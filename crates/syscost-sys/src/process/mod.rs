@@ -129,6 +129,17 @@ pub fn reap(pid: u32) -> bool {
     os::reap(pid)
 }
 
+/// Takes the status of this process's children in a group that was killed, and returns once none is left (or one second has
+/// passed): until then what they have locked is locked.
+pub fn reap_group(group: u32) {
+    for _ in 0..1000 {
+        if !os::reap_group(group) {
+            break;
+        }
+        pause(Duration::from_millis(1));
+    }
+}
+
 /// Names the calling thread, for ps and top: a process is named after the file it was started from.
 ///
 /// # Errors

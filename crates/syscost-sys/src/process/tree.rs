@@ -395,6 +395,23 @@ mod tests {
     }
 
     #[test]
+    fn a_killed_group_has_ended_once_it_was_reaped() {
+        let start = |group: u32| {
+            let mut command = Command::new("sleep");
+            std::os::unix::process::CommandExt::process_group(&mut command, group as i32);
+            command.arg("1000").spawn()
+        };
+        let mut leader = or_skip!(start(0), "no sleep");
+        let others: Vec<Child> = (0..20).map(|_| start(leader.id()).unwrap()).collect();
+        os::kill_group(leader.id()).unwrap();
+        leader.wait().unwrap();
+        super::super::reap_group(leader.id());
+        for other in others {
+            assert_eq!(stat(other.id()), None, "it has ended, and nobody waits");
+        }
+    }
+
+    #[test]
     fn a_shell_and_its_children_end_together() {
         // Two levels: the shell, and two sleepers that it waits for.
         let mut command = Command::new("sh");
