@@ -27,10 +27,17 @@ const PASSED: &str = "test result: ok. 1 passed;";
 /// How the names of tests end that are ignored since they are experiments: libtest does not list the reason.
 const BY_HAND: &str = "_by_hand";
 
-/// Tests that mostly wait (for nodes, links, disks, or a run to be killed): those of one list run beside those of the others, by how
-/// their names begin. Within a list one follows the other, for they share what they make.
+/// Tests that hold no numbers against each other, and mostly wait (for nodes, links, disks, or a run to be killed): those of one list run
+/// beside those of the others, by how their names begin. Within a list one follows the other, for they share what they make.
 const WAITING: [&[&str]; 2] = [
-    &["it::fleet_", "it::nfs"],
+    &[
+        "it::check::it_answers",
+        "it::command_line",
+        "it::fleet_",
+        "it::nfs",
+        "it::report",
+        "it::templates",
+    ],
     &[
         "it::file_systems",
         "it::interruption",
@@ -62,9 +69,19 @@ pub(crate) struct Arguments {
     /// Only tests whose names contain one of these
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
+    /// Only those that run alone, or only those that mostly wait, beside which others may build
+    #[arg(long, value_name = "PART")]
+    part: Option<Part>,
     /// Seconds after which a test is ended, and has failed
     #[arg(long, value_name = "SECONDS", default_value_t = 900)]
     limit: u64,
+}
+
+/// A part of the suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    Alone,
+    Waiting,
 }
 
 /// Runs the chore.
@@ -92,7 +109,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         signal_hook::flag::register(signal, Arc::clone(&stop)).context("catching signals")?;
     }
     let limit = Duration::from_secs(arguments.limit);
-    let (waiting, alone) = parted(tests);
+    let (mut waiting, mut alone) = parted(tests);
+    match arguments.part {
+        Some(Part::Alone) => waiting.iter_mut().for_each(Vec::clear),
+        Some(Part::Waiting) => alone.clear(),
+        None => {}
+    }
     let mut ended = in_turn(alone, "alone", limit, &stop)?;
     let ends = thread::scope(|scope| {
         let stop = &stop;
