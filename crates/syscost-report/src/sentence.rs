@@ -318,6 +318,12 @@ mod tests {
                 "good hour: every row on a core of our own; beside neighbours operations cost 1.18x"
             )
         );
+        // An own core is no good hour for numbers that tell little.
+        let precise = run.measurements[4].estimate.ci95_high.replace(1e3);
+        let text = hour(&run).expect("probed");
+        let expected = "poor hour: every row on a core of our own, 0 of them within 10 %";
+        has(&text, &[expected]);
+        run.measurements[4].estimate.ci95_high = precise;
         // A rate that falls to a quarter is a cost of four times as much.
         let rate = &mut run.measurements[1];
         rate.estimate.undisturbed_percent = Some(50.0);

@@ -1,6 +1,7 @@
 //! How much of the time cores were ours, and which samples therefore count.
 
 use syscost_results::estimate::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, suffix};
+use syscost_results::precision::Grade;
 use syscost_results::run::Noise;
 use syscost_results::stats::order;
 use syscost_results::{Better, Estimate, LimitBasis, Measurement, Run, Sharing, Status, Unit};
@@ -55,36 +56,46 @@ fn by_cpu<'a>(
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Shares of the rows with a price of their own from which an hour is good, and fair.
+/// Shares of the rows from which an hour is good, and fair.
 const GOOD: f64 = 0.9;
 const FAIR: f64 = 0.5;
 /// What an hour is called with fewer.
 const POOR: &str = "poor hour";
 
-/// What an hour was like to measure in.
-fn quality(own: usize, all: usize) -> &'static str {
-    match own as f64 / all as f64 {
+/// What an hour was like to measure in: by the rows that have a price of their own, and it within 10 %.
+fn quality(precise: usize, all: usize) -> &'static str {
+    match precise as f64 / all as f64 {
         share if share >= GOOD => "good hour",
         share if share >= FAIR => "fair hour",
         _ => POOR,
     }
 }
 
-/// What a run's hour was like: how many rows have their own price, what company cost, and what is to
-/// be doubted of it: `good hour: 480 of 522 rows on a core of our own; beside neighbours operations
-/// cost 1.20x to 1.90x`. `None` if cores were not probed.
+/// Whether a row's interval lies within 10 % of its median.
+fn is_precise(row: &Measurement) -> bool {
+    Grade::of(&row.estimate).is_some_and(|grade| grade <= Grade::Fair)
+}
+
+/// What a run's hour was like: how many rows have their own price, and how many of these a precise one, what company cost, and
+/// what is to be doubted of it: `fair hour: 480 of 522 rows on a core of our own, 350 of them within 10 %; beside neighbours
+/// operations cost 1.20x to 1.90x`. `None` if cores were not probed.
 pub fn hour(run: &Run) -> Option<String> {
     let rows = run.measurements.iter();
     let probed =
         rows.filter(|row| row.status == Status::Ok && row.estimate.undisturbed_percent.is_some());
     let probed: Vec<&Measurement> = probed.collect();
-    let own = probed.iter().filter(|row| !row.is_in_company()).count();
-    let mut parts = match (own, probed.len()) {
+    let own: Vec<_> = probed.iter().filter(|row| !row.is_in_company()).collect();
+    let precise = own.iter().filter(|row| is_precise(row)).count();
+    let word = quality(precise, probed.len());
+    let within = match precise == own.len() {
+        true => String::new(),
+        false => format!(", {precise} of them within 10 %"),
+    };
+    let mut parts = match (own.len(), probed.len()) {
         (_, 0) => Vec::new(),
-        (own, all) if own == all => vec!["good hour: every row on a core of our own".to_owned()],
+        (own, all) if own == all => vec![format!("{word}: every row on a core of our own{within}")],
         (own, all) => vec![format!(
-            "{}: {own} of {all} rows on a core of our own",
-            quality(own, all)
+            "{word}: {own} of {all} rows on a core of our own{within}"
         )],
     };
     let costs = probed.iter().filter_map(|row| {
@@ -106,7 +117,7 @@ pub fn hour(run: &Run) -> Option<String> {
         };
         parts.push(format!("beside neighbours operations cost {most}"));
     }
-    if !probed.is_empty() && quality(own, probed.len()) == POOR {
+    if !probed.is_empty() && word == POOR {
         parts
             .push("again at a quieter hour (syscost doctor --watch), or with --patient".to_owned());
     }
