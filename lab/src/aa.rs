@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use clap::Args;
 use syscost_harness::session::Profile;
-use syscost_results::compare::{self, Change, Comparison, Row};
+use syscost_results::compare::{self, Change, Comparison, Gated, Row};
 use syscost_results::stats::multiple::benjamini_hochberg;
 use syscost_results::{Better, Run};
 
@@ -249,8 +249,7 @@ impl Tally {
 
 /// Whether a gate on [`GATE`] would fail.
 fn fails_gate(comparison: &Comparison) -> bool {
-    let is_worse =
-        |row: &Row| row.is_for_gates() && row.worse_by_at_least().is_some_and(|by| by >= GATE);
+    let is_worse = |row: &Row| row.gated(GATE) == Gated::Failed;
     comparison.lost().next().is_some() || comparison.rows.iter().any(is_worse)
 }
 

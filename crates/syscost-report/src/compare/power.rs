@@ -50,7 +50,7 @@ fn sorted(comparison: &Comparison) -> Vec<&Row> {
 /// The change that could have been found; a price in company is judged by no gate.
 fn found(row: &Row) -> String {
     match row.detectable {
-        Some(share) if row.is_for_gates() => percent(share),
+        Some(share) if row.is_own() => percent(share),
         Some(share) => format!("{}, in company", percent(share)),
         None => "none".to_owned(),
     }

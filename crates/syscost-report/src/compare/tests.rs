@@ -36,6 +36,7 @@ fn row(name: &str, base: f64, new: f64, reach: f64, verdict: Change) -> Row {
         detectable: Some(2.0 * reach - 1.98),
         notes: Vec::new(),
         disturbed: false,
+        company: None,
         cycles: None,
         p99: None,
     }

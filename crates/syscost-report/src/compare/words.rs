@@ -266,7 +266,7 @@ pub(super) fn percent(share: f64) -> String {
 /// have no interval, so they are reported, not judged.
 fn tails(comparison: &Comparison) -> Option<String> {
     let ratio = |row: &Row| row.p99.map(|p99| p99.ratio());
-    let rows = comparison.rows.iter().filter(|row| row.is_for_gates());
+    let rows = comparison.rows.iter().filter(|row| row.is_own());
     let known: Vec<(&Row, f64)> = rows.filter_map(|row| Some((row, ratio(row)?))).collect();
     let far = |ratio: f64| ratio.ln().abs();
     let (row, furthest) = known

@@ -97,7 +97,7 @@ pub(super) fn of(rows: &[Row], runs: Runs<'_>) -> Vec<Group> {
 fn group(name: &str, rows: &[&Row], runs: Runs<'_>) -> Group {
     // A row without an interval, or measured on a shared core, is left out of the mean, which has
     // an interval.
-    let has_interval = |row: &&Row| row.ratio > 0.0 && row.ci95_low.is_some() && row.is_for_gates();
+    let has_interval = |row: &&Row| row.ratio > 0.0 && row.ci95_low.is_some() && row.is_own();
     let counted: Vec<&Row> = rows.iter().copied().filter(has_interval).collect();
     let logs = by_benchmark(&counted, |row| Some(sign(row) * row.ratio.ln()));
     // A mean without a row that changed would speak of other rows than the verdicts beside it.

@@ -32,7 +32,7 @@ pub use groups::Group;
 pub use pool::{CORE_SHARED, INTERRUPTED};
 use pool::{Loss, Pooled};
 pub use power::{POWER, Power};
-pub use row::{ComparedIn, Pair, Row};
+pub use row::{ComparedIn, Gated, Pair, Row};
 
 /// Why a row cannot be compared in core cycles.
 const NO_CYCLES: &str = "no core cycles: it is neither a time nor a rate, or the core's frequency is not known on both sides";

@@ -24,7 +24,7 @@ impl Power {
     /// The power of a comparison of these rows; `None` without any. Rows without an interval, or that
     /// no gate judges, could not have shown any change.
     pub(super) fn of(rows: &[Row]) -> Option<Self> {
-        let of = |row: &Row| row.detectable.filter(|_| row.is_for_gates());
+        let of = |row: &Row| row.detectable.filter(|_| row.is_own());
         let all = rows.iter().map(|row| of(row).unwrap_or(f64::INFINITY));
         let all: Vec<f64> = all.collect();
         let within = |share: f64| order::quantile(&all, share).filter(|one| one.is_finite());

@@ -7,10 +7,10 @@ use super::notes::{notes, of_frequency, of_share};
 use super::paired;
 use super::pool::{Pooled, p99};
 use super::{Change, ComparedIn, How, MIN_MARGIN, MIN_PAIRED_MARGIN, Pair, Row, same_within};
-use crate::Unit;
 use crate::estimate::between::MIN_PROCESSES;
 use crate::stats::level::Level;
 use crate::stats::normal;
+use crate::{Measurement, Unit};
 
 /// The row of two pooled sides, with its verdict still to be decided; the third are the base's
 /// further runs. `None` without medians, or if core cycles are asked for and not known.
@@ -128,6 +128,7 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
         detectable: None,
         notes,
         disturbed: base.is_disturbed || new.is_disturbed,
+        company: company(base, new),
         cycles: None,
         p99: p99(base, new),
     })
@@ -144,6 +145,26 @@ fn neighbour(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<f64> {
     let seen = || base.slowdowns().chain(new.slowdowns());
     let ends = seen().reduce(f64::max).zip(seen().reduce(f64::min));
     ends.filter(|_| is_both).map(|(most, least)| most / least)
+}
+
+/// See [`Row::company`].
+fn company(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<f64> {
+    let in_company = [base, new].into_iter().filter(|side| side.is_disturbed);
+    let rows = in_company.flat_map(|side| &side.rows);
+    let slowest = rows.filter_map(|row| slowest(row));
+    slowest.reduce(f64::max)
+}
+
+/// How many times longer than on an own core the slowest probe took around a row's samples.
+fn slowest(row: &Measurement) -> Option<f64> {
+    let limit = row.sharing?.limit;
+    let rounds = row.samples.iter().flatten();
+    let slowest = rounds.filter_map(|round| {
+        let own = round.own_limit? / limit;
+        let known = round.ratios.iter().filter(|ratio| **ratio < u16::MAX);
+        Some(f64::from(*known.max()?) / 1e3 / own)
+    });
+    slowest.reduce(f64::max)
 }
 
 /// Why the ratio has no interval, for the reader; `None` if it has one.

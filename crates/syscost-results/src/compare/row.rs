@@ -66,9 +66,11 @@ pub struct Row {
     pub detectable: Option<f64>,
     /// What a careful reader should know about this row, a sentence each.
     pub notes: Vec<String>,
-    /// Whether a side is a price in company: a change may be one of the company, and a gate must not
-    /// judge it.
+    /// Whether a side is a price in company: a change may be one of the company.
     pub disturbed: bool,
+    /// How many times longer company made the probes around the samples of either side at most, which a gate takes off a change of such
+    /// a row; null of own prices, and where it is not known.
+    pub company: Option<f64>,
     /// The medians in core cycles, of a time for which these were asked.
     pub cycles: Option<Pair>,
     /// The 99th percentiles in `unit`, where both sides have one; they have no interval, so no
@@ -115,19 +117,52 @@ impl Row {
         }
     }
 
-    /// By what share the metric became worse at least, by the nearer end of its interval: 0.05 if a
-    /// cost rose by 5 % or more. `None` unless the verdict is Worse.
+    /// By what share the metric became worse at least, by the nearer end of its interval: 0.05 if a cost rose by 5 % or more, beyond
+    /// what company explains. `None` unless the verdict is Worse.
     pub fn worse_by_at_least(&self) -> Option<f64> {
-        let (low, high) = (self.ci95_low?, self.ci95_high?);
-        let by = match self.better {
-            Better::Lower => low - 1.0,
-            Better::Higher => 1.0 / high - 1.0,
-        };
-        (self.verdict == Change::Worse).then_some(by)
+        let (low, _) = self.times_worse()?;
+        let company = if self.disturbed { self.company? } else { 1.0 };
+        (self.verdict == Change::Worse).then_some(low / company - 1.0)
     }
 
-    /// Whether a gate may judge it: a change that interference may have made is none of the program's.
-    pub fn is_for_gates(&self) -> bool {
+    /// The ends of the interval of how many times worse the metric became.
+    fn times_worse(&self) -> Option<(f64, f64)> {
+        let (low, high) = (self.ci95_low?, self.ci95_high?);
+        Some(match self.better {
+            Better::Lower => (low, high),
+            Better::Higher => (1.0 / high, 1.0 / low),
+        })
+    }
+
+    /// What a gate makes of it that fails on what became worse by this share.
+    pub fn gated(&self, worse_by: f64) -> Gated {
+        if self
+            .worse_by_at_least()
+            .is_some_and(|by| by >= worse_by && by > 0.0)
+        {
+            return Gated::Failed;
+        }
+        let is_below = |(_, high): (f64, f64)| high < 1.0 + worse_by;
+        let is_no_worse = matches!(self.verdict, Change::Same | Change::Better);
+        match self.is_own() && (is_no_worse || self.times_worse().is_some_and(is_below)) {
+            true => Gated::Passed,
+            false => Gated::Undecided,
+        }
+    }
+
+    /// Whether both sides are own prices: what company costs is none of the program's.
+    pub fn is_own(&self) -> bool {
         !self.disturbed
     }
+}
+
+/// What a gate makes of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gated {
+    /// It became worse by what the gate fails on, or more.
+    Failed,
+    /// It did not.
+    Passed,
+    /// Its interval, or what company explains, allows both.
+    Undecided,
 }

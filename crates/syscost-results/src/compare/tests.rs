@@ -356,6 +356,31 @@ fn small_changes_are_the_same_and_unsure_ones_inconclusive() {
 }
 
 #[test]
+fn a_gate_passes_by_what_is_shown_and_company_explains_no_more_than_it_cost() {
+    let row = |ratio: f64, spread| one(ratio, spread, 1);
+    let in_company = |ratio, company| Row {
+        disturbed: true,
+        company,
+        ..row(ratio, 0.001)
+    };
+    for (row, expected) in [
+        (row(1.001, 0.001), Gated::Passed),
+        (row(0.5, 0.001), Gated::Passed),
+        // Worse, by less than the gate fails on.
+        (row(1.03, 0.001), Gated::Passed),
+        (row(1.2, 0.001), Gated::Failed),
+        // Perhaps worse by a fifth, perhaps the same.
+        (row(1.1, 0.1), Gated::Undecided),
+        (in_company(20.0, Some(1.5)), Gated::Failed),
+        (in_company(1.2, Some(1.5)), Gated::Undecided),
+        (in_company(20.0, None), Gated::Undecided),
+        (in_company(1.001, Some(1.5)), Gated::Undecided),
+    ] {
+        assert_eq!(row.gated(0.05), expected, "{row:?}");
+    }
+}
+
+#[test]
 fn what_did_not_change_is_mostly_called_the_same_though_processes_differ() {
     // Processes that differ by 1.5 % have medians of six that differ by up to 2 %.
     let rows: Vec<Row> = (0..200).map(|seed| one(1.0, 0.015, seed)).collect();

@@ -54,15 +54,14 @@ pub struct CompareOutput {
     pub output: Option<PathBuf>,
     /// Exit with 3 if a row became worse, or was lost: it failed, was withheld, is unsupported,
     /// became another thing (revision, unit), or is missing though the same was asked for; with
-    /// `worse:5%`, if one became worse by 5 % or more even at the end of its interval nearer to 1.
-    /// Rows lost to noise, or measured on a shared core, do not fail the gate; if no other row is
-    /// left, it cannot judge: exit with 1
+    /// `worse:5%`, if one became worse by 5 % or more even at the end of its interval nearer to 1,
+    /// of a row on a shared core beyond what sharing explains. Exit with 1 where it cannot tell
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
     pub fail_on: Option<FailOn>,
-    /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the
-    /// same), e.g. `50%`: a noisy run passes no gate by being inconclusive
-    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "fail_on")]
-    pub min_conclusive: Option<f64>,
+    /// The gate passes only if this share of the rows that both sides were to measure is shown to be no worse; else it cannot tell: a
+    /// noisy run passes no gate by being inconclusive
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "50%", requires = "fail_on")]
+    pub min_conclusive: f64,
     /// Compare core cycles instead of times, and rates per core cycle, so that the core's frequency
     /// plays no part. Rows without a known frequency, or in other units, are left out
     #[arg(long)]

@@ -45,7 +45,7 @@ const OWN_EXIT_CODES: &[(&str, u8, &str)] = &[
     (
         "compare",
         exit::FAILURE,
-        "the gate of --fail-on could judge no row, or fewer came to a conclusion than --min-conclusive requires, or nothing could be compared",
+        "the gate of --fail-on cannot tell: fewer rows than --min-conclusive asks for are shown to be no worse; or nothing could be compared",
     ),
     ("compare", exit::GATE, "the gate of --fail-on failed"),
     ("check", exit::DONE, "as it should be"),

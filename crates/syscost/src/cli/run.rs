@@ -129,10 +129,9 @@ pub struct RunArguments {
     /// if one became worse by 5 % or more even at the end of its interval nearer to 1
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on, requires = "base")]
     pub fail_on: Option<FailOn>,
-    /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the
-    /// same), e.g. `50%`
-    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "fail_on")]
-    pub min_conclusive: Option<f64>,
+    /// The gate passes only if this share of the rows is shown to be no worse; else exit with 1
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "50%", requires = "fail_on")]
+    pub min_conclusive: f64,
     /// Exit with 3 if a row failed or a number was withheld
     #[arg(long)]
     pub strict: bool,

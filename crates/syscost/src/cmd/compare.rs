@@ -7,7 +7,7 @@ use syscost_report::compare::{markdown, power, table};
 use syscost_report::sentence;
 use syscost_report::table::TableOptions;
 use syscost_results::Run;
-use syscost_results::compare::{Change, Comparison, How, Row, compare_as};
+use syscost_results::compare::{Comparison, Gated, How, Row, compare_as};
 
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::{exit, unless_broken_pipe};
@@ -154,169 +154,103 @@ pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> Strin
 /// Returns the exit code of a comparison.
 ///
 /// # Errors
-/// When a gate can judge no row, or less than `min_conclusive` percent of them come to a
-/// conclusion: it must not pass because a name was misspelt, or because noise left nothing to
-/// judge.
+/// When less than `min_conclusive` percent of the rows that both sides were to measure are decided: a gate must not pass because
+/// a name was misspelt, or because noise left nothing to judge.
 pub(super) fn judge(
     comparison: &Comparison,
     fail_on: Option<FailOn>,
-    min_conclusive: Option<f64>,
+    min_conclusive: f64,
 ) -> Result<u8> {
     let Some(fail_on) = fail_on else {
         return Ok(outcome(comparison));
     };
     let lost: Vec<(&str, &str)> = comparison.lost().collect();
-    let judged = Judged::of(comparison);
-    if judged.rows == 0 && lost.is_empty() {
-        bail!(
-            "--fail-on has nothing to judge: {}",
-            judged.why_none(comparison)
-        );
-    }
-    if judged.rows < judged.all() {
-        say!(
-            "the gate judges {} of {}: {}",
-            judged.rows,
-            sentence::count(judged.all(), "row"),
-            judged.left_out()
-        );
-    }
+    let judged = Judged::of(comparison, fail_on.worse_by);
     if let Some((name, reason)) = lost.first() {
         let verb = if lost.len() == 1 { "is" } else { "are" };
         let others = and_more(lost.len() - 1);
         say!("the gate failed: {name}{others} {verb} lost on the new side ({reason})");
         return Ok(exit::GATE);
     }
-    let is_too_much = |row: &&Row| {
-        row.worse_by_at_least()
-            .is_some_and(|by| by >= fail_on.worse_by)
-    };
-    let (worse, with_interference): (Vec<&Row>, Vec<&Row>) = comparison
-        .rows
-        .iter()
-        .filter(is_too_much)
-        .partition(|row| row.is_for_gates());
-    if let Some(first) = with_interference.first() {
-        say!(
-            "worse, but not judged: {}{}; prices in company, and what else ran on the cores may be \
-             the whole change",
-            first.name,
-            and_more(with_interference.len() - 1)
-        );
+    if let Some(first) = judged.failed.first() {
+        let verb = if judged.failed.len() == 1 {
+            "is"
+        } else {
+            "are"
+        };
+        let others = and_more(judged.failed.len() - 1);
+        say!("the gate failed: {}{others} {verb} worse", first.name);
+        return Ok(exit::GATE);
     }
-    let Some(first) = worse.first() else {
-        if 2 * judged.rows < comparison.due() {
-            bail!(
-                "cannot tell: nothing is worse, but the gate judges less than half of the rows; measure again when the machine is quieter"
-            );
-        }
-        check_conclusive(comparison, min_conclusive)?;
-        return Ok(exit::DONE);
-    };
-    let verb = if worse.len() == 1 { "is" } else { "are" };
-    say!(
-        "the gate failed: {}{} {verb} worse",
-        first.name,
-        and_more(worse.len() - 1)
-    );
-    Ok(exit::GATE)
-}
-
-/// Checks that enough rows came to a conclusion.
-///
-/// # Errors
-/// When less than `min_percent` of the rows that both sides were to measure are better, worse or
-/// the same beyond doubt.
-fn check_conclusive(comparison: &Comparison, min_percent: Option<f64>) -> Result<()> {
-    let Some(min) = min_percent else {
-        return Ok(());
-    };
-    let is_conclusive = |row: &&Row| row.verdict != Change::Inconclusive && row.is_for_gates();
-    let conclusive = comparison.rows.iter().filter(is_conclusive).count();
-    let all = comparison.due();
-    if 100.0 * (conclusive as f64) < min * all as f64 {
+    let (due, left_out) = (comparison.due(), judged.left_out());
+    let rows = sentence::count(judged.all(), "row");
+    if judged.passed == 0 || 100.0 * (judged.passed as f64) < min_conclusive * due as f64 {
         bail!(
-            "only {conclusive} of {} came to a conclusion (better, worse or the same), and --min-conclusive requires {min} %; measure \
-             longer, or when the machine is quieter",
-            sentence::count(all, "row")
+            "--fail-on cannot tell: of {rows} {} {} no worse, and --min-conclusive asks for {min_conclusive} %{}; measure again when the machine is \
+             quieter, longer, or pool several runs of a side",
+            judged.passed,
+            if judged.passed == 1 { "is" } else { "are" },
+            if left_out.is_empty() {
+                left_out
+            } else {
+                format!(" ({left_out})")
+            },
         );
     }
-    Ok(())
+    if !left_out.is_empty() {
+        say!("the gate passed by {} of {rows}: {left_out}", judged.passed);
+    }
+    Ok(exit::DONE)
 }
 
-/// How many rows a gate judges, and how many it cannot.
-struct Judged {
-    rows: usize,
+/// What a gate makes of a comparison's rows.
+struct Judged<'a> {
+    failed: Vec<&'a Row>,
+    passed: usize,
+    in_company: usize,
     without_interval: usize,
-    with_interference: usize,
+    too_wide: usize,
     not_compared: usize,
 }
 
-impl Judged {
-    fn of(comparison: &Comparison) -> Self {
-        let count = |is_counted: fn(&Row) -> bool| {
+impl<'a> Judged<'a> {
+    fn of(comparison: &'a Comparison, worse_by: f64) -> Self {
+        let of = |gated| {
             let rows = comparison.rows.iter();
-            rows.filter(|row| is_counted(row)).count()
+            rows.filter(move |row| row.gated(worse_by) == gated)
+        };
+        let undecided = |is_counted: fn(&Row) -> bool| {
+            of(Gated::Undecided).filter(|row| is_counted(row)).count()
         };
         Judged {
-            rows: count(|row| row.ci95_low.is_some() && row.is_for_gates()),
-            without_interval: count(|row| row.ci95_low.is_none() && row.is_for_gates()),
-            with_interference: count(|row| !row.is_for_gates()),
+            failed: of(Gated::Failed).collect(),
+            passed: of(Gated::Passed).count(),
+            in_company: undecided(|row| !row.is_own()),
+            without_interval: undecided(|row| row.is_own() && row.ci95_low.is_none()),
+            too_wide: undecided(|row| row.is_own() && row.ci95_low.is_some()),
             not_compared: comparison.missing.len() + comparison.refused.len(),
         }
     }
 
     fn all(&self) -> usize {
-        self.rows + self.without_interval + self.with_interference + self.not_compared
+        let undecided = self.in_company + self.without_interval + self.too_wide;
+        self.failed.len() + self.passed + undecided + self.not_compared
     }
 
     /// Describes which rows are not judged, and why; empty if all are.
     fn left_out(&self) -> String {
         let parts = [
+            (self.in_company, "on a shared core on one side or both"),
             (
                 self.without_interval,
-                "has too few processes for an interval of the ratio",
-                "have too few processes for an interval of the ratio",
+                "with too few processes for an interval",
             ),
-            (
-                self.with_interference,
-                "was measured on a shared core on one side or both",
-                "were measured on a shared core on one side or both",
-            ),
-            (
-                self.not_compared,
-                "could not be compared (-v names it)",
-                "could not be compared (-v names them)",
-            ),
+            (self.too_wide, "with an interval that allows both"),
+            (self.not_compared, "not compared (-v says why)"),
         ];
-        let parts = parts.iter().filter(|(rows, ..)| *rows > 0);
-        let parts = parts.map(|(rows, one, more)| {
-            let what = if *rows == 1 { one } else { more };
-            format!("{rows} {what}")
-        });
+        let parts = parts.iter().filter(|(rows, _)| *rows > 0);
+        let parts = parts.map(|(rows, what)| format!("{rows} {what}"));
         parts.collect::<Vec<String>>().join(", ")
-    }
-
-    /// Explains why no row is judged, and what to do.
-    fn why_none(&self, comparison: &Comparison) -> String {
-        let to_noise = comparison.missing.iter().filter(|row| row.to_noise).count();
-        let compared = comparison.rows.len();
-        match (compared, to_noise) {
-            (0, 0) => "no row has a number on both sides; measure the same rows on both".to_owned(),
-            (0, rows) => format!(
-                "no row has a number on both sides, and noise kept {} from being measured; measure again when the machine is quieter",
-                sentence::count(rows, "row")
-            ),
-            _ if self.without_interval == compared => {
-                "no row has an interval; more processes give one: measure longer, or pool runs"
-                    .to_owned()
-            }
-            _ => format!(
-                "of {}, {}; measure again when the machine is quieter",
-                sentence::count(self.all(), "row"),
-                self.left_out()
-            ),
-        }
     }
 }
 

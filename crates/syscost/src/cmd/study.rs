@@ -352,7 +352,7 @@ fn as_run(
         },
         base: None,
         fail_on: None,
-        min_conclusive: None,
+        min_conclusive: 50.0,
         strict: false,
         all: false,
         beside: None,
