@@ -29,6 +29,28 @@ fn name_and_version() -> String {
     .to_owned()
 }
 
+/// A function of the C library that another file replaces, which was loaded first (`LD_PRELOAD`, /etc/ld.so.preload).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// Its name.
+    pub function: String,
+    /// The file that it is in.
+    pub file: String,
+}
+
+/// The functions that this program takes from libraries and that are in none of the libraries it was linked with; a static program
+/// takes none.
+pub fn replaced_functions() -> Vec<Replaced> {
+    #[cfg(target_feature = "crt-static")]
+    let found: [(String, String); 0] = [];
+    #[cfg(not(target_feature = "crt-static"))]
+    let found = crate::os::replaced();
+    let found = found.into_iter();
+    found
+        .map(|(function, file)| Replaced { function, file })
+        .collect()
+}
+
 /// The hypervisor's own signature (CPUID leaf 4000_0000h), if this machine is virtual and its
 /// processor reports it.
 #[cfg(target_arch = "x86_64")]
@@ -51,9 +73,73 @@ pub fn hypervisor() -> Option<String> {
     None
 }
 
+/// Bytes of this core's second-level cache by the processor itself (CPUID), where the system's word is another; `None` where it says
+/// nothing.
+#[cfg(target_arch = "x86_64")]
+pub fn second_level_cache() -> Option<u64> {
+    let mut caches = raw_cpuid::CpuId::new().get_cache_parameters()?;
+    let second = caches.find(|cache| cache.level() == 2)?;
+    let lines = second.associativity() * second.physical_line_partitions() * second.sets();
+    Some((lines * second.coherency_line_size()) as u64)
+}
+
+/// Bytes of this core's second-level cache by the processor itself: only x86-64 may be asked.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn second_level_cache() -> Option<u64> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_of_another_file_is_found_by_its_name() {
+        const VARIABLE: &str = "SYSCOST_TEST_REPLACED";
+        if std::env::var_os(VARIABLE).is_some() {
+            let found: Vec<String> = replaced_functions()
+                .into_iter()
+                .map(|one| one.function)
+                .collect();
+            return println!("replaced: {found:?}");
+        }
+        assert_eq!(replaced_functions(), []);
+        let folder = tempfile::tempdir().unwrap();
+        let [source, library] = ["other.c", "other.so"].map(|name| folder.path().join(name));
+        std::fs::write(
+            &source,
+            "const char *gnu_get_libc_version(void) { return \"0\"; }",
+        )
+        .unwrap();
+        let mut compiler = std::process::Command::new("cc");
+        let made = compiler
+            .args(["-shared", "-fPIC", "-o"])
+            .args([&library, &source])
+            .status();
+        if cfg!(target_feature = "crt-static") || !made.is_ok_and(|status| status.success()) {
+            return println!("skipped: a static program, or no compiler");
+        }
+        let own = std::env::current_exe().unwrap();
+        let name = "platform::tests::a_function_of_another_file_is_found_by_its_name";
+        let mut again = std::process::Command::new(own);
+        again
+            .args(["--exact", name, "--nocapture"])
+            .env(VARIABLE, "")
+            .env("LD_PRELOAD", &library);
+        let said = String::from_utf8(again.output().unwrap().stdout).unwrap();
+        assert!(
+            said.contains(r#"replaced: ["gnu_get_libc_version"]"#),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn the_processor_says_what_the_system_says_of_its_cache() {
+        let size = or_skip!(second_level_cache().ok_or("the processor says nothing"));
+        let path = "/sys/devices/system/cpu/cpu0/cache/index2/size";
+        let text = or_skip!(std::fs::read_to_string(path));
+        assert_eq!(format!("{}K", size >> 10), text.trim());
+    }
 
     #[test]
     fn name_and_linkage_are_reported() {

@@ -27,7 +27,6 @@ use syscost_sys::counters::{TaskId, Usage};
 use syscost_sys::memory::{enough_for, map_blocks_from};
 use syscost_sys::perf::{Uses, Watch};
 
-use super::space::maps::file_at;
 use super::space::no_huge::NoHugePages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -224,7 +223,6 @@ impl Measured for Row {
                 (true, _) | (false, false) => None,
             };
             claim_watched(&mut outcome, last, || once().map_err(failed))?;
-            claim_of_library(&mut outcome);
         }
         if outcome.is_timed() {
             // Keeping blocks would change what the allocator returns next.
@@ -256,28 +254,6 @@ fn look_at_usable(b: &mut Bencher, block: *mut u8, give: impl Fn(*mut u8)) {
     let usable = unsafe { libc::malloc_usable_size(block.cast()) };
     give(block);
     b.saw(&USABLE, usable);
-}
-
-/// Claims that malloc and free are the C library's own: another library may have been loaded before
-/// it (`LD_PRELOAD`, `/etc/ld.so.preload`) to replace them, but hardly a function like sysconf.
-fn claim_of_library(b: &mut Bencher) {
-    let places = [
-        libc::sysconf as *const u64,
-        libc::malloc as *const u64,
-        libc::free as *const u64,
-    ];
-    let source = "/proc/self/maps";
-    match places.map(|place| file_at(place.addr())) {
-        [Ok(library), Ok(malloc), Ok(free)] => {
-            b.claim_equal("file that malloc is in", library.clone(), malloc, source);
-            b.claim_equal("file that free is in", library, free, source);
-        }
-        [library, malloc, free] => {
-            let reason = library.and(malloc).and(free).err();
-            let reason = reason.map_or_else(String::new, |why| why.to_string());
-            b.claim_unobserved("file that malloc is in", "the C library", source, reason);
-        }
-    }
 }
 
 const WATCHED: u64 = 64;

@@ -23,6 +23,7 @@ use rustix::process::{Pid, WaitOptions, getpid, waitpid};
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
 use syscost_sys::kernel::LINE;
+use syscost_sys::platform::second_level_cache;
 use syscost_sys::raw::syscall0;
 use syscost_sys::topology::Topology;
 
@@ -42,16 +43,14 @@ static DISPLACED: Witness = Witness::of(
 
 const CHILDREN: &str = "children that reported to their parent";
 
-/// Size of the core's second-level cache, in bytes; a larger assumed size where the system does not
-/// report it.
-fn core_cache(cpu: u32) -> usize {
+/// Size of the core's second-level cache, in bytes: the larger of what the system and the processor report, or a large assumed size.
+fn core_cache(cpu: u32) -> u64 {
     const ASSUMED: u64 = 4 << 20;
     let caches = Topology::here().cpu(cpu).map_or(&[][..], |cpu| &cpu.caches);
-    let second = caches
-        .iter()
-        .filter(|cache| cache.level == 2)
-        .map(|cache| cache.size_bytes);
-    second.max().unwrap_or(ASSUMED) as usize
+    let second = caches.iter().filter(|cache| cache.level == 2);
+    let sizes = second.map(|cache| cache.size_bytes);
+    let largest = sizes.chain(second_level_cache()).max();
+    largest.filter(|size| *size > 0).unwrap_or(ASSUMED)
 }
 
 /// What the call finds in the caches.
@@ -89,7 +88,7 @@ impl Measured for Row {
             State::First => first(plan),
             State::Displaced => {
                 let cache = core_cache(plan.cpu());
-                let mut buffer = vec![1_u8; 4 * cache];
+                let mut buffer = vec![1_u8; 4 * cache as usize];
                 plan.detail("displaced_bytes", buffer.len() as f64);
                 let (mut lines, mut times) = (0_u64, 0_u64);
                 let mut outcome = plan.measure(Single::of(
@@ -105,6 +104,8 @@ impl Measured for Row {
                     call,
                 ))?;
                 let bytes = lines as f64 * LINE as f64 / times.max(1) as f64;
+                // The system's word is what decided how much was written.
+                let cache = second_level_cache().unwrap_or(cache);
                 outcome.saw(&DISPLACED, bytes / cache as f64);
                 outcome.report(CHILDREN, 0.0);
                 Ok(outcome)

@@ -10,6 +10,7 @@ use syscost_sys::clock::{Clock, Source};
 use syscost_sys::files::caches;
 use syscost_sys::{cpu, process};
 
+use super::foundations::{Rate, of_libraries};
 use super::place::{self, Queue, Turn};
 use super::{About, Job, JobCase, Reply};
 use crate::bencher::{Findings, Pass, Plan, Situation};
@@ -160,6 +161,7 @@ fn lacking(name: &str) -> Failure {
 pub(crate) fn measure(benchmark: &Entry, situation: Situation<'_>) -> Result<Findings, Failure> {
     let (begun, case, cpu) = (Instant::now(), situation.case, situation.cpu);
     (benchmark.support)(case, situation.here)?;
+    let rate = Rate::of(situation.clock);
     let mut plan = Plan::new(benchmark.expect, situation);
     if benchmark.disregards(case) {
         plan.ignore_interference();
@@ -175,6 +177,8 @@ pub(crate) fn measure(benchmark: &Entry, situation: Situation<'_>) -> Result<Fin
     })??;
     let mut findings = outcome.finish()?;
     findings.evidence.extend(of_tracer());
+    findings.evidence.extend(of_libraries());
+    findings.evidence.extend(rate.refuted());
     findings.samples.cpu = cpu;
     findings.took_ns = begun.elapsed().as_nanos() as f64;
     let measured = match (findings.bytes, findings.copies) {

@@ -7,6 +7,7 @@
 
 mod child;
 mod entry;
+mod foundations;
 mod place;
 mod program;
 mod protocol;

@@ -8,6 +8,8 @@ mod extents;
 mod files;
 mod folder;
 mod fork;
+#[cfg(not(target_feature = "crt-static"))]
+mod imports;
 mod memfd;
 mod memory;
 mod network;
@@ -34,6 +36,8 @@ pub(crate) use folder::{
     rename_at, room, room_at, root, step_into,
 };
 pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for, wait_for_nothing};
+#[cfg(not(target_feature = "crt-static"))]
+pub(crate) use imports::replaced;
 pub(crate) use memfd::{execute, private_pages_at, program_in_memory};
 pub(crate) use memory::{
     advise_copying, advise_huge, bind_to_node, forbid, make_executable, map, map_blocks_from,

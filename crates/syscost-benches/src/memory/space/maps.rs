@@ -40,25 +40,6 @@ pub(crate) fn dirty_bytes(start: usize) -> Result<usize, Failure> {
     Ok(smaps_bytes(start, "Private_Dirty:")? + smaps_bytes(start, "Shared_Dirty:")?)
 }
 
-/// The name of the file that is mapped at this address, without its folders.
-pub(crate) fn file_at(address: usize) -> Result<String, Failure> {
-    let file = file_in(&read()?, address);
-    file.ok_or_else(|| Failure::Unsupported("no file is mapped there".to_owned()))
-}
-
-fn file_in(maps: &str, address: usize) -> Option<String> {
-    let mut lines = maps.lines();
-    let fields = lines.find_map(|line| {
-        let (addresses, rest) = line.split_once(' ')?;
-        let (from, to) = addresses.split_once('-')?;
-        let hexadecimal = |digits| usize::from_str_radix(digits, 16).ok();
-        let range = hexadecimal(from)?..hexadecimal(to)?;
-        range.contains(&address).then_some(rest)
-    })?;
-    let path = &fields[fields.find('/')?..];
-    path.rsplit('/').next().map(str::to_owned)
-}
-
 fn smaps_bytes(start: usize, what: &str) -> Result<usize, Failure> {
     let smaps = text("/proc/self/smaps")?;
     bytes_of(&smaps, start, what)
@@ -96,38 +77,6 @@ fn of(maps: &str, rights: &str, within: Range<usize>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_file_at_an_address_is_found_by_its_mapping() {
-        let maps = "1000-2000 r-xp 00000000 fe:00 7       /usr/lib/lib c.so.6\n\
-                    2000-3000 rw-p 00000000 00:00 0 \n\
-                    3000-4000 r-xp 00001000 fe:00 9       /opt/libmalloc.so (deleted)\n";
-        let found = [0x1fff, 0x2000, 0x3000, 0x4000].map(|address| file_in(maps, address));
-        let named = |name: &str| Some(name.to_owned());
-        assert_eq!(
-            found,
-            [
-                named("lib c.so.6"),
-                None,
-                named("libmalloc.so (deleted)"),
-                None
-            ]
-        );
-    }
-    use crate::memory::space::islands::Islands;
-    use crate::task::child::fork;
-
-    #[test]
-    fn what_is_unmapped_is_no_address_space_any_more() {
-        // In a process with one thread, so that nothing else is mapped meanwhile.
-        let child = fork(|| {
-            let mut islands = Islands::make(4, 2 * page_size()).unwrap();
-            let before = mapped_bytes().unwrap();
-            islands.unmap(3).unwrap();
-            i32::from(before - mapped_bytes().unwrap() != 6 * page_size())
-        });
-        child.and_then(|child| child.ends_with(0)).unwrap();
-    }
 
     #[test]
     fn only_what_is_within_counts() {
