@@ -1,7 +1,7 @@
 -- The machines that are not like the others of their kind, and the rows in which they differ: the
 -- list of `syscost fleet report`, as one query over the tables `runs` and `measurements` of
--- `syscost fleet import`. It runs unchanged in DuckDB and in Spark; docs/fleet.md says how, and why it
--- is computed so.
+-- `syscost export --format parquet`. It runs unchanged in DuckDB and in Spark; docs/fleet.md says how,
+-- and why it is computed so.
 WITH
 -- Each machine's latest run. Machines are alike if all these facts are equal: choose others here.
 latest AS (

@@ -1,5 +1,5 @@
 //! `cargo lab fleet`: documents of many machines, simulated from a real one with known bad machines among them, and how long
-//! `fleet import` and `fleet report` take on them.
+//! `fleet report` takes on them.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -50,10 +50,10 @@ pub(crate) struct Arguments {
     /// The real document whose rows are varied
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Where the documents and tables are made; what is in it is removed
+    /// Where the documents are made; what is in it is removed
     #[arg(long, value_name = "DIR")]
     folder: PathBuf,
-    /// Leave the last documents and tables there
+    /// Leave the last documents there
     #[arg(long)]
     keep: bool,
     #[command(flatten)]
@@ -69,22 +69,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let real = fs::read(&real).with_context(|| format!("reading {}", real.display()))?;
     let simulated = Simulation::new(serde_json::from_slice(&real)?, arguments.rows)?;
-    let [nodes, tables, page] =
-        ["nodes", "tables", "fleet.html"].map(|name| arguments.folder.join(name));
-    println!(
-        "machines  documents GB   import s    MiB   runs MB  rows MB  documents MB   report s    MiB   page MB  found"
-    );
+    let [nodes, page] = ["nodes", "fleet.html"].map(|name| arguments.folder.join(name));
+    println!("machines  documents GB   report s    MiB   page MB  found");
     for machines in &arguments.machines {
-        for folder in [&nodes, &tables] {
-            clear(folder)?;
-        }
+        clear(&nodes)?;
         simulated.write(*machines, &nodes)?;
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let import = timed(&program, &["import", &text(&nodes), "-o", &text(&tables)])?;
-        ensure!(import.code == Some(0), "the import failed");
         let report = [
             "report",
-            &text(&tables),
+            &text(&nodes),
             "-o",
             &text(&page),
             "--format",
@@ -94,19 +87,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         ensure!(matches!(report.code, Some(0 | 3)), "the report failed");
         let megabytes = |path: &Path| Ok::<f64, io::Error>(size(path)? as f64 / 1e6);
         println!(
-            "{machines:8}  {:12.2}  {import}  {:7.1}  {:7.1}  {:12.1}  {report}  {:7.2}  {}",
+            "{machines:8}  {:12.2}  {report}  {:7.2}  {}",
             megabytes(&nodes)? / 1e3,
-            megabytes(&tables.join("runs"))?,
-            megabytes(&tables.join("measurements"))?,
-            megabytes(&tables.join("documents"))?,
             megabytes(&page)?,
             found(&report.output, *machines)?,
         );
     }
     if !arguments.keep {
-        for folder in [&nodes, &tables] {
-            clear(folder)?;
-        }
+        clear(&nodes)?;
     }
     Ok(())
 }

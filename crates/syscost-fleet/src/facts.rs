@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use syscost_results::document::Digest;
 use syscost_results::facts::{Field, Varies, field_of, words};
-use syscost_results::run::Noise;
+use syscost_results::run::core_ours;
 
 use crate::harmless::harmless;
 
@@ -66,16 +66,6 @@ pub fn of(digest: &Digest) -> BTreeMap<String, String> {
     add("syscost".to_owned(), digest.tool.version.clone());
     add("profile".to_owned(), digest.config.profile.clone());
     facts.into_iter().take(MAX_FACTS).collect()
-}
-
-/// The share of the time in which the cores that measured were not shared, in percent: the mean over them; `None` where it is not
-/// known.
-pub fn core_ours(noise: &[Noise]) -> Option<f64> {
-    let used = noise.iter().filter(|cpu| cpu.used);
-    let known: Vec<f64> = used
-        .filter_map(|cpu| cpu.measured_alone_percent.or(cpu.alone_percent))
-        .collect();
-    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
 /// Whether it names a machine, or is told in another way.

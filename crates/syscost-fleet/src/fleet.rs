@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, hash_map};
 
 use jiff::{Timestamp, tz::TimeZone};
 use syscost_results::document::{Digest, DigestRow};
+use syscost_results::run::core_ours;
 use syscost_results::{Better, Status, Unit};
 
 use crate::collection::{Document, LeftOut, Silent};
@@ -298,7 +299,7 @@ impl Fleet {
             place,
             host: harmless(&digest.machine.hostname),
             started,
-            core_ours: facts::core_ours(&digest.noise),
+            core_ours: core_ours(&digest.noise),
             cells,
             rows,
             facts,

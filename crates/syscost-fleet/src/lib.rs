@@ -1,10 +1,8 @@
-//! Many machines: collecting their documents, tables of them, and which are not like the others.
+//! Many machines: collecting their documents, and which are not like the others.
 //!
 //! - [`engine`]: how nodes are reached: through Slurm or Ansible, which do all the work there. [`folder`]: the directory of a
 //!   collection, and what became of every node.
-//! - [`mod@net`]: the network between every pair of nodes; which links of it are slow, [`slow_links`].
-//! - [`mod@collection`]: finds and reads documents. [`fleet`]: their figures and facts, small. [`tables`]: their runs in Parquet,
-//!   and back.
+//! - [`mod@collection`]: finds and reads documents. [`fleet`]: their figures and facts, small.
 //! - `deviation`: how far a machine's figure is from those of machines like it.
 //! - `judge`: which machines are not like the others of their `cohort`; `reasons`: what is different about them; `drift`: what
 //!   changed, and since when. [`report`]: all of it in words.
@@ -24,14 +22,10 @@ pub mod fleet;
 pub mod folder;
 mod harmless;
 mod judge;
-pub mod net;
 mod node_name;
 mod reasons;
 pub mod report;
-pub mod slow_links;
-pub mod tables;
 pub mod template;
-mod tournament;
 
 pub use node_name::NodeName;
 

@@ -324,6 +324,16 @@ impl Warning {
     }
 }
 
+/// The share of the time in which the cores that measured were not shared, in percent: the mean over them; `None` where it is not
+/// known.
+pub fn core_ours(noise: &[Noise]) -> Option<f64> {
+    let used = noise.iter().filter(|cpu| cpu.used);
+    let known: Vec<f64> = used
+        .filter_map(|cpu| cpu.measured_alone_percent.or(cpu.alone_percent))
+        .collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,4 +29,4 @@ pub use store::{LATEST, Loaded, Store, StoreError};
 pub use sync::Problem;
 pub use sync::fingerprint;
 pub use trust::{Untrusted, trusted};
-pub use write::{folder_of, packed, write_atomically};
+pub use write::{folder_of, fresh, packed, write_atomically};

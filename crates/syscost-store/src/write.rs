@@ -43,8 +43,11 @@ const PREFIX: &str = ".syscost-";
 /// How they end.
 const SUFFIX: &str = ".tmp";
 
-/// A temporary file, locked while its writer lives.
-fn fresh(folder: &Path) -> io::Result<NamedTempFile> {
+/// A file in this folder that is to be persisted under its name when it is whole; locked while its writer lives.
+///
+/// # Errors
+/// If nothing can be written there.
+pub fn fresh(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         // A temporary file is readable by its owner only; this one becomes an ordinary file, readable
         // by others as the umask allows.

@@ -79,11 +79,19 @@ pub(crate) fn runs(names: &[String]) -> Result<Vec<Run>> {
 /// Refuses a run that is given twice.
 pub(crate) fn distinct<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Result<(), Failed> {
     let mut seen = BTreeSet::new();
-    let twice = runs.into_iter().find(|run| !seen.insert(&run.id));
-    twice.map_or(Ok(()), |run| {
-        let what = format!("run {} is given twice; give each run once", run.id);
-        Err(Failed::Usage(what))
-    })
+    runs.into_iter()
+        .try_for_each(|run| distinct_from(&mut seen, run))
+}
+
+/// Refuses a run whose id is among these, and adds it to them.
+pub(crate) fn distinct_from(seen: &mut BTreeSet<String>, run: &Run) -> Result<(), Failed> {
+    match seen.insert(run.id.clone()) {
+        true => Ok(()),
+        false => Err(Failed::Usage(format!(
+            "run {} is given twice; give each run once",
+            run.id
+        ))),
+    }
 }
 
 /// Returns the run and the rows that the arguments `[RUN] [SELECTOR|WORDS]...` of a command mean. If

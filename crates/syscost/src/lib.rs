@@ -15,6 +15,7 @@ mod interrupt;
 mod kept;
 mod nfs;
 mod pager;
+mod parts;
 mod peer;
 mod progress;
 mod references;

@@ -52,6 +52,8 @@ pub fn release(target: Option<&str>, environment: &[(&str, &OsStr)]) -> Result<R
         "syscost",
         "--bin",
         "syscost",
+        "--features",
+        "full",
     ];
     let target: Vec<&str> = target
         .into_iter()

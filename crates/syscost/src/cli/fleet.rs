@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand, ValueEnum};
-use jiff::civil::Date;
 use syscost_fleet::template::TEMPLATES;
 
-use super::{Format, ProfileName, label, manual, parameter, seconds};
+use super::{ProfileName, label, manual, parameter, seconds};
 
 /// Arguments of `fleet`.
 #[derive(Debug, Args)]
@@ -28,15 +27,9 @@ pub struct FleetArguments {
 pub enum FleetCommand {
     /// Measure many machines through Slurm or Ansible, one document each
     Run(Box<CollectArguments>),
-    /// Measure the network between every pair of machines
-    Net(NetArguments),
     /// Find the machines that are not like the others: in what, by how much, and what about them is
     /// different
     Report(FleetReportArguments),
-    /// Turn documents into Parquet tables, for DuckDB and Spark
-    Import(FleetImportArguments),
-    /// Turn Parquet tables back into documents
-    Export(FleetExportArguments),
     /// Write the file that another program needs to measure or check machines with syscost
     Template(TemplateArguments),
 }
@@ -142,48 +135,6 @@ pub enum EngineName {
     Ansible,
 }
 
-/// Arguments of `fleet net`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  syscost fleet net --nodes 'n[1-8]'
-  syscost fleet net --partition compute --at-once 1 --budget 20
-
-Every pair of nodes is measured once, by a job of Slurm that has both exclusively: one serves, the other measures. The token that they share is made for this and removed at the end, \
-and nothing listens any longer. The directory must be on a file system that the nodes share.
-
-A link is slow if it is slower than the other links of its two nodes let one expect; a node, if all of its links are. It takes 5 nodes to tell one from the other.")]
-pub struct NetArguments {
-    /// Partition of Slurm; the default one if none is given
-    #[arg(short, long, value_name = "PARTITION")]
-    pub partition: Option<String>,
-    /// Nodes of Slurm, e.g. `n[1-8]`; all of the partition if none are given
-    #[arg(long, value_name = "LIST")]
-    pub nodes: Option<String>,
-    /// The directory of the results, which is made; by default `fleet-net-` and the date
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-    /// How many pairs are measured at the same time, at most; by default half as many as there are
-    /// nodes. They may share links between switches
-    #[arg(long, value_name = "PAIRS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub at_once: Option<u32>,
-    /// Print the scripts, and do nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Seconds the measurement of a pair may take
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "8")]
-    pub budget: Duration,
-    /// How it gets there.
-    #[command(flatten)]
-    pub transport: Transport,
-    /// How long a job may wait for its nodes; as long as Slurm lets it, if not given
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub wait: Option<Duration>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
-}
-
 /// Arguments of `fleet report`.
 #[derive(Debug, Args)]
 #[command(after_help = manual::with_exit_codes("fleet report", "\
@@ -199,8 +150,8 @@ changed. A machine whose cores were its own much less of the time than others' i
 
 A CPU quota stops programs between operations, so it is read and not measured: machines that let a process use fewer CPUs than the others are told apart."))]
 pub struct FleetReportArguments {
-    /// Collections, tables or documents
-    #[arg(value_name = "DIR|PARQUET|DOCUMENT", required = true)]
+    /// Collections or documents
+    #[arg(value_name = "DIR|DOCUMENT", required = true)]
     pub paths: Vec<PathBuf>,
     /// Also write a page to this file
     #[arg(short, long, value_name = "FILE.html")]
@@ -227,40 +178,6 @@ pub enum FleetReportFormat {
     Table,
     /// One JSON document.
     Json,
-}
-
-/// Arguments of `fleet import`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  syscost fleet import fleet-2026-11-27 -o tables")]
-pub struct FleetImportArguments {
-    /// Directories of documents, such as `syscost fleet run` makes, or single documents
-    #[arg(value_name = "DIR|DOCUMENT", required = true)]
-    pub paths: Vec<PathBuf>,
-    /// The directory of the tables; runs that it has already are not added again
-    #[arg(short, long, value_name = "TABLES")]
-    pub output: PathBuf,
-}
-
-/// Arguments of `fleet export`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  syscost fleet export tables -o documents --host n17")]
-pub struct FleetExportArguments {
-    /// The directory of the tables
-    #[arg(value_name = "TABLES")]
-    pub tables: PathBuf,
-    /// The directory for the documents, one packed file for each run
-    #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
-    /// Only runs of the machine of this name
-    #[arg(long)]
-    pub host: Option<String>,
-    /// Only runs that began on this day, UTC, e.g. 2026-11-20
-    #[arg(long)]
-    pub date: Option<Date>,
 }
 
 /// Arguments of `fleet template`.

@@ -26,7 +26,7 @@ const EXIT_CODES: &[Entry<u8>] = &[
     (
         exit::NOTHING,
         "nothing was measured though this machine could",
-        &["run", "study run", "fleet run", "fleet net"],
+        &["run", "study run", "fleet run"],
     ),
     (
         exit::INCOMPLETE,
@@ -36,7 +36,7 @@ const EXIT_CODES: &[Entry<u8>] = &[
     (
         exit::INTERRUPTED,
         "interrupted",
-        &["run", "ab", "doctor", "study run", "fleet run", "fleet net"],
+        &["run", "ab", "doctor", "study run", "fleet run"],
     ),
 ];
 
@@ -79,11 +79,6 @@ const OWN_EXIT_CODES: &[(&str, u8, &str)] = &[
         "fleet run",
         exit::FAILURE,
         "failure, or some nodes have no document",
-    ),
-    (
-        "fleet net",
-        exit::FAILURE,
-        "failure, or some pairs have no document",
     ),
     ("clean", exit::FAILURE, "something could not be removed"),
     ("selftest", exit::FAILURE, "a test failed"),

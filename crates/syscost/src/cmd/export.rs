@@ -1,11 +1,11 @@
 //! `syscost export`: writes runs in formats for other tools.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use syscost_fleet::collection::{Places, name_machine};
-use syscost_fleet::tables::to_parquet;
 use syscost_harness::Here;
 use syscost_report::export::{to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics};
 use syscost_report::sentence;
@@ -16,7 +16,7 @@ use crate::error::exit;
 use crate::files::{check_writable, write};
 use crate::selection::{self, names_of, rows_of, with_parameters};
 use crate::terminal::{note, warn};
-use crate::{Failed, kept};
+use crate::{Failed, kept, parts};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
@@ -26,7 +26,11 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
     if let Some(path) = output.filter(|_| format != ExportFormat::Parquet) {
         check_writable(path)?;
     }
-    let mut runs = find(arguments)?;
+    if format == ExportFormat::Parquet {
+        return parquet(arguments, output);
+    }
+    let mut runs = Vec::new();
+    find(arguments, &mut |run| Ok(runs.push(run)))?;
     if format == ExportFormat::Openmetrics {
         keep_latest(&mut runs);
     }
@@ -38,7 +42,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
         ExportFormat::Openmetrics => to_openmetrics(&runs)?,
         ExportFormat::Bencher => to_bencher(only(&runs, "bencher")?)?,
         ExportFormat::Ktap => to_ktap(&runs),
-        ExportFormat::Parquet => return parquet(&runs, output),
+        ExportFormat::Parquet => unreachable!("it has no text"),
     };
     match output {
         Some(path) => {
@@ -50,20 +54,23 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// Finds the runs, each with only the rows that are meant.
-fn find(arguments: &ExportArguments) -> Result<Vec<Run>> {
+/// Finds the runs, each with only the rows that are meant, one after the other.
+fn find(arguments: &ExportArguments, give: &mut dyn FnMut(Run) -> Result<()>) -> Result<()> {
     let are_rows = |words: &[String]| selection::rows(words, &Here::plain()).is_ok();
     let (names, selectors) = kept::all_meant("export", &arguments.words, are_rows)?;
-    let mut runs = Vec::new();
+    let mut known = BTreeSet::new();
+    let mut give = |run: Run| {
+        kept::distinct_from(&mut known, &run)?;
+        give(run)
+    };
     for name in &kept::several(&names) {
         let folder = Path::new(name);
         match folder.is_dir() {
-            true => runs.extend(find_in(folder, &selectors, arguments)?),
-            false => runs.push(find_one(name, &selectors, arguments)?),
+            true => find_in(folder, &selectors, arguments, &mut give)?,
+            false => give(find_one(name, &selectors, arguments)?)?,
         }
     }
-    kept::distinct(&runs)?;
-    Ok(runs)
+    Ok(())
 }
 
 /// Finds one run, with only the rows that are meant.
@@ -90,28 +97,36 @@ fn find_one(name: &str, selectors: &[String], arguments: &ExportArguments) -> Re
 }
 
 /// Finds the runs in a folder. What is wrong with one does not cost the others.
-fn find_in(folder: &Path, selectors: &[String], arguments: &ExportArguments) -> Result<Vec<Run>> {
+fn find_in(
+    folder: &Path,
+    selectors: &[String],
+    arguments: &ExportArguments,
+    give: &mut dyn FnMut(Run) -> Result<()>,
+) -> Result<()> {
     let mut places = Places::default();
     places.add(folder, 0)?;
     for left_out in &places.left_out {
         warn(&format!("left out: {}: {}", left_out.what, left_out.why));
     }
     let paths = places.files();
-    let mut runs = Vec::new();
+    let mut found = 0_usize;
     for path in &paths {
         match find_one(&path.to_string_lossy(), selectors, arguments) {
-            Ok(run) => runs.push(run),
+            Ok(run) => {
+                found += 1;
+                give(run)?;
+            }
             Err(problem) => warn(&format!("left out: {problem:#}")),
         }
     }
-    match (runs.is_empty(), paths.len()) {
-        (false, _) => Ok(runs),
-        (true, 0) => Err(Failed::Usage(format!(
+    match (found, paths.len()) {
+        (1.., _) => Ok(()),
+        (0, 0) => Err(Failed::Usage(format!(
             "{} holds no run document; name a folder with files that `syscost run -o` wrote",
             folder.display()
         ))
         .into()),
-        (true, tried) => Err(Failed::Usage(format!(
+        (0, tried) => Err(Failed::Usage(format!(
             "none of the {tried} documents in {} could be used; the warnings say why",
             folder.display()
         ))
@@ -146,8 +161,8 @@ fn only<'a>(runs: &[&'a Run], form: &str) -> Result<&'a Run, Failed> {
     }
 }
 
-/// Writes the tables into a folder, which is created if it does not exist.
-fn parquet(runs: &[&Run], folder: Option<&Path>) -> Result<u8> {
+/// Writes the tables into a folder, which is created if it does not exist; a run is written as soon as it was read.
+fn parquet(arguments: &ExportArguments, folder: Option<&Path>) -> Result<u8> {
     let Some(folder) = folder else {
         let homeless = "parquet is three files; name a folder for them: -o FOLDER";
         return Err(Failed::Usage(homeless.to_owned()).into());
@@ -160,16 +175,7 @@ fn parquet(runs: &[&Run], folder: Option<&Path>) -> Result<u8> {
         return Err(Failed::Usage(occupied).into());
     }
     fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
-    let tables =
-        ["runs", "measurements", "samples"].map(|name| folder.join(format!("{name}.parquet")));
-    tables.iter().try_for_each(|table| check_writable(table))?;
-    let files = to_parquet(runs)?;
-    for (table, bytes) in tables
-        .iter()
-        .zip([files.runs, files.measurements, files.samples])
-    {
-        write(table, &bytes)?;
-    }
+    parts::parquet(folder, |add| find(arguments, &mut |run| add(&run)))?;
     note!("Wrote three tables into {}", folder.display());
     Ok(exit::DONE)
 }

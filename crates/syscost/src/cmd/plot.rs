@@ -1,7 +1,5 @@
 //! `syscost plot`: draws one chart, for papers and documents.
 
-mod picture;
-
 use std::ffi::OsStr;
 use std::path::Path;
 use std::slice;
@@ -21,7 +19,7 @@ use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
 use crate::selection::{self, names_of, rows_of, with_parameters};
 use crate::{
-    Failed, files, kept,
+    Failed, files, kept, parts,
     terminal::{self, note},
 };
 
@@ -61,8 +59,8 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     let svg = draw(&chosen.chart, chosen.unit, &labels, style).into_string();
     let picture = match form {
         Form::Svg => format!("{svg}\n").into_bytes(),
-        Form::Pdf => picture::pdf(&svg)?,
-        Form::Png => picture::png(&svg)?,
+        Form::Pdf => parts::pdf(&svg)?,
+        Form::Png => parts::png(&svg)?,
     };
     files::write(output, &picture)?;
     if output.as_os_str() != "-" {

@@ -73,14 +73,14 @@ fn duckdb_reads_the_parquet_tables() {
     let exported = Exported::new();
     let folder = exported.program.folder().join("tables");
     let path = folder.to_str().expect("text");
-    let output = exported
-        .program
-        .run(&format!(
-            "export {} --format parquet -o {path}",
-            exported.document
-        ))
-        .succeeded();
-    assert!(output.out.is_empty());
+    let output = exported.program.run(&format!(
+        "export {} --format parquet -o {path}",
+        exported.document
+    ));
+    if output.lacks("parquet") {
+        return;
+    }
+    assert!(output.succeeded().out.is_empty());
     let Some(read) = python("parquet.py", &folder, &recipe(path), "duckdb") else {
         return;
     };

@@ -1,4 +1,4 @@
-//! `syscost fleet run` and `fleet net` on clusters of several hosts on this machine.
+//! `syscost fleet run` on clusters of several hosts on this machine.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -239,46 +239,6 @@ esac
 
 #[test]
 #[ignore = "machine suite"]
-fn every_pair_of_nodes_has_figures_and_nothing_listens_afterwards() {
-    let Some(cluster) = Cluster::new(3) else {
-        return;
-    };
-    let ended = cluster
-        .syscost("fleet net --budget 3 --format json -o kept")
-        .ended()
-        .succeeded();
-    let net = ended.json();
-    let pairs = net["pairs"].list();
-    assert_eq!(pairs.len(), 3);
-    for pair in pairs {
-        let round_trip = pair["round_trip_ns"]["median"].as_f64();
-        assert!(
-            round_trip.is_some_and(|ns| (1e3..1e9).contains(&ns)),
-            "{pair}"
-        );
-        for direction in ["forth_b_per_s", "back_b_per_s"] {
-            assert!(
-                pair[direction]["median"]
-                    .as_f64()
-                    .is_some_and(|rate| rate > 1e6),
-                "{pair}"
-            );
-        }
-    }
-    for node in ["n1", "n2", "n3"] {
-        let running = cluster.hosts.running(node);
-        assert!(
-            running.iter().all(|line| !line.contains("syscost")),
-            "{running:?}"
-        );
-    }
-    let kept = cluster.shared().join("kept");
-    assert!(!kept.join("token").exists() && !kept.join("syscost").exists());
-    assert_private(&kept);
-}
-
-#[test]
-#[ignore = "machine suite"]
 fn scripts_are_shown_and_nothing_is_done() {
     let Some(cluster) = Cluster::new(2) else {
         return;
@@ -297,11 +257,6 @@ fn scripts_are_shown_and_nothing_is_done() {
         "{}",
         shown.out
     );
-    let shown = cluster
-        .syscost("fleet net --dry-run -o kept")
-        .ended()
-        .succeeded();
-    assert!(shown.out.contains("serve --once --listen"), "{}", shown.out);
     assert!(!cluster.shared().join("kept").exists());
     assert_eq!(cluster.ask("squeue --noheader").out, "");
 }
@@ -376,7 +331,6 @@ fn what_is_missing_is_said() {
             "fleet run --engine ansible -i hosts",
             "apt install ansible-core",
         ),
-        ("fleet net", "apt install slurm-client"),
     ] {
         let mut command = program.command(arguments);
         command

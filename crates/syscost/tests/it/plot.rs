@@ -27,20 +27,24 @@ fn pictures_for_papers_have_the_size_that_is_asked_for() {
         let file = program.folder().join(format!("x.{ending}"));
         let size = "--width 500 --height 400 --font-size 14";
         let plot = format!("plot {RUN} syscall.poll {size} -o {}", file.display());
-        program.run(&plot).succeeded();
-        std::fs::read(file).expect("the picture was written")
+        let ended = program.run(&plot);
+        (!ended.lacks("pictures")).then(|| {
+            ended.succeeded();
+            std::fs::read(file).expect("the picture was written")
+        })
     };
-    let svg = String::from_utf8(written("svg")).expect("text");
+    let svg = String::from_utf8(written("svg").expect("all builds write it")).expect("text");
     assert!(
         svg.contains(" width=\"500\" height=\"400\">"),
         "{}",
         &svg[..300]
     );
-    let png = written("png");
+    let (Some(png), Some(pdf)) = (written("png"), written("pdf")) else {
+        return;
+    };
     assert!(png.starts_with(b"\x89PNG\r\n"), "a PNG");
     let pixels = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
     assert_eq!((pixels(16), pixels(20)), (1000, 800));
-    let pdf = written("pdf");
     assert!(
         pdf.starts_with(b"%PDF-1.") && pdf.ends_with(b"%%EOF"),
         "a PDF"

@@ -48,10 +48,7 @@ const WAITING: [&[&str]; 2] = [
 ];
 
 /// Of these, tests that hold numbers against each other.
-const MEASURING: &[&str] = &[
-    "it::file_systems::limits",
-    "it::fleet_engines::every_pair_of_nodes",
-];
+const MEASURING: &[&str] = &["it::file_systems::limits"];
 
 /// The variable in the environment of all that a test starts, by which it is found in whatever process group; its value is our process
 /// and which of the lists it is of.

@@ -26,7 +26,7 @@ use crate::terminal::{GREEN, RED, RESET, YELLOW, note, say, warn, wrapped_item};
 use crate::{Failed, interrupt, selection};
 
 /// How much longer than its measurement a node's job may take, in seconds.
-pub(super) const SLACK_S: u64 = 300;
+const SLACK_S: u64 = 300;
 
 /// How many nodes with the same reason are named.
 const MAX_NAMES: usize = 8;
@@ -131,7 +131,7 @@ fn asked(arguments: &CollectArguments) -> Result<Collection> {
 }
 
 /// The directory that is given, or one called by the date.
-pub(super) fn output(given: Option<&Path>, what: &str) -> PathBuf {
+fn output(given: Option<&Path>, what: &str) -> PathBuf {
     let date = || {
         PathBuf::from(format!(
             "{what}-{}",
@@ -142,7 +142,7 @@ pub(super) fn output(given: Option<&Path>, what: &str) -> PathBuf {
 }
 
 /// The program for the nodes.
-pub(super) fn binary(transport: &Transport) -> Result<PathBuf> {
+fn binary(transport: &Transport) -> Result<PathBuf> {
     match &transport.binary {
         Some(path) => std::fs::canonicalize(path).map_err(|cause| {
             Failed::Usage(format!(
@@ -156,7 +156,7 @@ pub(super) fn binary(transport: &Transport) -> Result<PathBuf> {
 }
 
 /// The directory on nodes.
-pub(super) fn scratch(transport: &Transport) -> Result<String> {
+fn scratch(transport: &Transport) -> Result<String> {
     match transport.scratch.starts_with('/') {
         true => Ok(transport.scratch.trim_end_matches('/').to_owned()),
         false => Err(Failed::Usage(format!(
@@ -168,7 +168,7 @@ pub(super) fn scratch(transport: &Transport) -> Result<String> {
 }
 
 /// Warns of a program that may not start elsewhere.
-pub(super) fn warn_of_linkage(binary: &Path) {
+fn warn_of_linkage(binary: &Path) {
     // The dynamic linker is named right after the headers of an ELF file.
     let mut start = Vec::new();
     let read = File::open(binary).and_then(|file| file.take(4096).read_to_end(&mut start));

@@ -1,15 +1,11 @@
 //! `syscost fleet report`: which machines are not like the others.
 
-use std::path::Path;
-
 use anyhow::Result;
 use jiff::Timestamp;
-use syscost_fleet::collection::{Document, LeftOut, Places};
+use syscost_fleet::collection::Places;
 use syscost_fleet::facts::ALIKE;
 use syscost_fleet::fleet::Fleet;
 use syscost_fleet::report::{Judged, Report, page, text};
-use syscost_fleet::tables::{self, TablesError, are_tables};
-use syscost_results::document::Digest;
 
 use crate::cli::fleet::{FleetReportArguments, FleetReportFormat};
 use crate::error::{exit, unless_broken_pipe};
@@ -46,40 +42,16 @@ pub(super) fn run(arguments: &FleetReportArguments) -> Result<u8> {
     })
 }
 
-/// Reads the documents of all paths, and the runs of tables; single documents are one collection.
+/// Reads the documents of all paths; single documents are one collection.
 fn read(arguments: &FleetReportArguments) -> Result<Fleet> {
     let mut places = Places::default();
-    let mut runs = Vec::new();
     for (index, path) in arguments.paths.iter().enumerate() {
-        let source = if path.is_dir() { index + 1 } else { 0 };
-        match are_tables(path) {
-            true => runs.push((path, source, tables::read(path)?)),
-            false => places.add(path, source)?,
-        }
+        places.add(path, if path.is_dir() { index + 1 } else { 0 })?;
     }
-    let runs = runs
-        .into_iter()
-        .flat_map(|(path, source, runs)| runs.map(move |run| run_of_tables(path, source, run)));
-    let mut fleet = Fleet::of(places.read().chain(runs), Timestamp::now());
+    let mut fleet = Fleet::of(places.read(), Timestamp::now());
     fleet.silent = places.silent;
     fleet.left_out.extend(places.left_out);
     Ok(fleet)
-}
-
-fn run_of_tables(
-    tables: &Path,
-    source: usize,
-    run: Result<Digest, TablesError>,
-) -> Result<Document, LeftOut> {
-    let tables = tables.display();
-    match run {
-        Ok(digest) => Ok(Document {
-            place: format!("{tables}: run {}", digest.id),
-            digest,
-            source,
-        }),
-        Err(error) => Err(LeftOut::new(&tables.to_string(), error)),
-    }
 }
 
 /// Refuses facts that no machine has.

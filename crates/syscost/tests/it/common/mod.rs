@@ -38,6 +38,12 @@ pub(crate) fn recorded_of(ids: &[&str]) -> Value {
 /// By which a development build sees the cores as they are told to be.
 pub(crate) const CORES: &str = "SYSCOST_FORCE_CORES";
 
+/// The binary under test: cargo's, or the one that SYSCOST_TEST_PROGRAM names, such as a release with all parts.
+fn binary() -> PathBuf {
+    let given = env::var_os("SYSCOST_TEST_PROGRAM").map(PathBuf::from);
+    given.unwrap_or_else(|| env!("CARGO_BIN_EXE_syscost").into())
+}
+
 /// A directory for data, caches and temporary files, and the binary that keeps to it.
 pub(crate) struct Program {
     folder: TempDir,
@@ -56,7 +62,7 @@ impl Program {
 
     /// The binary with these arguments, which are separated by spaces.
     pub(crate) fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_syscost"));
+        let mut command = Command::new(binary());
         command
             .args(arguments.split_whitespace())
             .env_remove("NO_COLOR");
@@ -165,6 +171,20 @@ impl Ended {
     pub(crate) fn ran(self) -> Self {
         assert!(matches!(self.code, Some(0 | 4)), "{}{}", self.out, self.err);
         self
+    }
+
+    /// Whether the build lacks a part that this asked for; the test is skipped then, and fails where the program was given for it.
+    pub(crate) fn lacks(&self, part: &str) -> bool {
+        let lacks = self.code == Some(2) && self.err.contains(&format!("--features {part}"));
+        assert!(
+            !lacks || env::var_os("SYSCOST_TEST_PROGRAM").is_none(),
+            "{}",
+            self.err
+        );
+        if lacks {
+            println!("skipped: {}", self.err);
+        }
+        lacks
     }
 
     /// Asserts that it has this exit code, and says these words on standard error.

@@ -9,11 +9,11 @@ from pyspark.sql import SparkSession
 
 folder = sys.argv[1]
 queries = json.load(sys.stdin)
-tables = ["runs", "measurements", "documents"]
+tables = ["runs", "measurements"]
 
 database = duckdb.connect()
 for table in tables:
-    database.execute(f"CREATE VIEW {table} AS FROM read_parquet('{folder}/{table}/*/*.parquet', hive_partitioning = true)")
+    database.execute(f"CREATE VIEW {table} AS FROM read_parquet('{folder}/{table}.parquet')")
 
 settings = {
     "spark.ui.enabled": "false",
@@ -25,7 +25,7 @@ settings = {
 }
 spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
 for table in tables:
-    spark.read.parquet(f"{folder}/{table}").createOrReplaceTempView(table)
+    spark.read.parquet(f"{folder}/{table}.parquet").createOrReplaceTempView(table)
 
 json.dump(
     {

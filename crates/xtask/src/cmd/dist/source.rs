@@ -65,11 +65,11 @@ pub(super) fn files(root: &Path, folder: &str, commit: Option<&str>) -> Result<(
     Ok((files, vendored(crates.path())?))
 }
 
-/// What makes a plain `cargo build --release` that of the release.
+/// What makes `cargo build --release --features full` that of the release.
 fn additions(commit: &str) -> String {
     format!(
         "
-# Of the source archive: a plain `cargo build --release --offline --locked` makes the released program, byte for byte with the same compilers.
+# Of the source archive: `cargo build --release --offline --locked --features full` makes the released program, byte for byte with the same compilers.
 [build]
 target = \"host-tuple\"
 rustflags = [{}]

@@ -1,12 +1,11 @@
 //! The table `runs`: one line per run.
 
 use syscost_report::export::{ExportError, started_us};
-use syscost_results::run::Noise;
-use syscost_results::{Run, Status};
+use syscost_results::run::{Noise, core_ours};
+use syscost_results::{Machine, Run, Status};
 
-use super::collect;
-use crate::tables::column::{Table, Values};
-use crate::tables::{fitting, machine};
+use crate::column::{Table, Values};
+use crate::{collect, fitting, json};
 
 /// The table of these runs.
 pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
@@ -35,9 +34,7 @@ pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
         count("schema_version", |run| Some(run.schema_version))?,
         ("profile", text(|run| Some(run.config.profile.clone()))),
     ];
-    table.extend(machine::columns(
-        runs.iter().map(|run| (&*run.id, &run.machine)),
-    )?);
+    table.extend(of_machines(runs)?);
     table.extend([
         ("rustc", text(|run| Some(run.machine.build.rustc.clone()))),
         ("commit_id", text(|run| run.machine.build.commit.clone())),
@@ -67,8 +64,67 @@ pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
             double(|run| used(run).and_then(|noise| noise.shared_slowdown_percent)),
         ),
         ("directories", text(|run| Some(directories(run)))),
+        ("core_ours_percent", double(|run| core_ours(&run.noise))),
+        ("labels", text(|run| json(&run.config.labels))),
+        ("product", text(|run| run.machine.product.clone())),
+        ("firmware", text(|run| run.machine.firmware.clone())),
+        (
+            "kernel_cmdline",
+            text(|run| run.machine.kernel_cmdline.clone()),
+        ),
+        (
+            "transparent_hugepages",
+            text(|run| run.machine.transparent_hugepages.clone()),
+        ),
     ]);
     Ok(table)
+}
+
+/// The columns of the machines.
+fn of_machines(runs: &[&Run]) -> Result<Table, ExportError> {
+    let all = || runs.iter().map(|run| (&*run.id, &run.machine));
+    let text = |of: fn(&Machine) -> Option<String>| Values::text(all().map(|(_, one)| of(one)));
+    let bool =
+        |of: fn(&Machine) -> Option<bool>| Values::Bool(all().map(|(_, one)| of(one)).collect());
+    let count = |name: &'static str, of: fn(&Machine) -> Option<u32>| {
+        let fit = |(run, one)| of(one).map(|count| fitting(run, name, count.into()));
+        let values = all().map(|one| fit(one).transpose());
+        values
+            .collect::<Result<_, ExportError>>()
+            .map(|values| (name, Values::Int(values)))
+    };
+    let memory = all().map(|(run, one)| {
+        let bytes = one.memory_bytes;
+        bytes
+            .map(|bytes| fitting(run, "memory_bytes", bytes))
+            .transpose()
+    });
+    Ok(vec![
+        ("hostname", text(|one| Some(one.hostname.clone()))),
+        ("arch", text(|one| Some(one.arch.clone()))),
+        ("cpu_model", text(|one| Some(one.cpu_model.clone()))),
+        ("cpu_vendor", text(|one| one.cpu_vendor.clone())),
+        ("cpu_signature", text(|one| one.cpu_signature.clone())),
+        ("microcode", text(|one| one.microcode.clone())),
+        count("cpus_online", |one| Some(one.cpus_online))?,
+        count("cores", |one| one.cores)?,
+        count("sockets", |one| one.sockets)?,
+        ("smt", bool(|one| one.smt)),
+        count("numa_nodes", |one| one.numa_nodes)?,
+        (
+            "memory_bytes",
+            Values::Long(memory.collect::<Result<_, _>>()?),
+        ),
+        ("kernel", text(|one| Some(one.kernel.clone()))),
+        ("kernel_version", text(|one| one.kernel_version.clone())),
+        ("distribution", text(|one| one.distribution.clone())),
+        ("hypervisor", text(|one| one.hypervisor.clone())),
+        ("container", text(|one| one.container.clone())),
+        ("mitigations", text(|one| json(&one.mitigations))),
+        ("governor", text(|one| one.governor.clone())),
+        ("turbo", bool(|one| one.turbo)),
+        ("libc", text(|one| Some(one.libc.clone()))),
+    ])
 }
 
 /// The CPUs that measured, separated by spaces.

@@ -3,19 +3,40 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 use svg2pdf::{ConversionOptions, PageOptions};
 use ttf_parser::Face;
 
-use crate::Failed;
-
 /// DejaVu Sans, without what charts never show; `fonts/README.md` says how it was made.
 const FONTS: [&[u8]; 2] = [
-    include_bytes!("../../../fonts/DejaVuSans.ttf"),
-    include_bytes!("../../../fonts/DejaVuSans-Bold.ttf"),
+    include_bytes!("../fonts/DejaVuSans.ttf"),
+    include_bytes!("../fonts/DejaVuSans-Bold.ttf"),
 ];
+
+/// Why a chart is no picture.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    /// It is no SVG.
+    #[error("reading the chart's SVG: {0}")]
+    Svg(String),
+    /// It cannot be converted.
+    #[error("converting the chart into PDF: {0}; write it as .svg")]
+    Pdf(String),
+    /// It cannot be packed.
+    #[error("writing the chart as PNG: {0}; write it as .svg")]
+    Png(String),
+    /// It is larger than a picture may be.
+    #[error(
+        "a PNG of {width} by {height} pixels is too large; draw fewer rows, or write .svg or .pdf"
+    )]
+    TooLarge {
+        /// Pixels from left to right.
+        width: u32,
+        /// Pixels from top to bottom.
+        height: u32,
+    },
+}
 
 /// Pixels of a PNG for each CSS pixel of the chart: sharp on screens that have two, and in print.
 const SCALE: f32 = 2.0;
@@ -31,46 +52,43 @@ const DPI: f32 = 96.0;
 ///
 /// # Errors
 /// When the chart is no SVG that can be converted.
-pub(super) fn pdf(svg: &str) -> Result<Vec<u8>> {
+pub fn pdf(svg: &str) -> Result<Vec<u8>, PictureError> {
     let page = PageOptions { dpi: DPI };
     let pdf = svg2pdf::to_pdf(&tree(svg)?, ConversionOptions::default(), page);
-    pdf.map_err(|error| anyhow::anyhow!("{error}"))
-        .context("converting the chart into PDF; write it as .svg")
+    pdf.map_err(|error| PictureError::Pdf(error.to_string()))
 }
 
 /// A chart as PNG.
 ///
 /// # Errors
 /// When the chart is no SVG that can be drawn, or larger than a picture may be.
-pub(super) fn png(svg: &str) -> Result<Vec<u8>> {
+pub fn png(svg: &str) -> Result<Vec<u8>, PictureError> {
     let tree = tree(svg)?;
     let pixels = |size: f32| (SCALE * size).ceil() as u32;
     let (width, height) = (pixels(tree.size().width()), pixels(tree.size().height()));
     let is_picture =
         width.max(height) <= MAX_SIDE && u64::from(width) * u64::from(height) <= MAX_PIXELS;
     let pixmap = is_picture.then(|| Pixmap::new(width, height)).flatten();
-    let mut pixmap = pixmap.ok_or_else(|| {
-        Failed::Usage(format!(
-            "a PNG of {width} by {height} pixels is too large; draw fewer rows, or write .svg or .pdf"
-        ))
-    })?;
+    let mut pixmap = pixmap.ok_or(PictureError::TooLarge { width, height })?;
     resvg::render(
         &tree,
         Transform::from_scale(SCALE, SCALE),
         &mut pixmap.as_mut(),
     );
-    pixmap.encode_png().context("writing the chart as PNG")
+    pixmap
+        .encode_png()
+        .map_err(|cause| PictureError::Png(cause.to_string()))
 }
 
 /// The chart in the form that both are made of.
-fn tree(svg: &str) -> Result<Tree> {
+fn tree(svg: &str) -> Result<Tree, PictureError> {
     let mut options = Options::default();
     let fonts = options.fontdb_mut();
     for font in FONTS {
         fonts.load_font_source(resvg::usvg::fontdb::Source::Binary(Arc::new(font)));
     }
     fonts.set_sans_serif_family("DejaVu Sans");
-    Tree::from_str(&written(svg), &options).context("reading the chart's SVG")
+    Tree::from_str(&written(svg), &options).map_err(|cause| PictureError::Svg(cause.to_string()))
 }
 
 /// The text with a box in place of what the type lacks: a document may hold any character.
@@ -106,10 +124,7 @@ mod tests {
     fn what_is_no_picture_is_an_error() {
         for make in [pdf, png] {
             let error = make("<p>no picture</p>").expect_err("it is no SVG");
-            assert!(
-                format!("{error:#}").starts_with("reading the chart's SVG: "),
-                "{error:#}"
-            );
+            assert!(matches!(error, PictureError::Svg(_)), "{error}");
         }
         let of_size = |width: u32, height: u32| {
             png(&format!(

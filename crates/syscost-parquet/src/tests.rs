@@ -10,7 +10,19 @@ use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::{Measurement, RoundSamples, Status};
 
 use super::*;
-use crate::fixture::run;
+
+/// The recorded quick run.
+fn run() -> Run {
+    let document = include_bytes!("../../../fixtures/runs/quick.json");
+    syscost_results::document::read(document).expect("a run document")
+}
+
+/// The tables of these runs, each as the contents of a file.
+fn to_parquet(runs: &[&Run]) -> Result<[Vec<u8>; 3], TablesError> {
+    let mut tables = Tables::new([const { Vec::new() }; 3])?;
+    runs.iter().try_for_each(|run| tables.add(run))?;
+    tables.finish()
+}
 
 /// All rows of a Parquet file.
 fn rows(file: &[u8]) -> Vec<Row> {
@@ -34,7 +46,7 @@ fn schema(file: &[u8]) -> String {
 #[test]
 fn the_schemas_are_stable_and_without_unsigned_types() {
     let files = to_parquet(&[&run()]).expect("written");
-    let schemas = [&files.runs, &files.measurements, &files.samples].map(|file| schema(file));
+    let schemas = files.each_ref().map(|file| schema(file));
     let schemas = schemas.join("\n");
     assert!(!schemas.contains("UINT") && !schemas.contains("INTEGER("));
     assert!(schemas.contains("OPTIONAL INT64 started (TIMESTAMP(MICROS,true))"));
@@ -73,7 +85,7 @@ fn every_sample_has_its_line_with_cause_and_raw_value() {
     run.measurements
         .retain(|row| row.name == "syscall.null{call=getppid}");
     let files = to_parquet(&[&run]).expect("written");
-    let lines: Vec<String> = rows(&files.samples).iter().map(Row::to_string).collect();
+    let lines: Vec<String> = rows(&files[2]).iter().map(Row::to_string).collect();
     assert_snapshot!(lines.join("\n"));
 }
 
@@ -87,7 +99,7 @@ fn samples_that_ratios_show_to_be_shared_have_that_cause() {
     round.disturbed.clear();
     (round.ratios, round.own_limit) = (vec![1262, 1270, 2100], Some(1.34));
     let files = to_parquet(&[&run]).expect("written");
-    let lines: Vec<String> = rows(&files.samples).iter().map(Row::to_string).collect();
+    let lines: Vec<String> = rows(&files[2]).iter().map(Row::to_string).collect();
     let is_shared = lines
         .iter()
         .map(|line| line.contains("disturbed: \"shared_core\""));
@@ -113,8 +125,8 @@ fn a_row_without_a_number_has_none_here_either() {
     let files = to_parquet(&[&run]).expect("written");
     let is_its = |row: &&Row| row.to_string().contains(&name);
     let its = |file: &[u8]| rows(file).iter().filter(is_its).count();
-    assert_eq!((its(&files.measurements), its(&files.samples)), (1, 0));
-    let measurements = rows(&files.measurements);
+    assert_eq!((its(&files[1]), its(&files[2])), (1, 0));
+    let measurements = rows(&files[1]);
     let mut all = measurements.iter();
     assert!(all.all(|row| !row.to_string().contains("66.6")));
 }
@@ -125,7 +137,7 @@ fn any_text_is_kept() {
     run.id = "=cmd\n\"'\0\u{2028}é".to_owned();
     run.measurements[0].name = "x{<b>|\\}".to_owned();
     let files = to_parquet(&[&run]).expect("written");
-    let row = &rows(&files.measurements)[0];
+    let row = &rows(&files[1])[0];
     assert_eq!(row.get_string(0).expect("run"), &run.id);
     assert_eq!(row.get_string(8).expect("name"), &run.measurements[0].name);
 }
@@ -136,8 +148,8 @@ fn no_run_and_no_row_are_legal_and_a_start_that_is_no_time_is_not() {
     empty.measurements.clear();
     for runs in [&[][..], &[&empty]] {
         let files = to_parquet(runs).expect("written");
-        assert_eq!(rows(&files.runs).len(), runs.len());
-        assert_eq!(rows(&files.samples).len(), 0);
+        assert_eq!(rows(&files[0]).len(), runs.len());
+        assert_eq!(rows(&files[2]).len(), 0);
     }
     empty.started = "yesterday".to_owned();
     let error = to_parquet(&[&empty]).expect_err("no time").to_string();
@@ -151,7 +163,7 @@ fn no_run_and_no_row_are_legal_and_a_start_that_is_no_time_is_not() {
 fn measurements_are_the_lines_of_the_csv() {
     let run = run();
     let files = to_parquet(&[&run]).expect("written");
-    let rows = rows(&files.measurements);
+    let rows = rows(&files[1]);
     assert_eq!(rows.len(), run.measurements.len());
     let names = rows[0].get_column_iter().map(|(name, _)| name.as_str());
     let header = names.collect::<Vec<&str>>().join(",");

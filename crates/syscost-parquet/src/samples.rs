@@ -8,8 +8,8 @@ use syscost_results::estimate::selection::Selection;
 use syscost_results::measurement::Cause;
 use syscost_results::{Measurement, RoundSamples, Run};
 
-use crate::tables::column::{Table, Values};
-use crate::tables::fitting;
+use crate::column::{Table, Values};
+use crate::fitting;
 
 /// The columns under construction.
 #[derive(Default)]
