@@ -11,11 +11,9 @@ mod pictures;
 mod probe_series;
 mod program;
 mod steady;
-mod stream;
 mod swap;
 mod torture;
 mod validate;
-mod versus;
 
 use std::process::ExitCode;
 
@@ -27,19 +25,15 @@ use clap::Parser;
 enum Chore {
     /// Check run documents against the schema, and what a schema cannot say
     Validate(validate::Arguments),
-    /// Compare rows with other tools that measure the same work
-    Versus(versus::Arguments),
     /// Check how often the 95 % intervals hold the truth, simulated or on this machine
     Coverage(coverage::Arguments),
     /// Measure rows in two ways in turn, and report the rows whose numbers depend on the way
     Steady(steady::Arguments),
     /// Compare a machine with itself: rows called changed that are not, and changes put in that are found
     Aa(aa::Arguments),
-    /// Measure memory bandwidth by STREAM's rules, for `versus` to compare with
-    Stream(stream::Arguments),
     /// Kill, starve and hurry the program, feed it damaged files, and see that it ends well
     Torture(torture::Arguments),
-    /// Time `fleet import` and `fleet report` on simulated machines, some of them bad
+    /// Time `fleet report` on simulated machines, some of them bad
     Fleet(fleet::Arguments),
     /// Measure each row with the neighbouring value of one parameter, and see that it loses its
     /// number
@@ -55,11 +49,9 @@ enum Chore {
 fn main() -> ExitCode {
     xtask::ended(match Chore::parse() {
         Chore::Validate(arguments) => validate::run(&arguments),
-        Chore::Versus(arguments) => versus::run(&arguments),
         Chore::Coverage(arguments) => coverage::run(&arguments),
         Chore::Steady(arguments) => steady::run(&arguments),
         Chore::Aa(arguments) => aa::run(&arguments),
-        Chore::Stream(arguments) => stream::run(&arguments),
         Chore::Torture(arguments) => torture::run(&arguments),
         Chore::Fleet(arguments) => fleet::run(&arguments),
         Chore::Swap(arguments) => swap::run(&arguments),

@@ -10,7 +10,6 @@ use clap::Args;
 use syscost_benches::CATALOGUE;
 use syscost_harness::session::Profile;
 use syscost_results::{Measurement, Run, Status, document};
-use syscost_sys::cpu;
 use xtask::cargo;
 
 /// The program.
@@ -50,20 +49,6 @@ impl Program {
         selectors: &[&str],
     ) -> Result<Run> {
         document(Command::new(&self.path), profile, options, selectors)
-    }
-
-    /// The same, restricted to these CPUs.
-    pub(crate) fn run_within(
-        &self,
-        cpus: &[u32],
-        profile: Profile,
-        options: &[&str],
-        selectors: &[&str],
-    ) -> Result<Run> {
-        let mut command = Command::new("taskset");
-        let cpus = cpu::format_list(cpus);
-        command.args(["-c", &cpus]).arg(&self.path);
-        document(command, profile, options, selectors)
     }
 
     /// Two runs of these selectors, measured in turn with their samples, each with its side's
