@@ -11,10 +11,6 @@ pub fn caption(chart: &Chart) -> String {
             let values = bars.iter().map(|bar| &bar.value);
             format!("{} of each row", medians(values, ""))
         }
-        Chart::Violin(_) => {
-            "Density of the samples, with median and 95 % interval; ▸ tells the share beyond the axis"
-                .to_owned()
-        }
         Chart::Ecdf(_) => "Cumulative distribution of the samples".to_owned(),
         Chart::Curve { lines, .. } => {
             let points = lines.iter().flat_map(|line| &line.points);

@@ -9,15 +9,10 @@ use super::{
     caption::axis_title,
     frame::{ABOVE, BENEATH, Key},
     look,
-    named::{Figure, Named},
 };
 
 /// Maximum number of points of one distribution's line.
 const POINTS: usize = 60;
-/// Minimum height of a violin with its margins.
-const VIOLIN: f64 = 38.0;
-/// Distance from the plot to the figures, with room for an arrow.
-const GAP: f64 = 18.0;
 /// Height of a round in a row's details.
 const ROUND: f64 = 14.0;
 /// Quantiles that the axis covers: a few late samples beyond them would squeeze all others
@@ -164,120 +159,6 @@ fn steps(sorted: &[f64], scale: &Scale, up: impl Fn(f64) -> f64) -> Vec<(f64, f6
         .take_while(|(value, _)| *value <= scale.value(1.0))
         .map(|(value, share)| (scale.place(value), up(share)))
         .collect()
-}
-
-pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Canvas {
-    let rows: Vec<&[Distribution]> = distributions
-        .chunk_by(|one, next| one.label == next.label && one.run < next.run)
-        .collect();
-    let labels: Vec<&str> = rows.iter().map(|row| row[0].label.as_str()).collect();
-    // How much lies beyond the axis does not depend on where the axis is drawn.
-    let whole = fit(&all_sorted(distributions), (0.0, 1.0));
-    let of_one = |one: &Distribution| {
-        let value = one.value.map(|value| Figure::of(&value, one.run, frame));
-        let note = Figure::note(beyond(&whole, &sorted(&one.samples)));
-        value.into_iter().chain(note)
-    };
-    let figures: Vec<Vec<Figure>> = rows
-        .iter()
-        .map(|row| row.iter().flat_map(of_one).collect())
-        .collect();
-    let named = Named::new(&labels, &figures, (VIOLIN, GAP), frame);
-    let (plot, height) = (named.plot, named.height);
-    let (mut canvas, top) = frame.canvas(height + BENEATH, Some(Key::Mark));
-    let scale = fit(&all_sorted(distributions), plot);
-    let axis = (&scale, axis_title(frame.unit));
-    frame.horizontal_axis(&mut canvas, axis, plot, (top, top + height));
-    named.write(&mut canvas, top, frame);
-    for (row, middle) in rows.iter().zip(&named.middles) {
-        let middle = top + middle;
-        for one in *row {
-            let color = frame.look((0, 1), one.run).color();
-            let samples = sorted(&one.samples);
-            arrows(&mut canvas, scale.beyond(&samples), plot, middle, &color);
-            violin(&mut canvas, &scale, &samples, plot, middle, &color);
-        }
-        // Above the shapes of all runs, apart from each other.
-        let first = middle - 3.5 * (row.len() as f64 - 1.0);
-        for (index, one) in row.iter().enumerate() {
-            let Some(value) = one.value else { continue };
-            let look = frame.look((0, 1), one.run);
-            let y = first + 7.0 * index as f64;
-            if let (Some(low), Some(high)) = (value.low, value.high) {
-                let (low, high) = (scale.place(low), scale.place(high));
-                canvas.line((low, y), (high, y), &format!("whisker {}", look.color()));
-            }
-            let at = (scale.place(value.median), y);
-            canvas.marks(&[at], look.shape, 4.0, false, &look.color());
-            let text = format!("{}: {}", one.label, formatted(frame.unit, &value));
-            canvas.point(at, one.run, text);
-        }
-    }
-    canvas
-}
-
-/// The density of sorted samples, mirrored. The Gaussian kernels are applied on the axis as drawn,
-/// so the shape is right on a logarithmic axis too.
-fn violin(
-    canvas: &mut Canvas,
-    scale: &Scale,
-    samples: &[f64],
-    (left, right): (f64, f64),
-    y: f64,
-    color: &str,
-) {
-    const STEPS: usize = POINTS / 2;
-    // Samples beyond the axis must not look like a second mode at its end.
-    let drawn = scale.value(0.0)..=scale.value(1.0);
-    let places: Vec<f64> = samples
-        .iter()
-        .filter(|value| drawn.contains(value))
-        .map(|value| scale.place(*value))
-        .collect();
-    let (Some(low), Some(high)) = (
-        quantile_of_sorted(&places, SHOWN.0),
-        quantile_of_sorted(&places, 1.0),
-    ) else {
-        return;
-    };
-    let spread = quantile_of_sorted(&places, 0.75).zip(quantile_of_sorted(&places, 0.25));
-    // Silverman's rule, from the interquartile range; a pixel and a half if all samples are equal.
-    let spread = spread.map_or(0.0, |(upper, lower)| (upper - lower) / 1.34);
-    let bandwidth = (0.9 * spread * (places.len() as f64).powf(-0.2)).max(1.5);
-    let (from, to) = (
-        (low - 2.5 * bandwidth).max(left),
-        (high + 2.5 * bandwidth).min(right),
-    );
-    let density = |x: f64| -> f64 {
-        places
-            .iter()
-            .map(|place| (-0.5 * ((x - place) / bandwidth).powi(2)).exp())
-            .sum()
-    };
-    // The shape is narrow where samples are close together, so its median is always among the
-    // points.
-    let mut at: Vec<f64> = (0..=STEPS)
-        .map(|step| from + (to - from) * step as f64 / STEPS as f64)
-        .chain(
-            [0.25, 0.5, 0.75]
-                .iter()
-                .filter_map(|q| quantile_of_sorted(&places, *q)),
-        )
-        .collect();
-    at.sort_unstable_by(f64::total_cmp);
-    let shape: Vec<(f64, f64)> = at.into_iter().map(|x| (x, density(x))).collect();
-    let highest = shape
-        .iter()
-        .map(|(_, density)| *density)
-        .fold(f64::MIN_POSITIVE, f64::max);
-    let half = |density: f64| density / highest * (VIOLIN / 2.0 - 3.0);
-    let upper = shape.iter().map(|(x, density)| (*x, y - half(*density)));
-    let lower = shape
-        .iter()
-        .rev()
-        .map(|(x, density)| (*x, y + half(*density)));
-    let shape: Vec<(f64, f64)> = upper.chain(lower).collect();
-    canvas.polygon(&shape, &format!("violin {color}"));
 }
 
 pub(crate) struct Round {

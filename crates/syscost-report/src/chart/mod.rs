@@ -156,7 +156,7 @@ impl Chart {
     fn runs(&self) -> BTreeSet<usize> {
         match self {
             Chart::Bars(bars) => bars.iter().map(|bar| bar.run).collect(),
-            Chart::Ecdf(all) | Chart::Violin(all) => all.iter().map(|one| one.run).collect(),
+            Chart::Ecdf(all) => all.iter().map(|one| one.run).collect(),
             Chart::Curve { lines, .. } => lines.iter().map(|line| line.run).collect(),
             Chart::Heatmap { panels, .. } => panels.iter().map(|panel| panel.run).collect(),
             Chart::OverRuns { .. } => BTreeSet::new(),
@@ -191,8 +191,6 @@ pub enum Chart {
     Bars(Vec<Bar>),
     /// Empirical cumulative distributions: the share of the samples that are at most a value.
     Ecdf(Vec<Distribution>),
-    /// The density of the samples, one shape for each row.
-    Violin(Vec<Distribution>),
     /// Lines over a parameter.
     Curve {
         /// The parameter's name.
@@ -271,7 +269,6 @@ pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, style: impl Into<Style>)
     frame.picture(|frame| match chart {
         Chart::Bars(bars) => bars::draw(bars, frame),
         Chart::Ecdf(distributions) => distribution::ecdf(distributions, frame),
-        Chart::Violin(distributions) => distribution::violins(distributions, frame),
         Chart::Curve {
             parameter,
             lines,

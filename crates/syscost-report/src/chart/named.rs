@@ -26,12 +26,6 @@ impl Figure {
         let text = formatted(frame.unit, value);
         Figure { text, class }
     }
-
-    /// A note beneath figures; none if the text is empty.
-    pub(super) fn note(text: String) -> Option<Self> {
-        let class = "tick".to_owned();
-        (!text.is_empty()).then_some(Figure { text, class })
-    }
 }
 
 /// Named rows below each other.

@@ -20,8 +20,6 @@ pub enum Kind {
     Bars,
     /// [`Chart::Ecdf`].
     Ecdf,
-    /// [`Chart::Violin`].
-    Violin,
     /// [`Chart::Curve`].
     Curve,
     /// [`Chart::Heatmap`].
@@ -178,7 +176,6 @@ pub fn choose(runs: &[Vec<&Measurement>], asked: Option<Kind>) -> Result<Chosen,
     let chart = match kind {
         Kind::Bars => bars(&rows, &of),
         Kind::Ecdf => Chart::Ecdf(distributions(&rows, &of)?),
-        Kind::Violin => Chart::Violin(distributions(&rows, &of)?),
         Kind::Curve => curve(&rows, &of).ok_or(NoChart::NoParameter)?,
         Kind::Heatmap if asked.is_none() => table(&rows, &of).ok_or_else(|| no_pair(&rows))?,
         Kind::Heatmap => heatmap(&rows, &of).ok_or_else(|| no_pair(&rows))?,

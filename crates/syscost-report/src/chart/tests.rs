@@ -85,8 +85,7 @@ fn degenerate_data_draws_without_a_panic() {
         Chart::Bars(Vec::new()),
         bars(&[0.0, 0.0]),
         bars(&[-3.0, 4.0]),
-        Chart::Ecdf(vec![empty.clone(), same.clone()]),
-        Chart::Violin(vec![empty, same]),
+        Chart::Ecdf(vec![empty, same]),
         Chart::Curve {
             parameter: "size".to_owned(),
             lines: Vec::new(),
@@ -324,12 +323,10 @@ fn what_lies_beyond_the_axis_is_reported() {
             .collect(),
     };
     let pair = vec![one("a", 4), one("b", 0)];
-    for chart in [Chart::Ecdf(pair.clone()), Chart::Violin(pair)] {
-        let text = svg(&chart, Theme::Light);
-        assert!(text.contains("4 % beyond ▸"), "{text}");
-        assert_eq!(text.matches("beyond").count(), 1, "{text}");
-        assert_eq!(text.matches("class=\"arrow").count(), 1, "{text}");
-    }
+    let text = svg(&Chart::Ecdf(pair), Theme::Light);
+    assert!(text.contains("4 % beyond ▸"), "{text}");
+    assert_eq!(text.matches("beyond").count(), 1, "{text}");
+    assert_eq!(text.matches("class=\"arrow").count(), 1, "{text}");
     let alone = svg(&Chart::Ecdf(vec![one("a", 4)]), Theme::Page);
     assert!(alone.contains("4 % beyond ▸"));
 }
@@ -361,7 +358,7 @@ fn what_makes_no_chart_says_why() {
     let mut bare = two.clone();
     bare[1].samples = None;
     assert_eq!(
-        chosen(&bare, Some(Kind::Violin))
+        chosen(&bare, Some(Kind::Ecdf))
             .expect_err("no samples")
             .to_string(),
         "syscall.poll{of=b} has no samples to draw a distribution of; measure without --no-samples, or draw --kind bars"

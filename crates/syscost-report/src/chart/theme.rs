@@ -202,7 +202,7 @@ const SHAPES: &str = "\
 .whisker{stroke:currentColor;stroke-width:2;fill:none}.dot,.arrow{fill:currentColor}.dot.open{stroke:currentColor;stroke-width:2}\
 .curve{stroke:currentColor;stroke-width:2;fill:none;stroke-linejoin:round}\
 .curve.d1{stroke-dasharray:7 4}.curve.d2{stroke-dasharray:2 3}.curve.d3{stroke-dasharray:9 3 2 3}\
-.band,.violin{fill:currentColor;fill-opacity:.24;stroke:currentColor}.band{stroke:none}\
+.band{fill:currentColor;fill-opacity:.24;stroke:none}\
 .half-box{stroke:currentColor;stroke-opacity:.4;stroke-width:8}.thin{stroke:currentColor;fill:none}.pale{opacity:.35}\
 .label{fill:currentColor}.border{stroke:currentColor;stroke-opacity:.45;stroke-dasharray:2 3}.change{stroke-dasharray:3 3}.value{font-variant-numeric:tabular-nums}";
 

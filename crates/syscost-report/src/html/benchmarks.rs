@@ -15,8 +15,6 @@ use super::{files, runs};
 
 /// Width and height of a chart that is as wide as the page, on a wide screen.
 const WIDE: (f64, f64) = (1000.0, 360.0);
-/// Maximum number of rows whose distributions are drawn in a card.
-const MAX_VIOLINS: usize = 12;
 
 /// The id of the cards of a group in the page.
 pub(super) fn place(group: &str) -> String {
@@ -160,9 +158,6 @@ fn chosen(runs: &[Vec<&Measurement>], samples: bool) -> Result<Chosen, NoChart> 
             }),
             _ => choose(runs, Some(Kind::Bars)),
         },
-        Chart::Bars(bars) if samples && bars.len() <= MAX_VIOLINS => {
-            choose(runs, Some(Kind::Violin)).or(Ok(own))
-        }
         _ => Ok(own),
     }
 }

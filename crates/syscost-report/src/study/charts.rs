@@ -178,9 +178,7 @@ fn is_empty(drawn: &Drawn<'_>) -> bool {
         Drawn::Groups(groups) => groups.is_empty(),
         Drawn::Chart(Chart::Bars(bars)) => bars.is_empty(),
         Drawn::Chart(Chart::Curve { lines, .. }) => lines.iter().all(|line| line.points.len() < 2),
-        Drawn::Chart(
-            Chart::Ecdf(_) | Chart::Violin(_) | Chart::Heatmap { .. } | Chart::OverRuns { .. },
-        ) => false,
+        Drawn::Chart(Chart::Ecdf(_) | Chart::Heatmap { .. } | Chart::OverRuns { .. }) => false,
     }
 }
 

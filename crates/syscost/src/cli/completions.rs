@@ -8,11 +8,11 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
 
-use clap::{Arg, Args, Command, CommandFactory};
+use clap::{Arg, Args, Command, CommandFactory, ValueEnum};
 use clap_complete::engine::{
     self, ArgValueCandidates, ArgValueCompleter, CompletionCandidate, ValueCompleter,
 };
-use clap_complete::env::{CompleteEnv, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
+use clap_complete::env::{CompleteEnv, EnvCompleter, Fish, Shells, Zsh};
 use syscost_benches::CATALOGUE;
 use syscost_harness::{Entry, Here};
 use syscost_store::Store;
@@ -21,7 +21,36 @@ use super::Cli;
 use crate::cmd::study::published;
 use crate::{files, references};
 
-pub use clap_complete::Shell;
+/// A shell that has a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// Bash, which splits words in its own way.
+    Bash,
+    /// Fish.
+    Fish,
+    /// Zsh.
+    Zsh,
+}
+
+impl Shell {
+    /// The name of its script, as the shell looks for it.
+    pub fn script_name(self) -> &'static str {
+        match self {
+            Shell::Bash => "syscost.bash",
+            Shell::Fish => "syscost.fish",
+            Shell::Zsh => "_syscost",
+        }
+    }
+
+    /// What answers its script.
+    fn completer(self) -> &'static dyn EnvCompleter {
+        match self {
+            Shell::Bash => &Bash,
+            Shell::Fish => &Fish,
+            Shell::Zsh => &Zsh,
+        }
+    }
+}
 
 /// The environment variable by which a script asks for completions.
 const VARIABLE: &str = "SYSCOST_COMPLETE";
@@ -33,9 +62,7 @@ For this shell only, and for good:
   source <(syscost completions bash)
   syscost completions bash > ~/.local/share/bash-completion/completions/syscost
   syscost completions zsh > DIR/_syscost          a directory of $fpath
-  syscost completions fish > ~/.config/fish/completions/syscost.fish
-  eval (syscost completions elvish | slurp)
-  syscost completions powershell | Out-String | Invoke-Expression")]
+  syscost completions fish > ~/.config/fish/completions/syscost.fish")]
 pub struct CompletionsArguments {
     /// The shell
     #[arg(value_name = "SHELL", value_enum)]
@@ -43,7 +70,7 @@ pub struct CompletionsArguments {
 }
 
 /// The shells that have a script.
-const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
+const SHELLS: Shells<'static> = Shells(&[&Bash, &Fish, &Zsh]);
 
 /// Bash splits words at `=` and `:`, also within quotes that are not closed, so the command line is
 /// split here, and what bash takes for the beginning of the last word is left out of the answer. It
@@ -139,12 +166,11 @@ fn command() -> Command {
 /// in PATH.
 ///
 /// # Errors
-/// When there is no script for this shell.
+/// When the program is called what no script can hold.
 pub fn script(shell: Shell, program: &str) -> Result<String, String> {
-    let missing = || format!("there is no script for {shell}");
-    let completer = SHELLS.completer(&shell.to_string()).ok_or_else(missing)?;
     let mut script = Vec::new();
-    completer
+    shell
+        .completer()
         .write_registration(VARIABLE, "syscost", "syscost", program, &mut script)
         .map_err(|cause| cause.to_string())?;
     String::from_utf8(script).map_err(|cause| cause.to_string())
@@ -330,7 +356,7 @@ mod tests {
             let script = script(*shell, "/a place/syscost").expect("there is one");
             assert!(
                 script.contains(VARIABLE) && script.contains("/a place/syscost"),
-                "{shell}: {script}"
+                "{shell:?}: {script}"
             );
         }
         command().debug_assert();

@@ -90,11 +90,6 @@ Examples:
     },
     /// Remove old runs, after asking
     Prune(PruneArguments),
-    /// Print the directory where runs are kept
-    #[command(after_help = "\
-Examples:
-  ls $(syscost history path)")]
-    Path,
 }
 
 /// Which runs to follow.

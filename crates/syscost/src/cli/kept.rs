@@ -49,8 +49,6 @@ pub enum ShowFormat {
     Table,
     /// The run's document, with the rows shown
     Json,
-    /// A line for each row, as `export --format csv` writes it
-    Csv,
 }
 
 /// Arguments of `numbers`.
@@ -162,8 +160,6 @@ pub enum PlotKind {
     Bars,
     /// The distribution of each row's samples.
     Ecdf,
-    /// The density of each row's samples.
-    Violin,
     /// A line over a numeric parameter of the case.
     Curve,
     /// A cell for each pair of two parameters.

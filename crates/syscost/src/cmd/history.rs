@@ -64,10 +64,6 @@ pub(crate) fn run(arguments: &HistoryArguments) -> Result<u8> {
             )?;
         }
         HistoryCommand::Prune(which) => return prune(&store, which, format),
-        HistoryCommand::Path => {
-            let path = store.runs().display().to_string();
-            say(format, &json!({"runs": path}), &path)?;
-        }
     }
     Ok(exit::DONE)
 }

@@ -333,7 +333,6 @@ impl From<PlotKind> for Kind {
         match kind {
             PlotKind::Bars => Kind::Bars,
             PlotKind::Ecdf => Kind::Ecdf,
-            PlotKind::Violin => Kind::Violin,
             PlotKind::Curve => Kind::Curve,
             PlotKind::Heatmap => Kind::Heatmap,
         }

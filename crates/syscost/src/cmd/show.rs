@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use syscost_harness::Here;
-use syscost_report::export::to_csv;
 use syscost_report::table::{TableOptions, table};
 use syscost_results::summary::has_many;
 use syscost_results::{Measurement, Run};
@@ -16,7 +15,7 @@ use crate::{Failed, kept, pager, references, terminal};
 /// Runs the command.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     if arguments.beside.is_some() && arguments.format != ShowFormat::Table {
-        let words = "--beside shows figures beside those of a table; JSON and CSV have no place for them, so export or show the other run as well";
+        let words = "--beside shows figures beside those of a table; JSON has no place for them, so export or show the other run as well";
         return Err(Failed::Usage(words.to_owned()).into());
     }
     let beside = arguments.beside.as_deref();
@@ -52,7 +51,6 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     match arguments.format {
         _ if arguments.summary => pager::print(&summary_beside(&run, beside, &options)?)?,
         ShowFormat::Json => super::print_json(&run)?,
-        ShowFormat::Csv => super::print_data(&to_csv(&[&run])?)?,
         ShowFormat::Table => {
             options.beside = reference.map(|reference| reference.as_beside().beside(&run));
             pager::print(&table(&run, &options))?;

@@ -143,7 +143,6 @@ fn every_kind_draws() {
     for (kind, name) in [
         ("bars", "syscall.null"),
         ("ecdf", "syscall.null"),
-        ("violin", "syscall.null"),
         ("curve", "syscall.poll"),
         ("heatmap", "syscall.poll{*of=tcp*}"),
     ] {

@@ -43,7 +43,7 @@ fn of_run(chart: &Chart, run: usize) -> Vec<f64> {
             let bars = bars.iter().filter(|bar| bar.run == run);
             bars.map(|bar| median(&bar.value)).collect()
         }
-        Chart::Ecdf(all) | Chart::Violin(all) => {
+        Chart::Ecdf(all) => {
             let all = all.iter().filter(|one| one.run == run);
             all.filter_map(|one| one.value.as_ref().map(median))
                 .collect()
@@ -73,13 +73,7 @@ fn points(of: [&str; 2]) -> Vec<String> {
 fn every_kind_draws_each_run_with_its_own_numbers_and_only_those() {
     let points = points(["tcp", "pipe"]);
     let points: Vec<&str> = points.iter().map(String::as_str).collect();
-    for kind in [
-        Kind::Bars,
-        Kind::Curve,
-        Kind::Violin,
-        Kind::Ecdf,
-        Kind::Heatmap,
-    ] {
+    for kind in [Kind::Bars, Kind::Curve, Kind::Ecdf, Kind::Heatmap] {
         // The second run lacks the last two rows, the first has no number in its first row.
         let mut first = costing(&points, 10.0);
         first[0].status = syscost_results::Status::Withheld;
@@ -119,15 +113,9 @@ fn the_largest_type_in_the_smallest_picture_draws_every_kind() {
         ..labels(&["A: <one>", "B: two"])
     };
     let unit = syscost_results::Unit::Nanoseconds;
-    let mut charts: Vec<Chart> = [
-        Kind::Bars,
-        Kind::Curve,
-        Kind::Violin,
-        Kind::Ecdf,
-        Kind::Heatmap,
-    ]
-    .map(|kind| chart(&runs, Some(kind)))
-    .into();
+    let mut charts: Vec<Chart> = [Kind::Bars, Kind::Curve, Kind::Ecdf, Kind::Heatmap]
+        .map(|kind| chart(&runs, Some(kind)))
+        .into();
     charts.push(Chart::OverRuns {
         points: vec![("a".to_owned(), Some(value(5.0))), ("b".to_owned(), None)],
         changes: vec![1],

@@ -62,7 +62,7 @@ impl TextOptions {
 }
 
 /// The chart in characters, with its title above and its source below; `None` for the kinds that
-/// exist as pictures only (violins, lines over runs).
+/// exist as pictures only (lines over runs).
 pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) -> Option<String> {
     let runs = labels.several();
     let mut body = match chart {
@@ -87,7 +87,7 @@ pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) ->
             unit,
             options,
         ),
-        Chart::Violin(_) | Chart::OverRuns { .. } => return None,
+        Chart::OverRuns { .. } => return None,
     };
     if let Chart::Bars(_) = chart {
         let drawn = chart.runs();

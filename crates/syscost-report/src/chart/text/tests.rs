@@ -126,7 +126,10 @@ fn a_distribution_rises_to_the_whole() {
 fn what_is_a_picture_only_is_no_text() {
     let labels = Labels::default();
     let options = TextOptions::plain(80);
-    let chart = Chart::Violin(Vec::new());
+    let chart = Chart::OverRuns {
+        points: Vec::new(),
+        changes: Vec::new(),
+    };
     assert_eq!(text(&chart, Unit::Nanoseconds, &labels, options), None);
 }
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Command, CommandFactory, ValueEnum};
-use clap_complete::Generator;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use syscost::cli::{Cli, Shell, manual, script};
@@ -31,7 +30,7 @@ pub(crate) fn files(owner: &Owner) -> Result<BTreeMap<PathBuf, String>> {
     }
     for shell in Shell::value_variants() {
         let script = script(*shell, "syscost").map_err(|cause| anyhow!(cause))?;
-        let path = Path::new("docs/completions").join(shell.file_name("syscost"));
+        let path = Path::new("docs/completions").join(shell.script_name());
         files.insert(path, script);
     }
     Ok(files)
