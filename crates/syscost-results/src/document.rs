@@ -11,11 +11,13 @@ use crate::run::{Run, SCHEMA_VERSION};
 mod check;
 mod cleaned;
 mod digest;
+mod place;
 #[cfg(test)]
 mod tests;
 
 use check::check;
 pub use digest::{Digest, DigestRow, read_digest};
+use place::path_at;
 
 /// The place of an error in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +99,7 @@ impl DocumentError {
 
     fn json(error: &serde_json::Error, path: Option<String>) -> Self {
         let at = (error.line(), error.column());
-        let place = match path.filter(|path| path != ".") {
+        let place = match path.filter(|path| !path.is_empty()) {
             Some(path) => ErrorPlace::Field { path, at: Some(at) },
             None => ErrorPlace::Line {
                 line: at.0,
@@ -201,17 +203,13 @@ fn diagnose(bytes: &[u8], error: Option<&serde_json::Error>) -> DocumentError {
     if let Err(error) = check_head(&head) {
         return error;
     }
-    let mut json = serde_json::Deserializer::from_slice(bytes);
-    match serde_path_to_error::deserialize::<_, Run>(&mut json) {
-        Err(error) => {
-            let path = error.path().to_string();
-            DocumentError::json(error.inner(), Some(path))
+    match error {
+        Some(error) if error.is_data() || error.is_eof() => {
+            let path = path_at(bytes, error.line(), error.column());
+            DocumentError::json(error, Some(path))
         }
-        // Only the first parse notices trailing data.
-        Ok(_) => match error {
-            Some(error) => DocumentError::json(error, None),
-            None => DocumentError::no_run(NO_RUN),
-        },
+        Some(error) => DocumentError::json(error, None),
+        None => DocumentError::no_run(NO_RUN),
     }
 }
 

@@ -29,6 +29,12 @@ impl<'t> Lines<'t> {
         of_text(self.text, error)
     }
 
+    /// The path of the innermost part that an error is about, such as `quantity[0].id`; empty for the study itself.
+    pub(super) fn path_of(&self, error: &Error) -> String {
+        let at = error.span().map_or(0, |span| span.start);
+        of_table(self.table.get_ref(), at).unwrap_or_default()
+    }
+
     /// The line, from 1, of a part: the keys and places on the way to it, such as
     /// `quantity.0.published.2.value`. Of a part that is not there, that of the innermost one around it.
     pub fn of(&self, path: &str) -> usize {
@@ -46,6 +52,34 @@ impl<'t> Lines<'t> {
             found = next;
         }
         line_of(self.text, found.map_or(0, |found| found.span().start))
+    }
+}
+
+/// The path within a table of what stands at this offset.
+fn of_table(table: &DeTable<'_>, at: usize) -> Option<String> {
+    table.iter().find_map(|(key, value)| {
+        let inner = of_value(value.get_ref(), at);
+        let is_here = inner.is_some() || key.span().contains(&at) || value.span().contains(&at);
+        let key = key.get_ref();
+        is_here.then(|| match inner.unwrap_or_default() {
+            inner if inner.is_empty() || inner.starts_with('[') => format!("{key}{inner}"),
+            inner => format!("{key}.{inner}"),
+        })
+    })
+}
+
+fn of_value(value: &DeValue<'_>, at: usize) -> Option<String> {
+    match value {
+        DeValue::Table(table) => of_table(table, at),
+        DeValue::Array(all) => all.iter().enumerate().find_map(|(index, value)| {
+            let inner = of_value(value.get_ref(), at);
+            let is_here = inner.is_some() || value.span().contains(&at);
+            is_here.then(|| match inner.unwrap_or_default() {
+                inner if inner.is_empty() || inner.starts_with('[') => format!("[{index}]{inner}"),
+                inner => format!("[{index}].{inner}"),
+            })
+        }),
+        _ => None,
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
+
 use super::lines::Lines;
 use super::{Figure, Quantity, Reason, Study};
 use crate::Unit;
@@ -39,13 +41,13 @@ impl Study {
     /// As [`Study::parse`].
     pub fn parse_with_lines(text: &str) -> Result<(Study, Lines<'_>), StudyError> {
         let lines = Lines::parse(text)?;
-        let read = serde_path_to_error::deserialize(lines.deserializer());
-        let mut study: Study = read.map_err(|error| {
-            let field = error.path().to_string();
-            let StudyError { line, problem } = lines.error(&error.into_inner());
+        let read = Study::deserialize(lines.deserializer());
+        let mut study = read.map_err(|error| {
+            let field = lines.path_of(&error);
+            let StudyError { line, problem } = lines.error(&error);
             let problem = match &*field {
                 // The study itself.
-                "." => problem,
+                "" => problem,
                 field => format!("field `{field}`: {problem}"),
             };
             StudyError { line, problem }
