@@ -40,6 +40,7 @@ use crate::targets::Targets;
 pub use clocked::{clocked, clocked_once};
 pub use copies::Copied;
 pub use detail::{Detail, Over};
+pub(crate) use disturbances::WAITED_SHARE;
 pub use laps::Laps;
 pub use min_times::MinTimes;
 pub use pass::{ClockCost, Compares, Effort, Findings, Pass, Situation};

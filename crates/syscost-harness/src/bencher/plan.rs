@@ -4,8 +4,11 @@
 //! claimed too early.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 
+use syscost_sys::Unsupported;
+use syscost_sys::counters::{SchedStat, TaskId};
 use syscost_sys::raw::Sysno;
 
 use super::core_probes::CoreProbes;
@@ -31,6 +34,8 @@ pub struct Plan<'a> {
     pub(super) core_probes: Option<CoreProbes>,
     /// How long the tasks of the operation wait for CPUs that others have.
     pub(super) waits: Waits,
+    /// Tasks that run on the measuring CPU because the row's name says so.
+    pub(super) company: Vec<SchedStat>,
     /// Since when, and how long so far, they do in the timed stretches of a sample.
     pub(super) stretch: Option<Moment>,
     pub(super) waited: Waited,
@@ -130,7 +135,8 @@ impl<'a> Plan<'a> {
             fewest: sampling::MIN_SAMPLES,
             known_ns: 0.0,
             core_probes: CoreProbes::new(*clock, cpu, cores),
-            waits: Waits::alone(*clock, false),
+            waits: Waits::alone(*clock, false, Vec::new()),
+            company: Vec::new(),
             stretch: None,
             waited: Waited::default(),
             interrupts_per_ns: None,
@@ -195,7 +201,8 @@ impl<'a> Plan<'a> {
         self.declared = expect::complete(&self.declared, manner, cpus);
         // How long a copy waits shows in how far its window overlaps with the others'.
         let may_block = self.may_block() && manner != Manner::Copies;
-        self.waits = Waits::alone(*self.given.clock, may_block);
+        let company = mem::take(&mut self.company);
+        self.waits = Waits::alone(*self.given.clock, may_block, company);
         // On one CPU nothing sleeps: there the next task runs.
         self.is_uninterrupted |= manner == Manner::Together && cpus > 1 && self.must_sleep();
         Ok(())
@@ -252,6 +259,16 @@ impl<'a> Plan<'a> {
     /// memory: with one and six processes there are six.
     pub fn may_take_few(&mut self, fewest: u32) {
         self.fewest = fewest;
+    }
+
+    /// Announces a task that shares the measuring CPU because the row's name says so: what it runs is no
+    /// other program's.
+    ///
+    /// # Errors
+    /// The kernel does not report how long tasks run.
+    pub fn accompanied_by(&mut self, task: TaskId) -> Result<(), Unsupported> {
+        self.company.push(SchedStat::of(task)?);
+        Ok(())
     }
 
     /// Keeps no core frequency with the samples: their values do not depend on this core's, e.g.

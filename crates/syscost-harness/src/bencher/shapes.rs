@@ -281,6 +281,7 @@ where
 pub struct Observed<P, F> {
     prepare: P,
     observation: F,
+    times: Option<f64>,
 }
 
 impl<F: FnMut() -> Result<f64, Failure>> Observed<fn() -> Result<(), Failure>, F> {
@@ -289,6 +290,7 @@ impl<F: FnMut() -> Result<f64, Failure>> Observed<fn() -> Result<(), Failure>, F
         Self {
             prepare: || Ok(()),
             observation,
+            times: None,
         }
     }
 
@@ -298,6 +300,19 @@ impl<F: FnMut() -> Result<f64, Failure>> Observed<fn() -> Result<(), Failure>, F
         Observed {
             prepare,
             observation: self.observation,
+            times: self.times,
+        }
+    }
+}
+
+impl<P, F> Observed<P, F> {
+    /// Each value is the time, in ns, of one of so many operations in its observation, the rest of which is
+    /// no part of it, as sleeps that were asked for. Waits for the CPU are then a share of these times.
+    #[must_use]
+    pub fn time_of_one_in(self, operations: usize) -> Self {
+        Self {
+            times: Some(operations as f64),
+            ..self
         }
     }
 }
@@ -312,7 +327,7 @@ where
     const MANNER: Manner = Manner::Observations;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.time_observations(self.prepare, self.observation)
+        plan.time_observations(self.prepare, self.observation, self.times)
     }
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {

@@ -253,6 +253,7 @@ impl Plan<'_> {
         &mut self,
         mut prepare: impl FnMut() -> Result<(), Failure>,
         mut observation: impl FnMut() -> Result<f64, Failure>,
+        times: Option<f64>,
     ) -> Result<(), Failure> {
         self.sample(1, |plan| {
             prepare()?;
@@ -265,6 +266,9 @@ impl Plan<'_> {
                 Ok(())
             })?;
             plan.probe_after();
+            if let Some(times) = times {
+                plan.waited.of_ns = times * value;
+            }
             plan.done.observed.push((value, took_ns));
             Ok((value, None))
         })

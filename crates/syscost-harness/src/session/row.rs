@@ -21,7 +21,7 @@ use syscost_results::{
 use self::claims::Claims;
 use super::frequencies::Frequencies;
 use super::profile::REPEATS;
-use crate::bencher::{Findings, Over, Pass};
+use crate::bencher::{Findings, Over, Pass, WAITED_SHARE};
 use crate::benchmark::Quantity;
 use crate::catalogue::Row;
 use crate::failure::Failure;
@@ -548,7 +548,7 @@ fn doubted(cause: Cause, share: f64, estimate: &Estimate) -> Option<Evidence> {
             "beside a third task the kernel switches between two in another way",
         ),
         _ => (
-            "share of the time that tasks were ready and did not run",
+            WAITED_SHARE,
             MAX_EXPLAINED,
             "schedstat",
             "other programs had a CPU of its tasks, which is a part of the time",

@@ -251,7 +251,7 @@ impl Plan<'_> {
     /// How long these tasks wait, the measuring one first, whose partners are on these CPUs.
     fn waits_of(&self, tasks: &[TaskId], partners: usize, cpus: &[u32]) -> Waits {
         let placed = Placed::of(self.cpu, partners, cpus);
-        Waits::of_team(*self.given.clock, tasks, placed)
+        Waits::of_team(*self.given.clock, tasks, placed, self.sleeps())
     }
 
     /// Starts a team: its first iteration is done, and counts like any other in what the benchmark
@@ -301,12 +301,8 @@ impl Plan<'_> {
             true => background::share(used, passed_ns),
             false => background::share_of_separate(&seen.cpus(), used, passed_ns),
         };
-        if self.is_uninterrupted {
-            // All samples count, whatever their tags say.
-            self.add_evidence(background::judged(others));
-        }
         let Some(others) = others else {
-            return;
+            return self.claim_waits_unknown();
         };
         self.detail("others_percent", 100.0 * others);
         self.done.had_background_tasks = others > background::MAX_BACKGROUND;

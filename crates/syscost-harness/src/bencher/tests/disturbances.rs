@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use syscost_results::measurement::Cause;
+use syscost_sys::counters::{SchedStat, TaskId, own_run_ns};
 
 use super::*;
+use crate::bencher::watch::Waits;
 
 /// One stall of a few time slices.
 const STALL_NS: u64 = 2_000_000;
@@ -170,4 +172,98 @@ fn no_sample_of_tasks_that_sleep_counts_beside_another_program_on_their_cpu() {
         }))
     });
     assert!(alone.expect("measured").explained.is_empty());
+}
+
+/// What passes of a plan on a CPU that another program keeps busy explain; nothing where the kernel does
+/// not report how long tasks wait.
+fn explained_beside(
+    declared: &[Expect],
+    measure: impl FnOnce(Plan, TaskId) -> Result<Outcome, Failure> + Send,
+) -> Option<BTreeMap<Cause, f64>> {
+    let cpus = syscost_sys::cpu::allowed().expect("some");
+    if SchedStat::open().is_err() {
+        println!("skipped: the kernel does not report how long tasks wait");
+        return None;
+    }
+    let other = real::busy_process(cpus[0]);
+    let findings = real::found_of(
+        &Case::default(),
+        &cpus[..1],
+        Pass::Timed,
+        declared,
+        |plan| measure(plan, other.task()),
+    );
+    Some(findings.expect("measured").explained)
+}
+
+#[test]
+fn what_others_of_its_family_waited_for_is_a_part_of_an_operation_that_waits_for_them() {
+    let declared = [at_most(Counter::VoluntarySwitches, 20.0)];
+    let explained = explained_beside(&declared, |plan, _| {
+        plan.measure(Observed::of(|| {
+            // Behind a program of the usual priority for most of the time, which this task sleeps.
+            let child = std::thread::spawn(|| {
+                let _ = rustix::process::nice(19);
+                while own_run_ns() < 300_000 {}
+            });
+            child.join().expect("it only spins");
+            Ok(1.0)
+        }))
+    });
+    let share = explained.map(|all| all.get(&Cause::RunDelay).copied().unwrap_or(0.0));
+    assert!(share.is_none_or(|share| share > 0.5), "{share:?}");
+}
+
+#[test]
+fn what_the_rows_name_puts_on_the_cpu_is_no_other_program() {
+    let declared = [at_most(Counter::VoluntarySwitches, 20.0)];
+    let explained = explained_beside(&declared, |mut plan, other| {
+        plan.accompanied_by(other)?;
+        plan.measure(Observed::of(|| {
+            std::thread::sleep(std::time::Duration::from_micros(50));
+            Ok(1.0)
+        }))
+    });
+    let is_contended = |all: BTreeMap<_, _>| all.contains_key(&Cause::Contended);
+    assert!(!explained.is_some_and(is_contended));
+}
+
+#[test]
+fn waits_are_a_share_of_what_the_values_are_times_of() {
+    let declared = [at_most(Counter::VoluntarySwitches, 20.0)];
+    let share = |times: Option<usize>| {
+        let (case, clock) = (Case::default(), Clock::mock());
+        let plan = plan(&case, &declared, &clock, Pass::Timed);
+        let sleep = || {
+            mock::advance_ns(1_000_000);
+            mock::wait_ns(30_000);
+            Ok(50_000.0)
+        };
+        let observed = Observed::of(sleep);
+        let outcome = plan.measure(match times {
+            Some(times) => observed.time_of_one_in(times),
+            None => observed,
+        });
+        let findings = outcome.and_then(Outcome::finish).expect("measured");
+        (findings.explained[&Cause::RunDelay] * 100.0).round()
+    };
+    assert_eq!(
+        [share(None), share(Some(1)), share(Some(2))],
+        [3.0, 60.0, 30.0]
+    );
+}
+
+#[test]
+fn a_row_says_where_nothing_tells_how_long_its_tasks_waited() {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let mut plan = plan(&case, &[], &clock, Pass::Timed);
+    for (may_block, is_unknown) in [(true, true), (false, false)] {
+        plan.waits = Waits::untold(clock, may_block);
+        assert_eq!(plan.waits.are_unknown(), is_unknown);
+    }
+    plan.waits = Waits::untold(clock, true);
+    plan.explain_waits(&[]);
+    let evidence = plan.findings.evidence.last().expect("claimed");
+    assert_eq!(evidence.verdict, Verdict::Unverified);
+    assert_eq!(evidence.claim.sentence, crate::bencher::WAITED_SHARE);
 }

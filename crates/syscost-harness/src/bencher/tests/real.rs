@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
-use syscost_sys::partner::Between;
+use syscost_sys::partner::{Between, Partner};
 
 use crate::bencher::{ClockCost, Effort, Findings, Outcome, Pass, Plan, Situation};
 use crate::bencher::{Stop, TaskGroup, Team};
@@ -85,6 +85,16 @@ pub(in crate::bencher) fn beside_busy_loops<T>(cpus: &[u32], body: impl FnOnce()
         is_over.store(true, Relaxed);
         result
     })
+}
+
+/// A process that keeps this CPU busy until it is dropped.
+pub(in crate::bencher) fn busy_process(cpu: u32) -> Partner {
+    let spin = || -> Result<(), String> {
+        loop {
+            std::hint::spin_loop();
+        }
+    };
+    Partner::start(Between::Processes, &[cpu], spin).expect("it only spins")
 }
 
 /// A team with this many partners, each of which takes turns until it is stopped; the measuring task
