@@ -16,7 +16,7 @@ use super::pass::{Pass, Situation};
 use super::watch::{Moment, Waited, Waits};
 use super::{Bencher, Findings, background, sampling};
 use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
-use crate::expect::{self, Bound, Counter, Expect, Manner};
+use crate::expect::{self, Bound, Counter, Expect, Manner, SYSCALL_FLOOR_CYCLES};
 use crate::failure::Failure;
 use crate::proof::Proof;
 
@@ -71,6 +71,8 @@ pub(super) struct Done {
     pub(super) is_rate_claimed: bool,
     /// For each observation, its value and how long it took, in ns.
     pub(super) observed: Vec<(f64, f64)>,
+    /// What a system call costs at least, in core cycles, if it was tried.
+    pub(super) call_cycles: Option<f64>,
 }
 
 /// What has been measured, and what the operation itself has seen meanwhile.
@@ -199,6 +201,7 @@ impl<'a> Plan<'a> {
         self.refuse_growth(manner)?;
         self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner, cpus);
+        self.try_a_call();
         // How long a copy waits shows in how far its window overlaps with the others'.
         let may_block = self.may_block() && manner != Manner::Copies;
         let company = mem::take(&mut self.company);
@@ -377,6 +380,7 @@ impl Outcome<'_> {
             return Err(Failure::Broken(what.into()));
         }
         let (found, broken) = (&mut self.bencher.findings, Failure::Broken);
+        let call_cycles = self.done.call_cycles.unwrap_or(SYSCALL_FLOOR_CYCLES);
         for expect in &self.declared {
             match (expect.counter, expect.bound) {
                 (Counter::Reported(name), _) => {
@@ -388,8 +392,14 @@ impl Outcome<'_> {
                         .evidence
                         .push(background::excused(evidence, *is_shared));
                 }
-                (Counter::CoreCycles, Bound::AtLeast(floor)) => found.cycle_floor = Some(floor),
-                (Counter::CoreCycles, _) => {
+                (Counter::CoreCycles, Bound::AtLeast(floor)) => {
+                    found.cycle_floor = Some(found.cycle_floor.unwrap_or(0.0).max(floor));
+                }
+                (Counter::TimedCalls, Bound::AtLeast(calls)) => {
+                    let floor = calls * call_cycles;
+                    found.cycle_floor = Some(found.cycle_floor.unwrap_or(0.0).max(floor));
+                }
+                (Counter::CoreCycles | Counter::TimedCalls, _) => {
                     let what = "bounds its core cycles otherwise than from below";
                     return Err(broken(what.into()));
                 }

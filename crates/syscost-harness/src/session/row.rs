@@ -166,7 +166,8 @@ impl RowState {
     /// What its figure is claimed not to be below.
     fn floor(&self) -> Option<Floor> {
         Some(Floor {
-            cycles: self.found().find_map(|one| one.cycle_floor)?,
+            // What calls cost is known where they are counted.
+            cycles: (self.proof.iter().chain(&self.timed)).find_map(|one| one.cycle_floor)?,
             copies: self.found().find_map(|one| one.copies).unwrap_or(1),
             bytes: self.found().find_map(|one| one.bytes),
         })
