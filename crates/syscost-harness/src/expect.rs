@@ -70,6 +70,8 @@ pub struct Expect {
     pub counter: Counter,
     /// What the count must be.
     pub bound: Bound,
+    /// Why it has no upper bound, where the true count is not known.
+    pub open: Option<&'static str>,
 }
 
 /// Exactly one such system call per operation.
@@ -99,8 +101,16 @@ pub const fn at_most(counter: Counter, value: f64) -> Expect {
     Expect::of(counter, Bound::AtMost(value))
 }
 
-/// At least `value` per operation.
-pub const fn at_least(counter: Counter, value: f64) -> Expect {
+/// At least `value` per operation; `open` says why no more are too many.
+pub const fn at_least(counter: Counter, value: f64, open: &'static str) -> Expect {
+    Expect {
+        open: Some(open),
+        ..Expect::of(counter, Bound::AtLeast(value))
+    }
+}
+
+/// A floor under the cost of an operation, in core cycles or in timed system calls.
+pub const fn costs(counter: Counter, value: f64) -> Expect {
     Expect::of(counter, Bound::AtLeast(value))
 }
 
@@ -117,7 +127,17 @@ pub const fn either(counter: Counter, one: f64, other: f64) -> Expect {
 
 impl Expect {
     const fn of(counter: Counter, bound: Bound) -> Self {
-        Self { counter, bound }
+        Self {
+            counter,
+            bound,
+            open: None,
+        }
+    }
+
+    /// The same of counts of which each may be off by this much.
+    pub(crate) fn wider(self, by: f64) -> Self {
+        let bound = self.bound.wider(by);
+        Self { bound, ..self }
     }
 
     /// Its claim: other programs can break it at times.
@@ -222,10 +242,10 @@ pub fn complete(declared: &[Expect], manner: Manner, cpus: usize) -> Vec<Expect>
     if matches!(manner, Manner::Batches | Manner::Together | Manner::Copies) {
         defaults.push(within(Counter::TimeScaling, 1.9, 2.1));
     }
-    defaults.push(at_least(Counter::CoreCycles, OPERATION_FLOOR_CYCLES));
+    defaults.push(costs(Counter::CoreCycles, OPERATION_FLOOR_CYCLES));
     if named > 0.0 {
         let timed = named / cpus.max(1) as f64;
-        defaults.push(at_least(Counter::TimedCalls, timed));
+        defaults.push(costs(Counter::TimedCalls, timed));
     }
     for default in defaults {
         if !all.iter().any(|expect| expect.counter == default.counter) {

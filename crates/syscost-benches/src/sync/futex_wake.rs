@@ -116,7 +116,7 @@ impl Row {
             within(Counter::Syscall(Sysno::FUTEX), least, most),
             // Each waiter's next sleep; the waker continues.
             switches(count),
-            at_least(Counter::TimedCalls, 1.0),
+            costs(Counter::TimedCalls, 1.0),
         ];
         // Each look waits twice as long as the one before, so that sixteen take a tenth of a
         // second.

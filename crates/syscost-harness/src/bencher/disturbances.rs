@@ -80,6 +80,9 @@ impl Plan<'_> {
 
     /// Adds the share of the time of the samples that count in which tasks waited for a CPU.
     pub(super) fn explain_waits(&mut self, waited: &[Waited]) {
+        if self.is_of_others {
+            return;
+        }
         if self.waits.are_unknown() {
             return self.claim_waits_unknown();
         }

@@ -12,6 +12,7 @@ use syscost_sys::counters::{SchedStat, TaskId};
 use syscost_sys::raw::Sysno;
 
 use super::core_probes::CoreProbes;
+use super::counts::Timed;
 use super::pass::{Pass, Situation};
 use super::watch::{Moment, Waited, Waits};
 use super::{Bencher, Findings, background, sampling};
@@ -36,6 +37,8 @@ pub struct Plan<'a> {
     pub(super) waits: Waits,
     /// Tasks that run on the measuring CPU because the row's name says so.
     pub(super) company: Vec<SchedStat>,
+    /// Whether what others take is the value.
+    pub(super) is_of_others: bool,
     /// Since when, and how long so far, they do in the timed stretches of a sample.
     pub(super) stretch: Option<Moment>,
     pub(super) waited: Waited,
@@ -63,14 +66,14 @@ pub(super) struct Done {
     pub(super) cpu_ns: Option<f64>,
     /// Switches of all tasks per timed operation.
     pub(super) timed_switches: Option<f64>,
-    /// Whether other tasks ran on the one CPU of a team that was timed.
-    pub(super) had_background_tasks: bool,
     /// How many tasks did the operation, as the kernel says.
     pub(super) tasks: Option<usize>,
     /// Whether the bytes that the rate is made of are claimed to be those that were moved.
     pub(super) is_rate_claimed: bool,
     /// For each observation, its value and how long it took, in ns.
     pub(super) observed: Vec<(f64, f64)>,
+    /// What the kernel counted around timed batches, while these are counted.
+    pub(super) timed: Option<Timed>,
     /// What a system call costs at least, in core cycles, if it was tried.
     pub(super) call_cycles: Option<f64>,
 }
@@ -139,6 +142,7 @@ impl<'a> Plan<'a> {
             core_probes: CoreProbes::new(*clock, cpu, cores),
             waits: Waits::alone(*clock, false, Vec::new()),
             company: Vec::new(),
+            is_of_others: false,
             stretch: None,
             waited: Waited::default(),
             interrupts_per_ns: None,
@@ -286,6 +290,7 @@ impl<'a> Plan<'a> {
     /// the core's speed.
     pub(crate) fn ignore_interference(&mut self) {
         self.core_probes = None;
+        self.is_of_others = true;
     }
 }
 

@@ -10,7 +10,7 @@ use syscost_sys::kernel::Work;
 use super::body::{Body, KernelBody, PreparedBody};
 use super::plan::{Plan, Shape};
 use super::served::{Served, ServedBody};
-use crate::expect::{Counter, Manner, at_least};
+use crate::expect::{Counter, Manner, costs};
 use crate::failure::Failure;
 
 /// Batches of operations: each is timed as a whole.
@@ -174,7 +174,7 @@ impl<'k, W: Work> Kernel<'k, W> {
             return Err(Failure::Broken(what));
         }
         plan.done.is_rate_claimed = true;
-        plan.expect(at_least(Counter::CoreCycles, self.0.floor_cycles()));
+        plan.expect(costs(Counter::CoreCycles, self.0.floor_cycles()));
         Ok(Loop {
             per_iteration: self.0.operations_per_iteration(),
             body: KernelBody::new(self.0),

@@ -300,7 +300,9 @@ fn programs(benchmark: &Entry) -> String {
 }
 
 fn claim(expect: &Expect) -> String {
-    format!("{}: {}", expect.counter.claim(), expect.bound.fact())
+    let open = expect.open.map(|why| format!(" ({why})"));
+    let (claim, bound) = (expect.counter.claim(), expect.bound.fact());
+    format!("{claim}: {bound}{}", open.unwrap_or_default())
 }
 
 fn claims(case: &Case) -> String {

@@ -41,7 +41,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::SHUTDOWN, 1.0),
         together(Sysno::RECVFROM, 1.0),
         at_most(Counter::Syscall(Sysno::CONNECT), 0.05),
-        at_least(Counter::TimedCalls, 3.0),
+        costs(Counter::TimedCalls, 3.0),
     ],
     ..Benchmark::of::<OverNetwork<Row>>()
 };

@@ -14,7 +14,7 @@ use crate::expect::{Counter, SYSCALL_FLOOR_CYCLES};
 const CALLS: u32 = 32;
 const TRIALS: usize = 4;
 
-/// The part of a price that others cannot have added: a neighbour on the core at most doubles a time.
+/// The part of getppid's price that any other call costs, too, whatever ran before it.
 const SURE: f64 = 0.5;
 
 impl Plan<'_> {
@@ -38,7 +38,7 @@ impl Plan<'_> {
     }
 }
 
-/// The cost of a getppid, in core cycles.
+/// The cost of a getppid, in core cycles; `None` where it may be that of a shared core.
 fn getppid_cycles(core_probes: &mut CoreProbes, clock: &Clock) -> Option<f64> {
     core_probes.take_seen();
     core_probes.probe_before();
@@ -50,7 +50,9 @@ fn getppid_cycles(core_probes: &mut CoreProbes, clock: &Clock) -> Option<f64> {
     };
     let ns = clocked(clock, call);
     core_probes.probe_after();
-    Some(ns.ok()? / f64::from(CALLS) * core_probes.take_seen().ghz()?)
+    let seen = core_probes.take_seen();
+    let ghz = seen.ghz().filter(|_| seen.is_undisturbed());
+    Some(ns.ok()? / f64::from(CALLS) * ghz?)
 }
 
 #[cfg(test)]

@@ -198,6 +198,12 @@ impl Plan<'_> {
                 break;
             }
         }
+        let shortest = own.once.iter().copied().reduce(f64::min);
+        let operations = (iterations * per_iteration) as f64;
+        // What sleeps on CPUs of its own takes its time from what is between its batches, and what is
+        // compared as a whole takes longer.
+        let is_alike = !self.is_uninterrupted && !self.has_compared.get();
+        self.findings.counted_ns = shortest.map(|ns| ns / operations).filter(|_| is_alike);
         Ok(found.unwrap_or(Proportion {
             ratio: f64::NAN,
             beside: Beside::BackgroundTasks,

@@ -338,8 +338,8 @@ fn every_placement_that_may_be_seen_is_reported() {
         let is_detailed = findings.details.contains_key(&detail);
         assert_eq!(is_detailed, placement != Placement::Free, "{detail}");
     }
-    let unseen = findings.evidence.iter().find(|e| e.source == "/proc");
-    assert_eq!(unseen.map(|e| e.verdict), Some(Verdict::Unverified));
+    let verdict = real::verdict_of(&findings, "looks at the CPUs of its tasks");
+    assert_eq!(verdict, Verdict::Unverified);
 }
 
 /// The causes for which samples of a team are tagged whose partner shares another CPU with a busy
@@ -379,7 +379,9 @@ fn tags_beside_a_busy_loop(
     });
     let findings = findings.expect("measured");
     assert!(findings.details["others_percent"].value > 5.0);
-    assert!(findings.explained[&Cause::RunDelay] > 0.05);
+    // Clean samples count, where each wait is known.
+    let share = findings.explained.get(&Cause::RunDelay);
+    assert!(spins && !is_free || *share.expect("told") > 0.05);
     let tags = findings.samples.disturbed.iter();
     Some(tags.map(|tag| (tag.sample, tag.cause)).collect())
 }
