@@ -168,9 +168,10 @@ impl Waits {
         self.ran != Ran::Nobody && !self.tasks.is_empty()
     }
 
-    /// Whether nothing tells how long tasks waited that may have.
+    /// Whether nothing tells how long a task waited that may have. Of too many tasks to read it is known as
+    /// a whole.
     pub(super) fn are_unknown(&self) -> bool {
-        self.may_sleep() && self.tasks.is_empty() && self.programs.is_none()
+        self.ran == Ran::Family && self.tasks.is_empty() && self.programs.is_none()
     }
 
     /// Whether others want this CPU: a wait that they did not cause is a part of the operation.
