@@ -179,7 +179,8 @@ impl Plan<'_> {
     /// presence alone a switch costs 24 to 60 % more, since the woken task no longer preempts the
     /// waker (Linux 6.18).
     fn explain_contention(&mut self) {
-        if !self.waits.are_of_several_tasks() || !self.is_contended() {
+        let never_slept = self.is_untold && !self.has_slept;
+        if never_slept || !self.waits.are_of_several_tasks() || !self.is_contended() {
             return;
         }
         self.explain(Cause::Contended, 1.0);

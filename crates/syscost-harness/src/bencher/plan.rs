@@ -39,6 +39,9 @@ pub struct Plan<'a> {
     pub(super) company: Vec<SchedStat>,
     /// Whether what others take is the value.
     pub(super) is_of_others: bool,
+    /// Whether nothing is declared of whether it sleeps, and whether it did while samples were taken.
+    pub(super) is_untold: bool,
+    pub(super) has_slept: bool,
     /// Since when, and how long so far, they do in the timed stretches of a sample.
     pub(super) stretch: Option<Moment>,
     pub(super) waited: Waited,
@@ -143,6 +146,8 @@ impl<'a> Plan<'a> {
             waits: Waits::alone(*clock, false, Vec::new()),
             company: Vec::new(),
             is_of_others: false,
+            is_untold: false,
+            has_slept: false,
             stretch: None,
             waited: Waited::default(),
             interrupts_per_ns: None,
@@ -207,7 +212,9 @@ impl<'a> Plan<'a> {
         self.declared = expect::complete(&self.declared, manner, cpus);
         self.try_a_call();
         // How long a copy waits shows in how far its window overlaps with the others'.
-        let may_block = self.may_block() && manner != Manner::Copies;
+        let switches = self.find(|counter| counter == Counter::VoluntarySwitches);
+        self.is_untold = manner == Manner::Observations && switches.is_none();
+        let may_block = self.is_untold || self.may_block() && manner != Manner::Copies;
         let company = mem::take(&mut self.company);
         self.waits = Waits::alone(*self.given.clock, may_block, company);
         // On one CPU nothing sleeps: there the next task runs.

@@ -155,6 +155,7 @@ impl Plan<'_> {
             }
             self.judge_core(number, value, &mut progress);
         }
+        self.has_slept = watch.has_slept(&self.waits);
         self.interrupts_per_ns = interrupts.and_then(|counted| self.interrupts_per_ns(counted));
         self.finish_probes(&progress);
         self.explain_waits(&waits);

@@ -251,13 +251,19 @@ impl Waits {
         };
         let of_ns = self.clock.to_ns(now.ticks.saturating_sub(before.ticks));
         let delay_ns = now.delay_ns.saturating_sub(before.delay_ns) as f64;
-        let others_ns = (of_ns - now.ran_ns.saturating_sub(before.ran_ns) as f64).max(0.0);
+        let ran_ns = now.ran_ns.saturating_sub(before.ran_ns) as f64;
         let family = now.family.zip(before.family);
+        let had_family = family.is_some_and(|(now, before)| now.had_others_since(&before));
+        let others_ns = match had_family && ran_ns > of_ns {
+            true => of_ns,
+            false => (of_ns - ran_ns).max(0.0),
+        };
         let ns = match self.ran {
             _ if self.clock.source() == Source::Mock => delay_ns,
             Ran::Nobody | Ran::NobodyOfSeveral => delay_ns,
-            // How long the others of the family were ready meanwhile nothing tells.
-            _ if family.is_some_and(|(now, before)| now.had_others_since(&before)) => others_ns,
+            // How long the others of the family were ready meanwhile nothing tells; on other CPUs they
+            // ran beside this task.
+            _ if ran_ns <= of_ns && had_family => others_ns,
             Ran::Family | Ran::Tasks => others_ns.min(delay_ns),
         };
         Waited { ns, of_ns }
@@ -271,18 +277,28 @@ pub(super) struct Watch {
     /// Whether the task makes the operation alone and never sleeps: then it never waits or is switched
     /// out but for others, whenever it was.
     is_steady: bool,
+    /// How often it has given up its CPU before.
+    sleeps: Option<u64>,
     /// The smallest share of a sample that was waited for so far.
     least: f64,
 }
 
 impl Watch {
     pub(super) fn start(waits: &Waits, is_steady: bool) -> Self {
+        let usage = usage(waits);
         Self {
-            usage: usage(waits),
+            usage,
+            sleeps: usage.map(|usage| usage.voluntary_switches),
             before: waits.now().filter(|_| is_steady),
             is_steady,
             least: f64::INFINITY,
         }
+    }
+
+    /// Whether the task has given up its CPU since the start.
+    pub(super) fn has_slept(&self, waits: &Waits) -> bool {
+        let now = usage(waits).map(|usage| usage.voluntary_switches);
+        now > self.sleeps
     }
 
     /// What disturbed the last sample, in whose timed stretches the tasks `waited` that long, and how
