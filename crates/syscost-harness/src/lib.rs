@@ -64,8 +64,8 @@ pub mod prelude {
     pub use crate::case::Case;
     pub use crate::computed::{Computed, ComputedValue, Source};
     pub use crate::expect::{
-        Bound, Counter, Expect, at_least, at_most, calls, either, exactly, switches, together,
-        within,
+        Bound, Counter, Expect, at_least, at_most, calls, costs, either, exactly, switches,
+        together, within,
     };
     pub use crate::failure::{Failure, Tried};
     pub use crate::here::Here;

@@ -44,6 +44,19 @@ impl Bound {
         other.holds(low) && other.holds(high) && !(fills && has_gap)
     }
 
+    /// This bound of counts that may be off by this much on either side.
+    #[must_use]
+    pub fn wider(self, by: f64) -> Self {
+        match self {
+            _ if by == 0.0 => self,
+            Bound::AtMost(most) => Bound::AtMost(most + by),
+            Bound::AtLeast(least) => Bound::AtLeast(least - by),
+            Bound::Exactly(_) | Bound::Within(..) | Bound::Either(..) => {
+                Bound::Within(self.min() - by, self.max().unwrap_or(f64::INFINITY) + by)
+            }
+        }
+    }
+
     /// The verdict on a claim of this bound where this was observed.
     pub fn judge(&self, observed: f64) -> Verdict {
         Verdict::of(self.holds(observed))

@@ -82,9 +82,9 @@ impl Measured for Row {
             state: match self.state {
                 State::First => Proof::counted([
                     exactly(Counter::MinorFaults, 1.0),
-                    at_least(Counter::CoreCycles, FAULT),
+                    costs(Counter::CoreCycles, FAULT),
                 ]),
-                State::Evicted => Proof::counted([at_least(Counter::CoreCycles, FETCH)])
+                State::Evicted => Proof::counted([costs(Counter::CoreCycles, FETCH)])
                     .and(ELSEWHERE.within(Bound::AtLeast(0.3))),
                 State::Warm => ELSEWHERE.sees(0.0),
             },

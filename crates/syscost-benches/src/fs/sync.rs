@@ -15,9 +15,9 @@
 //! guest's host or a disk's cache reports as durable may not be.
 //! ## Interpretation
 //! The number has a long tail, so look at the percentiles: a synced write waits for all other work of
-//! the journal and the device. At most `cpu_ns` of it is work of the core, `run_delay_ns`
-//! waiting for a core; the rest is the device, which was busy for `device_busy_percent` of the
-//! time and received `device_written_bytes` per operation, from all programs (journal included).
+//! the journal and the device. At most `cpu_ns` of it is work of the core; the rest is the device,
+//! which was busy for `device_busy_percent` of the time and received `device_written_bytes` per
+//! operation, from all programs (journal included).
 //! `flushes_per_operation` counts the requests to empty the device's own cache: at least one,
 //! unless it has none. It is missing where the kernel does not count them, as for device mapper
 //! and software RAID.

@@ -10,7 +10,7 @@ use rustix::fs::fsync;
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_results::Evidence;
-use syscost_sys::counters::{SchedStat, own_run_ns};
+use syscost_sys::counters::own_run_ns;
 use syscost_sys::files::{self, Device, Filesystem};
 
 use super::filesystem;
@@ -42,14 +42,13 @@ pub(super) fn unwritten_pages(file: &File) -> Result<u64, Unsupported> {
 }
 
 /// Looks at a device, and at this thread, before and after operations. It gives a row the details
-/// `cpu_ns`, `run_delay_ns`, `device_busy_percent` and `device_written_bytes`.
+/// `cpu_ns`, `device_busy_percent` and `device_written_bytes`.
 ///
 /// `cpu_ns` is an upper bound for an operation's CPU time: the sampling itself works a little between an
 /// operation and the preparation of the next.
 pub(super) struct Waits {
     /// A device whose counts cannot be read is none.
     device: Result<Device, Unsupported>,
-    schedule: Option<SchedStat>,
     since: Instant,
     begun: Counts,
     /// What passed during work that belongs to no operation.
@@ -60,7 +59,6 @@ pub(super) struct Waits {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
     time_ns: u64,
-    run_delay_ns: u64,
     written: u64,
     flushes: u64,
     busy_ms: u64,
@@ -70,7 +68,6 @@ impl Counts {
     fn with(self, other: Self, count: fn(u64, u64) -> u64) -> Self {
         Self {
             time_ns: count(self.time_ns, other.time_ns),
-            run_delay_ns: count(self.run_delay_ns, other.run_delay_ns),
             written: count(self.written, other.written),
             flushes: count(self.flushes, other.flushes),
             busy_ms: count(self.busy_ms, other.busy_ms),
@@ -100,7 +97,6 @@ impl Waits {
     pub(super) fn begin(file: &File) -> Self {
         let mut waits = Self {
             device: Device::of(file).and_then(|device| device.moved().map(|_| device)),
-            schedule: SchedStat::open().ok(),
             since: Instant::now(),
             begun: Counts::default(),
             left_out: Cell::default(),
@@ -110,14 +106,11 @@ impl Waits {
     }
 
     fn now(&self) -> Counts {
-        let schedule = self.schedule.as_ref();
-        let run_delay_ns = schedule.and_then(|schedule| Some(schedule.read().ok()?.run_delay_ns));
         let device = self.device.as_ref().ok();
         let moved = device.and_then(|device| device.moved().ok());
         let moved = moved.unwrap_or_default();
         Counts {
             time_ns: self.since.elapsed().as_nanos() as u64,
-            run_delay_ns: run_delay_ns.unwrap_or(0),
             written: moved.written,
             flushes: moved.flushes.unwrap_or(0),
             busy_ms: moved.busy_ms,
@@ -190,9 +183,6 @@ impl Waits {
     /// Gives the row its details, and returns what the device did for each of these operations.
     fn end(&self, b: &mut Bencher, operations: f64) -> Result<PerOperation, Unsupported> {
         let passed = self.now().minus(self.begun).minus(self.left_out.get());
-        if self.schedule.is_some() {
-            b.detail("run_delay_ns", passed.run_delay_ns as f64 / operations);
-        }
         let device = self.device.as_ref().map_err(Clone::clone)?;
         let per_operation = PerOperation {
             written: passed.written as f64 / operations,
@@ -343,7 +333,6 @@ mod tests {
     fn what_is_left_out_is_no_operations() {
         let at = |ms: u64, count: u64| Counts {
             time_ns: 1_000_000 * ms,
-            run_delay_ns: 10 * count,
             written: 512 * count,
             flushes: count,
             busy_ms: ms / 2,

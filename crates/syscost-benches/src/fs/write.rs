@@ -14,10 +14,9 @@
 //! (`fs.sync`).
 //! ## Interpretation
 //! `buffered` depends on the core and on memory, and the detail `bandwidth_bytes_per_s` is that of
-//! a copy. `direct` waits for the device: at most `cpu_ns` of it is work of the core, `run_delay_ns`
-//! was spent waiting for a core, and the rest for the device, which was busy for
-//! `device_busy_percent` of the time and received `device_written_bytes` per operation, from
-//! all programs. A block smaller than the device's own is read, modified and written by the device.
+//! a copy. `direct` waits for the device: at most `cpu_ns` of it is work of the core, the rest is the
+//! device, which was busy for `device_busy_percent` of the time and received `device_written_bytes`
+//! per operation, from all programs. A block smaller than the device's own is read, modified and written by the device.
 //! ## Source
 //! fio `rw=write` and `rw=randwrite` with `ioengine=psync`, `overwrite=1` and `direct=0` or `1`;
 //! lmbench `lmdd`.

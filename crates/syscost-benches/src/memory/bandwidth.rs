@@ -186,7 +186,7 @@ fn together<'p>(mut plan: Plan<'p>, row: &Row, course: Course) -> Result<Outcome
         prove_loads(&mut plan, &lent)?;
     }
     drop(lent);
-    plan.expect(at_least(Counter::CoreCycles, course.floor_cycles(simd)));
+    plan.expect(costs(Counter::CoreCycles, course.floor_cycles(simd)));
     let done = Arc::new(AtomicU64::new(0));
     let all = Arc::clone(&done);
     let make = move |_| {

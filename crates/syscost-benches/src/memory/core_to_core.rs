@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Core-to-core latency: cache line ping-pong",
     tags: "cache-to-cache, inter-core latency, cache coherence, cache line bouncing, c2c, \
         multichase",
-    expect: &[at_least(Counter::CoreCycles, ROUND_TRIP)],
+    expect: &[costs(Counter::CoreCycles, ROUND_TRIP)],
     roles: roles!(Row { via: Method::Exchange, .. } => Role::CoreToCore),
     ..Benchmark::of::<Row>()
 };

@@ -120,7 +120,7 @@ impl Measured for Row {
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let is_atomic = self.op == Op::FetchAdd;
         if is_atomic {
-            plan.expect(at_least(Counter::CoreCycles, ATOMIC));
+            plan.expect(costs(Counter::CoreCycles, ATOMIC));
         }
         let (distance, looks) = (self.distance.get(), !plan.is_timed());
         let make = |cpus: &[u32]| team(is_atomic, distance, cpus, looks);

@@ -167,7 +167,7 @@ impl Measured for Row {
             Delay::Of(Nanoseconds(ns)) => Some(ns),
         };
         let (clock, random) = (*plan.clock(), plan.random().u64(..));
-        plan.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
+        plan.expect(costs(Counter::CoreCycles, chase.floor_cycles()));
         fill(&plan)?;
         let make = |cpus: &[u32]| {
             let (workers, load) = Load::start(cpus, delay_ns, clock, random)?;

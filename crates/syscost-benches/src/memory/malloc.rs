@@ -23,7 +23,7 @@ use std::hint::black_box;
 use rustix::param::page_size;
 use syscost_harness::bencher::Pass;
 use syscost_harness::prelude::*;
-use syscost_sys::counters::{TaskId, Usage};
+use syscost_sys::counters::TaskId;
 use syscost_sys::memory::{enough_for, map_blocks_from};
 use syscost_sys::perf::{Uses, Watch};
 
@@ -172,12 +172,6 @@ impl Measured for Row {
             false => {}
         }
         let _taken = is_mapped.then(|| Holes::take(bytes));
-        // The allocator's header of a mapped block is in its first page.
-        let pages = match (is_mapped, is_touched) {
-            (true, true) => bytes / page_size(),
-            (true, false) => 1,
-            (false, _) => 0,
-        } as f64;
         let _small = NoHugePages::in_this_process();
         let step = page_size();
         let take = || {
@@ -199,19 +193,10 @@ impl Measured for Row {
         let once = || take().map(give);
         // Two calls and their look-ups; no core stores to more than four pages per cycle.
         let stores = if is_touched { bytes / step } else { 0 };
-        plan.expect(at_least(Counter::CoreCycles, 6.0 + stores as f64 / 4.0));
+        plan.expect(costs(Counter::CoreCycles, 6.0 + stores as f64 / 4.0));
         let failed = |cause: &str| Failure::Failed(cause.into());
         once().map_err(failed)?;
-        let before = Usage::thread();
         let mut outcome = plan.measure(Loop::each(once))?;
-        if let (true, Ok(before), Ok(after)) = (outcome.is_timed(), before, Usage::thread()) {
-            // Where blocks come from depends on what this process did before, so the timed calls are
-            // checked as well.
-            let each = (after - before).minor_faults as f64 / outcome.operations() as f64;
-            let bound = Bound::Within(0.9 * pages, 1.2 * pages + 0.1);
-            let claim = Claim::by_most("minor page faults per timed operation");
-            outcome.claim_within(claim, bound, each, "getrusage");
-        }
         if !outcome.is_timed() {
             // The next block is where the last one was.
             let last = match (is_mapped, is_touched) {

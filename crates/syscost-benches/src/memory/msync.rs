@@ -101,9 +101,11 @@ impl Measured for Row {
                 (Op::Sync, State::Clean) => {
                     Proof::counted([exactly(Counter::Reported(DIRTIED), 0.0)])
                 }
-                (Op::Sync, State::Dirty) => {
-                    Proof::counted([at_least(Counter::Reported(DIRTIED), page)])
-                }
+                (Op::Sync, State::Dirty) => Proof::counted([at_least(
+                    Counter::Reported(DIRTIED),
+                    page,
+                    "a file system may change pages of its own",
+                )]),
             },
         }
     }

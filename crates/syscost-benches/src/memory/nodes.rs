@@ -9,7 +9,11 @@ use syscost_sys::memory::{Memory, nodes};
 use syscost_sys::topology::Topology;
 
 /// The measuring thread sleeps while another one does the work.
-pub(super) const SLEEPS: Expect = at_least(Counter::VoluntarySwitches, 0.5);
+pub(super) const SLEEPS: Expect = at_least(
+    Counter::VoluntarySwitches,
+    0.5,
+    "it starts the other, and waits for it",
+);
 
 /// Work of one node's CPU on another's memory that is a benchmark.
 pub(super) trait Work {

@@ -80,7 +80,7 @@ impl Row {
                 within(Counter::Syscall(Sysno::EPOLL_PWAIT), min, max),
             ],
             Wait::Spin => vec![
-                at_least(receives, min),
+                at_least(receives, min, "it asks until the answer is there"),
                 at_most(Counter::VoluntarySwitches, 0.05),
             ],
         };

@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Branch misprediction penalty",
     tags: "branch miss, branch prediction, branch predictor, pipeline flush",
     // Any core that predicts branches has at least as many stages between the prediction and its check.
-    expect: &[at_least(Counter::CoreCycles, 5.0)],
+    expect: &[costs(Counter::CoreCycles, 5.0)],
     roles: roles!(Row { branch: Kind::Conditional } => Role::BranchMiss),
     ..Benchmark::of::<Row>()
 };

@@ -126,7 +126,7 @@ impl Measured for Row {
         RowProofs {
             bits: instructions
                 .and(COUNTED.sees(lanes))
-                .and(Proof::counted([at_least(Counter::CoreCycles, floor)])),
+                .and(Proof::counted([costs(Counter::CoreCycles, floor)])),
             threads: Proof::by_tasks(),
         }
     }

@@ -32,8 +32,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Frequency ramp-up after a sleep",
     tags: "frequency scaling, dvfs, cpufreq, governor, p-state, turbo",
     expect: &[
-        at_least(Counter::VoluntarySwitches, 0.5),
-        at_least(Counter::Reported(STEADY), 0.5),
+        // It sleeps before each ramp, of which the first may be of no use.
+        within(Counter::VoluntarySwitches, 0.5, TRIES as f64 + 0.5),
+        within(Counter::Reported(STEADY), 0.5, 1.0),
     ],
     measure,
     ..Benchmark::DEFAULT

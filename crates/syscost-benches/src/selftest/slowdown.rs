@@ -53,7 +53,11 @@ impl Measured for Row {
             Of::Fstat => Sysno::FSTAT,
         };
         RowProofs {
-            of: Proof::counted([at_least(Counter::Syscall(call), OPERATIONS)]),
+            of: Proof::counted([at_least(
+                Counter::Syscall(call),
+                OPERATIONS,
+                "as many more as the environment asks for",
+            )]),
         }
     }
 

@@ -18,8 +18,7 @@
 //! is in the histogram. What matters is its tail: `p99_9_ns` is reported from 2,995 wake-ups on,
 //! `p99_99_ns` from 29,956 on (the careful profile), `longest_ns` always, from `singles_count`.
 //! An idle CPU may wake fast or slowly: then `fast_state_ns`, `slow_state_ns` and
-//! `slow_state_percent` tell the two apart. `mean_in_queue_ns` is how long the task was ready and
-//! did not run. A normal task on a loaded CPU either takes the CPU immediately or waits until the
+//! `slow_state_percent` tell the two apart. A normal task on a loaded CPU either takes the CPU immediately or waits until the
 //! load's turn ends, some ms. A real-time one never waits for it; what is late then is the
 //! kernel, the interrupt, or the hypervisor. Its rows are measured only with `syscost run
 //! --real-time`. Two CPUs' counters may differ by some ns (`timing.tsc_skew`); the run uses them
@@ -158,12 +157,15 @@ impl Measured for Row {
         }
     }
 
-    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let own = TaskStat::of(TaskId::own())?;
         let load = match self.cpu {
             State::Loaded => Some(Load::start(plan.cpu())?),
             State::Idle => None,
         };
+        if let Some(load) = &load {
+            plan.accompanied_by(load.process.task())?;
+        }
         let mut sleeper = match (self.via, self.cpus) {
             (Via::Timer, _) => Sleeper::timer(),
             (Via::Futex, Some(waker)) => {
@@ -184,9 +186,8 @@ impl Measured for Row {
         if let Some(asked_ns) = sleeper.asked_ns() {
             tally::claim_beyond(&mut outcome, &tally, asked_ns);
         }
-        match &load {
-            Some(load) => load.detail(&mut outcome, &tally)?,
-            None => tally.claim_undelayed(&mut outcome),
+        if let Some(load) = &load {
+            load.detail(&mut outcome, &tally)?;
         }
         outcome.saw(&CLASS, class()?.to_string());
         let ns = timer_slack()? as f64;
@@ -288,7 +289,7 @@ impl Drop for Slack {
 
 /// A busy process on the CPU of the task that sleeps; it ends when this is dropped, or its parent ends.
 struct Load {
-    _process: Partner,
+    process: Partner,
     stat: TaskStat,
     at_start: (Instant, TaskReading),
 }
@@ -304,7 +305,7 @@ impl Load {
         let stat = TaskStat::of(process.task())?;
         let at_start = (Instant::now(), stat.read()?);
         Ok(Self {
-            _process: process,
+            process,
             stat,
             at_start,
         })

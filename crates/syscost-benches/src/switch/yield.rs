@@ -23,7 +23,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rustix::thread::sched_yield;
 use syscost_harness::prelude::*;
-use syscost_results::Verdict;
 use syscost_sys::partner::Between;
 
 use super::ping_pong::share;
@@ -39,15 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     ..Benchmark::of::<Row>()
 };
-
-/// The reason for refuting a process whose yields did not switch. It measured no switch, but the
-/// row's name says that it is one: the number of the other processes would depend on chance, namely
-/// on where the kernel put the tasks.
-const NO_OTHER_TASK: &str =
-    "there was no other task to yield to: that is the cost of a call, not of a switch";
-
-/// Minimum number of switches per timed yield.
-const MIN_SWITCHES: f64 = 0.95;
 
 #[derive(Params, Clone)]
 struct Row {
@@ -91,28 +81,7 @@ impl Measured for Row {
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let tasks = self.tasks.0;
         let team = Together::of(self.cpus, |cpus| yielders(self.between, cpus, tasks));
-        let mut outcome = plan.measure(team.per_iteration(tasks))?;
-        if let Some(switches) = outcome.timed_switches() {
-            // Each partner may have switched before the first reading, and count that yield only after it.
-            let least = MIN_SWITCHES - (tasks - 1) as f64 / outcome.operations() as f64;
-            let (verdict, reason) = if switches >= least {
-                (Verdict::Confirmed, None)
-            } else {
-                match outcome.reason_for_few_switches(switches) {
-                    Some(excuse) => (Verdict::Unverified, Some(excuse)),
-                    None => (Verdict::Refuted, Some(NO_OTHER_TASK)),
-                }
-            };
-            outcome.claim_verdict(
-                Claim::by_most("switches of all its tasks per timed operation"),
-                format!("at least {least:.3}"),
-                switches,
-                "/proc",
-                verdict,
-                reason,
-            );
-        }
-        Ok(outcome)
+        plan.measure(team.per_iteration(tasks))
     }
 }
 

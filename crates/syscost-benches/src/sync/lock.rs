@@ -16,7 +16,7 @@ use super::{Padded, TAKERS, claim};
 const FLOOR_CYCLES: f64 = 8.0;
 
 /// What is expected of a free lock.
-pub(super) const FREE: Expect = at_least(Counter::CoreCycles, FLOOR_CYCLES);
+pub(super) const FREE: Expect = costs(Counter::CoreCycles, FLOOR_CYCLES);
 
 /// A lock that one thread can hold.
 pub(super) trait Lock: Default + Send + Sync + 'static {

@@ -67,7 +67,7 @@ impl Measured for Row {
         let via = match self.via {
             Via::Vdso => vec![
                 exactly(Counter::Syscall(call), 0.0),
-                at_least(Counter::CoreCycles, FLOOR_CYCLES),
+                costs(Counter::CoreCycles, FLOOR_CYCLES),
             ],
             Via::Syscall => vec![exactly(Counter::Syscall(call), 1.0)],
         };

@@ -33,7 +33,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::WAIT4), 1.4, 2.0),
         exactly(Counter::Reported(DISTINCT), 1.0),
         // This process sleeps while the new one starts, and while it works.
-        at_least(Counter::VoluntarySwitches, 1.0),
+        at_least(
+            Counter::VoluntarySwitches,
+            1.0,
+            "starting a process waits for files and locks",
+        ),
         // For the child's end, so that it had not run before; and for the next request.
         within(Counter::Reported(FIRST_WAITS), 0.75, 2.5),
     ],

@@ -72,7 +72,14 @@ pub(super) fn proof_of_threads(until: Until, exit: Sysno) -> Proof {
             // Within the call; waits of the preparation do not count.
             at_most(Counter::VoluntarySwitches, 0.02),
         ],
-        Until::Reaped => vec![calls(exit), at_least(Counter::Reported(LEFT), 0.9)],
+        Until::Reaped => vec![
+            calls(exit),
+            at_least(
+                Counter::Reported(LEFT),
+                0.9,
+                "others may switch it out as well",
+            ),
+        ],
     })
 }
 

@@ -30,7 +30,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     quantity: Quantity::Level,
     expect: &[
         // The measuring thread sleeps while its helper listens.
-        at_least(Counter::VoluntarySwitches, 0.5),
+        at_least(
+            Counter::VoluntarySwitches,
+            0.5,
+            "it starts its helper, and waits for it",
+        ),
         // A task switched out twice before it continues shows only one gap; that is rare.
         at_most(Counter::Reported("switches that no gap shows"), 0.5),
     ],

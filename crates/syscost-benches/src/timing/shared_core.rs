@@ -38,7 +38,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     quantity: Quantity::Level,
     expect: &[
         // The measuring thread sleeps while its helper probes.
-        at_least(Counter::VoluntarySwitches, 0.5),
+        at_least(
+            Counter::VoluntarySwitches,
+            0.5,
+            "it starts its helper, and waits for it",
+        ),
     ],
     roles: roles!(_ => Role::SharedCore),
     ignores_interference: true,

@@ -40,7 +40,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             0.0,
         ),
         // The measuring thread sleeps while two others exchange.
-        at_least(Counter::VoluntarySwitches, 0.5),
+        at_least(
+            Counter::VoluntarySwitches,
+            0.5,
+            "it starts its helper, and waits for it",
+        ),
     ],
     ..Benchmark::of::<Row>()
 };

@@ -11,8 +11,6 @@ use syscost_sys::counters::{
 };
 use syscost_sys::cpu::pin;
 
-use crate::expect::Bound;
-
 /// How long to look for other programs: longer than two slices of the scheduler.
 const WAITED_FOR: Duration = Duration::from_millis(12);
 
@@ -25,20 +23,6 @@ const WAITED: f64 = 0.1;
 /// Maximum share of the time that others may have of the CPUs of a team: interrupts and the
 /// kernel's own threads take less.
 pub(super) const MAX_BACKGROUND: f64 = 0.05;
-
-const OTHERS_SHARE: &str = "share of the time that other programs had a CPU of its tasks";
-
-/// Claims that others hardly had the CPUs of a team, given their share. What others do refutes
-/// nothing; where the kernel does not report it, the claim says so.
-pub(super) fn judged(others: Option<f64>) -> Evidence {
-    let (bound, source) = (Bound::AtMost(MAX_BACKGROUND), "schedstat");
-    match others {
-        Some(others) => {
-            Evidence::judged(OTHERS_SHARE, bound, others, source).tolerated(|| Some(WANTED))
-        }
-        None => Evidence::unobserved(OTHERS_SHARE, bound.fact(), source).because(NOT_REPORTED),
-    }
-}
 
 /// Upper bound for the share of the time in which a CPU ran other tasks than those of a team, all
 /// of which are on it: none of these ran then, but one of them was ready to. Tasks that sleep and
@@ -138,9 +122,6 @@ impl Stretch {
     }
 }
 
-/// Why nothing is known of the time that others had.
-pub(super) const NOT_REPORTED: &str = "the kernel does not report how long tasks wait";
-
 /// Why evidence that other programs may have affected refutes nothing.
 pub(super) const WANTED: &str = "another program wants this CPU, and may have caused it";
 
@@ -228,19 +209,6 @@ mod tests {
         // The test may be preempted here, but then no task of the team waited.
         assert!(!stretch(counted(0, 0)).had_background_tasks(counted(run_ns, 0)));
         assert!(!stretch(None).had_background_tasks(None));
-    }
-
-    #[test]
-    fn where_waiting_is_not_reported_the_claim_says_so() {
-        let verdict = |others| judged(others).verdict;
-        assert_eq!(verdict(Some(0.01)), Verdict::Confirmed);
-        assert_eq!(verdict(Some(0.5)), Verdict::Unverified);
-        let unknown = judged(None);
-        assert_eq!(
-            (unknown.verdict, unknown.observed),
-            (Verdict::Unverified, None)
-        );
-        assert_eq!(unknown.reason.as_deref(), Some(NOT_REPORTED));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use syscost_results::{Claim, Evidence, Fact, Verdict};
 use syscost_sys::memory::Memory;
 
-use super::{Bencher, background};
+use super::Bencher;
 use crate::expect::Bound;
 use crate::failure::Failure;
 use crate::proof::{Awaited, Witness};
@@ -13,9 +13,6 @@ use crate::proof::{Awaited, Witness};
 /// Minimum share still in huge pages for the claim to be unverified rather than refuted: the kernel
 /// may split some at any time.
 const MIN_UNSPLIT: f64 = 0.95;
-
-/// Maximum share of the latency of wake-ups that other programs may have caused.
-const MAX_BEHIND_OTHERS: f64 = 0.1;
 
 impl Bencher<'_> {
     /// Reports what a witness saw, which the proofs of the row that is named await.
@@ -149,25 +146,6 @@ impl Bencher<'_> {
             reason: reason.map(str::to_owned),
             ..Evidence::new(claim, expected, observed, source, verdict)
         });
-    }
-
-    /// Claims that the measuring task, each time that it was woken, hardly waited for its CPU behind
-    /// other tasks: of the `latency_ns` of all its wake-ups it was ready and did not run for
-    /// `queued_ns`, which is `None` where the kernel does not report it. The CPU's own waking up may
-    /// count as such a wait, so where it was long, no more counts than a task that never sleeps has
-    /// to wait there now. What others do refutes nothing.
-    pub fn claim_undelayed(&mut self, queued_ns: Option<u64>, latency_ns: f64) {
-        let claim = "time ready but not running, as a share of the latency";
-        let (bound, source) = (Bound::AtMost(MAX_BEHIND_OTHERS), "schedstat");
-        let Some(queued_ns) = queued_ns else {
-            let reason = background::NOT_REPORTED;
-            return self.claim_unobserved(claim, bound.fact(), source, reason);
-        };
-        let waited = queued_ns as f64 / latency_ns.max(1.0);
-        let share =
-            background::confirmed(waited, MAX_BEHIND_OTHERS, &[self.given.cpu]).unwrap_or(waited);
-        let evidence = Evidence::judged(claim, bound, share, source);
-        self.add_evidence(evidence.tolerated(|| Some(background::WANTED)));
     }
 
     /// Adds a note to the evidence, e.g. the kernel's name for something. It proves nothing: a row

@@ -1,10 +1,13 @@
 //! Judging what the kernel counted for the tasks of an operation.
 
+use syscost_results::{Claim, Evidence};
 use syscost_sys::Unsupported;
+use syscost_sys::clock::Source;
 use syscost_sys::counters::{TaskReading, Usage};
 
 use super::background;
-use super::plan::{Outcome, Plan};
+use super::body::Body;
+use super::plan::Plan;
 use crate::expect::{Bound, Counter, Expect};
 
 pub(super) const RUSAGE: &str = "getrusage";
@@ -50,6 +53,10 @@ const MAX_ASLEEP: f64 = 0.01;
 /// lock: a preempted program may hold a lock of the kernel that all programs take, as each fork and
 /// exit takes those of the C library's mappings. Beside seven other runs 0.2 to 0.6 were added.
 const MAX_ADDED_SLEEPS: f64 = 0.75;
+
+/// Maximum number of faults or switches per timed operation that its timing adds: an operation that does
+/// something else has one more or less.
+const OF_TIMING: f64 = 0.25;
 
 /// The approximate time of a page fault without a device, in ns.
 const FAULT_NS: f64 = 2_000.0;
@@ -259,43 +266,112 @@ impl Counted {
     }
 }
 
+/// What the kernel counted around the timed batches of a task.
+#[derive(Default)]
+pub(super) struct Timed {
+    used: Usage,
+    iterations: u64,
+    batches: u64,
+    ns: f64,
+}
+
 impl Plan<'_> {
+    /// What the kernel has counted for the task that makes the operations, while batches are counted.
+    pub(super) fn timed_usage(&self, body: &(impl Body + ?Sized)) -> Option<Usage> {
+        self.done.timed.as_ref()?;
+        body.usage().unwrap_or_else(Usage::thread).ok()
+    }
+
+    /// Adds a batch of so many iterations, all since the reading `before`, that took so long.
+    pub(super) fn count_timed(
+        &mut self,
+        body: &(impl Body + ?Sized),
+        before: Usage,
+        iterations: u64,
+        ns: f64,
+    ) {
+        let now = self.timed_usage(body);
+        if let Some((timed, now)) = self.done.timed.as_mut().zip(now) {
+            timed.used = plus(timed.used, now - before);
+            timed.iterations += iterations;
+            timed.batches += 1;
+            timed.ns += ns;
+        }
+    }
+
+    /// Begins to count around timed batches, between which the kernel's counters can be read.
+    pub(super) fn begin_timed(&mut self) {
+        let is_counted = !self.is_team && self.given.clock.source() != Source::Mock;
+        self.done.timed = is_counted.then(Timed::default);
+    }
+
+    /// Judges what was counted around timed batches as the counts of the evidence pass are.
+    pub(super) fn judge_timed(&mut self, per_iteration: u64, body: &(impl Body + ?Sized)) {
+        let Some(timed) = self.done.timed.take().filter(|timed| timed.batches > 0) else {
+            return;
+        };
+        let counted = Counted {
+            run_ns: Some(timed.ns as u64),
+            ..Counted::from(timed.used)
+        };
+        // A process that is asked waits for that once more.
+        let edges = body.usage().map_or(0, |_| timed.batches);
+        self.judge_timed_counts(counted, timed.iterations * per_iteration, edges);
+    }
+
+    /// The same of what was counted for tasks that made so many operations while they were timed. Some of it
+    /// belongs to none of these: `edges` switches, and what the timing itself does.
+    pub(super) fn judge_timed_counts(&mut self, counted: Counted, operations: u64, edges: u64) {
+        let counted = Ok(counted);
+        let judged = self.declared.iter().filter_map(|expect| {
+            let edges = match expect.counter {
+                Counter::MinorFaults => 0.0,
+                Counter::VoluntarySwitches | Counter::Switches => edges as f64 / operations as f64,
+                _ => return None,
+            };
+            let expect = expect.wider(OF_TIMING + edges);
+            let mut evidence = judge_count(&expect, &counted, operations)?;
+            let sentence = &evidence.claim.sentence;
+            let sentence = sentence.replace("per operation", "per timed operation");
+            evidence.claim = Claim::by_most(sentence);
+            Some(evidence)
+        });
+        let judged: Vec<Evidence> = judged.collect();
+        self.findings.evidence.extend(judged);
+    }
+
     /// Judges the declared faults, switches and migrations.
     pub(super) fn judge_counts(&mut self, counted: Result<Counted, Unsupported>, operations: u64) {
-        for expect in &self.declared {
-            let count: fn(&Counted) -> Option<u64> = match expect.counter {
-                Counter::MinorFaults => |counted| Some(counted.minor_faults),
-                Counter::MajorFaults => |counted| Some(counted.major_faults),
-                Counter::VoluntarySwitches => |counted| Some(counted.voluntary_switches),
-                Counter::Switches => |counted| Some(counted.own_switches()),
-                Counter::Migrations => |counted| counted.migrations,
-                _ => continue,
-            };
-            let (source, seen) = match &counted {
-                Ok(counted) => (counted.source, count(counted).ok_or(NOT_COUNTED.to_owned())),
-                Err(reason) => (RUSAGE, Err(reason.to_string())),
-            };
-            let evidence = match seen {
-                Ok(count) => expect
-                    .judge_count(count, operations, source)
-                    .tolerated(|| counted.as_ref().ok()?.excuse(expect, operations)),
-                Err(reason) => expect.unverified(source, reason),
-            };
-            self.bencher.findings.evidence.push(evidence);
-        }
+        let judged = self.declared.iter();
+        let judged = judged.filter_map(|expect| judge_count(expect, &counted, operations));
+        self.bencher.findings.evidence.extend(judged);
     }
 }
 
-impl<T> Outcome<'_, T> {
-    /// The reason why tasks that yield to each other made only this many switches per yield, once
-    /// [`Together`](super::Together) has timed them: others had their one CPU for longer than
-    /// interrupts and kernel threads do (the samples are then tagged), or want it now. `None` where
-    /// that does not explain it.
-    pub fn reason_for_few_switches(&self, switches: f64) -> Option<&'static str> {
-        let explains =
-            switches >= MIN_YIELDED && (self.done.had_background_tasks || background::is_there());
-        explains.then_some(YIELDS_TO_OTHERS)
-    }
+/// Judges faults, switches or migrations; `None` of what else is expected.
+fn judge_count(
+    expect: &Expect,
+    counted: &Result<Counted, Unsupported>,
+    operations: u64,
+) -> Option<Evidence> {
+    let count: fn(&Counted) -> Option<u64> = match expect.counter {
+        Counter::MinorFaults => |counted| Some(counted.minor_faults),
+        Counter::MajorFaults => |counted| Some(counted.major_faults),
+        Counter::VoluntarySwitches => |counted| Some(counted.voluntary_switches),
+        Counter::Switches => |counted| Some(counted.own_switches()),
+        Counter::Migrations => |counted| counted.migrations,
+        _ => return None,
+    };
+    let (source, seen) = match counted {
+        Ok(counted) => (counted.source, count(counted).ok_or(NOT_COUNTED.to_owned())),
+        Err(reason) => (RUSAGE, Err(reason.to_string())),
+    };
+    Some(match seen {
+        Ok(count) => expect
+            .judge_count(count, operations, source)
+            .tolerated(|| counted.as_ref().ok()?.excuse(expect, operations)),
+        Err(reason) => expect.unverified(source, reason),
+    })
 }
 
 /// What was counted for all of these tasks together.

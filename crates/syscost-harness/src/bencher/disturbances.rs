@@ -1,6 +1,7 @@
 //! How much of what a process found is explained by disturbances: the tasks waited for a CPU, another
 //! program was ready on it, or interrupts took it.
 
+use syscost_results::Bound;
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
 use syscost_sys::clock::{Source, mock};
@@ -9,6 +10,9 @@ use syscost_sys::counters::Interrupts;
 use super::plan::Plan;
 use super::watch::{MAX_WAITED, Waited};
 use super::{Bencher, background};
+
+/// What a row claims of the waits of its tasks: at most [`MAX_WAITED`].
+pub(crate) const WAITED_SHARE: &str = "share of the time that tasks were ready and did not run";
 
 /// Where at least this share of batches has an interrupt, their median has it, too.
 const OFTEN: f64 = 0.5;
@@ -76,6 +80,12 @@ impl Plan<'_> {
 
     /// Adds the share of the time of the samples that count in which tasks waited for a CPU.
     pub(super) fn explain_waits(&mut self, waited: &[Waited]) {
+        if self.is_of_others {
+            return;
+        }
+        if self.waits.are_unknown() {
+            return self.claim_waits_unknown();
+        }
         if self.waits.are_of_stretches() {
             self.tag_waits(waited);
         }
@@ -90,6 +100,13 @@ impl Plan<'_> {
             return tags.retain(|tag| tag.cause != Cause::RunDelay);
         }
         self.explain(Cause::RunDelay, share);
+    }
+
+    /// Says that the kernel does not report how long tasks waited that may have.
+    pub(super) fn claim_waits_unknown(&mut self) {
+        let reason = "the kernel does not report how long tasks wait";
+        let most = Bound::AtMost(MAX_WAITED);
+        self.claim_unobserved(WAITED_SHARE, most.fact(), "schedstat", reason);
     }
 
     /// Tags the samples that waited for long, now that it is known how long all of them do.
@@ -162,7 +179,8 @@ impl Plan<'_> {
     /// presence alone a switch costs 24 to 60 % more, since the woken task no longer preempts the
     /// waker (Linux 6.18).
     fn explain_contention(&mut self) {
-        if !self.waits.are_of_several_tasks() || !self.is_contended() {
+        let never_slept = self.is_untold && !self.has_slept;
+        if never_slept || !self.waits.are_of_several_tasks() || !self.is_contended() {
             return;
         }
         self.explain(Cause::Contended, 1.0);

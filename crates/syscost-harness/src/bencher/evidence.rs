@@ -2,6 +2,7 @@
 
 mod audit;
 mod growth;
+mod price;
 mod scaling;
 
 use std::time::{Duration, Instant};

@@ -29,6 +29,8 @@ mod tests;
 mod timed;
 mod watch;
 
+use std::cell::Cell;
+
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{Alone, Probe};
 
@@ -40,6 +42,7 @@ use crate::targets::Targets;
 pub use clocked::{clocked, clocked_once};
 pub use copies::Copied;
 pub use detail::{Detail, Over};
+pub(crate) use disturbances::WAITED_SHARE;
 pub use laps::Laps;
 pub use min_times::MinTimes;
 pub use pass::{ClockCost, Compares, Effort, Findings, Pass, Situation};
@@ -65,6 +68,8 @@ pub struct Bencher<'a> {
     singles: Singles,
     /// The witnesses that looked, with the number that each saw, or said why they could not.
     seen: Vec<(&'static Witness, Option<f64>)>,
+    /// Whether contents are compared as a whole, which is not done where it is timed.
+    has_compared: Cell<bool>,
 }
 
 impl<'a> Bencher<'a> {
@@ -76,6 +81,7 @@ impl<'a> Bencher<'a> {
             shared: Vec::new(),
             singles: Singles::new(),
             seen: Vec::new(),
+            has_compared: Cell::default(),
             given,
         }
     }
@@ -132,6 +138,7 @@ impl<'a> Bencher<'a> {
 
     /// Whether this pass writes and compares contents as a whole.
     pub fn compares(&self) -> Compares {
+        self.has_compared.set(true);
         self.given.pass.into()
     }
 

@@ -129,6 +129,9 @@ pub struct Findings {
     pub waited_ns: f64,
     /// How long all of this pass took, set-up and waiting included, in ns.
     pub took_ns: f64,
+    /// How long an operation took where it is counted, in ns.
+    #[serde(default)]
+    pub counted_ns: Option<f64>,
     /// Claims and counts.
     pub evidence: Vec<Evidence>,
     /// Minimum cost in core cycles: a claim about the row's figure, judged with it.

@@ -4,16 +4,20 @@
 //! claimed too early.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 
+use syscost_sys::Unsupported;
+use syscost_sys::counters::{SchedStat, TaskId};
 use syscost_sys::raw::Sysno;
 
 use super::core_probes::CoreProbes;
+use super::counts::Timed;
 use super::pass::{Pass, Situation};
 use super::watch::{Moment, Waited, Waits};
 use super::{Bencher, Findings, background, sampling};
 use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
-use crate::expect::{self, Bound, Counter, Expect, Manner};
+use crate::expect::{self, Bound, Counter, Expect, Manner, SYSCALL_FLOOR_CYCLES};
 use crate::failure::Failure;
 use crate::proof::Proof;
 
@@ -31,6 +35,13 @@ pub struct Plan<'a> {
     pub(super) core_probes: Option<CoreProbes>,
     /// How long the tasks of the operation wait for CPUs that others have.
     pub(super) waits: Waits,
+    /// Tasks that run on the measuring CPU because the row's name says so.
+    pub(super) company: Vec<SchedStat>,
+    /// Whether what others take is the value.
+    pub(super) is_of_others: bool,
+    /// Whether nothing is declared of whether it sleeps, and whether it did while samples were taken.
+    pub(super) is_untold: bool,
+    pub(super) has_slept: bool,
     /// Since when, and how long so far, they do in the timed stretches of a sample.
     pub(super) stretch: Option<Moment>,
     pub(super) waited: Waited,
@@ -58,14 +69,16 @@ pub(super) struct Done {
     pub(super) cpu_ns: Option<f64>,
     /// Switches of all tasks per timed operation.
     pub(super) timed_switches: Option<f64>,
-    /// Whether other tasks ran on the one CPU of a team that was timed.
-    pub(super) had_background_tasks: bool,
     /// How many tasks did the operation, as the kernel says.
     pub(super) tasks: Option<usize>,
     /// Whether the bytes that the rate is made of are claimed to be those that were moved.
     pub(super) is_rate_claimed: bool,
     /// For each observation, its value and how long it took, in ns.
     pub(super) observed: Vec<(f64, f64)>,
+    /// What the kernel counted around timed batches, while these are counted.
+    pub(super) timed: Option<Timed>,
+    /// What a system call costs at least, in core cycles, if it was tried.
+    pub(super) call_cycles: Option<f64>,
 }
 
 /// What has been measured, and what the operation itself has seen meanwhile.
@@ -130,7 +143,11 @@ impl<'a> Plan<'a> {
             fewest: sampling::MIN_SAMPLES,
             known_ns: 0.0,
             core_probes: CoreProbes::new(*clock, cpu, cores),
-            waits: Waits::alone(*clock, false),
+            waits: Waits::alone(*clock, false, Vec::new()),
+            company: Vec::new(),
+            is_of_others: false,
+            is_untold: false,
+            has_slept: false,
             stretch: None,
             waited: Waited::default(),
             interrupts_per_ns: None,
@@ -193,9 +210,13 @@ impl<'a> Plan<'a> {
         self.refuse_growth(manner)?;
         self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner, cpus);
+        self.try_a_call();
         // How long a copy waits shows in how far its window overlaps with the others'.
-        let may_block = self.may_block() && manner != Manner::Copies;
-        self.waits = Waits::alone(*self.given.clock, may_block);
+        let switches = self.find(|counter| counter == Counter::VoluntarySwitches);
+        self.is_untold = manner == Manner::Observations && switches.is_none();
+        let may_block = self.is_untold || self.may_block() && manner != Manner::Copies;
+        let company = mem::take(&mut self.company);
+        self.waits = Waits::alone(*self.given.clock, may_block, company);
         // On one CPU nothing sleeps: there the next task runs.
         self.is_uninterrupted |= manner == Manner::Together && cpus > 1 && self.must_sleep();
         Ok(())
@@ -254,6 +275,16 @@ impl<'a> Plan<'a> {
         self.fewest = fewest;
     }
 
+    /// Announces a task that shares the measuring CPU because the row's name says so: what it runs is no
+    /// other program's.
+    ///
+    /// # Errors
+    /// The kernel does not report how long tasks run.
+    pub fn accompanied_by(&mut self, task: TaskId) -> Result<(), Unsupported> {
+        self.company.push(SchedStat::of(task)?);
+        Ok(())
+    }
+
     /// Keeps no core frequency with the samples: their values do not depend on this core's, e.g.
     /// how much longer a sleep takes, or what another CPU does.
     pub fn disregard_frequency(&mut self) {
@@ -266,6 +297,7 @@ impl<'a> Plan<'a> {
     /// the core's speed.
     pub(crate) fn ignore_interference(&mut self) {
         self.core_probes = None;
+        self.is_of_others = true;
     }
 }
 
@@ -360,6 +392,7 @@ impl Outcome<'_> {
             return Err(Failure::Broken(what.into()));
         }
         let (found, broken) = (&mut self.bencher.findings, Failure::Broken);
+        let call_cycles = self.done.call_cycles.unwrap_or(SYSCALL_FLOOR_CYCLES);
         for expect in &self.declared {
             match (expect.counter, expect.bound) {
                 (Counter::Reported(name), _) => {
@@ -371,8 +404,14 @@ impl Outcome<'_> {
                         .evidence
                         .push(background::excused(evidence, *is_shared));
                 }
-                (Counter::CoreCycles, Bound::AtLeast(floor)) => found.cycle_floor = Some(floor),
-                (Counter::CoreCycles, _) => {
+                (Counter::CoreCycles, Bound::AtLeast(floor)) => {
+                    found.cycle_floor = Some(found.cycle_floor.unwrap_or(0.0).max(floor));
+                }
+                (Counter::TimedCalls, Bound::AtLeast(calls)) => {
+                    let floor = calls * call_cycles;
+                    found.cycle_floor = Some(found.cycle_floor.unwrap_or(0.0).max(floor));
+                }
+                (Counter::CoreCycles | Counter::TimedCalls, _) => {
                     let what = "bounds its core cycles otherwise than from below";
                     return Err(broken(what.into()));
                 }

@@ -147,7 +147,7 @@ impl Plan<'_> {
             self.findings.samples.values.push(value);
             self.findings.samples.raw.extend(raw);
             let moved = self.pinned && stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
-            let (cause, waited) = watch.look(&self.waits, self.waited);
+            let (cause, waited) = watch.look(&self.waits, self.waited, self.is_uninterrupted);
             waits.push(waited);
             let cause = if moved { Some(Cause::Migrated) } else { cause };
             if let Some(cause) = cause {
@@ -155,6 +155,7 @@ impl Plan<'_> {
             }
             self.judge_core(number, value, &mut progress);
         }
+        self.has_slept = watch.has_slept(&self.waits);
         self.interrupts_per_ns = interrupts.and_then(|counted| self.interrupts_per_ns(counted));
         self.finish_probes(&progress);
         self.explain_waits(&waits);

@@ -10,7 +10,7 @@ use syscost_sys::kernel::Work;
 use super::body::{Body, KernelBody, PreparedBody};
 use super::plan::{Plan, Shape};
 use super::served::{Served, ServedBody};
-use crate::expect::{Counter, Manner, at_least};
+use crate::expect::{Counter, Manner, costs};
 use crate::failure::Failure;
 
 /// Batches of operations: each is timed as a whole.
@@ -174,7 +174,7 @@ impl<'k, W: Work> Kernel<'k, W> {
             return Err(Failure::Broken(what));
         }
         plan.done.is_rate_claimed = true;
-        plan.expect(at_least(Counter::CoreCycles, self.0.floor_cycles()));
+        plan.expect(costs(Counter::CoreCycles, self.0.floor_cycles()));
         Ok(Loop {
             per_iteration: self.0.operations_per_iteration(),
             body: KernelBody::new(self.0),
@@ -281,6 +281,7 @@ where
 pub struct Observed<P, F> {
     prepare: P,
     observation: F,
+    times: Option<f64>,
 }
 
 impl<F: FnMut() -> Result<f64, Failure>> Observed<fn() -> Result<(), Failure>, F> {
@@ -289,6 +290,7 @@ impl<F: FnMut() -> Result<f64, Failure>> Observed<fn() -> Result<(), Failure>, F
         Self {
             prepare: || Ok(()),
             observation,
+            times: None,
         }
     }
 
@@ -298,6 +300,19 @@ impl<F: FnMut() -> Result<f64, Failure>> Observed<fn() -> Result<(), Failure>, F
         Observed {
             prepare,
             observation: self.observation,
+            times: self.times,
+        }
+    }
+}
+
+impl<P, F> Observed<P, F> {
+    /// Each value is the time, in ns, of one of so many operations in its observation, the rest of which is
+    /// no part of it, as sleeps that were asked for. Waits for the CPU are then a share of these times.
+    #[must_use]
+    pub fn time_of_one_in(self, operations: usize) -> Self {
+        Self {
+            times: Some(operations as f64),
+            ..self
         }
     }
 }
@@ -312,7 +327,7 @@ where
     const MANNER: Manner = Manner::Observations;
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.time_observations(self.prepare, self.observation)
+        plan.time_observations(self.prepare, self.observation, self.times)
     }
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {

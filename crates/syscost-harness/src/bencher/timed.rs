@@ -100,6 +100,7 @@ impl Plan<'_> {
         let (iterations, warm_up) = (batch.iterations, batch.warm_up(body));
         let operations = iterations * per_iteration;
         self.warm_up_team(batch, per_iteration, body)?;
+        self.begin_timed();
         let (mut shortest, mut laps) = (f64::INFINITY, Vec::new());
         self.sample(operations, |plan| {
             let ns = plan.time_counting(per_iteration, body, iterations, warm_up)?;
@@ -118,6 +119,7 @@ impl Plan<'_> {
                 None,
             ))
         })?;
+        self.judge_timed(per_iteration, body);
         let readings = 1 + laps.first().map_or(0, Vec::len);
         self.note_overhead(shortest / readings as f64);
         if body.laps().is_some() {
@@ -253,6 +255,7 @@ impl Plan<'_> {
         &mut self,
         mut prepare: impl FnMut() -> Result<(), Failure>,
         mut observation: impl FnMut() -> Result<f64, Failure>,
+        times: Option<f64>,
     ) -> Result<(), Failure> {
         self.sample(1, |plan| {
             prepare()?;
@@ -265,6 +268,9 @@ impl Plan<'_> {
                 Ok(())
             })?;
             plan.probe_after();
+            if let Some(times) = times {
+                plan.waited.of_ns = times * value;
+            }
             plan.done.observed.push((value, took_ns));
             Ok((value, None))
         })
@@ -382,11 +388,14 @@ impl Plan<'_> {
         iterations: u64,
         warm_up: u64,
     ) -> Result<f64, Failure> {
+        let before;
         if body.is_prepared() {
             body.warm_up(warm_up)?;
             body.before(iterations);
+            before = self.timed_usage(body);
             self.probe_before();
         } else {
+            before = self.timed_usage(body);
             self.probe_before();
             body.warm_up(warm_up)?;
             body.before(iterations);
@@ -394,6 +403,10 @@ impl Plan<'_> {
         let ns = self.clocked(|| body.run(iterations));
         self.probe_after();
         let ns = ns?;
+        if let Some(before) = before {
+            let warm_up = if body.is_prepared() { 0 } else { warm_up };
+            self.count_timed(body, before, warm_up + iterations, ns);
+        }
         body.after(iterations)?;
         Ok(body.took_ns().unwrap_or(ns))
     }

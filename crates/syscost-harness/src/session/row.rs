@@ -21,7 +21,7 @@ use syscost_results::{
 use self::claims::Claims;
 use super::frequencies::Frequencies;
 use super::profile::REPEATS;
-use crate::bencher::{Findings, Over, Pass};
+use crate::bencher::{Findings, Over, Pass, WAITED_SHARE};
 use crate::benchmark::Quantity;
 use crate::catalogue::Row;
 use crate::failure::Failure;
@@ -32,6 +32,12 @@ const PATIENT_ROUNDS: usize = 3;
 
 /// Maximum share of a figure that disturbances may explain.
 const MAX_EXPLAINED: f64 = 0.1;
+
+/// How much longer an operation may take where it is timed than where it is counted: a neighbour on the core
+/// at most doubles either.
+const AS_COUNTED: Bound = Bound::Within(0.5, 2.0);
+const OTHERWISE: &str =
+    "what is timed takes another time than what is counted: it may be another operation";
 
 /// The share of a run's time that a row takes, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -166,10 +172,28 @@ impl RowState {
     /// What its figure is claimed not to be below.
     fn floor(&self) -> Option<Floor> {
         Some(Floor {
-            cycles: self.found().find_map(|one| one.cycle_floor)?,
+            // What calls cost is known where they are counted.
+            cycles: (self.proof.iter().chain(&self.timed)).find_map(|one| one.cycle_floor)?,
             copies: self.found().find_map(|one| one.copies).unwrap_or(1),
             bytes: self.found().find_map(|one| one.bytes),
         })
+    }
+
+    /// Judges how long an operation takes where it is timed against where it is counted: what is counted is
+    /// what is timed. `None` where it is not known, or neither is a time of the same.
+    fn judge_counted(&self, rounds: &[RoundSamples]) -> Option<Evidence> {
+        let counted_ns = self.proof.as_ref()?.counted_ns?;
+        let found = self.timed.first()?;
+        let own = rounds.iter().filter(|round| round.is_undisturbed());
+        let medians = own.filter_map(|round| order::median(&round.values));
+        let timed = order::median(&medians.collect::<Vec<_>>())?;
+        let timed_ns = found.bytes.map_or(timed, |bytes| bytes * 1e9 / timed);
+        let is_difference = rounds.iter().any(|round| !round.raw.is_empty());
+        let is_of_an_operation = !found.observed && found.copies.is_none() && !is_difference;
+        let claim =
+            Claim::by_most("time of an operation where it is timed over where it is counted");
+        let evidence = Evidence::judged(claim, AS_COUNTED, timed_ns / counted_ns, "clock");
+        is_of_an_operation.then(|| evidence.tolerated(|| Some(OTHERWISE)))
     }
 
     /// The limits of its method, where it has some: wide enough for all processes.
@@ -452,6 +476,7 @@ impl RowState {
             details,
             ..
         } = estimated;
+        evidence.extend(self.judge_counted(&rounds));
         let explained = self.explained();
         let doubts = explained.iter();
         evidence.extend(doubts.filter_map(|(cause, share)| doubted(*cause, *share, &estimate)));
@@ -548,7 +573,7 @@ fn doubted(cause: Cause, share: f64, estimate: &Estimate) -> Option<Evidence> {
             "beside a third task the kernel switches between two in another way",
         ),
         _ => (
-            "share of the time that tasks were ready and did not run",
+            WAITED_SHARE,
             MAX_EXPLAINED,
             "schedstat",
             "other programs had a CPU of its tasks, which is a part of the time",
@@ -600,6 +625,35 @@ mod tests {
             findings
         };
         row.take(Pass::Timed, result.map(numbered));
+    }
+
+    #[test]
+    fn what_is_timed_takes_as_long_as_what_is_counted() {
+        let verdict = |counted_ns, process: Result<Findings, Failure>| {
+            let mut row = row();
+            let counted = Findings {
+                counted_ns,
+                ..Findings::default()
+            };
+            row.take(Pass::Evidence, Ok(counted));
+            take(&mut row, 0, process);
+            Some(row.judge_counted(&row.rounds)?.verdict)
+        };
+        for (counted_ns, expected) in [(1.3, Verdict::Confirmed), (0.7, Verdict::Confirmed)] {
+            assert_eq!(verdict(Some(counted_ns), process(true)), Some(expected));
+        }
+        for counted_ns in [0.4, 2.1] {
+            let found = verdict(Some(counted_ns), process(true));
+            assert_eq!(found, Some(Verdict::Unverified), "{counted_ns}");
+        }
+        // It was not timed where it was counted, or never on a core of its own.
+        assert_eq!(verdict(None, process(true)), None);
+        assert_eq!(verdict(Some(9.0), process(false)), None);
+        let observed = process(true).map(|found| Findings {
+            observed: true,
+            ..found
+        });
+        assert_eq!(verdict(Some(9.0), observed), None);
     }
 
     #[test]

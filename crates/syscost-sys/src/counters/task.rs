@@ -1,6 +1,7 @@
 //! What the kernel counted for any task of this user: a partner's switches, faults and time, read
 //! from outside.
 
+use std::cell::Cell;
 use std::ops::{Add, Sub};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -170,18 +171,54 @@ impl TaskStat {
 /// Time that the calling thread ran, in ns. For a running thread /proc reports its time as of the
 /// last tick or switch, which does not change for milliseconds.
 pub fn own_run_ns() -> u64 {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
+    run_ns_by(ClockId::ThreadCPUTime)
+}
+
+fn run_ns_by(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Time that this process ran, all its threads, and children that ended and were waited for, in ns.
-///
-/// # Errors
-/// `Unsupported` where a filter refuses to tell that of children.
-pub fn family_run_ns() -> Result<u64, Unsupported> {
-    let own = clock_gettime(ClockId::ProcessCPUTime);
-    let own_ns = own.tv_sec as u64 * 1_000_000_000 + own.tv_nsec as u64;
-    Ok(own_ns + os::children_run_ns()?)
+thread_local! {
+    /// How long processes ran that did operations for this thread, and their children, in ns.
+    static SERVED_NS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Adds time to that of the processes that do operations for this thread.
+pub(crate) fn add_served(ns: u64) {
+    SERVED_NS.set(SERVED_NS.get() + ns);
+}
+
+/// How long the family of the calling thread ran: its process, children that ended and were waited for,
+/// and processes that did operations for it ([`Lean`](crate::lean::Lean)) with theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FamilyRun {
+    /// Time of all, in ns.
+    pub ns: u64,
+    /// That of the calling thread before and after the others' was read, in ns.
+    own_ns: (u64, u64),
+}
+
+impl FamilyRun {
+    /// Reads it now.
+    ///
+    /// # Errors
+    /// `Unsupported` where a filter refuses to tell that of children.
+    pub fn read() -> Result<Self, Unsupported> {
+        let others_ns = os::children_run_ns()? + SERVED_NS.get();
+        let before_ns = own_run_ns();
+        let process_ns = run_ns_by(ClockId::ProcessCPUTime);
+        Ok(Self {
+            ns: process_ns + others_ns,
+            own_ns: (before_ns, own_run_ns()),
+        })
+    }
+
+    /// Whether others of the family than the calling thread ran since `before`.
+    pub fn had_others_since(&self, before: &Self) -> bool {
+        // Of the others' time the least that it can be now, and the most that it was.
+        self.ns.saturating_sub(self.own_ns.1) > before.ns.saturating_sub(before.own_ns.0)
+    }
 }
 
 /// The numbers of `/proc/PID/task/TID/stat` that are used here.
@@ -279,6 +316,15 @@ mod tests {
         let status = "Name:\tx\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
         assert_eq!(field(status, "voluntary_ctxt_switches:"), Some(150));
         assert_eq!(field(status, "nonvoluntary_ctxt_switches:"), Some(545));
+    }
+
+    #[test]
+    fn threads_of_the_process_are_of_the_family() {
+        let before = or_skip!(FamilyRun::read());
+        let spin = || while own_run_ns() < 1_000_000 {};
+        std::thread::spawn(spin).join().unwrap();
+        let after = FamilyRun::read().unwrap();
+        assert!(after.had_others_since(&before) && after.ns - before.ns > 1_000_000);
     }
 
     #[test]

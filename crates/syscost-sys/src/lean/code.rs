@@ -42,7 +42,11 @@ const ENDED: usize = STARTED + 8;
 
 pub(super) const ANSWERED: usize = ZEROS + 0x20;
 
-pub(super) const LOG: usize = ZEROS + 0x28;
+/// Offset of what the kernel has counted for the children that ended.
+pub(super) const CHILDREN: usize = ZEROS + 0x28;
+const CHILDREN_BYTES: usize = size_of::<libc::rusage>();
+
+pub(super) const LOG: usize = CHILDREN + CHILDREN_BYTES;
 
 /// Offset of the log of the calls between batches.
 pub(super) const SCRATCH: usize = ZEROS + 0x1000;

@@ -1,8 +1,8 @@
 //! The calls that a lean process makes, and the file of its program.
 
-use super::code::{self, ANSWER, BEGINS, CHILD, CHILD_ID, COMMAND, ENDS, FORKS, READ, REQUIRED};
+use super::code::{self, ANSWER, BEGINS, CHILD, CHILD_ID, CHILDREN, COMMAND, ENDS, FORKS, READ};
 use super::code::{
-    SCRATCH, START, STARTED, TEXTS, TOUCHED, TURN, WAIT, WRITTEN, ZEROS, ZEROS_BYTES,
+    REQUIRED, SCRATCH, START, STARTED, TEXTS, TOUCHED, TURN, WAIT, WRITTEN, ZEROS, ZEROS_BYTES,
 };
 use super::{DATA, REPLY_WORDS};
 use crate::elf::{self, ALIGNMENT, Access, BASE, Segment};
@@ -171,7 +171,9 @@ impl Script {
             DATA + STARTED as u64,
             8 * REPLY_WORDS as u64,
         ];
+        let children = [os::OF_CHILDREN as u64, DATA + CHILDREN as u64];
         let wait = [
+            ScriptCall::new(Sysno::GETRUSAGE, children),
             ScriptCall::new(Sysno::WRITE, reply),
             ScriptCall::new(Sysno::READ, [commands as u64, DATA + COMMAND as u64, 16]),
         ];

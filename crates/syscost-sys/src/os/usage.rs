@@ -21,9 +21,22 @@ pub(crate) fn usage(whose: Whose) -> Result<Usage, Unsupported> {
 
 /// CPU time of all children that ended and were waited for, in ns; the kernel gives whole us.
 pub(crate) fn children_run_ns() -> Result<u64, Unsupported> {
-    let raw = rusage(Whose::Children)?;
-    let us = |time: libc::timeval| (time.tv_sec * 1_000_000 + time.tv_usec).max(0) as u64;
-    Ok(1_000 * (us(raw.ru_utime) + us(raw.ru_stime)))
+    let libc::rusage {
+        ru_utime: user,
+        ru_stime: system,
+        ..
+    } = rusage(Whose::Children)?;
+    let words = [user.tv_sec, user.tv_usec, system.tv_sec, system.tv_usec];
+    Ok(run_ns(words.map(|word| word.max(0) as u64)))
+}
+
+/// Whose counts getrusage gives of children that ended and were waited for.
+pub(crate) const OF_CHILDREN: i32 = libc::RUSAGE_CHILDREN;
+
+/// CPU time, in ns, by the first words of what getrusage gives: seconds and microseconds, of the user and of
+/// the system.
+pub(crate) fn run_ns([user_s, user_us, system_s, system_us]: [u64; 4]) -> u64 {
+    1_000 * (1_000_000 * (user_s + system_s) + user_us + system_us)
 }
 
 fn rusage(whose: Whose) -> Result<libc::rusage, Unsupported> {

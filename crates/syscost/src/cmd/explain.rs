@@ -183,7 +183,7 @@ fn other_checks(benchmark: &Entry) -> String {
         ),
         None => format!(
             "Unless stated otherwise, each operation must make only the system calls named, take no page faults, not sleep, scale \
-             linearly with work, and cost at least {SYSCALL_FLOOR_CYCLES} core cycles per system call.\n\n\
+             linearly with work, and cost at least half of a getppid per system call, and {SYSCALL_FLOOR_CYCLES} core cycles.\n\n\
              - Tasks that work together: none may be switched out or migrate; their CPUs share the cycles.\n\
              - Copies on several CPUs: none may migrate.\n\
              - Operations timed one by one: linear scaling is not checked.\n\
@@ -300,7 +300,9 @@ fn programs(benchmark: &Entry) -> String {
 }
 
 fn claim(expect: &Expect) -> String {
-    format!("{}: {}", expect.counter.claim(), expect.bound.fact())
+    let open = expect.open.map(|why| format!(" ({why})"));
+    let (claim, bound) = (expect.counter.claim(), expect.bound.fact());
+    format!("{claim}: {bound}{}", open.unwrap_or_default())
 }
 
 fn claims(case: &Case) -> String {

@@ -21,7 +21,6 @@
 use std::os::fd::OwnedFd;
 
 use rustix::net::{Shutdown, connect, shutdown};
-use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::prelude::*;
 use syscost_net::service::connections::Accept;
 use syscost_net::service::release;
@@ -42,7 +41,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::SHUTDOWN, 1.0),
         together(Sysno::RECVFROM, 1.0),
         at_most(Counter::Syscall(Sysno::CONNECT), 0.05),
-        at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES),
+        costs(Counter::TimedCalls, 3.0),
     ],
     ..Benchmark::of::<OverNetwork<Row>>()
 };

@@ -5,7 +5,7 @@ use std::time::Instant;
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
-use syscost_sys::counters::{SchedStat, Usage};
+use syscost_sys::counters::Usage;
 
 /// Wake-ups before the first that counts; they also give the duration of one.
 const WARM_UP: u32 = 8;
@@ -27,8 +27,6 @@ pub(super) struct Tally {
     latencies: Vec<f64>,
     /// Tries that did not sleep, because what they waited for had already happened.
     awake: usize,
-    /// How long the task was ready to run and did not, in ns; `None` where the kernel does not report it.
-    queued_ns: Option<u64>,
 }
 
 impl Tally {
@@ -46,10 +44,7 @@ impl Tally {
         };
         plan.warm_up(|| wake_up().map(drop))?;
         let mut one = Vec::with_capacity(per_sample);
-        let schedule = SchedStat::open().ok();
-        let queued = || Some(schedule.as_ref()?.read().ok()?.run_delay_ns);
-        let before = queued();
-        let outcome = plan.measure(Observed::of(|| {
+        let wake_ups = || {
             one.clear();
             for _ in 0..per_sample {
                 let before = Usage::thread()?;
@@ -70,18 +65,12 @@ impl Tally {
                 // Under audit a call lasts longer than what it waits for.
                 None => Ok(0.0),
             }
-        }))?;
-        self.queued_ns = queued().zip(before).map(|(now, then)| now - then);
-        Ok(outcome)
+        };
+        plan.measure(Observed::of(wake_ups).time_of_one_in(per_sample))
     }
 
     pub(super) fn tries(&self) -> usize {
         self.latencies.len() + self.awake
-    }
-
-    /// Claims that other tasks did not keep it from its CPU.
-    pub(super) fn claim_undelayed(&self, b: &mut Bencher) {
-        b.claim_undelayed(self.queued_ns, self.latencies.iter().sum());
     }
 
     /// Reports all latencies to the bencher, and claims that there were sleeps and no early wake-ups.
@@ -89,9 +78,6 @@ impl Tally {
         let early = self.latencies.iter().filter(|ns| **ns < 0.0).count();
         b.report("early wake-ups", early as f64);
         self.latencies.iter().for_each(|ns| b.record_single(*ns));
-        if let Some(ns) = self.queued_ns {
-            b.detail("mean_in_queue_ns", ns as f64 / self.tries().max(1) as f64);
-        }
         b.detail_over(Over::Sum, "singles_without_sleep_count", self.awake as f64);
         let slept = self.latencies.len() as f64 / self.tries().max(1) as f64;
         let expected = format!("at least {MIN_SLEPT}");

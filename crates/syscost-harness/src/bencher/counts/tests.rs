@@ -1,5 +1,14 @@
+use std::time::Duration;
+
+use syscost_results::Verdict;
+use syscost_sys::partner::Between;
+
 use super::*;
+use crate::bencher::tests::real::{found_of, team_of, verdict_of};
+use crate::bencher::{Loop, Pass, Together};
+use crate::case::Case;
 use crate::expect::{at_most, within};
+use crate::placement::Placement;
 
 fn counted(voluntary_switches: u64, switches: u64, run_ns: Option<u64>) -> Counted {
     Counted {
@@ -211,4 +220,52 @@ fn tasks_that_the_scheduler_places_are_preempted_by_others_too() {
     };
     assert_eq!(seen(Some(0.8)), Some(BACKGROUND_TASKS));
     assert_eq!(seen(None), None);
+}
+
+/// The verdict on voluntary switches in the timed pass of an operation that declares none.
+fn timed_verdict(operation: fn()) -> Verdict {
+    let cpus = syscost_sys::cpu::allowed().expect("some");
+    let case = Case::default();
+    let findings = found_of(&case, &cpus[..1], Pass::Timed, &[], |plan| {
+        plan.measure(Loop::infallible(operation))
+    });
+    let findings = findings.expect("measured");
+    let verdict = verdict_of(&findings, "voluntary switches per timed operation");
+    let faults = verdict_of(&findings, "minor page faults per timed operation");
+    assert_eq!(faults, Verdict::Confirmed);
+    verdict
+}
+
+#[test]
+fn what_is_done_only_where_it_is_timed_is_counted_there() {
+    assert_eq!(timed_verdict(std::hint::spin_loop), Verdict::Confirmed);
+    let sleep = || std::thread::sleep(Duration::from_micros(1));
+    assert_eq!(timed_verdict(sleep), Verdict::Refuted);
+}
+
+#[test]
+fn what_tasks_do_together_is_counted_where_it_is_timed() {
+    let cpus = syscost_sys::cpu::allowed().expect("some");
+    let case = Case::default();
+    let verdict = |own: fn(), count: f64| {
+        let declared = [crate::expect::switches(count)];
+        let findings = found_of(&case, &cpus[..1], Pass::Timed, &declared, |plan| {
+            plan.measure(Together::of(Placement::SAME, |cpus| {
+                team_of(
+                    (Between::Threads, 1),
+                    cpus,
+                    || std::thread::park_timeout(Duration::from_secs(1)),
+                    own,
+                )
+            }))
+        });
+        let claim = "switches of all its tasks per timed operation";
+        verdict_of(&findings.expect("measured"), claim)
+    };
+    let sleep = || std::thread::sleep(Duration::from_micros(1));
+    // Other tests may be on the CPU.
+    assert_ne!(verdict(sleep, 1.0), Verdict::Refuted);
+    // More than its name says, and fewer.
+    assert_ne!(verdict(sleep, 0.3), Verdict::Confirmed);
+    assert_eq!(verdict(std::hint::spin_loop, 1.0), Verdict::Refuted);
 }

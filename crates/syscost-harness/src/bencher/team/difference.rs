@@ -73,8 +73,9 @@ where
 impl Plan<'_> {
     /// A difference has no floor in cycles.
     fn forget_floor(&mut self) {
+        let floors = [Counter::CoreCycles, Counter::TimedCalls];
         self.declared
-            .retain(|expect| expect.counter != Counter::CoreCycles);
+            .retain(|expect| !floors.contains(&expect.counter));
     }
 
     fn time_together_difference<'t>(

@@ -251,7 +251,7 @@ impl Plan<'_> {
     /// How long these tasks wait, the measuring one first, whose partners are on these CPUs.
     fn waits_of(&self, tasks: &[TaskId], partners: usize, cpus: &[u32]) -> Waits {
         let placed = Placed::of(self.cpu, partners, cpus);
-        Waits::of_team(*self.given.clock, tasks, placed)
+        Waits::of_team(*self.given.clock, tasks, placed, self.sleeps())
     }
 
     /// Starts a team: its first iteration is done, and counts like any other in what the benchmark
@@ -276,7 +276,7 @@ impl Plan<'_> {
         per_iteration: u64,
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
-        let (mut used, mut passed_ns) = (TaskReading::default(), 0.0);
+        let (mut used, mut passed_ns, mut timed) = (TaskReading::default(), 0.0, None);
         let seen = self
             .at_work(make(cpus)?, per_iteration, cpus)?
             .drive(|work| {
@@ -288,10 +288,38 @@ impl Plan<'_> {
                 let operations = (self.done.operations - done) as f64;
                 self.done.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
                 self.done.timed_switches = Some(used.switches() as f64 / operations);
+                timed = (!work.team.is_prepared).then_some((each, operations as u64));
                 Ok(())
             })?;
         self.tag_background(cpus, &seen, &used, passed_ns);
+        if let Some((each, operations)) = timed {
+            self.judge_timed_team(cpus, &each, passed_ns, operations);
+        }
         Ok(seen)
+    }
+
+    /// What was counted for each task of a team whose partners are on these CPUs.
+    fn counted_team(&self, cpus: &[u32], each: &[TaskReading], passed_ns: f64) -> Counted {
+        let placed = Placed::of(self.cpu, each.len() - 1, cpus);
+        // Tasks that the scheduler places share their CPUs with others, too.
+        let may_share = placed != Placed::SeparateCpus;
+        let others = may_share.then(|| background::share(&sum(each), passed_ns));
+        let counted = Counted::of_tasks(each).placed(placed);
+        counted.beside(others.flatten(), passed_ns)
+    }
+
+    /// Judges what was counted for each task of a team while it was timed. To be called once it has ended, as
+    /// others are looked for then.
+    fn judge_timed_team(
+        &mut self,
+        cpus: &[u32],
+        each: &[TaskReading],
+        passed_ns: f64,
+        operations: u64,
+    ) {
+        let counted = self.counted_team(cpus, each, passed_ns);
+        // Each task may be an operation ahead or behind at either end.
+        self.judge_timed_counts(counted, operations, 2 * each.len() as u64);
     }
 
     /// Tags all samples of a team if other programs ran on its CPUs meanwhile. To be called once the
@@ -301,17 +329,12 @@ impl Plan<'_> {
             true => background::share(used, passed_ns),
             false => background::share_of_separate(&seen.cpus(), used, passed_ns),
         };
-        if self.is_uninterrupted {
-            // All samples count, whatever their tags say.
-            self.add_evidence(background::judged(others));
-        }
         let Some(others) = others else {
-            return;
+            return self.claim_waits_unknown();
         };
         self.detail("others_percent", 100.0 * others);
-        self.done.had_background_tasks = others > background::MAX_BACKGROUND;
         // What is known of each sample is not said of all.
-        if self.done.had_background_tasks && !self.waits.are_of_stretches() {
+        if others > background::MAX_BACKGROUND && !self.waits.are_of_stretches() {
             self.explain(Cause::RunDelay, others);
             for sample in 0..self.findings.samples.values.len() as u32 {
                 if !self.is_disturbed(sample) {
@@ -356,15 +379,8 @@ impl Plan<'_> {
                 work.team.driver.run(iterations)?;
                 let counted = count.and_then(|count| count.end());
                 self.done.operations += iterations * per_iteration;
-                let counted = counted.map(|(each, passed_ns)| {
-                    let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
-                    // Tasks that the scheduler places share their CPUs with others, too.
-                    let may_share = placed != Placed::SeparateCpus;
-                    let others = may_share.then(|| background::share(&sum(&each), passed_ns));
-                    let others = others.flatten();
-                    let counted = Counted::of_tasks(&each).placed(placed);
-                    counted.beside(others, passed_ns)
-                });
+                let counted =
+                    counted.map(|(each, passed_ns)| self.counted_team(cpus, &each, passed_ns));
                 self.judge_counts(counted, iterations * per_iteration);
                 if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
                     work.is_on_one_cpu = cpus == [self.cpu];

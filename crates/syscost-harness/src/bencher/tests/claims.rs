@@ -52,23 +52,3 @@ fn a_missing_single_operation_is_noticed() {
     }
     assert_eq!(plan.singles(), 3);
 }
-
-#[test]
-fn a_wake_up_that_waited_behind_others_is_not_confirmed() {
-    let cpu = syscost_sys::cpu::allowed().unwrap_or_default()[0];
-    let undelayed = |queued_ns, latency_ns| {
-        judged(|b| {
-            b.given.cpu = cpu;
-            b.claim_undelayed(queued_ns, latency_ns);
-        })
-    };
-    assert_eq!(undelayed(Some(80), 1_000.0).verdict, Verdict::Confirmed);
-    assert_eq!(undelayed(None, 1_000.0).verdict, Verdict::Unverified);
-    let beside = real::beside_busy_loops(&[cpu], || undelayed(Some(900), 1_000.0));
-    assert_eq!(beside.verdict, Verdict::Unverified, "{beside}");
-    assert!(
-        beside
-            .reason
-            .is_some_and(|reason| reason.starts_with("another program"))
-    );
-}

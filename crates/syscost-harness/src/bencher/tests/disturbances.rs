@@ -4,8 +4,11 @@
 use std::collections::BTreeMap;
 
 use syscost_results::measurement::Cause;
+use syscost_sys::counters::{SchedStat, TaskId, own_run_ns};
+use syscost_sys::partner::{Between, Partner};
 
 use super::*;
+use crate::bencher::watch::Waits;
 
 /// One stall of a few time slices.
 const STALL_NS: u64 = 2_000_000;
@@ -170,4 +173,130 @@ fn no_sample_of_tasks_that_sleep_counts_beside_another_program_on_their_cpu() {
         }))
     });
     assert!(alone.expect("measured").explained.is_empty());
+}
+
+/// What is found on a CPU that another program keeps busy; nothing where the kernel does not report how
+/// long tasks wait.
+fn found_beside(
+    declared: &[Expect],
+    measure: impl FnOnce(Plan, TaskId) -> Result<Outcome, Failure> + Send,
+) -> Option<Findings> {
+    let cpus = syscost_sys::cpu::allowed().expect("some");
+    if SchedStat::open().is_err() {
+        println!("skipped: the kernel does not report how long tasks wait");
+        return None;
+    }
+    let other = real::busy_process(cpus[0]);
+    let findings = real::found_of(
+        &Case::default(),
+        &cpus[..1],
+        Pass::Timed,
+        declared,
+        |plan| measure(plan, other.task()),
+    );
+    Some(findings.expect("measured"))
+}
+
+#[test]
+fn what_others_of_its_family_waited_for_is_a_part_of_an_operation_that_waits_for_them() {
+    // A worker has no other threads than those of its operation.
+    let cpus = syscost_sys::cpu::allowed().expect("some");
+    let worker =
+        Partner::start(Between::Processes, &cpus[..1], behind_a_program).expect("it starts");
+    worker.join().expect("most of its time was waited for");
+}
+
+fn behind_a_program() -> Result<(), String> {
+    let declared = [at_most(Counter::VoluntarySwitches, 20.0)];
+    let found = found_beside(&declared, |plan, _| {
+        plan.measure(Observed::of(|| {
+            // Behind a program of the usual priority for most of the time, which this task sleeps.
+            let child = std::thread::spawn(|| {
+                let _ = rustix::process::nice(19);
+                while own_run_ns() < 5_000_000 {}
+            });
+            child.join().expect("it only spins");
+            Ok(1.0)
+        }))
+    });
+    let is_told = |found: Findings| {
+        let share = found.explained.get(&Cause::RunDelay);
+        share.is_some_and(|share| *share > 0.5) || !tagged(&found, Cause::RunDelay).is_empty()
+    };
+    match found.is_none_or(is_told) {
+        true => Ok(()),
+        false => Err("it seems to have waited for nobody".to_owned()),
+    }
+}
+
+fn is_contended(found: Findings) -> bool {
+    found.explained.contains_key(&Cause::Contended)
+}
+
+#[test]
+fn what_the_rows_name_puts_on_the_cpu_is_no_other_program() {
+    let declared = [at_most(Counter::VoluntarySwitches, 20.0)];
+    let found = found_beside(&declared, |mut plan, other| {
+        plan.accompanied_by(other)?;
+        plan.measure(Observed::of(|| {
+            std::thread::sleep(std::time::Duration::from_micros(50));
+            Ok(1.0)
+        }))
+    });
+    assert!(!found.is_some_and(is_contended));
+}
+
+#[test]
+fn waits_are_a_share_of_what_the_values_are_times_of() {
+    let declared = [at_most(Counter::VoluntarySwitches, 20.0)];
+    let share = |times: Option<usize>| {
+        let (case, clock) = (Case::default(), Clock::mock());
+        let plan = plan(&case, &declared, &clock, Pass::Timed);
+        let sleep = || {
+            mock::advance_ns(1_000_000);
+            mock::wait_ns(30_000);
+            Ok(50_000.0)
+        };
+        let observed = Observed::of(sleep);
+        let outcome = plan.measure(match times {
+            Some(times) => observed.time_of_one_in(times),
+            None => observed,
+        });
+        let findings = outcome.and_then(Outcome::finish).expect("measured");
+        (findings.explained[&Cause::RunDelay] * 100.0).round()
+    };
+    assert_eq!(
+        [share(None), share(Some(1)), share(Some(2))],
+        [3.0, 60.0, 30.0]
+    );
+}
+
+#[test]
+fn a_row_says_where_nothing_tells_how_long_its_tasks_waited() {
+    let (case, clock) = (Case::default(), Clock::mock());
+    let mut plan = plan(&case, &[], &clock, Pass::Timed);
+    for (may_block, is_unknown) in [(true, true), (false, false)] {
+        plan.waits = Waits::untold(clock, may_block);
+        assert_eq!(plan.waits.are_unknown(), is_unknown);
+    }
+    plan.waits = Waits::untold(clock, true);
+    plan.explain_waits(&[]);
+    let evidence = plan.findings.evidence.last().expect("claimed");
+    assert_eq!(evidence.verdict, Verdict::Unverified);
+    assert_eq!(evidence.claim.sentence, crate::bencher::WAITED_SHARE);
+}
+
+#[test]
+fn an_observation_that_sleeps_is_contended_though_nothing_says_that_it_sleeps() {
+    let observe = |operation: fn()| {
+        found_beside(&[], |plan, _| {
+            plan.measure(Observed::of(|| {
+                operation();
+                Ok(1.0)
+            }))
+        })
+    };
+    let sleep = || std::thread::sleep(std::time::Duration::from_micros(50));
+    assert!(observe(sleep).is_none_or(is_contended));
+    assert!(!observe(std::hint::spin_loop).is_some_and(is_contended));
 }

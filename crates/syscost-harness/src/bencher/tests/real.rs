@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
-use syscost_sys::partner::Between;
+use syscost_sys::partner::{Between, Partner};
 
 use crate::bencher::{ClockCost, Effort, Findings, Outcome, Pass, Plan, Situation};
 use crate::bencher::{Stop, TaskGroup, Team};
 use crate::case::Case;
+use crate::cores::Cores;
 use crate::expect::Expect;
 use crate::failure::Failure;
 use crate::here::Here;
@@ -39,6 +40,18 @@ pub(in crate::bencher) fn found_of(
     declared: &[Expect],
     measure: impl FnOnce(Plan) -> Result<Outcome, Failure> + Send,
 ) -> Result<Findings, Failure> {
+    found_on(&crate::cores::UNKNOWN, case, cpus, pass, declared, measure)
+}
+
+/// The same where this is known of cores.
+pub(in crate::bencher) fn found_on(
+    cores: &Cores,
+    case: &Case,
+    cpus: &[u32],
+    pass: Pass,
+    declared: &[Expect],
+    measure: impl FnOnce(Plan) -> Result<Outcome, Failure> + Send,
+) -> Result<Findings, Failure> {
     let found = || {
         cpu::pin(cpus[0]).expect("the CPU is allowed");
         let clock = Clock::system();
@@ -53,7 +66,7 @@ pub(in crate::bencher) fn found_of(
             },
             cpu: cpus[0],
             here: &here,
-            ..super::situation(case, pass, &EFFORT, &clock, &crate::cores::UNKNOWN)
+            ..super::situation(case, pass, &EFFORT, &clock, cores)
         };
         measure(Plan::new(declared, situation))?.finish()
     };
@@ -85,6 +98,16 @@ pub(in crate::bencher) fn beside_busy_loops<T>(cpus: &[u32], body: impl FnOnce()
         is_over.store(true, Relaxed);
         result
     })
+}
+
+/// A process that keeps this CPU busy until it is dropped.
+pub(in crate::bencher) fn busy_process(cpu: u32) -> Partner {
+    let spin = || -> Result<(), String> {
+        loop {
+            std::hint::spin_loop();
+        }
+    };
+    Partner::start(Between::Processes, &[cpu], spin).expect("it only spins")
 }
 
 /// A team with this many partners, each of which takes turns until it is stopped; the measuring task

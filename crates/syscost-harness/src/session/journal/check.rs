@@ -189,6 +189,7 @@ fn is_sound_finding(findings: &Findings) -> bool {
         && (values.is_empty() || samples.iterations > 0)
         && (samples.ratios.is_empty() || samples.ratios.len() == values.len())
         && findings.explained.values().all(|share| is_number(*share))
+        && findings.counted_ns.is_none_or(is_number)
 }
 
 fn is_number(number: f64) -> bool {

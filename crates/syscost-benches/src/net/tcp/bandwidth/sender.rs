@@ -68,7 +68,8 @@ impl Method {
             // audited messages are few. It is not known how many sleeps pass until the last one has been
             // acknowledged, nor how many calls it takes to receive its answers and to send the excess.
             calls.push(at_most(Counter::OtherSyscalls, 0.5));
-            calls.extend([SLEEPS, RECEIVES.counter].map(|counter| at_least(counter, 0.0)));
+            let parts = "as many as the network makes parts of the exchange";
+            calls.extend([SLEEPS, RECEIVES.counter].map(|counter| at_least(counter, 0.0, parts)));
         }
         calls
     }
@@ -82,7 +83,14 @@ impl Method {
             Method::ZeroCopy if is_here => {
                 vec![sendto, within(LOOKS, MIN_LOOKS, 2.0), at_most(SLEEPS, 2.0)]
             }
-            Method::ZeroCopy => vec![sendto, at_least(LOOKS, MIN_LOOKS)],
+            Method::ZeroCopy => vec![
+                sendto,
+                at_least(
+                    LOOKS,
+                    MIN_LOOKS,
+                    "each waits for what the network has acknowledged",
+                ),
+            ],
             Method::SendFile => vec![together(Sysno::SENDFILE, 1.0)],
             // What does not fit into the socket immediately stays in the pipe for another call.
             Method::Splice => vec![within(Counter::Syscall(Sysno::SPLICE), 1.9, 4.0)],
