@@ -10,12 +10,14 @@ mod own_share;
 mod pictures;
 mod probe_series;
 mod program;
+mod slips;
 mod steady;
 mod stream;
 mod swap;
 mod torture;
 mod validate;
 mod versus;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -44,6 +46,8 @@ enum Chore {
     /// Measure each row with the neighbouring value of one parameter, and see that it loses its
     /// number
     Swap(swap::Arguments),
+    /// Measure rows by a program with a slip in one line, and see that they lose their numbers
+    Slips(slips::Arguments),
     /// Record probes of the core after several kinds of work, and tell how many were called wrongly
     ProbeSeries(probe_series::Arguments),
     /// Tell how much of the time each core was own while a command ran, by probes of another kind
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         Chore::Torture(arguments) => torture::run(&arguments),
         Chore::Fleet(arguments) => fleet::run(&arguments),
         Chore::Swap(arguments) => swap::run(&arguments),
+        Chore::Slips(arguments) => slips::run(&arguments),
         Chore::ProbeSeries(arguments) => probe_series::run(&arguments),
         Chore::OwnShare(arguments) => own_share::run(&arguments),
         Chore::Pictures(arguments) => pictures::run(&arguments),

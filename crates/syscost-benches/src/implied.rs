@@ -56,26 +56,54 @@ impl Implied {
         !self.0.is_empty()
     }
 
+    /// Of values that are the time of their whole observation.
+    pub(crate) fn of_whole(outcome: &Outcome) -> Self {
+        let observed = outcome.observed().iter();
+        observed.map(|(value, took_ns)| value / took_ns).collect()
+    }
+
+    /// Of observations that consist of parts which take this long together, in ns.
+    pub(crate) fn of_parts(outcome: &Outcome, parts_ns: &[f64]) -> Self {
+        let observed = outcome.observed().iter().zip(parts_ns);
+        observed.map(|((_, took_ns), ns)| ns / took_ns).collect()
+    }
+
     /// Claims that both times agree. The median is used, since preemption between the two clocks
     /// makes some of them differ. Without any value there is nothing to judge.
     pub(crate) fn claim(&self, b: &mut Bencher, shares: Shares) {
         let claim = "time that the value implies for what was done, of the time that it took";
-        let (least, most) = shares.confirm;
-        let (expected, source) = (format!("{least} to {most}"), "clock and count");
-        let Some(share) = median(&self.0) else {
-            let reason = "nothing was done in any window";
-            return b.claim_unobserved(claim, expected, source, reason);
-        };
-        let verdict = judge(share, shares);
-        let reason = "or this program was kept waiting between its readings of two clocks";
-        b.claim_verdict(
-            claim,
-            expected,
-            share,
-            source,
-            verdict,
-            (verdict == Verdict::Unverified).then_some(reason),
-        );
+        let source = "clock and count";
+        match median(&self.0) {
+            Some(share) => {
+                let reason = "or this program was kept waiting between its readings of two clocks";
+                shares.claim(b, claim, share, source, reason);
+            }
+            None => {
+                let reason = "nothing was done in any window";
+                b.claim_unobserved(claim, shares.expected(), source, reason);
+            }
+        }
+    }
+}
+
+impl Shares {
+    fn expected(self) -> String {
+        let (least, most) = self.confirm;
+        format!("{least} to {most}")
+    }
+
+    /// Claims that a share is inside the first of these ranges; between both this is the reason.
+    pub(crate) fn claim(
+        self,
+        b: &mut Bencher,
+        claim: impl Into<Claim>,
+        share: f64,
+        source: &str,
+        reason: &str,
+    ) {
+        let verdict = judge(share, self);
+        let reason = (verdict == Verdict::Unverified).then_some(reason);
+        b.claim_verdict(claim, self.expected(), share, source, verdict, reason);
     }
 }
 

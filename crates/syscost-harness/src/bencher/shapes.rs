@@ -174,6 +174,7 @@ impl<'k, W: Work> Kernel<'k, W> {
             return Err(Failure::Broken(what));
         }
         plan.done.is_rate_claimed = true;
+        claim_operations(plan, self.0);
         plan.expect(at_least(Counter::CoreCycles, self.0.floor_cycles()));
         Ok(Loop {
             per_iteration: self.0.operations_per_iteration(),
@@ -220,6 +221,7 @@ impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         let per_iteration = self.per_iteration()?;
+        claim_operations(plan, self.kernel);
         let (baseline, body) = (KernelBody::new(self.baseline), KernelBody::new(self.kernel));
         plan.time_difference(per_iteration, baseline, body, self.share.0)?;
         claim_checksum(plan);
@@ -227,9 +229,19 @@ impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
     }
 
     fn count(self, plan: &mut Plan) -> Result<(), Failure> {
+        claim_operations(plan, self.kernel);
         plan.count_batches(self.per_iteration()?, &mut KernelBody::new(self.kernel))?;
         claim_checksum(plan);
         Ok(())
+    }
+}
+
+/// Claims that the time is divided by as many operations as the machine code holds.
+fn claim_operations(plan: &mut Plan, work: &impl Work) {
+    if let Some(counted) = work.operations_in_code() {
+        let claim = "operations of an iteration";
+        let divided_by = work.operations_per_iteration();
+        plan.claim_equal(claim, divided_by, counted, "the code's bytes");
     }
 }
 

@@ -87,22 +87,22 @@ pub fn call(call: Call) -> Result<Kernel, Unsupported> {
     Ok(match call {
         Call::PointerByTable(targets) => by_table(code, targets, floor_cycles),
         Call::Recursion(depth) => {
-            code.operations *= depth;
+            code.per_body *= depth;
             Kernel::new(
                 code,
                 &[depth],
-                Checksum::PerTurn(code.operations),
+                Checksum::PerTurn(code.operations()),
                 floor_cycles,
             )
         }
         Call::RecursionByChance { depth, seed } => {
-            code.operations *= depth;
+            code.per_body *= depth;
             let mut words = memory_with(random_words(seed));
             words[0] = depth;
             Kernel::new(
                 code,
                 &words,
-                Checksum::PerTurn(code.operations),
+                Checksum::PerTurn(code.operations()),
                 floor_cycles,
             )
         }
@@ -111,7 +111,7 @@ pub fn call(call: Call) -> Result<Kernel, Unsupported> {
             Kernel::new(
                 code,
                 &words,
-                Checksum::PerTurn(code.operations * amount),
+                Checksum::PerTurn(code.operations() * amount),
                 floor_cycles,
             )
         }
