@@ -68,6 +68,22 @@ impl Implied {
         observed.map(|((_, took_ns), ns)| ns / took_ns).collect()
     }
 
+    /// Of values that are the middle of what was seen in their observation, against that of all.
+    pub(crate) fn of_values(outcome: &Outcome, typical: f64) -> Self {
+        let observed = outcome.observed().iter();
+        observed.map(|(value, _)| value / typical).collect()
+    }
+
+    /// Claims that the values are the middle of all that was seen; nothing in the evidence pass, which
+    /// has no values.
+    pub(crate) fn claim_typical(&self, b: &mut Bencher) {
+        if let Some(share) = median(&self.0) {
+            let claim = "typical value, of the middle of all that was seen";
+            let reason = "or what was seen changed meanwhile";
+            Shares::INNER.claim(b, claim, share, "all observations", reason);
+        }
+    }
+
     /// Claims that both times agree. The median is used, since preemption between the two clocks
     /// makes some of them differ. Without any value there is nothing to judge.
     pub(crate) fn claim(&self, b: &mut Bencher, shares: Shares) {

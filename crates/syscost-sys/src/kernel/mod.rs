@@ -62,7 +62,7 @@ type Entry = unsafe extern "C" fn(iterations: u64, data: *mut u64, position: u64
 pub struct Kernel {
     /// Operations in one iteration of the loop.
     pub operations_per_iteration: u64,
-    /// The same by the machine code.
+    /// The same by the machine code and its text, where they tell.
     operations_in_code: Option<u64>,
     /// The fewest core cycles that one operation can plausibly take on any core made so far. A result below
     /// it means that the operation was not executed.
@@ -201,6 +201,17 @@ impl Code {
             false => self.per_body,
         }
     }
+
+    /// The same by its text and its bytes: a body that does not fall into as many equal parts as it is
+    /// said to have operations has as many operations as it has parts.
+    fn operations_in_code(&self) -> Option<u64> {
+        let parts = listing::equal_parts(self.instructions);
+        let per_body = match parts.is_multiple_of(self.per_body) {
+            true => self.per_body,
+            false => parts,
+        };
+        self.is_repeated.then(|| per_body * bodies(self.entry))
+    }
 }
 
 /// How often the body is in an iteration of this code.
@@ -226,7 +237,7 @@ impl Kernel {
         Self {
             assembly: code.instructions,
             operations_per_iteration: code.operations(),
-            operations_in_code: Some(code.operations()),
+            operations_in_code: code.operations_in_code(),
             floor_cycles,
             entry: code.entry,
             data,

@@ -7,6 +7,8 @@ use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
 use syscost_sys::counters::{SchedStat, Usage};
 
+use crate::implied::Implied;
+
 /// Wake-ups before the first that counts; they also give the duration of one.
 const WARM_UP: u32 = 8;
 
@@ -89,6 +91,9 @@ impl Tally {
         let early = self.latencies.iter().filter(|ns| **ns < 0.0).count();
         b.report("early wake-ups", early as f64);
         self.latencies.iter().for_each(|ns| b.record_single(*ns));
+        if let Some(typical) = median(&self.latencies) {
+            Implied::of_values(b, typical).claim_typical(b);
+        }
         if let Some(ns) = self.queued_ns {
             b.detail("mean_in_queue_ns", ns as f64 / self.tries().max(1) as f64);
         }
