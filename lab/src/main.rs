@@ -43,8 +43,7 @@ enum Chore {
     Torture(torture::Arguments),
     /// Time `fleet import` and `fleet report` on simulated machines, some of them bad
     Fleet(fleet::Arguments),
-    /// Measure each row with the neighbouring value of one parameter, and see that it loses its
-    /// number
+    /// Measure rows under the names of others, and see that they lose their numbers
     Swap(swap::Arguments),
     /// Measure rows by a program with a slip in one line, and see that they lose their numbers
     Slips(slips::Arguments),

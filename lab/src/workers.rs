@@ -282,9 +282,10 @@ impl Tally {
         self.refuted + self.failed + self.doubted + self.marked + self.kept
     }
 
-    /// The share that lost its number to evidence.
-    pub(crate) fn share_refuted(self) -> f64 {
-        f64::from(self.refuted) / f64::from(self.all().max(1))
+    /// The share that lost its number or its check mark.
+    pub(crate) fn share_caught(self) -> f64 {
+        let caught = self.refuted + self.failed + self.doubted;
+        f64::from(caught) / f64::from(self.all().max(1))
     }
 
     pub(crate) fn columns(self) -> String {

@@ -155,6 +155,19 @@ mod tests {
     }
 
     #[test]
+    fn values_that_are_not_the_middle_of_what_was_seen_are_told() {
+        for (divisor, verdict) in [(1.0, Verdict::Confirmed), (2.0, Verdict::Unverified)] {
+            let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
+                let mut outcome = plan.measure(Observed::of(|| Ok(10.0 / divisor)))?;
+                Implied::of_values(&outcome, 10.0).claim_typical(&mut outcome);
+                Ok(outcome)
+            });
+            let evidence = found.expect("observed").evidence;
+            assert_eq!(evidence.last().expect("claimed").verdict, verdict);
+        }
+    }
+
+    #[test]
     fn another_divisor_is_refuted_and_a_pause_is_not() {
         assert_eq!(judge(0.97, Shares::WHOLE), Verdict::Confirmed);
         assert_eq!(judge(0.7, Shares::WHOLE), Verdict::Unverified);

@@ -57,6 +57,12 @@ impl<'f> Reader<'f> {
         }
     }
 
+    /// The place in the order of the read after this many.
+    #[inline(always)]
+    fn place(&self, reads: u64) -> usize {
+        reads as usize & (self.offsets.len() - 1)
+    }
+
     #[cold]
     fn cut_short(&self, offset: u64, count: usize) -> Failure {
         let wanted = self.buffer.len();
@@ -67,8 +73,7 @@ impl<'f> Reader<'f> {
 impl Transfer for Reader<'_> {
     #[inline(always)]
     fn next(&mut self) -> Result<(), Failure> {
-        // As many reads as were counted lie before it: none is made twice instead of the next.
-        let offset = self.offsets[self.reads as usize & (self.offsets.len() - 1)];
+        let offset = self.offsets[self.place(self.reads)];
         match pread(self.file, &mut self.buffer[..], offset) {
             Ok(count) if count == self.buffer.len() => self.reads += 1,
             Ok(count) => return Err(self.cut_short(offset, count)),
@@ -82,6 +87,11 @@ impl Transfer for Reader<'_> {
 
     fn lap(&mut self) -> Result<(), Failure> {
         (0..self.offsets.len()).try_for_each(|_| self.next())
+    }
+
+    fn check_last(&self) -> Result<(), Failure> {
+        let last = self.offsets[self.place(self.reads - 1)];
+        Ok(self.written.check(&self.buffer, last)?)
     }
 
     fn tally(&self) -> Tally {

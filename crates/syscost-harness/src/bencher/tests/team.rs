@@ -351,6 +351,23 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
     }
 }
 
+/// Wherever it was seen: it need not have been moved so far.
+#[test]
+fn a_partner_that_may_leave_its_cpu_is_refuted() {
+    let Some(two) = &two_cpus() else { return };
+    for (may_use, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
+        let findings = on(two, |plan| {
+            let cpus = two[..may_use].to_vec();
+            plan.measure(Together::of(HERE, move |_| {
+                let turn = || mock::advance_ns(100);
+                team_of((Between::Threads, 1), &cpus, yield_now, turn)
+            }))
+        });
+        let findings = findings.expect("measured");
+        assert_eq!(verdict_of(&findings, "CPUs of its tasks"), verdict);
+    }
+}
+
 #[derive(Params, Clone)]
 #[expect(dead_code)] // only what it says of its tasks is read
 struct Placed {
