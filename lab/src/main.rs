@@ -10,10 +10,12 @@ mod own_share;
 mod pictures;
 mod probe_series;
 mod program;
+mod slips;
 mod steady;
 mod swap;
 mod torture;
 mod validate;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -35,9 +37,10 @@ enum Chore {
     Torture(torture::Arguments),
     /// Time `fleet report` on simulated machines, some of them bad
     Fleet(fleet::Arguments),
-    /// Measure each row with the neighbouring value of one parameter, and see that it loses its
-    /// number
+    /// Measure rows under the names of others, and see that they lose their numbers
     Swap(swap::Arguments),
+    /// Measure rows by a program with a slip in one line, and see that they lose their numbers
+    Slips(slips::Arguments),
     /// Record probes of the core after several kinds of work, and tell how many were called wrongly
     ProbeSeries(probe_series::Arguments),
     /// Tell how much of the time each core was own while a command ran, by probes of another kind
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Chore::Torture(arguments) => torture::run(&arguments),
         Chore::Fleet(arguments) => fleet::run(&arguments),
         Chore::Swap(arguments) => swap::run(&arguments),
+        Chore::Slips(arguments) => slips::run(&arguments),
         Chore::ProbeSeries(arguments) => probe_series::run(&arguments),
         Chore::OwnShare(arguments) => own_share::run(&arguments),
         Chore::Pictures(arguments) => pictures::run(&arguments),

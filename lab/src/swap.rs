@@ -1,44 +1,24 @@
-//! `cargo lab swap`: the label-swap test. Every row is measured under its own name and claims,
-//! but with the neighbouring value of one of its parameters: such a row must lose its number, or be
-//! marked as unproven, or be on the reviewed list of what nothing can distinguish.
+//! `cargo lab swap`: the label-swap test. Rows are measured under the name and claims of others: with
+//! every other value of one of their parameters, with two at once, or by another benchmark. Such a
+//! row must lose its number, or be marked as unproven, or be on the reviewed list of what nothing can
+//! distinguish. Each row is measured as itself as well, the control.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::process;
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use syscost_benches::CATALOGUE;
-use syscost_harness::bencher::{Effort, Findings, Pass};
-use syscost_harness::clock::RunClock;
-use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program as WorkerProgram};
-use syscost_harness::{Case, Entry, Failure, Group, Here};
-use syscost_results::stats::order::median;
-use syscost_results::{ClaimId, Verdict};
-use syscost_sys::cpu;
+use fastrand::Rng;
+use syscost_harness::bencher::Pass;
+use syscost_harness::worker::{JobCase, Program as WorkerProgram};
+use syscost_harness::{Case, Entry};
 
 use crate::program::Given;
+use crate::workers::{APART, End, Honest, Tally, Workers, chosen, job_case};
 
 /// What nothing keeps apart from its neighbour: a benchmark, a parameter, the value of another
 /// parameter where it is so (`copies=1`) or `all`, and why, separated by tabs.
 const REVIEWED: &str = include_str!("swap/reviewed.txt");
-
-/// Costs further apart than this make a false label worth a number.
-const APART: f64 = 0.1;
-
-const TIME_LIMIT: Duration = Duration::from_secs(10);
-
-/// As little as shows a cost.
-const EFFORT: Effort = Effort {
-    samples: 5,
-    warm_up_ns: 1e5,
-    batch_ns: 2e4,
-    case_ns: 2e7,
-    patience_ns: 0.0,
-    singles: 0,
-    second_witness: false,
-};
 
 /// Arguments of `swap`.
 #[derive(Debug, Args)]
@@ -48,6 +28,12 @@ pub(crate) struct Arguments {
     ids: Vec<String>,
     #[command(flatten)]
     program: Given,
+    /// Measure rows of other benchmarks: one of the same group, one of another
+    #[arg(long)]
+    across: bool,
+    /// Let only the timed pass lie
+    #[arg(long)]
+    timed_only: bool,
     /// Show how each pair ended, not only those that kept their number
     #[arg(long)]
     all: bool,
@@ -60,68 +46,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let program = WorkerProgram::other(&path)
         .introduced()
         .context("asking the program what it is")?;
-    let workers = Workers::new(Launcher::new(program, TIME_LIMIT, &interrupted))?;
+    let mut trials = Trials {
+        workers: Workers::new(program, &interrupted)?,
+        arguments,
+        known: BTreeMap::new(),
+        random: Rng::with_seed(1),
+    };
     let reviewed = reviewed()?;
-    let mut totals: BTreeMap<&str, Tally> = BTreeMap::new();
+    let mut totals = Totals::default();
     let mut unreviewed = 0;
     for benchmark in chosen(&arguments.ids)? {
-        let cases = (benchmark.cases)(&workers.here);
-        let honest = workers.honest(benchmark, &cases)?;
-        let mut pairs = pairs(&cases);
-        let all = pairs.len();
-        pairs.retain(|pair| honest[pair.named].is_some() && honest[pair.measured].is_some());
-        let untried = (all - pairs.len()) as u32;
-        totals.entry(benchmark.group()).or_default().untried += untried;
-        let ends = workers.swapped(benchmark, &cases, &pairs, &honest)?;
-        for (pair, end) in pairs.iter().zip(ends) {
-            let cost = |case: usize| honest[case].as_ref().and_then(|one| one.cost);
-            let factor = cost(pair.measured).zip(cost(pair.named));
-            let factor = factor.map(|(measured, named)| measured / named);
+        trials.learn(benchmark, &mut totals)?;
+        let pairs = trials.pairs(benchmark)?;
+        for (pair, end, factor) in trials.swapped(benchmark, pairs)? {
             let is_apart = factor.is_none_or(|factor| (factor - 1.0).abs() > APART);
-            let is_reviewed = reviewed
-                .iter()
-                .any(|one| one.covers(benchmark, &cases[pair.named], pair));
+            let is_reviewed = reviewed.iter().any(|one| one.covers(benchmark, &pair));
             totals
-                .entry(benchmark.group())
-                .or_default()
+                .of(pair.differs.name(), benchmark)
                 .add(&end, is_apart);
-            let is_free = matches!(end, End::Kept);
+            let is_free = end == End::Kept;
             unreviewed += u32::from(is_free && !is_reviewed && is_apart);
             if is_free || arguments.all {
-                let [named, measured] =
-                    [pair.named, pair.measured].map(|case| cases[case].suffix());
                 let factor = factor.map_or("?".to_owned(), |factor| format!("{factor:.3}"));
                 let mark = if is_reviewed { " (reviewed)" } else { "" };
+                let (named, measured) = (pair.named.suffix(), &pair.measured.name);
+                let said = end.said();
                 println!(
-                    "{}{named} from {measured}: {} x {factor}{mark}",
-                    benchmark.id,
-                    end.said()
+                    "{}{named} from {measured}: {said} x {factor}{mark}",
+                    benchmark.id
                 );
             }
         }
     }
-    println!("{}", table(&totals));
+    println!("{}", totals.table());
     match unreviewed {
         0 => Ok(()),
         count => bail!("{count} rows keep their number under the label of another one"),
     }
-}
-
-/// The benchmarks that are measured, of these ids; of hidden groups only what is asked for.
-fn chosen(ids: &[String]) -> Result<Vec<&'static Entry>> {
-    let is_shown = |group: &&Group| !group.hidden || !ids.is_empty();
-    let groups = CATALOGUE.groups().iter().filter(is_shown);
-    let all = groups.flat_map(|group| group.benchmarks);
-    let all = all.filter(|one| one.computation.is_none());
-    let is_asked = |one: &&Entry| {
-        let under = |id: &String| one.id == id || one.id.starts_with(&format!("{id}."));
-        ids.is_empty() || ids.iter().any(under)
-    };
-    let chosen: Vec<_> = all.filter(is_asked).collect();
-    if chosen.is_empty() {
-        bail!("no benchmark is called {}", ids.join(" or "));
-    }
-    Ok(chosen)
 }
 
 /// The pairs that were looked at, and nothing distinguishes.
@@ -147,42 +108,73 @@ struct Reviewed {
 }
 
 impl Reviewed {
-    fn covers(&self, benchmark: &Entry, case: &Case, pair: &Pair) -> bool {
-        let has = |(key, value): (&str, &str)| case.find(key) == Some(value);
+    fn covers(&self, benchmark: &Entry, pair: &Pair) -> bool {
+        let has = |(key, value): (&str, &str)| pair.named.find(key) == Some(value);
         let is_there = self.value == "all" || self.value.split_once('=').is_some_and(has);
-        self.id == benchmark.id && self.key == pair.key && is_there
+        let is_of = matches!(&pair.differs, Differs::In(keys) if keys[..] == [self.key]);
+        self.id == benchmark.id && is_of && is_there
     }
 }
 
-/// A row that is named, and one that differs in one parameter.
+/// A row that is named, and the one that is measured.
+#[derive(Clone)]
 struct Pair {
-    key: &'static str,
-    named: usize,
-    measured: usize,
+    named: Case,
+    measured: Measured,
+    differs: Differs,
 }
 
-/// Each row with the next one in the list, for each parameter, that differs in that one alone.
-fn pairs(cases: &[Case]) -> Vec<Pair> {
+/// A row that is measured under another name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Measured {
+    benchmark: &'static str,
+    name: String,
+}
+
+/// How the two rows differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Differs {
+    /// In these parameters.
+    In(Vec<&'static str>),
+    /// They are of two benchmarks.
+    Benchmark,
+}
+
+impl Differs {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::In(keys) if keys.len() == 1 => "one parameter",
+            Self::In(_) => "two parameters",
+            Self::Benchmark => "benchmark",
+        }
+    }
+}
+
+/// The names of the parameters in which two rows differ.
+fn differing(one: &Case, other: &Case) -> Vec<&'static str> {
+    let keys = |case: &Case| case.parameters().map(|(key, _)| key).collect::<Vec<_>>();
+    let mut all = [keys(one), keys(other)].concat();
+    all.sort_unstable();
+    all.dedup();
+    all.retain(|key| one.find(key) != other.find(key));
+    all
+}
+
+/// Each row with all that differ from it in one parameter, and with the next one in the list that
+/// differs in these two, for each two.
+fn pairs(benchmark: &'static str, cases: &[Case]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (named, case) in cases.iter().enumerate() {
-        for (key, value) in case.parameters() {
-            let rest = |other: &Case| {
-                let others = other.parameters().filter(|(known, _)| *known != key);
-                others
-                    .map(|(key, value)| (key, value.to_owned()))
-                    .collect::<Vec<_>>()
-            };
-            let own = rest(case);
-            let is_neighbour = |other: &usize| {
-                let other = &cases[*other];
-                other.find(key) != Some(value) && rest(other) == own
-            };
-            let after = named + 1..cases.len();
-            if let Some(measured) = after.chain((0..named).rev()).find(is_neighbour) {
+        let mut seen = Vec::new();
+        for other in (named + 1..cases.len()).chain(0..named) {
+            let keys = differing(case, &cases[other]);
+            if keys.len() == 1 || keys.len() == 2 && !seen.contains(&keys) {
+                seen.push(keys.clone());
+                let name = format!("{benchmark}{}", cases[other].suffix());
                 pairs.push(Pair {
-                    key,
-                    named,
-                    measured,
+                    named: case.clone(),
+                    measured: Measured { benchmark, name },
+                    differs: Differs::In(keys),
                 });
             }
         }
@@ -190,251 +182,168 @@ fn pairs(cases: &[Case]) -> Vec<Pair> {
     pairs
 }
 
-/// How a row ended that was measured with the value of another.
-enum End {
-    /// Without a number, for this reason.
-    Lost(String),
-    /// Marked, since it lied.
-    Doubted(String),
-    /// Marked, as it is when it does not lie.
-    Marked,
-    /// As if nothing was wrong.
-    Kept,
+/// What is known of a row that does not lie; `None` if it has no number, or a claim refuted.
+type Known = BTreeMap<String, Option<Honest>>;
+
+/// Measures pairs.
+struct Trials<'a> {
+    workers: Workers<'a>,
+    arguments: &'a Arguments,
+    /// By the row's name.
+    known: Known,
+    random: Rng,
 }
 
-impl End {
-    fn said(&self) -> String {
-        match self {
-            End::Lost(why) => format!("lost its number ({why})"),
-            End::Doubted(why) => format!("? ({why})"),
-            End::Marked => "? as ever".to_owned(),
-            End::Kept => "KEPT".to_owned(),
-        }
-    }
-}
-
-/// What is known of a row that does not lie.
-struct Honest {
-    cost: Option<f64>,
-    unverified: BTreeSet<ClaimId>,
-}
-
-/// Starts workers, on one CPU.
-struct Workers<'a> {
-    launcher: Launcher<'a>,
-    here: Here,
-    clock: ClockSettings,
-    cpu: u32,
-}
-
-type Found = Result<Findings, Failure>;
-
-impl<'a> Workers<'a> {
-    fn new(launcher: Launcher<'a>) -> Result<Self> {
-        let here = Here::plain();
-        let cpu = *here.allowed.last().context("no CPU may be used")?;
-        cpu::pin(cpu).context("pinning")?;
-        let mut clock = RunClock::choose(&[cpu]);
-        let calibrated = clock.calibrate();
-        cpu::pin_to(&here.allowed).context("pinning")?;
-        Ok(Self {
-            clock: ClockSettings {
-                source: calibrated.source().name().to_owned(),
-                ticks_per_ns: calibrated.ticks_per_ns(),
-                cost: clock.cost(),
-            },
-            launcher,
-            here,
-            cpu,
-        })
-    }
-
-    /// Each row's own findings; `None` for those that have no number, or a claim refuted.
-    fn honest(&self, benchmark: &Entry, cases: &[Case]) -> Result<Vec<Option<Honest>>> {
+impl Trials<'_> {
+    /// Measures the rows of a benchmark as themselves, twice: the second time is the control.
+    fn learn(&mut self, benchmark: &Entry, totals: &mut Totals) -> Result<()> {
+        let cases = (benchmark.cases)(&self.workers.here);
         let jobs: Vec<JobCase> = cases.iter().map(|case| job_case(case, None)).collect();
-        let counted = self.found(benchmark, Pass::Evidence, &jobs)?;
-        let timed = self.found(benchmark, Pass::Timed, &jobs)?;
-        let both = counted.into_iter().zip(timed);
-        Ok(both
-            .map(|(counted, timed)| {
-                let (counted, timed) = (counted.ok()?, timed.ok()?);
-                let evidence = || counted.evidence.iter().chain(&timed.evidence);
-                if evidence().any(|one| one.verdict == Verdict::Refuted) {
-                    return None;
-                }
-                let unverified = evidence().filter(|one| one.verdict == Verdict::Unverified);
-                Some(Honest {
-                    cost: median(&timed.samples.values),
-                    unverified: unverified.map(|one| one.claim.id.clone()).collect(),
-                })
-            })
-            .collect())
+        let both = || -> Result<_> {
+            let counted = self.workers.found(benchmark, Pass::Evidence, &jobs)?;
+            let timed = self.workers.found(benchmark, Pass::Timed, &jobs)?;
+            Ok(counted.into_iter().zip(timed))
+        };
+        let (first, second) = (both()?, both()?);
+        for ((case, (counted, timed)), again) in cases.iter().zip(first).zip(second) {
+            let honest = Honest::of(&counted, &timed);
+            if let Some(honest) = &honest {
+                let end = End::of(&again.0, honest).min(End::of(&again.1, honest));
+                totals.of("itself", benchmark).add(&end, false);
+            }
+            let name = format!("{}{}", benchmark.id, case.suffix());
+            self.known.insert(name, honest);
+        }
+        Ok(())
     }
 
-    /// How these pairs end.
+    /// The pairs whose rows both have a number under their own names.
+    fn pairs(&mut self, benchmark: &'static Entry) -> Result<Vec<Pair>> {
+        let cases = (benchmark.cases)(&self.workers.here);
+        let all = match self.arguments.across {
+            false => pairs(benchmark.id, &cases),
+            true => self.across(benchmark, &cases)?,
+        };
+        let has_number = |name: &str| matches!(self.known.get(name), Some(Some(_)));
+        let tried = all.into_iter().filter(|pair| {
+            let is_known = self.arguments.across || has_number(&pair.measured.name);
+            is_known && has_number(&format!("{}{}", benchmark.id, pair.named.suffix()))
+        });
+        Ok(tried.collect())
+    }
+
+    /// Each row with one of another benchmark in its group, and with one of another group.
+    fn across(&mut self, benchmark: &Entry, cases: &[Case]) -> Result<Vec<Pair>> {
+        let (near, far): (Vec<_>, Vec<_>) = chosen(&[])?
+            .into_iter()
+            .filter(|other| other.id != benchmark.id)
+            .partition(|other| other.group() == benchmark.group());
+        let mut pairs = Vec::new();
+        for case in cases {
+            for others in [&near, &far] {
+                let Some(other) = self.random.choice(others) else {
+                    continue;
+                };
+                let measured = (other.cases)(&self.workers.here);
+                pairs.extend(self.random.choice(measured).map(|measured| Pair {
+                    named: case.clone(),
+                    measured: Measured {
+                        benchmark: other.id,
+                        name: format!("{}{}", other.id, measured.suffix()),
+                    },
+                    differs: Differs::Benchmark,
+                }));
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// How these pairs end, and how much more the measured row costs than the named one.
     fn swapped(
         &self,
         benchmark: &Entry,
-        cases: &[Case],
-        pairs: &[Pair],
-        honest: &[Option<Honest>],
-    ) -> Result<Vec<End>> {
+        pairs: Vec<Pair>,
+    ) -> Result<Vec<(Pair, End, Option<f64>)>> {
         let jobs: Vec<JobCase> = pairs
             .iter()
-            .map(|pair| job_case(&cases[pair.named], Some(&cases[pair.measured])))
+            .map(|pair| job_case(&pair.named, Some(pair.measured.name.clone())))
             .collect();
-        let counted = self.found(benchmark, Pass::Evidence, &jobs)?;
-        let mut ends: Vec<End> = pairs
-            .iter()
-            .zip(&counted)
-            .map(|(pair, found)| end(found, honest[pair.named].as_ref()))
+        let honest = |pair: &Pair| {
+            let name = format!("{}{}", benchmark.id, pair.named.suffix());
+            self.known.get(&name)?.clone()
+        };
+        let honest: Vec<Honest> = pairs.iter().filter_map(honest).collect();
+        let mut ends = vec![End::Kept; pairs.len()];
+        if !self.arguments.timed_only {
+            let counted = self.workers.found(benchmark, Pass::Evidence, &jobs)?;
+            let counted = counted.iter().zip(&honest);
+            ends = counted
+                .map(|(found, honest)| End::of(found, honest))
+                .collect();
+        }
+        let left: Vec<usize> = (0..ends.len())
+            .filter(|index| !ends[*index].is_lost())
             .collect();
-        let left = (0..ends.len()).filter(|index| !matches!(ends[*index], End::Lost(_)));
-        let left: Vec<usize> = left.collect();
         let again: Vec<JobCase> = left.iter().map(|index| jobs[*index].clone()).collect();
-        for (index, found) in left
-            .into_iter()
-            .zip(self.found(benchmark, Pass::Timed, &again)?)
-        {
-            let timed = end(&found, honest[pairs[index].named].as_ref());
-            if timed.rank() < ends[index].rank() {
-                ends[index] = timed;
-            }
+        let timed = self.workers.found(benchmark, Pass::Timed, &again)?;
+        let mut factors = vec![None; pairs.len()];
+        for (index, found) in left.into_iter().zip(timed) {
+            let end = End::of(&found, &honest[index]);
+            factors[index] = honest[index].factor(&found);
+            ends[index] = ends[index].clone().min(end);
         }
-        Ok(ends)
-    }
-
-    /// What workers find of these cases, in their order.
-    fn found(&self, benchmark: &Entry, pass: Pass, cases: &[JobCase]) -> Result<Vec<Found>> {
-        let mut all: Vec<Found> = Vec::new();
-        while all.len() < cases.len() {
-            let job = Job {
-                benchmark: benchmark.id.to_owned(),
-                cases: cases[all.len()..].to_vec(),
-                keeps_order: true,
-                targets: self.here.targets.clone(),
-                pass,
-                effort: EFFORT,
-                clock: self.clock.clone(),
-                cpu: self.cpu,
-                candidates: Vec::new(),
-                allowed: self.here.allowed.clone(),
-                cores: Default::default(),
-                programs: Vec::new(),
-                seed: 1,
-                stack_offset: 0,
-                parent: process::id(),
-            };
-            let outcome = self.launcher.run(&job, 0, None)?;
-            // One that crashed costs its own row; the others go to another worker.
-            let answered = outcome.results.into_iter().map_while(|result| result);
-            let before = all.len();
-            all.extend(answered);
-            if all.len() == before {
-                all.push(Err(Failure::Failed("no answer".to_owned())));
-            }
-        }
-        Ok(all)
+        let ended = pairs.into_iter().zip(ends).zip(factors);
+        Ok(ended
+            .map(|((pair, end), factor)| (pair, end, factor))
+            .collect())
     }
 }
 
-impl End {
-    /// The worst for the lie first.
-    fn rank(&self) -> u8 {
-        match self {
-            End::Lost(_) => 0,
-            End::Doubted(_) => 1,
-            End::Marked => 2,
-            End::Kept => 3,
-        }
-    }
-}
-
-fn job_case(named: &Case, measured: Option<&Case>) -> JobCase {
-    JobCase {
-        suffix: named.suffix(),
-        iterations: None,
-        may_defer: false,
-        instead: measured.map(Case::suffix),
-    }
-}
-
-/// How a pass over a row ended that lied.
-fn end(found: &Found, honest: Option<&Honest>) -> End {
-    let findings = match found {
-        Ok(findings) => findings,
-        Err(failure) => return End::Lost(failure.to_string()),
-    };
-    let with = |verdict| {
-        findings
-            .evidence
-            .iter()
-            .filter(move |one| one.verdict == verdict)
-    };
-    if let Some(refuted) = with(Verdict::Refuted).next() {
-        return End::Lost(refuted.to_string());
-    }
-    let is_known = |id: &ClaimId| honest.is_some_and(|honest| honest.unverified.contains(id));
-    match with(Verdict::Unverified).find(|one| !is_known(&one.claim.id)) {
-        Some(new) => End::Doubted(new.to_string()),
-        None if honest.is_some_and(|honest| !honest.unverified.is_empty()) => End::Marked,
-        None => End::Kept,
-    }
-}
-
-/// How the pairs of a group ended.
+/// How the pairs ended, by how their rows differ and the group.
 #[derive(Default)]
-struct Tally {
-    lost: u32,
-    doubted: u32,
-    marked: u32,
-    kept: u32,
-    apart: u32,
-    /// Pairs of which one has no number here even under its own name.
-    untried: u32,
-}
+struct Totals(BTreeMap<(&'static str, &'static str), Tally>);
 
-impl Tally {
-    fn add(&mut self, end: &End, is_apart: bool) {
-        match end {
-            End::Lost(_) => self.lost += 1,
-            End::Doubted(_) => self.doubted += 1,
-            End::Marked => self.marked += 1,
-            End::Kept => {
-                self.kept += 1;
-                self.apart += u32::from(is_apart);
-            }
-        }
+impl Totals {
+    fn of(&mut self, differs: &'static str, benchmark: &Entry) -> &mut Tally {
+        let group = benchmark.id.split('.').next().unwrap_or_default();
+        self.0.entry((differs, group)).or_default()
     }
-}
 
-fn table(totals: &BTreeMap<&str, Tally>) -> String {
-    let mut text = format!(
-        "{:<10}{:>7}{:>7}{:>12}{:>9}{:>7}{:>15}{:>11}",
-        "group", "pairs", "lost", "? by lie", "? ever", "kept", "of these >10 %", "not tried"
-    );
-    let sum = |of: fn(&Tally) -> u32| totals.values().map(of).sum::<u32>();
-    let all = Tally {
-        lost: sum(|one| one.lost),
-        doubted: sum(|one| one.doubted),
-        marked: sum(|one| one.marked),
-        kept: sum(|one| one.kept),
-        apart: sum(|one| one.apart),
-        untried: sum(|one| one.untried),
-    };
-    for (group, one) in totals.iter().chain([(&"all", &all)]) {
-        let pairs = one.lost + one.doubted + one.marked + one.kept;
-        text += &format!(
-            "\n{group:<10}{pairs:>7}{:>7}{:>12}{:>9}{:>7}{:>15}{:>11}",
-            one.lost, one.doubted, one.marked, one.kept, one.apart, one.untried
+    fn table(&self) -> String {
+        let mut text = format!(
+            "\n{:<16}{:<10}{:>7}  {}",
+            "differs in",
+            "group",
+            "pairs",
+            Tally::NAMES
         );
+        let mut sums: BTreeMap<&str, Tally> = BTreeMap::new();
+        for ((differs, group), one) in &self.0 {
+            text += &line(differs, group, *one);
+            let sum = sums.entry(differs).or_default();
+            *sum = sum.plus(*one);
+        }
+        for (differs, one) in sums {
+            text += &line(differs, "all", one);
+        }
+        text
     }
-    text
+}
+
+fn line(differs: &str, group: &str, one: Tally) -> String {
+    format!(
+        "\n{differs:<16}{group:<10}{:>7}  {}",
+        one.all(),
+        one.columns()
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::Evidence;
+    use std::collections::BTreeSet;
+
+    use syscost_benches::CATALOGUE;
+    use syscost_harness::Here;
 
     use super::*;
 
@@ -450,37 +359,24 @@ mod tests {
     }
 
     #[test]
-    fn each_parameter_that_varies_has_a_neighbour_that_differs_in_it_alone() {
-        for benchmark in chosen(&[]).expect("some") {
-            let cases = (benchmark.cases)(&Here::plain());
-            for pair in pairs(&cases) {
-                let [one, other] = [pair.named, pair.measured].map(|case| cases[case].to_map());
-                let differ = |key: &&String| one.get(*key) != other.get(*key);
-                let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-                let differing: Vec<_> = keys.into_iter().filter(differ).collect();
-                assert_eq!(differing, [pair.key], "{}", benchmark.id);
-            }
-        }
+    fn every_other_value_of_a_parameter_is_tried() {
+        let benchmark = CATALOGUE.find("op.atomic").expect("a benchmark");
+        let cases = (benchmark.cases)(&Here::plain());
+        let pairs = pairs(benchmark.id, &cases);
+        assert_eq!(pairs.len(), cases.len() * (cases.len() - 1));
     }
 
     #[test]
-    fn a_lie_is_lost_doubted_marked_or_kept() {
-        let of = |verdict| {
-            let evidence = vec![Evidence::new("bytes", 1.0, 1.0, "kernel", verdict)];
-            Ok(Findings {
-                evidence,
-                ..Findings::default()
-            })
-        };
-        let honest = |unverified: &[&str]| Honest {
-            cost: None,
-            unverified: unverified.iter().map(|one| ClaimId::of(one)).collect(),
-        };
-        let rank = |found: &Found, unverified| end(found, Some(&honest(unverified))).rank();
-        assert_eq!(rank(&of(Verdict::Refuted), &[]), 0);
-        assert_eq!(rank(&Err(Failure::Failed("it crashed".to_owned())), &[]), 0);
-        assert_eq!(rank(&of(Verdict::Unverified), &[]), 1);
-        assert_eq!(rank(&of(Verdict::Unverified), &["bytes"]), 2);
-        assert_eq!(rank(&of(Verdict::Confirmed), &[]), 3);
+    fn no_row_is_measured_under_its_own_name_and_all_are_in_the_list() {
+        for benchmark in chosen(&[]).expect("some") {
+            let cases = (benchmark.cases)(&Here::plain());
+            let name = |case: &Case| format!("{}{}", benchmark.id, case.suffix());
+            let names: BTreeSet<String> = cases.iter().map(name).collect();
+            for pair in pairs(benchmark.id, &cases) {
+                assert!(names.contains(&pair.measured.name));
+                assert_ne!(name(&pair.named), pair.measured.name);
+                assert!(matches!(&pair.differs, Differs::In(keys) if matches!(keys.len(), 1 | 2)));
+            }
+        }
     }
 }

@@ -56,26 +56,70 @@ impl Implied {
         !self.0.is_empty()
     }
 
+    /// Of values that are the time of their whole observation.
+    pub(crate) fn of_whole(outcome: &Outcome) -> Self {
+        let observed = outcome.observed().iter();
+        observed.map(|(value, took_ns)| value / took_ns).collect()
+    }
+
+    /// Of observations that consist of parts which take this long together, in ns.
+    pub(crate) fn of_parts(outcome: &Outcome, parts_ns: &[f64]) -> Self {
+        let observed = outcome.observed().iter().zip(parts_ns);
+        observed.map(|((_, took_ns), ns)| ns / took_ns).collect()
+    }
+
+    /// Of values that are the middle of what was seen in their observation, against that of all.
+    pub(crate) fn of_values(outcome: &Outcome, typical: f64) -> Self {
+        let observed = outcome.observed().iter();
+        observed.map(|(value, _)| value / typical).collect()
+    }
+
+    /// Claims that the values are the middle of all that was seen; nothing in the evidence pass, which
+    /// has no values.
+    pub(crate) fn claim_typical(&self, b: &mut Bencher) {
+        if let Some(share) = median(&self.0) {
+            let claim = "typical value, of the middle of all that was seen";
+            let reason = "or what was seen changed meanwhile";
+            Shares::INNER.claim(b, claim, share, "all observations", reason);
+        }
+    }
+
     /// Claims that both times agree. The median is used, since preemption between the two clocks
     /// makes some of them differ. Without any value there is nothing to judge.
     pub(crate) fn claim(&self, b: &mut Bencher, shares: Shares) {
         let claim = "time that the value implies for what was done, of the time that it took";
-        let (least, most) = shares.confirm;
-        let (expected, source) = (format!("{least} to {most}"), "clock and count");
-        let Some(share) = median(&self.0) else {
-            let reason = "nothing was done in any window";
-            return b.claim_unobserved(claim, expected, source, reason);
-        };
-        let verdict = judge(share, shares);
-        let reason = "or this program was kept waiting between its readings of two clocks";
-        b.claim_verdict(
-            claim,
-            expected,
-            share,
-            source,
-            verdict,
-            (verdict == Verdict::Unverified).then_some(reason),
-        );
+        let source = "clock and count";
+        match median(&self.0) {
+            Some(share) => {
+                let reason = "or this program was kept waiting between its readings of two clocks";
+                shares.claim(b, claim, share, source, reason);
+            }
+            None => {
+                let reason = "nothing was done in any window";
+                b.claim_unobserved(claim, shares.expected(), source, reason);
+            }
+        }
+    }
+}
+
+impl Shares {
+    fn expected(self) -> String {
+        let (least, most) = self.confirm;
+        format!("{least} to {most}")
+    }
+
+    /// Claims that a share is inside the first of these ranges; between both this is the reason.
+    pub(crate) fn claim(
+        self,
+        b: &mut Bencher,
+        claim: impl Into<Claim>,
+        share: f64,
+        source: &str,
+        reason: &str,
+    ) {
+        let verdict = judge(share, self);
+        let reason = (verdict == Verdict::Unverified).then_some(reason);
+        b.claim_verdict(claim, self.expected(), share, source, verdict, reason);
     }
 }
 
@@ -108,6 +152,19 @@ mod tests {
         let claimed = evidence.last().unwrap();
         assert_eq!(claimed.verdict, Verdict::Unverified);
         assert_eq!(claimed.observed, None);
+    }
+
+    #[test]
+    fn values_that_are_not_the_middle_of_what_was_seen_are_told() {
+        for (divisor, verdict) in [(1.0, Verdict::Confirmed), (2.0, Verdict::Unverified)] {
+            let found = findings_by(&Case::default(), Pass::Timed, &[], |plan| {
+                let mut outcome = plan.measure(Observed::of(|| Ok(10.0 / divisor)))?;
+                Implied::of_values(&outcome, 10.0).claim_typical(&mut outcome);
+                Ok(outcome)
+            });
+            let evidence = found.expect("observed").evidence;
+            assert_eq!(evidence.last().expect("claimed").verdict, verdict);
+        }
     }
 
     #[test]

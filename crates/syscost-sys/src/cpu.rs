@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::counters::TaskId;
 use crate::topology::pretended_cpus;
 use crate::{SystemError, os};
 
@@ -50,6 +51,12 @@ pub fn allowed() -> Result<Vec<u32>, SystemError> {
         return Ok(pretended);
     }
     os::affinity().map_err(|cause| SystemError::new("sched_getaffinity", "of this thread", cause))
+}
+
+/// The processors that this task may use; `None` where the kernel does not show it.
+pub fn allowed_to(task: TaskId) -> Option<Vec<u32>> {
+    let TaskId { process, thread } = task;
+    os::shown_in(&format!("/proc/{process}/task/{thread}/status"))
 }
 
 /// The processor the calling thread runs on at this moment.

@@ -73,22 +73,6 @@ pub fn hypervisor() -> Option<String> {
     None
 }
 
-/// Bytes of this core's second-level cache by the processor itself (CPUID), where the system's word is another; `None` where it says
-/// nothing.
-#[cfg(target_arch = "x86_64")]
-pub fn second_level_cache() -> Option<u64> {
-    let mut caches = raw_cpuid::CpuId::new().get_cache_parameters()?;
-    let second = caches.find(|cache| cache.level() == 2)?;
-    let lines = second.associativity() * second.physical_line_partitions() * second.sets();
-    Some((lines * second.coherency_line_size()) as u64)
-}
-
-/// Bytes of this core's second-level cache by the processor itself: only x86-64 may be asked.
-#[cfg(not(target_arch = "x86_64"))]
-pub fn second_level_cache() -> Option<u64> {
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,14 +115,6 @@ mod tests {
             said.contains(r#"replaced: ["gnu_get_libc_version"]"#),
             "{said}"
         );
-    }
-
-    #[test]
-    fn the_processor_says_what_the_system_says_of_its_cache() {
-        let size = or_skip!(second_level_cache().ok_or("the processor says nothing"));
-        let path = "/sys/devices/system/cpu/cpu0/cache/index2/size";
-        let text = or_skip!(std::fs::read_to_string(path));
-        assert_eq!(format!("{}K", size >> 10), text.trim());
     }
 
     #[test]

@@ -52,6 +52,14 @@ pub(super) trait Transfer {
 
     /// What it transfers, and how much so far, in this process.
     fn tally(&self) -> Tally;
+
+    /// Checks what the last transfer left in memory, if it does: the timed pass does not check each.
+    ///
+    /// # Errors
+    /// When it is not what was to be transferred.
+    fn check_last(&self) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// Blocks that are transferred in turn.
@@ -252,6 +260,7 @@ impl Source {
     ) -> Result<Outcome<'p>, Failure> {
         let storage = Storage::watch(self.file());
         let mut outcome = plan.measure(Loop::each(|| by.next()))?;
+        by.check_last()?;
         self.see(&mut outcome, &storage, by.tally())?;
         Ok(outcome)
     }
@@ -274,6 +283,7 @@ impl Source {
         let mut outcome = measure_each(plan, prepare, || by.next())?;
         prepare()?;
         by.next()?;
+        by.check_last()?;
         self.see(&mut outcome, &storage, by.tally())?;
         Ok(outcome)
     }
@@ -304,6 +314,7 @@ impl Source {
             Ok(value)
         }))?;
         implied.claim(&mut outcome, Shares::WHOLE);
+        by.check_last()?;
         let mut read = by.tally();
         read.transfers -= first.transfers;
         self.see(&mut outcome, &storage, read)?;

@@ -28,10 +28,11 @@ pub(super) const SPINS: Benchmark = Benchmark {
 
 fn spins(plan: Plan) -> Result<Outcome, Failure> {
     let placement = beside(&plan)?;
-    plan.measure(Together::of(placement, |cpus| {
+    let measured = plan.measure(Together::of(placement, |cpus| {
         let flags = Pair::make(|| Ok::<_, Failure>(AtomicBool::new(false)))?;
         round_trips(Between::Processes, cpus, Flags(Shared::new(flags)?))
-    }))
+    }));
+    Ok(measured?.split().0)
 }
 
 /// The flags that each side polls until it is woken.
@@ -76,11 +77,12 @@ fn beside(b: &Bencher) -> Result<Placement, Unsupported> {
 
 fn elsewhere(plan: Plan) -> Result<Outcome, Failure> {
     let cpus = beside(&plan)?.cpus(plan.cpu(), plan.allowed())?;
-    plan.measure(Together::of(Placement::SAME, |same| {
+    let measured = plan.measure(Together::of(Placement::SAME, |same| {
         let pipes = Pipes::open()?;
         let cpus = cpus.clone();
         round_trips(Between::Threads, same, Elsewhere { pipes, cpus })
-    }))
+    }));
+    Ok(measured?.split().0)
 }
 
 /// Pipes whose partner moves to these CPUs.

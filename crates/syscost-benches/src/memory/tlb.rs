@@ -16,7 +16,7 @@
 //! Not part of any published experiment here.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Chase, Order, Route};
+use syscost_sys::kernel::{Chase, LINE, Order, Route};
 use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
@@ -91,6 +91,7 @@ impl Measured for Row {
             Some(visited) => plan.saw(&VISITED, visited),
             None => plan.unseen(&VISITED, "a walk through all pages takes long"),
         }
+        chases::claim_lines(&mut plan, &chase, count, LINE);
         chases::claim_one_chain(&mut plan, &chase);
         chases::claim_random(&mut plan, &chase);
         plan.measure(Kernel::of(&chase))

@@ -121,6 +121,9 @@ impl Measured for Row {
         let all = sent == received && sent > 0;
         let who = "senders and receivers";
         outcome.claim("messages received of those sent", sent, received, who, all);
+        let claim = "messages received, of those that the time is divided by";
+        let divided_by = outcome.operations();
+        outcome.claim_equal(claim, divided_by, received, who);
         if let Some(ns) = outcome.cpu_ns() {
             outcome.detail("cpu_ns", ns);
         }

@@ -130,9 +130,16 @@ pub(super) fn measure_round_trip<W: Wake>(
     Tasks { between, cpus }: Tasks,
     make: impl Fn(Between) -> Result<W, Failure>,
 ) -> Result<Outcome, Failure> {
-    plan.measure(Together::of(cpus, |cpus| {
-        round_trips(between, cpus, make(between)?)
-    }))
+    let make = |cpus: &[u32]| round_trips(between, cpus, make(between)?);
+    let (mut outcome, answered) = plan.measure(Together::of(cpus, make))?.split();
+    let operations = outcome.operations();
+    outcome.claim_equal(
+        "round trips that the partner answered",
+        operations,
+        answered,
+        "partner",
+    );
+    Ok(outcome)
 }
 
 /// The measuring side of two tasks that wake each other in turn.
@@ -160,21 +167,24 @@ fn failed(error: impl fmt::Display) -> Failure {
     Failure::Failed(error.to_string())
 }
 
-/// Starts the partner, which answers each wake with one of its own.
+/// Starts the partner, which answers each wake with one of its own. The team returns how many it
+/// answered.
 pub(crate) fn round_trips<'t, W: Wake>(
     between: Between,
     cpus: &[u32],
     wake: W,
-) -> Result<Team<'t>, Failure> {
+) -> Result<Team<'t, u64>, Failure> {
     let wake = Arc::new(wake);
     let theirs = Arc::clone(&wake);
     let serve = |wake: &mut Arc<W>, stop: &Stop| {
+        let mut answered = 0;
         loop {
             wake.sleep(Side::Partner).map_err(failed)?;
             if stop.is_set() {
-                return Ok(());
+                return Ok(answered);
             }
             wake.wake(Side::Own).map_err(failed)?;
+            answered += 1;
         }
     };
     let prepare = move || theirs.begin().map(|()| theirs);
@@ -183,5 +193,6 @@ pub(crate) fn round_trips<'t, W: Wake>(
     let responder = Responder::start(between, cpus, prepare, serve, wake_waiters)?;
     wake.meet(responder.task());
     let stop = responder.stop();
-    Ok(responder.driven_by(RoundTrips { wake, stop }).map(drop))
+    let team = responder.driven_by(RoundTrips { wake, stop });
+    Ok(team.map(|(_, answered)| answered))
 }

@@ -183,6 +183,7 @@ impl Measured for Row {
         let mut tally = Tally::default();
         let mut outcome = tally.measure(plan, || sleeper.wake_up())?;
         tally.report(&mut outcome);
+        sleeper.claim(&mut outcome);
         if let Some(asked_ns) = sleeper.asked_ns() {
             tally::claim_beyond(&mut outcome, &tally, asked_ns);
         }

@@ -1,7 +1,7 @@
 //! Shared: several threads that all want to do one operation at the same time.
 
 use std::fmt;
-use std::hint::spin_loop;
+use std::hint::{black_box, spin_loop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -237,11 +237,12 @@ fn shares(each: &[u64]) -> (f64, f64) {
 /// Measures additions by all these threads together: the elapsed time divided by the number of
 /// additions.
 pub(super) fn measure<A: Adder>(
-    plan: Plan,
+    mut plan: Plan,
     placement: Placement,
     Copies(threads): Copies,
     make: impl Fn() -> A,
 ) -> Result<Outcome, Failure> {
+    claim_nothing_else(&mut plan, make());
     let make = |cpus: &[u32]| team(cpus, make(), threads as usize - 1);
     let team = Together::of(placement, make).per_iteration(A::OPERATIONS);
     let (mut outcome, sums) = plan.measure(team)?.split();
@@ -253,6 +254,31 @@ pub(super) fn measure<A: Adder>(
     let claim = "operations by the number that came of them, of those that the time is divided by";
     outcome.claim_within(claim, bound, of(sums.number), "benchmark");
     Ok(outcome)
+}
+
+/// Additions that are timed beside nobody, and how often.
+const ALONE: u64 = 256;
+const ROUNDS: usize = 5;
+
+/// Maximum time of the threads' loop, which compares and branches as well, of that of its additions.
+const MAX_LOOP: f64 = 1.5;
+
+/// Claims that a thread does nothing else between its additions, which would leave the others alone
+/// meanwhile: beside nobody its loop takes hardly longer than bare additions.
+fn claim_nothing_else<A: Adder>(plan: &mut Plan, adder: A) {
+    let ring = Ring::new(adder, 0);
+    let mut bare = || (0..ALONE).for_each(|_| drop(black_box(ring.adder.add())));
+    let mut looped = || {
+        let goal = ring.adder.number() + ALONE;
+        ring.goal.0.store(goal, Ordering::Relaxed);
+        drop(black_box(ring.add_up()));
+    };
+    let times = plan.min_times(ROUNDS, [&mut bare, &mut looped]);
+    let ratio = times.ns[1] / times.ns[0];
+    let (verdict, reason) = times.verdict(Bound::AtMost(MAX_LOOP).judge(ratio));
+    let claim = Claim::by_most("time of the threads' loop alone, of that of its additions");
+    let expected = format!("at most {MAX_LOOP}");
+    plan.claim_verdict(claim, expected, ratio, "clock", verdict, reason);
 }
 
 fn team<'t, A: Adder>(cpus: &[u32], adder: A, partners: usize) -> Result<Team<'t, Sums>, Failure> {

@@ -21,9 +21,9 @@ use std::hint::black_box;
 use rustix::io::{read, write};
 use rustix::process::{Pid, WaitOptions, getpid, waitpid};
 use syscost_harness::prelude::*;
+use syscost_sys::arch;
 use syscost_sys::clock::Clock;
 use syscost_sys::kernel::LINE;
-use syscost_sys::platform::second_level_cache;
 use syscost_sys::raw::syscall0;
 use syscost_sys::topology::Topology;
 
@@ -49,7 +49,7 @@ fn core_cache(cpu: u32) -> u64 {
     let caches = Topology::here().cpu(cpu).map_or(&[][..], |cpu| &cpu.caches);
     let second = caches.iter().filter(|cache| cache.level == 2);
     let sizes = second.map(|cache| cache.size_bytes);
-    let largest = sizes.chain(second_level_cache()).max();
+    let largest = sizes.chain(arch::data_cache_bytes(2)).max();
     largest.filter(|size| *size > 0).unwrap_or(ASSUMED)
 }
 
@@ -104,9 +104,10 @@ impl Measured for Row {
                     call,
                 ))?;
                 let bytes = lines as f64 * LINE as f64 / times.max(1) as f64;
-                // The system's word is what decided how much was written.
-                let cache = second_level_cache().unwrap_or(cache);
-                outcome.saw(&DISPLACED, bytes / cache as f64);
+                // What the processor says itself, where it does: the size above is what was to be
+                // displaced.
+                let second = arch::data_cache_bytes(2).unwrap_or(cache);
+                outcome.saw(&DISPLACED, bytes / second as f64);
                 outcome.report(CHILDREN, 0.0);
                 Ok(outcome)
             }

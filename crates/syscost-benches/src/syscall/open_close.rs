@@ -59,6 +59,9 @@ impl Measured for Row {
         let own = subject::own_executable()?;
         let (directory, name) = own.place(self.of)?;
         subject::show_path(&mut plan, Sysno::OPENAT, (directory, name));
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::LARGEFILE;
+        let named = ArgumentValue::Always(flags.bits().into());
+        plan.expect_argument(Sysno::OPENAT, Argument::at(2, "flags"), named);
         plan.measure(Loop::each(|| -> Result<usize, Bad> {
             let fd = openat(
                 directory,

@@ -23,7 +23,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn measure(plan: Plan) -> Result<Outcome, Failure> {
+const OPTION: Argument = Argument::at(0, "option");
+
+fn measure(mut plan: Plan) -> Result<Outcome, Failure> {
+    let named = ArgumentValue::Always(libc::PR_GET_DUMPABLE as u64);
+    plan.expect_argument(Sysno::PRCTL, OPTION, named);
     let command = libc::PR_GET_DUMPABLE as usize;
     plan.measure(Loop::each(|| {
         // SAFETY: the sub-command takes nothing and touches no memory.

@@ -31,6 +31,7 @@ use syscost_sys::memory::{self, Memory as Filled};
 use super::child::fork;
 use super::ids::{DISTINCT, Ids};
 use super::until;
+use crate::implied::{Implied, Shares};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fork by resident memory size",
@@ -166,6 +167,9 @@ fn of_size(mut plan: Plan, bytes: usize, pages: Pages) -> Result<Outcome, Failur
     // Individually: batches, and their doubling for evidence, would take far too long for the largest.
     let fork = || forked(&clock, &mut ids, memory.as_ref(), bytes);
     let mut outcome = plan.measure(Observed::of(fork))?;
+    if outcome.is_timed() {
+        Implied::of_whole(&outcome).claim(&mut outcome, Shares::WHOLE);
+    }
     see(&mut outcome, memory.as_ref())?;
     outcome.report(DISTINCT, ids.distinct());
     Ok(outcome)
@@ -198,11 +202,12 @@ fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
     let memory = Memory::fill(whole << 20, pages)?;
     until::detail_size(&mut plan);
     let mut shortest = sizes.map(|_| (f64::NAN, f64::INFINITY));
-    let mut upwards = false;
+    let (mut upwards, mut spent) = (false, Vec::new());
     let mut outcome = plan.measure(Observed::of(|| {
         // Up and down in turn, so that a steady drift cancels.
         upwards = !upwards;
         let mut points = Vec::with_capacity(sizes.len());
+        let mut spent_ns = 0.0;
         for step in 0..sizes.len() {
             let index = if upwards {
                 step
@@ -218,13 +223,19 @@ fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
                 shortest[index].1 = shortest[index].1.min(*time);
             }
             memory.advise(bytes, whole << 20, Advice::LinuxDoFork)?;
+            spent_ns += times.iter().sum::<f64>();
             points.push((shortest[index].0, median(&times).unwrap_or(f64::NAN)));
         }
+        spent.push(spent_ns);
         Ok(Line::through(&points).map_or(f64::NAN, |line| line.slope))
     }))?;
+    if outcome.is_timed() {
+        Implied::of_parts(&outcome, &spent).claim(&mut outcome, Shares::INNER);
+    }
     see(&mut outcome, Some(&memory))?;
     outcome.report(DISTINCT, ids.distinct());
     if let Some(line) = Line::through(&shortest) {
+        claim_slope(&mut outcome, line.slope);
         outcome.detail("intercept_ns", line.intercept);
         // Noise only lengthens: the shortest of many forks of each size show the law.
         let percent = 100.0 * line.largest_deviation(&shortest);
@@ -232,10 +243,7 @@ fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
         // A disturbed process need not fit the law; it is not refuted as long as its times are near it.
         let verdict = |holds: bool, is_near: bool| match (holds, is_near) {
             (true, _) => (Verdict::Confirmed, None),
-            (false, true) => (
-                Verdict::Unverified,
-                Some("the machine is too noisy to tell"),
-            ),
+            (false, true) => (Verdict::Unverified, Some(NOISY)),
             (false, false) => (Verdict::Refuted, None),
         };
         let (straight, reason) = verdict(percent <= 25.0, percent <= 100.0);
@@ -252,6 +260,17 @@ fn per_page(mut plan: Plan, pages: Pages) -> Result<Outcome, Failure> {
     }
     Ok(outcome)
 }
+
+/// Claims that the values are the slope of the shortest forks as well, give or take noise.
+fn claim_slope(outcome: &mut Outcome, slope: f64) {
+    let values = outcome.observed().iter().map(|(value, _)| value / slope);
+    if let Some(share) = median(&values.collect::<Vec<_>>()) {
+        let claim = Claim::by_most("slope of the median forks over that of the shortest");
+        Shares::INNER.claim(outcome, claim, share, "clock", NOISY);
+    }
+}
+
+const NOISY: &str = "the machine is too noisy to tell";
 
 /// The line `intercept + slope * size`.
 #[derive(Debug, Clone, Copy, PartialEq)]

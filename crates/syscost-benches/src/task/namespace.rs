@@ -24,6 +24,7 @@ use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
+use std::time::Instant;
 
 use rustix::io::{Errno, read, write};
 use rustix::pipe::pipe;
@@ -33,6 +34,7 @@ use syscost_sys::process::proc_of;
 use syscost_sys::raw::{syscall1, syscall2};
 
 use super::ids::{DISTINCT, Ids};
+use crate::implied::{Implied, Shares};
 use crate::task::child::{Child, clone3, close, fork};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -102,14 +104,20 @@ impl Measured for Row {
         let trial = Trial::possible(kind, call, &clock)?;
         let calls = if trial.is_within_user { 2.0 } else { 1.0 };
         plan.expect(exactly(Counter::Syscall(call.number()), calls));
-        let (mut ids, mut changed) = (Ids::default(), 0);
+        let (mut ids, mut changed, mut took) = (Ids::default(), 0, Vec::new());
         let mut outcome = plan.measure(Observed::of(|| {
             let tried = trial.run(&clock)?;
             tried.succeeded(call)?;
             ids.note(tried.child);
             changed += u64::from(tried.has_changed);
+            took.push(tried.took_ns);
             Ok(tried.ns)
         }))?;
+        if outcome.is_timed() {
+            let values = outcome.observed().iter().zip(took);
+            let implied = values.map(|((value, _), took_ns)| value / took_ns);
+            Implied::from_iter(implied).claim(&mut outcome, Shares::INNER);
+        }
         outcome.report(DISTINCT, ids.distinct());
         outcome.report(CHANGED, changed as f64);
         outcome.saw(&NAMESPACE, kind.file());
@@ -220,14 +228,18 @@ struct Trial {
     answer: OwnedFd,
 }
 
-/// Bytes of a child's answer: the time, the error number or 0, and whether the namespace is the intended one.
-const ANSWER: usize = 24;
+/// Bytes of a child's answer: the time, the same by another clock, the error number or 0, and whether the
+/// namespace is the intended one.
+const ANSWER: usize = 32;
 
 /// The outcome of one call.
 struct Timed {
     child: i32,
     /// How long the call took, in ns.
     ns: f64,
+    /// How long it was between two looks at the namespace, by the system's clock, beyond what it takes
+    /// to time nothing.
+    took_ns: f64,
     /// Whether the child is in the namespace afterwards, and was not before.
     has_changed: bool,
     error: i32,
@@ -299,28 +311,35 @@ impl Trial {
         Ok(Timed {
             child: id,
             ns: f64::from_bits(word(0)),
-            error: word(1) as i32,
-            has_changed: word(2) == 1,
+            took_ns: f64::from_bits(word(1)),
+            error: word(2) as i32,
+            has_changed: word(3) == 1,
         })
     }
 
     /// The child's part. It has a copy of everything, and allocates nothing.
     fn act(&self, clock: &Clock) -> c_int {
-        let (mut ns, mut error, mut has_changed) = (0.0, 0, false);
+        let (mut ns, mut took_ns, mut error, mut has_changed) = (0.0, 0.0, 0, false);
         if self.is_within_user {
             error = self.call(libc::CLONE_NEWUSER);
         }
         if error == 0 {
             let before = self.kind.own();
+            let begun = Instant::now();
             (ns, error) = clocked_once(clock, || self.call(self.flag));
+            let took = begun.elapsed();
             let after = self.kind.own();
+            let begun = Instant::now();
+            clocked_once(clock, || ());
+            took_ns = took.as_nanos() as f64 - begun.elapsed().as_nanos() as f64;
             let wanted = self.holder.as_ref().map_or(after, |holder| holder.number);
             has_changed = after != before && after == wanted;
         }
         let mut answer = [0; ANSWER];
         answer[..8].copy_from_slice(&ns.to_bits().to_ne_bytes());
-        answer[8..16].copy_from_slice(&(error as u64).to_ne_bytes());
-        answer[16..].copy_from_slice(&u64::from(has_changed).to_ne_bytes());
+        answer[8..16].copy_from_slice(&took_ns.to_bits().to_ne_bytes());
+        answer[16..24].copy_from_slice(&(error as u64).to_ne_bytes());
+        answer[24..].copy_from_slice(&u64::from(has_changed).to_ne_bytes());
         c_int::from(write(&self.answer, &answer) != Ok(ANSWER))
     }
 

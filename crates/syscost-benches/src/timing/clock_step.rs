@@ -141,6 +141,9 @@ fn steps_of(mut plan: Plan, named: Named) -> Result<Outcome, Failure> {
     if implied.has_any() {
         implied.claim(&mut outcome, Shares::WHOLE);
     }
+    if let Some(typical) = nearest_rank(&mut all.clone(), 0.5) {
+        Implied::of_values(&outcome, typical).claim_typical(&mut outcome);
+    }
     outcome.report(
         "readings earlier than their predecessor",
         all.iter().filter(|ns| **ns < 0.0).count() as f64,

@@ -1,8 +1,10 @@
 //! The shapes of single tasks: loops, kernels, single operations, observed values. Those of several
 //! are in [`team`](super::team) and [`copies`](super::copies).
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::hint::black_box;
+use std::rc::Rc;
 
 use syscost_results::Bound;
 use syscost_sys::kernel::Work;
@@ -17,7 +19,11 @@ use crate::failure::Failure;
 pub struct Loop<B> {
     per_iteration: u64,
     body: B,
+    made: Made,
 }
+
+/// Iterations that a loop has made, by its own count; `None` where it proves otherwise what it did.
+type Made = Option<Rc<Cell<u64>>>;
 
 impl Loop<()> {
     /// An operation that can fail. Its first failure ends the measurement, and its row reports it:
@@ -67,10 +73,19 @@ impl Loop<()> {
     }
 
     /// `body(iterations)`, which does exactly `iterations * per_iteration` operations.
-    pub fn batches<F: FnMut(u64) -> Result<(), Failure>>(per_iteration: u64, body: F) -> Loop<F> {
+    pub fn batches<F: FnMut(u64) -> Result<(), Failure>>(
+        per_iteration: u64,
+        mut body: F,
+    ) -> Loop<impl FnMut(u64) -> Result<(), Failure>> {
+        let made = Rc::new(Cell::new(0));
+        let count = Rc::clone(&made);
         Loop {
             per_iteration,
-            body,
+            body: move |iterations| {
+                count.set(count.get() + iterations);
+                body(iterations)
+            },
+            made: Some(made),
         }
     }
 
@@ -80,6 +95,7 @@ impl Loop<()> {
         Loop {
             per_iteration: 1,
             body: ServedBody::new(served),
+            made: None,
         }
     }
 }
@@ -97,6 +113,7 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Loop<F> {
         Loop {
             per_iteration: self.per_iteration,
             body: PreparedBody::new(max_iterations, prepare, self.body),
+            made: self.made,
         }
     }
 }
@@ -108,11 +125,32 @@ impl<B: Body> Shape for Loop<B> {
     const MAY_BE_RATE: bool = true;
 
     fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.time_batches(self.per_iteration, &mut self.body)
+        let before = plan.done.operations;
+        plan.time_batches(self.per_iteration, &mut self.body)?;
+        self.check_made(plan.done.operations - before)
     }
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.count_batches(self.per_iteration, &mut self.body)
+        let before = plan.done.operations;
+        plan.count_batches(self.per_iteration, &mut self.body)?;
+        self.check_made(plan.done.operations - before)
+    }
+}
+
+impl<B> Loop<B> {
+    /// Fails if it has made another number of operations than its time is divided by.
+    fn check_made(&self, operations: u64) -> Result<(), Failure> {
+        match self
+            .made
+            .as_ref()
+            .map(|made| made.get() * self.per_iteration)
+        {
+            Some(made) if made != operations => {
+                let what = format!("has {made} operations made where it counts {operations}");
+                Err(Failure::Broken(what))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -174,10 +212,12 @@ impl<'k, W: Work> Kernel<'k, W> {
             return Err(Failure::Broken(what));
         }
         plan.done.is_rate_claimed = true;
+        claim_operations(plan, self.0);
         plan.expect(costs(Counter::CoreCycles, self.0.floor_cycles()));
         Ok(Loop {
             per_iteration: self.0.operations_per_iteration(),
             body: KernelBody::new(self.0),
+            made: None,
         })
     }
 }
@@ -220,6 +260,7 @@ impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
 
     fn time(self, plan: &mut Plan) -> Result<(), Failure> {
         let per_iteration = self.per_iteration()?;
+        claim_operations(plan, self.kernel);
         let (baseline, body) = (KernelBody::new(self.baseline), KernelBody::new(self.kernel));
         plan.time_difference(per_iteration, baseline, body, self.share.0)?;
         claim_checksum(plan);
@@ -227,9 +268,19 @@ impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
     }
 
     fn count(self, plan: &mut Plan) -> Result<(), Failure> {
+        claim_operations(plan, self.kernel);
         plan.count_batches(self.per_iteration()?, &mut KernelBody::new(self.kernel))?;
         claim_checksum(plan);
         Ok(())
+    }
+}
+
+/// Claims that the time is divided by as many operations as the machine code holds.
+fn claim_operations(plan: &mut Plan, work: &impl Work) {
+    if let Some(counted) = work.operations_in_code() {
+        let claim = "operations of an iteration";
+        let divided_by = work.operations_per_iteration();
+        plan.claim_equal(claim, divided_by, counted, "the code's bytes");
     }
 }
 
@@ -338,5 +389,21 @@ where
             }
             Ok(())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_made_other_operations_than_are_counted_is_a_defect() {
+        let mut twice = Loop::batches(2, |_| Ok(()));
+        twice.body.run(3).expect("nothing fails");
+        assert_eq!(twice.check_made(6), Ok(()));
+        for counted in [3, 12] {
+            let failure = twice.check_made(counted);
+            assert!(matches!(failure, Err(Failure::Broken(_))), "{counted}");
+        }
     }
 }

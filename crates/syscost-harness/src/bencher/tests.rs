@@ -159,6 +159,54 @@ fn a_kernel_costs_what_it_takes_more_than_its_baseline() {
     assert!(typical.abs() < 0.5 * raw[0], "{net:?} of {raw:?}");
 }
 
+/// Work whose iterations of four operations take this many ns.
+struct Spends(u64);
+
+impl syscost_sys::kernel::Work for Spends {
+    fn operations_per_iteration(&self) -> u64 {
+        4
+    }
+
+    fn floor_cycles(&self) -> f64 {
+        0.0
+    }
+
+    fn run(&self, iterations: u64) -> u64 {
+        mock::advance_ns(self.0 * iterations);
+        iterations
+    }
+
+    fn expected(&self, iterations: u64) -> u64 {
+        iterations
+    }
+}
+
+#[test]
+fn an_event_costs_what_an_operation_takes_more_by_the_share_of_them_that_have_it() {
+    let findings = timed(|mut plan| {
+        let share = plan.event_share("share", 0.5, 0.05, 0.5, "kernel");
+        plan.measure(Kernel::of(&Spends(400)).minus(&Spends(100), share))
+    });
+    let samples = findings.expect("measured").samples;
+    assert!(
+        samples.values.iter().all(|ns| *ns == 150.0),
+        "{:?}",
+        samples.values
+    );
+    assert!(
+        samples.raw.iter().all(|ns| *ns == 200.0),
+        "{:?}",
+        samples.raw
+    );
+}
+
+#[test]
+fn the_time_of_an_iteration_is_divided_by_all_of_its_operations() {
+    let findings = timed(|plan| plan.measure(Kernel::of(&Spends(400)))).expect("measured");
+    let values = findings.samples.values;
+    assert!(values.iter().all(|ns| *ns == 100.0), "{values:?}");
+}
+
 #[test]
 fn a_share_that_the_outcomes_do_not_have_is_refuted() {
     let verdict = |theory| {

@@ -15,6 +15,7 @@ use super::place::{self, Queue, Turn};
 use super::{About, Job, JobCase, Reply};
 use crate::bencher::{Findings, Pass, Plan, Situation};
 use crate::benchmark::Entry;
+use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::failure::Failure;
 use crate::here::Here;
@@ -86,6 +87,13 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
             decline(index, lacking(&format!("{}{suffix}", job.benchmark)))?;
             continue;
         };
+        let other = instead.as_ref().map(|name| row(catalogue, &here, name));
+        if let Some(None) = other {
+            decline(index, lacking(instead.as_deref().unwrap_or_default()))?;
+            continue;
+        }
+        let other = other.flatten();
+        let by = other.as_ref().map_or(benchmark, |(other, _)| other);
         let mut effort = effort.with_setup(case.setup().unwrap_or(benchmark.setup));
         let mut waited_ns = 0.0;
         if job.pass == Pass::Evidence || benchmark.disregards(case) {
@@ -112,7 +120,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         let mut result = process::with_stack_offset(job.stack_offset, || {
             let situation = Situation {
                 case,
-                instead: instead.as_ref().and_then(find),
+                instead: other.as_ref().map(|(_, case)| case),
                 pass: job.pass,
                 effort: &effort,
                 clock: &clock,
@@ -123,7 +131,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                 cores: &job.cores,
                 seed: job.seed.wrapping_add(index as u64),
             };
-            measure(benchmark, situation)
+            measure(benchmark, by, situation)
         });
         if let Ok(findings) = &mut result {
             findings.waited_ns += waited_ns;
@@ -157,8 +165,22 @@ fn lacking(name: &str) -> Failure {
     ))
 }
 
-/// Runs one case in this process. A panic is a failure of this case alone.
-pub(crate) fn measure(benchmark: &Entry, situation: Situation<'_>) -> Result<Findings, Failure> {
+/// The row of this name, with its benchmark.
+fn row(catalogue: Catalogue, here: &Here, name: &str) -> Option<(&'static Entry, Case)> {
+    let (id, _) = name.split_once('{').unwrap_or((name, ""));
+    let benchmark = catalogue.find(id)?;
+    let mut cases = (benchmark.cases)(here).into_iter();
+    let case = cases.find(|case| format!("{id}{}", case.suffix()) == name)?;
+    Some((benchmark, case))
+}
+
+/// Runs one case of a benchmark in this process, measured `by` the same or, to put its evidence to
+/// the test, another one. A panic is a failure of this case alone.
+pub(crate) fn measure(
+    benchmark: &Entry,
+    by: &Entry,
+    situation: Situation<'_>,
+) -> Result<Findings, Failure> {
     let (begun, case, cpu) = (Instant::now(), situation.case, situation.cpu);
     (benchmark.support)(case, situation.here)?;
     let rate = Rate::of(situation.clock);
@@ -166,7 +188,7 @@ pub(crate) fn measure(benchmark: &Entry, situation: Situation<'_>) -> Result<Fin
     if benchmark.disregards(case) {
         plan.ignore_interference();
     }
-    let measure = AssertUnwindSafe(|| (benchmark.measure)(plan));
+    let measure = AssertUnwindSafe(|| (by.measure)(plan));
     let outcome = catch_unwind(measure).map_err(|panic| {
         let message = panic
             .downcast_ref::<&str>()

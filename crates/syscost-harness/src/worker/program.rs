@@ -21,7 +21,7 @@ use crate::{doctor, machine};
 pub const ABOUT: &str = "about";
 
 /// Version of the protocol between coordinator and worker; raised when other versions would misunderstand it.
-const PROTOCOL: u32 = 7;
+const PROTOCOL: u32 = 8;
 
 /// Where the kernel shows a process, and one forked from it, its image (proc_pid_exe(5)).
 const OWN_IMAGE: &str = "/proc/self/exe";

@@ -55,8 +55,8 @@ pub struct JobCase {
     pub iterations: Option<u64>,
     /// Whether it may be left to a later round while no core is ours.
     pub may_defer: bool,
-    /// The row of the same benchmark that is measured instead, by its suffix: so the evidence of
-    /// this one is put to the test.
+    /// The name of the row that is measured instead: so the evidence of this one is put to the
+    /// test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
 }

@@ -26,6 +26,11 @@ pub(crate) fn counter_is_invariant() -> bool {
     true
 }
 
+/// `None`: no instruction of a program tells.
+pub fn data_cache_bytes(_: u8) -> Option<u64> {
+    None
+}
+
 /// The instructions of the functions below, as [`reads_by`] finds them.
 pub const UNFENCED: &str = "mrs";
 /// As [`UNFENCED`].

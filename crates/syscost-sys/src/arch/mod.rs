@@ -19,7 +19,7 @@ pub(crate) use machine::{
 };
 pub use machine::{
     FENCED, RDTSCP, UNFENCED, cycle_counter_fenced, cycle_counter_rdtscp, cycle_counter_unfenced,
-    rdtscp, reads_by,
+    data_cache_bytes, rdtscp, reads_by,
 };
 
 /// One iteration of a chain of dependent instructions, for [`frequency`](crate::frequency): a known

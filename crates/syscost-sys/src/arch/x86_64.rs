@@ -31,6 +31,17 @@ pub(crate) fn counter_is_invariant() -> bool {
     power.is_some_and(|p| p.has_invariant_tsc())
 }
 
+/// Bytes of the data cache of this level on the CPU that this thread is on, by the processor's own word
+/// (CPUID 4 or 8000_001Dh); `None` where it does not say.
+pub fn data_cache_bytes(level: u8) -> Option<u64> {
+    let mut caches = raw_cpuid::CpuId::new().get_cache_parameters()?;
+    let cache = caches.find(|cache| {
+        cache.level() == level && cache.cache_type() != raw_cpuid::CacheType::Instruction
+    })?;
+    let ways = cache.associativity() * cache.physical_line_partitions();
+    Some((ways * cache.coherency_line_size() * cache.sets()) as u64)
+}
+
 /// The instructions of the functions below, as [`reads_by`] finds them.
 pub const UNFENCED: &str = "rdtsc";
 /// As [`UNFENCED`].

@@ -193,20 +193,19 @@ fn float_codes(operation: Operation) -> Result<[Code; 4], Unsupported> {
 /// # Errors
 /// `adds` does not divide the 200 additions of an iteration.
 pub fn dependent_adds(adds: u64) -> Result<Kernel, Unsupported> {
-    let mut code = integer::CHAIN;
-    let per_iteration = code.operations;
+    let code = integer::CHAIN;
+    let per_iteration = code.operations();
     if adds == 0 || !per_iteration.is_multiple_of(adds) {
         return Err(Unsupported::new(format!(
             "a chain of {adds} additions: choose a divisor of {per_iteration}"
         )));
     }
-    code.operations = per_iteration / adds;
-    Ok(Kernel::new(
-        code,
-        &[0, 1],
-        Checksum::PerTurn(per_iteration),
-        0.8 * adds as f64,
-    ))
+    let checksum = Checksum::PerTurn(per_iteration);
+    Ok(Kernel {
+        operations_per_iteration: per_iteration / adds,
+        operations_in_code: None,
+        ..Kernel::new(code, &[0, 1], checksum, 0.8 * adds as f64)
+    })
 }
 
 /// The operands (start or dividend, second operand or divisor, correction) and the checksum they lead to.
@@ -225,7 +224,7 @@ fn integer_operands(
         }
     };
     let Code { chains, .. } = code;
-    let steps_per_iteration = code.operations / chains;
+    let steps_per_iteration = code.operations() / chains;
     // About the square root of the largest integer, so that its square fills the type.
     let long = if bits == 32 { 46_337 } else { 3_037_000_493 };
     let divisor = match operation {
@@ -341,7 +340,7 @@ fn float_operands(
         // Add, and fused multiply-add with a factor of 1, count.
         _ => {
             let chains = code.chains;
-            let steps_per_iteration = code.operations / chains;
+            let steps_per_iteration = code.operations() / chains;
             let closed = Closed::Counters {
                 chains,
                 steps_per_iteration,

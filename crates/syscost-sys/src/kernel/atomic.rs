@@ -46,7 +46,7 @@ pub fn atomic(atomic: Atomic) -> Result<Kernel, Unsupported> {
     let code = machine::atomic::atomic(atomic)?;
     let per_iteration = match atomic {
         Atomic::Load | Atomic::CompareExchangeFailure => FOUND,
-        Atomic::FetchAdd | Atomic::CompareExchange => code.operations,
+        Atomic::FetchAdd | Atomic::CompareExchange => code.operations(),
         // The last value stored is the number of the iteration; a fence only leaves a count.
         _ => 1,
     };

@@ -98,7 +98,7 @@ pub fn branch(branch: Branch) -> Kernel {
         }
         Branch::OnLoad(directions) => {
             let table: Vec<u8> = directions.bytes().collect();
-            let ones = sums(&table, code.operations, u64::from);
+            let ones = sums(&table, code.operations(), u64::from);
             Kernel::new(
                 code,
                 &memory_with(words(&table)),
@@ -113,7 +113,7 @@ pub fn branch(branch: Branch) -> Kernel {
 /// Returns a kernel that chooses among targets: target `k` adds `k + 1` to the checksum.
 pub(super) fn by_table(code: Code, targets: Targets, floor_cycles: f64) -> Kernel {
     let table = targets.table();
-    let sums = sums(&table, code.operations, |target| u64::from(target) + 1);
+    let sums = sums(&table, code.operations(), |target| u64::from(target) + 1);
     Kernel::new(
         code,
         &memory_with(words(&table)),

@@ -81,41 +81,37 @@ pub fn call(call: Call) -> Result<Kernel, Unsupported> {
         Call::RecursionByChance { depth, .. } => within(depth, MAX_DEPTH_BY_CHANCE)?,
         _ => {}
     }
-    let mut code = code_of(call)?;
+    let code = code_of(call)?;
     // A call and its return are two taken branches; no core executes more than two per cycle.
     let floor_cycles = 0.8;
     Ok(match call {
         Call::PointerByTable(targets) => by_table(code, targets, floor_cycles),
-        Call::Recursion(depth) => {
-            code.operations *= depth;
-            Kernel::new(
-                code,
-                &[depth],
-                Checksum::PerTurn(code.operations),
-                floor_cycles,
-            )
-        }
+        Call::Recursion(depth) => nested(code, depth, &[depth], floor_cycles),
         Call::RecursionByChance { depth, seed } => {
-            code.operations *= depth;
             let mut words = memory_with(random_words(seed));
             words[0] = depth;
-            Kernel::new(
-                code,
-                &words,
-                Checksum::PerTurn(code.operations),
-                floor_cycles,
-            )
+            nested(code, depth, &words, floor_cycles)
         }
         _ => {
             let (words, amount) = operands(call);
             Kernel::new(
                 code,
                 &words,
-                Checksum::PerTurn(code.operations * amount),
+                Checksum::PerTurn(code.operations() * amount),
                 floor_cycles,
             )
         }
     })
+}
+
+/// A kernel each of whose calls is nested this deep: as many calls, which the checksum counts.
+fn nested(code: Code, depth: u64, words: &[u64], floor_cycles: f64) -> Kernel {
+    let calls = depth * code.operations();
+    Kernel {
+        operations_per_iteration: calls,
+        operations_in_code: None,
+        ..Kernel::new(code, words, Checksum::PerTurn(calls), floor_cycles)
+    }
 }
 
 fn code_of(call: Call) -> Result<Code, Unsupported> {

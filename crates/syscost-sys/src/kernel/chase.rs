@@ -84,7 +84,7 @@ impl Chase {
             memory,
             route,
             entry: code.entry,
-            operations_per_iteration: code.operations,
+            operations_per_iteration: code.operations(),
             chains,
             first: 0,
             table: Box::default(),
@@ -106,7 +106,7 @@ impl Chase {
             return Err(no_such_chains(chains));
         }
         (self.entry, self.operations_per_iteration, self.chains) =
-            (code.entry, code.operations, chains);
+            (code.entry, code.operations(), chains);
         self.first = first;
         self.begin();
         Ok(())

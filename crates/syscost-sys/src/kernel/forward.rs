@@ -48,7 +48,7 @@ pub fn forward(forward: Forward) -> Kernel {
     let floor_cycles = 0.8;
     let checksum = Checksum::Begun {
         once: forward.arrives(),
-        per_iteration: code.operations,
+        per_iteration: code.operations(),
     };
     Kernel::new(code, &[], checksum, floor_cycles)
 }

@@ -1,5 +1,7 @@
 //! The instructions of a kernel's operation, read from the very text that the assembler is given.
 
+use std::collections::BTreeMap;
+
 /// These instructions in their order, each with the kinds of its operands, as `lock xadd m, r64`.
 /// `same` is the first operand's register again; a label is left out. `12 of (add r64, r64)` stands
 /// for one in each of twelve registers.
@@ -26,6 +28,30 @@ pub(super) fn listing(assembly: &str) -> String {
         }
     }
     listed
+}
+
+/// Into how many equal parts an operation's text can fall at most, by its mnemonics: what they are
+/// repeated together. Procedures, which follow it, are no part of it.
+pub(super) fn equal_parts(assembly: &str) -> u64 {
+    let (mut counts, mut times) = (BTreeMap::new(), 1);
+    let lines = assembly.lines().map(str::trim);
+    for line in lines.take_while(|line| *line != "7:") {
+        if let Some(list) = line.strip_prefix(".irp ") {
+            times = list.split(',').count() as u64 - 1;
+        } else if line == ".endr" {
+            times = 1;
+        } else if !(line.is_empty() || line.starts_with('.') || line.ends_with(':')) {
+            *counts.entry(line.split(' ').next()).or_default() += times;
+        }
+    }
+    counts.into_values().fold(0, greatest_common_divisor)
+}
+
+fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+    match other {
+        0 => one,
+        _ => greatest_common_divisor(other, one % other),
+    }
 }
 
 /// One instruction with the kinds of its operands.
@@ -99,6 +125,25 @@ mod tests {
             ("ldrb w3, [x1, x2]\ndmb ish", "ldrb w, m; dmb ish"),
         ] {
             assert_eq!(listing(assembly), listed);
+        }
+    }
+
+    #[test]
+    fn a_text_falls_into_as_many_parts_as_it_repeats_all_its_instructions() {
+        for (assembly, parts) in [
+            ("mfence", 1),
+            ("mulsd xmm0, xmm14\nmulsd xmm0, xmm15", 2),
+            (
+                ".irp r,1,2,3\nmovapd xmm\\r, xmm14\n.endr\n.irp r,1,2,3\ndivsd xmm\\r, xmm15\n.endr",
+                3,
+            ),
+            ("mov rax, r8\ncqo\nidiv rcx\nmov rcx, rax", 1),
+            (
+                ".irp s,1,2\ncall 7f\naddsd xmm\\s, xmm0\n.endr\n.p2align 6\n7:\nret",
+                2,
+            ),
+        ] {
+            assert_eq!(equal_parts(assembly), parts, "{assembly}");
         }
     }
 

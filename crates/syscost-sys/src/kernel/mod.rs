@@ -62,6 +62,8 @@ type Entry = unsafe extern "C" fn(iterations: u64, data: *mut u64, position: u64
 pub struct Kernel {
     /// Operations in one iteration of the loop.
     pub operations_per_iteration: u64,
+    /// The same by the machine code and its text, where they tell.
+    operations_in_code: Option<u64>,
     /// The fewest core cycles that one operation can plausibly take on any core made so far. A result below
     /// it means that the operation was not executed.
     pub floor_cycles: f64,
@@ -79,6 +81,11 @@ pub struct Kernel {
 pub trait Work {
     /// Operations in one iteration.
     fn operations_per_iteration(&self) -> u64;
+
+    /// The same, counted in the machine code; `None` where it is not counted there.
+    fn operations_in_code(&self) -> Option<u64> {
+        None
+    }
 
     /// As [`Kernel::floor_cycles`].
     fn floor_cycles(&self) -> f64;
@@ -106,6 +113,10 @@ pub trait Work {
 impl Work for Kernel {
     fn operations_per_iteration(&self) -> u64 {
         self.operations_per_iteration
+    }
+
+    fn operations_in_code(&self) -> Option<u64> {
+        self.operations_in_code
     }
 
     fn floor_cycles(&self) -> f64 {
@@ -172,12 +183,45 @@ enum Closed {
 #[derive(Debug, Clone, Copy)]
 struct Code {
     entry: Entry,
-    /// Operations in one iteration.
-    operations: u64,
+    /// Operations in a body.
+    per_body: u64,
+    /// Whether an iteration repeats the body as often as the sizes before it say; else it has one.
+    is_repeated: bool,
     /// Independent chains, among which the operations are shared evenly.
     chains: u64,
     /// The text that the assembler is given for the operation; streams say it in their own words.
     instructions: &'static str,
+}
+
+impl Code {
+    /// Operations in one iteration: those of a body, as often as the assembler has repeated it.
+    fn operations(&self) -> u64 {
+        match self.is_repeated {
+            true => self.per_body * bodies(self.entry),
+            false => self.per_body,
+        }
+    }
+
+    /// The same by its text and its bytes: a body that does not fall into as many equal parts as it is
+    /// said to have operations has as many operations as it has parts.
+    fn operations_in_code(&self) -> Option<u64> {
+        let parts = listing::equal_parts(self.instructions);
+        let per_body = match parts.is_multiple_of(self.per_body) {
+            true => self.per_body,
+            false => parts,
+        };
+        self.is_repeated.then(|| per_body * bodies(self.entry))
+    }
+}
+
+/// How often the body is in an iteration of this code.
+fn bodies(entry: Entry) -> u64 {
+    let start = entry as *const u8;
+    let sizes = start.wrapping_add(machine::JUMP_BYTES);
+    let sizes = sizes.wrapping_add(sizes.align_offset(size_of::<u64>()));
+    // SAFETY: a kernel that repeats its body begins with two words after a jump, and code can be read.
+    let [all, first] = unsafe { sizes.cast::<[u64; 2]>().read() };
+    all / first
 }
 
 impl Kernel {
@@ -192,7 +236,8 @@ impl Kernel {
         }
         Self {
             assembly: code.instructions,
-            operations_per_iteration: code.operations,
+            operations_per_iteration: code.operations(),
+            operations_in_code: code.operations_in_code(),
             floor_cycles,
             entry: code.entry,
             data,

@@ -6,6 +6,7 @@
 macro_rules! function {
     (
         $name:ident: $text:expr, operations $operations:expr, chains $chains:expr,
+        $(head [$($head:expr),* $(,)?],)?
         inside [$($inside:expr),* $(,)?],
         procedures [$($procedure:expr),* $(,)?]
         $(, operands { $($operand:tt)* })?
@@ -14,6 +15,7 @@ macro_rules! function {
             #[unsafe(naked)]
             unsafe extern "C" fn entry(iterations: u64, data: *mut u64, position: u64) -> u64 {
                 core::arch::naked_asm!(
+                    $($($head,)*)?
                     $crate::kernel::machine::enter!(),
                     $($inside,)*
                     $crate::kernel::machine::leave!(),
@@ -21,15 +23,23 @@ macro_rules! function {
                     $($($operand)*)?
                 )
             }
-            $crate::kernel::Code { entry, operations: $operations, chains: $chains, instructions: $text }
+            let head: &[&str] = &[$($($head),*)?];
+            $crate::kernel::Code {
+                entry,
+                per_body: $operations,
+                is_repeated: !head.is_empty(),
+                chains: $chains,
+                instructions: $text,
+            }
         };
     };
 }
 
 /// Defines a kernel, whose [instructions](super::Code::instructions) are the text that the
 /// assembler is given for an operation. Its iteration is `begin` once, `body` repeated, then
-/// `after` once. `times * per_body` is the number of operations in an iteration; labels 4 to 9 are
-/// free for the body and procedures.
+/// `after` once. How often the body is repeated is said to the assembler alone: the code begins with
+/// the sizes of all bodies and of the first one, which it jumps over. Labels 4 to 9 are free for the
+/// body and procedures.
 macro_rules! kernel {
     (
         $name:ident: $times:literal times $per_body:literal, chains $chains:expr,
@@ -43,16 +53,21 @@ macro_rules! kernel {
     ) => {
         $crate::kernel::shell::function! {
             $name: concat!($($body, "\n",)* $($($procedure, "\n",)*)?),
-            operations $times * $per_body, chains $chains,
+            operations $per_body, chains $chains,
+            head [$crate::kernel::machine::skip_sizes!(), ".balign 8", ".quad 35f - 33f", ".quad 34f - 33f", "32:"],
             inside [
                 $($prepare,)*
                 $crate::kernel::machine::skip!(),
                 ".p2align 6",
                 "2:",
                 $($($begin,)*)?
-                concat!(".rept ", $times),
+                "33:",
+                $($body,)*
+                "34:",
+                concat!(".rept ", $times, " - 1"),
                 $($body,)*
                 ".endr",
+                "35:",
                 $($after,)*
                 $crate::kernel::machine::again!(),
                 "3:",

@@ -107,6 +107,28 @@ fn every_kernel_is_made_of_the_instructions_that_its_name_stands_for() {
 }
 
 #[test]
+fn every_kernel_holds_as_many_operations_as_it_says() {
+    for (name, _, kernel) in catalogue() {
+        let Ok(kernel) = kernel else { continue };
+        let said = kernel.operations_per_iteration;
+        assert_eq!(kernel.operations_in_code.unwrap_or(said), said, "{name}");
+    }
+    let fence = atomic(Atomic::Fence).expect("on both architectures");
+    assert_eq!(fence.operations_in_code, Some(64));
+}
+
+#[test]
+fn a_body_that_says_more_operations_than_it_can_fall_into_is_told() {
+    let code = machine::atomic::atomic(Atomic::Fence).expect("on both architectures");
+    let twice = Code {
+        per_body: 2,
+        ..code
+    };
+    assert_eq!(twice.operations(), 128);
+    assert_eq!(twice.operations_in_code(), Some(64));
+}
+
+#[test]
 fn tables_are_walked_on_and_around_over_several_runs() {
     for kernel in [
         branch(Branch::OnBit(Directions::Random(11))),

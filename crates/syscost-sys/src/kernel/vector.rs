@@ -76,7 +76,7 @@ pub fn vector(simd: Simd, operation: VectorOperation, shape: Shape) -> Result<Ke
         Shape::Throughput => (throughput, 0.12),
     };
     // Every lane counts the operations; exact until 2^53.
-    let checksum = Checksum::PerTurn(code.operations * simd.lanes());
+    let checksum = Checksum::PerTurn(code.operations() * simd.lanes());
     Ok(Kernel::new(code, &[0, one, one], checksum, floor_cycles))
 }
 

@@ -43,7 +43,12 @@ pub(crate) fn affinity() -> io::Result<Vec<u32>> {
 
 /// The list in this thread's status file.
 fn shown() -> Option<Vec<u32>> {
-    let status = std::fs::read_to_string("/proc/thread-self/status").ok()?;
+    shown_in("/proc/thread-self/status")
+}
+
+/// The list in the status file of a task.
+pub(crate) fn shown_in(path: &str) -> Option<Vec<u32>> {
+    let status = std::fs::read_to_string(path).ok()?;
     let mut lines = status.lines();
     let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     let mut cpus = parse_list(list).ok()?;

@@ -1,6 +1,7 @@
 //! The ways to end the sleep.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::thread::futex::{Flags, wait, wake};
@@ -11,6 +12,8 @@ use syscost_sys::clock::Clock;
 use syscost_sys::counters::TaskStat;
 use syscost_sys::partner::{Between, Partner, Shared};
 use syscost_sys::process::set_timer_slack;
+
+use crate::implied::{Implied, Shares};
 
 /// How long a sleep is asked to last, in ns.
 const INTERVAL_NS: i64 = 100_000;
@@ -31,6 +34,8 @@ pub(super) enum Sleeper {
 pub(super) struct Waker {
     line: Shared<Line>,
     clock: Clock,
+    /// The latencies by both clocks.
+    implied: Implied,
     /// Ends when this is dropped, or its parent ends.
     _process: Partner,
     stat: TaskStat,
@@ -42,6 +47,8 @@ pub(super) struct Line {
     word: AtomicU32,
     /// Time of the last wake, in ticks of the run's clock.
     woken: AtomicU64,
+    /// The system's time right before it, in ns.
+    woken_ns: AtomicU64,
 }
 
 const ASLEEP: u32 = 0;
@@ -66,6 +73,7 @@ impl Sleeper {
         Ok(Sleeper::Futex(Box::new(Waker {
             line,
             clock,
+            implied: Implied::default(),
             stat: TaskStat::of(process.task())?,
             _process: process,
         })))
@@ -83,7 +91,11 @@ impl Sleeper {
                 slept.tried("sleeping")?;
                 Ok(since(now, end))
             }
-            Sleeper::Futex(waker) => waker.line.sleep(waker.clock),
+            Sleeper::Futex(waker) => {
+                let (ns, took) = waker.line.sleep(waker.clock)?;
+                waker.implied.note_over(ns, took);
+                Ok(ns)
+            }
         }
     }
 
@@ -92,6 +104,13 @@ impl Sleeper {
         match self {
             Sleeper::Timer => Some(INTERVAL_NS as f64),
             Sleeper::Futex(_) => None,
+        }
+    }
+
+    /// Claims that its latencies are those by the system's clock, where another process stamps them.
+    pub(super) fn claim(&self, b: &mut Bencher) {
+        if let Sleeper::Futex(waker) = self {
+            waker.implied.claim(b, Shares::INNER);
         }
     }
 
@@ -110,10 +129,12 @@ impl Line {
         Self {
             word: AtomicU32::new(awake(0)),
             woken: AtomicU64::new(0),
+            woken_ns: AtomicU64::new(0),
         }
     }
 
-    fn sleep(&self, clock: Clock) -> Result<f64, Failure> {
+    /// The latency in ns, and how long the same took by the system's clock, read around it.
+    fn sleep(&self, clock: Clock) -> Result<(f64, Duration), Failure> {
         self.word.store(ASLEEP, Ordering::Release);
         let word = loop {
             match self.word.load(Ordering::Acquire) {
@@ -130,6 +151,7 @@ impl Line {
             }
         };
         let now = clock.stop().ticks;
+        let took_ns = monotonic_ns().saturating_sub(self.woken_ns.load(Ordering::Relaxed));
         let woken = self.woken.load(Ordering::Relaxed);
         if word != awake(woken) {
             return Err(Failure::Broken(
@@ -137,7 +159,7 @@ impl Line {
             ));
         }
         // The counters of two CPUs may disagree, which gives a negative difference.
-        Ok(clock.between(woken, now))
+        Ok((clock.between(woken, now), Duration::from_nanos(took_ns)))
     }
 
     /// The waker's work, which ends with its process.
@@ -149,6 +171,7 @@ impl Line {
             clock_nanosleep_absolute(ClockId::Monotonic, &end)
                 .map_err(|error| error.to_string())?;
             if self.word.load(Ordering::Acquire) == ASLEEP {
+                self.woken_ns.store(monotonic_ns(), Ordering::Relaxed);
                 let woken = clock.start();
                 self.woken.store(woken, Ordering::Relaxed);
                 self.word.store(awake(woken), Ordering::Release);
@@ -156,6 +179,12 @@ impl Line {
             }
         }
     }
+}
+
+/// The system's clock, in ns: that of all processes.
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 fn after(time: Timespec, ns: i64) -> Timespec {

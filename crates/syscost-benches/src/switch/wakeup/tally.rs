@@ -7,6 +7,8 @@ use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
 use syscost_sys::counters::Usage;
 
+use crate::implied::Implied;
+
 /// Wake-ups before the first that counts; they also give the duration of one.
 const WARM_UP: u32 = 8;
 
@@ -78,6 +80,9 @@ impl Tally {
         let early = self.latencies.iter().filter(|ns| **ns < 0.0).count();
         b.report("early wake-ups", early as f64);
         self.latencies.iter().for_each(|ns| b.record_single(*ns));
+        if let Some(typical) = median(&self.latencies) {
+            Implied::of_values(b, typical).claim_typical(b);
+        }
         b.detail_over(Over::Sum, "singles_without_sleep_count", self.awake as f64);
         let slept = self.latencies.len() as f64 / self.tries().max(1) as f64;
         let expected = format!("at least {MIN_SLEPT}");

@@ -8,6 +8,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::arch;
 use syscost_sys::clock::{self, Bracket, Clock};
 use syscost_sys::counters::SchedStat;
+use syscost_sys::raw::syscall2;
 
 use super::claim_served_by;
 
@@ -107,15 +108,16 @@ impl Named {
         }
     }
 
+    /// By the name alone: what [`Named::source`] makes of it is what is to be proven.
     pub(in crate::timing) fn proof(self) -> Proof {
-        match self.source() {
-            Source::Tsc => COUNTER.sees(arch::UNFENCED),
-            Source::TscFenced => COUNTER.sees(arch::FENCED),
-            Source::Rdtscp => COUNTER.sees(arch::RDTSCP),
-            Source::Clock(id) => of_clock(id),
+        match self {
+            Self::Tsc => COUNTER.sees(arch::UNFENCED),
+            Self::TscFenced => COUNTER.sees(arch::FENCED),
+            Self::Rdtscp => COUNTER.sees(arch::RDTSCP),
             // By chance the microseconds may be round ones.
-            Source::TimeOfDay => ROUND.within(Bound::Within(1e3, 1e7)),
-            Source::Seconds => ROUND.within(Bound::AtLeast(1e9)),
+            Self::Gettimeofday => ROUND.within(Bound::Within(1e3, 1e7)),
+            Self::Time => ROUND.within(Bound::AtLeast(1e9)),
+            clock => of_clock(clock.name()),
         }
     }
 }
@@ -126,23 +128,30 @@ static COUNTER: Witness =
 static ROUND: Witness =
     Witness::of("unit of the readings, in ns", "100 readings").only_in(Pass::Evidence);
 
-/// Clocks by the names of their constants, each with its witness.
+/// A clock by the name of its constant, with its witness.
+struct NamedClock {
+    name: &'static str,
+    id: libc::clockid_t,
+    witness: Witness,
+}
+
 macro_rules! clocks {
     ($($id:ident,)+) => {
-        [$((
-            libc::$id,
-            Witness::of(
+        [$(NamedClock {
+            name: stringify!($id),
+            id: libc::$id,
+            witness: Witness::of(
                 concat!("of 100 readings, those of ", stringify!($id)),
                 "clock_gettime and seccomp audit",
             )
             .only_in(Pass::Evidence),
-        )),+]
+        }),+]
     };
 }
 
 /// The clocks of clock_gettime(2), and the witness of each: how many readings lie between two of that
-/// clock and ask the kernel, if they ask it, for no other.
-static CLOCKS: [(libc::clockid_t, Witness); 11] = clocks![
+/// clock by the kernel, and ask the kernel, if they ask it, for no other.
+static CLOCKS: [NamedClock; 11] = clocks![
     CLOCK_REALTIME,
     CLOCK_REALTIME_COARSE,
     CLOCK_REALTIME_ALARM,
@@ -159,13 +168,18 @@ static CLOCKS: [(libc::clockid_t, Witness); 11] = clocks![
 /// Readings of which it is seen whose they are.
 const READINGS: usize = 100;
 
-/// Proof that this clock is read: nearly all, since it may be set meanwhile.
-fn of_clock(id: libc::clockid_t) -> Proof {
-    let all = CLOCKS.iter();
-    let own = all
-        .filter(|(other, _)| *other == id)
-        .map(|(_, witness)| witness.within(Bound::AtLeast(0.95 * READINGS as f64)));
-    own.fold(Proof::default(), Proof::and)
+/// The clock that is called this, by the name of its constant: `monotonic`.
+fn clock_called(name: &str) -> Option<&'static NamedClock> {
+    let wanted = format!("CLOCK_{}", name.to_uppercase());
+    let mut all = CLOCKS.iter();
+    all.find(|clock| clock.name.trim_end_matches("_ID") == wanted)
+}
+
+/// Proof that the clock of this name is read: nearly all, since it may be set meanwhile.
+fn of_clock(name: &str) -> Proof {
+    let nearly_all = Bound::AtLeast(0.95 * READINGS as f64);
+    let own = clock_called(name).map(|clock| clock.witness.within(nearly_all));
+    own.unwrap_or_default()
 }
 
 /// The rate of the processor's counter, in ticks per ns.
@@ -259,16 +273,16 @@ impl Source {
             units.filter(|unit| readings.iter().all(|reading| reading.is_multiple_of(*unit)));
         b.saw(&ROUND, unit.max().unwrap_or(1));
         let mut alike = 0;
-        for (id, witness) in &CLOCKS {
+        for NamedClock { id, witness, .. } in &CLOCKS {
             let is_other = asked.is_some_and(|asked| asked != *id as u64);
             let mut between = 0_u64;
             for _ in 0..READINGS {
                 // A machine may lack this clock.
-                let Ok(before) = clock_gettime(*id) else {
+                let Ok(before) = kernel_time(*id) else {
                     break;
                 };
                 let read = self.read().map_err(failed)?;
-                let after = clock_gettime(*id).map_err(failed)?;
+                let after = kernel_time(*id).map_err(failed)?;
                 between += u64::from((before..=after).contains(&read) && !is_other);
             }
             // Where the vDSO answers, its argument is not seen: CLOCK_BOOTTIME is CLOCK_MONOTONIC
@@ -335,6 +349,24 @@ impl Source {
                 return Err(Failure::Refuted("this clock stood still for 200 ms".into()));
             }
         }
+    }
+}
+
+/// What the kernel itself answers, without the C library and the vDSO, in ns.
+fn kernel_time(id: libc::clockid_t) -> io::Result<u64> {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let place = (&raw mut now).expose_provenance();
+    // SAFETY: the kernel writes the time to `now`, which outlives the call.
+    match unsafe { syscall2(Sysno::CLOCK_GETTIME, id as usize, place) } {
+        0 => {
+            // SAFETY: `place` is the address of `now`.
+            let now = unsafe { (place as *const libc::timespec).read_volatile() };
+            Ok(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
+        }
+        error => Err(io::Error::from_raw_os_error(-error as i32)),
     }
 }
 
@@ -408,6 +440,18 @@ mod tests {
             "{before} {between} {after}"
         );
         assert!(seconds().unwrap().abs_diff(after / 1_000_000_000) <= 1);
+    }
+
+    #[test]
+    fn each_clock_is_the_one_of_its_name() {
+        for named in Named::ALL {
+            let known = clock_called(named.name()).map(|clock| clock.id);
+            let read = match named.source() {
+                Source::Clock(id) => Some(id),
+                _ => None,
+            };
+            assert_eq!(read, known, "{}", named.name());
+        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskPlace, TaskReading, TaskStat};
 use syscost_sys::partner::Partner;
+use syscost_sys::{Unsupported, cpu};
 
 use super::Team;
 use super::between::groups_of;
@@ -96,6 +96,9 @@ impl<'t> AtWork<'t> {
     pub(super) fn dismiss(mut self) -> Result<Seen, Failure> {
         self.look();
         self.seen.note_groups(groups_of(self.tasks.iter().copied()));
+        let partners = self.tasks[1..].iter();
+        self.seen
+            .note_may_use(partners.filter_map(|task| cpu::allowed_to(*task)));
         self.team.dismiss()?;
         Ok(self.seen)
     }

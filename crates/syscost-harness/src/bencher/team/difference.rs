@@ -6,6 +6,7 @@ use syscost_results::ClaimId;
 use syscost_results::stats::order::median;
 use syscost_sys::counters::{TaskId, TaskReading};
 
+use super::driver::Handed;
 use super::{AtWork, Make, Seen, Team, Together};
 use crate::bencher::Plan;
 use crate::bencher::counts::sum;
@@ -25,8 +26,9 @@ pub struct Baseline<'m, 't> {
     pub expect: &'m [Expect],
     /// Operations per iteration.
     pub per_iteration: u64,
-    /// Starts it, like the operation's own team.
-    pub make: &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>,
+    /// Starts it, like the operation's own team. The team returns how many operations it has made, by
+    /// its own count: what divides the time that is subtracted is held against it.
+    pub make: &'m dyn Fn(&[u32]) -> Result<Team<'t, u64>, Failure>,
 }
 
 /// The cost of an operation of several tasks above that of its baselines.
@@ -86,19 +88,24 @@ impl Plan<'_> {
         baselines: &[Baseline<'_, 't>],
     ) -> Result<Seen, Failure> {
         let mut work = self.at_work(make(cpus)?, per_iteration, cpus)?;
-        let mut others = baselines
-            .iter()
-            .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_iteration))
-            .collect::<Result<Vec<_>, _>>()?;
+        let counts: Vec<Handed<u64>> = baselines.iter().map(|_| Handed::nothing()).collect();
+        let made = baselines.iter().zip(&counts).map(|(baseline, count)| {
+            let team = (baseline.make)(cpus)?.handing_to(count);
+            AtWork::new(team, baseline.per_iteration)
+        });
+        let mut others = made.collect::<Result<Vec<_>, _>>()?;
         let partners = others.iter().flat_map(|other| &other.ids()[1..]);
         let tasks: Vec<TaskId> = work.ids().iter().chain(partners).copied().collect();
         // The baselines' partners are where those of the team are.
         self.waits = self.waits_of(&tasks, work.ids().len() - 1, cpus);
         match self.time_legs_beside(&mut work, &mut others, baselines) {
-            Ok((used, passed_ns)) => {
+            Ok((used, passed_ns, made)) => {
                 let mut seen = work.dismiss()?;
                 for other in others {
                     seen.extend(other.dismiss()?);
+                }
+                for ((baseline, count), made) in baselines.iter().zip(&counts).zip(made) {
+                    self.claim_made(baseline, made, count)?;
                 }
                 self.tag_background(cpus, &seen, &used, passed_ns);
                 Ok(seen)
@@ -110,43 +117,51 @@ impl Plan<'_> {
         }
     }
 
-    /// Takes the samples. Returns what all tasks used meanwhile, and how long it took, in ns.
+    /// Takes the samples. Returns what all tasks used meanwhile, how long it took, in ns, and how many
+    /// operations of each baseline were made.
     fn time_legs_beside(
         &mut self,
         work: &mut AtWork<'_>,
         others: &mut [AtWork<'_>],
         baselines: &[Baseline<'_, '_>],
-    ) -> Result<(TaskReading, f64), Failure> {
+    ) -> Result<(TaskReading, f64, Vec<u64>), Failure> {
         let count = work.begin_count(others)?;
-        self.time_legs(work, others, baselines)?;
+        let made = self.time_legs(work, others, baselines)?;
         let (each, passed_ns) = count.end()?;
-        Ok((sum(&each), passed_ns))
+        Ok((sum(&each), passed_ns, made))
     }
 
-    /// Takes the samples, with batches of all legs in rotation.
+    /// Takes the samples, with batches of all legs in rotation. Returns how many operations of each
+    /// baseline were made.
     fn time_legs(
         &mut self,
         work: &mut AtWork<'_>,
         others: &mut [AtWork<'_>],
         baselines: &[Baseline<'_, '_>],
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<u64>, Failure> {
         let batch = self.prepare_batches(work.per_iteration, work)?;
         let operations = batch.iterations * work.per_iteration;
         let mut costs = vec![Vec::new(); others.len()];
         let mut shortest = f64::INFINITY;
+        // The first iteration of each was made when it was started.
+        let mut made: Vec<u64> = baselines.iter().map(|one| one.per_iteration).collect();
         self.sample(operations, |plan| {
             plan.wait_before_sample();
             // A B A: an even drift during a sample cancels.
             let mut around = Vec::with_capacity(2 * others.len());
-            for other in others.iter_mut() {
-                around.push(plan.time_leg(other, batch, operations)?.0);
+            for (other, made) in others.iter_mut().zip(&mut made) {
+                let (ns, done) = plan.time_leg(other, batch, operations)?;
+                around.push(ns);
+                *made += done;
             }
             let (raw, done) = plan.time_leg(work, batch, operations)?;
             // Operations of the baselines are not the benchmark's: its reports are per operation
             // of its own team.
             plan.done.operations += done;
-            for other in others.iter_mut().rev() {
-                around.push(plan.time_leg(other, batch, operations)?.0);
+            for (other, made) in others.iter_mut().zip(&mut made).rev() {
+                let (ns, done) = plan.time_leg(other, batch, operations)?;
+                around.push(ns);
+                *made += done;
             }
             shortest = shortest.min(raw * operations as f64);
             let without = (0..costs.len())
@@ -162,6 +177,18 @@ impl Plan<'_> {
             self.detail(baseline.detail, median(costs).unwrap_or(f64::NAN));
             self.done.subtracted.push(baseline.name);
         }
+        Ok(made)
+    }
+
+    /// Claims that a baseline's tasks made as many operations as its time was divided by.
+    fn claim_made(
+        &mut self,
+        baseline: &Baseline<'_, '_>,
+        made: u64,
+        counted: &Handed<u64>,
+    ) -> Result<(), Failure> {
+        let claim = format!("{}: operations by its own count", baseline.name);
+        self.claim_equal(&claim, made, counted.take()?, "baseline");
         Ok(())
     }
 
@@ -189,8 +216,11 @@ impl Plan<'_> {
         let expected = expect::complete(baseline.expect, Manner::Together, 1);
         let declared = mem::replace(&mut self.declared, expected);
         let (known, operations) = (self.findings.evidence.len(), self.done.operations);
-        let seen = self.count_together(cpus, baseline.per_iteration, baseline.make);
+        let counted = Handed::nothing();
+        let make = |cpus: &[u32]| Ok((baseline.make)(cpus)?.handing_to(&counted));
+        let seen = self.count_together(cpus, baseline.per_iteration, &make);
         self.declared = declared;
+        let made = self.done.operations - operations;
         self.done.operations = operations;
         self.done.subtracted.push(baseline.name);
         for evidence in &mut self.findings.evidence[known..] {
@@ -198,6 +228,8 @@ impl Plan<'_> {
             claim.sentence = format!("{}: {}", baseline.name, claim.sentence);
             claim.id = ClaimId::of(&format!("{} {}", baseline.name, claim.id.as_str()));
         }
-        seen
+        let seen = seen?;
+        self.claim_made(baseline, made, &counted)?;
+        Ok(seen)
     }
 }

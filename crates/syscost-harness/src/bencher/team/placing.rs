@@ -1,6 +1,6 @@
 //! Where the tasks of a team are put, and where they were seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use syscost_sys::topology::Topology;
 use syscost_sys::{Unsupported, cpu};
@@ -23,6 +23,8 @@ const MAX_WATCHED: usize = 8;
 pub(super) struct Seen {
     /// The CPUs of all tasks at each look, the measuring one's first.
     looks: Vec<Vec<u32>>,
+    /// The CPUs that the partners may use in the end.
+    may_use: BTreeSet<u32>,
     /// Why a look failed, if one did.
     unread: Option<Unsupported>,
     /// For each team, the processes of its tasks.
@@ -58,12 +60,17 @@ impl Seen {
         cpus
     }
 
+    pub(super) fn note_may_use(&mut self, partners: impl Iterator<Item = Vec<u32>>) {
+        self.may_use.extend(partners.flatten());
+    }
+
     pub(super) fn note_groups(&mut self, groups: Groups) {
         self.groups.push(groups);
     }
 
     pub(super) fn extend(&mut self, other: Seen) {
         self.looks.extend(other.looks);
+        self.may_use.extend(other.may_use);
         self.groups.extend(other.groups);
         self.unread = other.unread.or(self.unread.take());
     }
@@ -163,6 +170,7 @@ impl Plan<'_> {
             let is_shared = placement == Placement::Distinct && !all_differ(cpus);
             *own != measuring || others.iter().any(|cpu| !partners.contains(cpu)) || is_shared
         });
+        let named = partners;
         // A far end on another machine is no partner here.
         let is_alone = seen.looks.first().is_some_and(|cpus| cpus.len() == 1);
         let partners = if is_alone { &[] } else { partners };
@@ -180,8 +188,11 @@ impl Plan<'_> {
             _ => described(&places),
         };
         let is_pinned = may_use == [measuring];
+        let strays: Vec<u32> = seen.may_use.iter().copied().collect();
+        let may_stray = strays.iter().any(|cpu| !named.contains(cpu));
         let observed = match (strayed, seen.all(), placement) {
             _ if !is_pinned => format!("any of {}", cpu::format_list(may_use)),
+            _ if may_stray => format!("{measuring} with any of {}", cpu::format_list(&strays)),
             (Some(cpus), ..) => described(cpus),
             (None, None, _) => return self.claim_unseen("CPUs of its tasks", expected, seen),
             (None, Some(all), Placement::Distinct) => {
@@ -189,7 +200,7 @@ impl Plan<'_> {
             }
             (None, Some(all), _) => described(&all),
         };
-        let holds = is_pinned && strayed.is_none();
+        let holds = is_pinned && !may_stray && strayed.is_none();
         self.claim("CPUs of its tasks", expected, observed, "/proc", holds);
     }
 

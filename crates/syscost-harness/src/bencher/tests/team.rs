@@ -28,6 +28,18 @@ pub(super) fn lasting<'t>(ns: u64) -> Result<Team<'t>, Failure> {
     }))
 }
 
+/// As [`lasting`], with this many operations in an iteration, which it counts.
+fn counting<'t>(per_iteration: u64, ns: u64) -> Result<Team<'t, u64>, Failure> {
+    let done = std::rc::Rc::new(std::cell::Cell::new(0));
+    let counted = std::rc::Rc::clone(&done);
+    let team = team(move |iterations| {
+        done.set(done.get() + iterations * per_iteration);
+        mock::advance_ns(ns * iterations);
+        Ok(())
+    });
+    Ok(team.map(move |()| counted.get()))
+}
+
 /// Pins this thread to the mock's processor; false, after printing the reason, where it may not.
 pub(super) fn is_at_processor_0() -> bool {
     let pinned = syscost_sys::cpu::pin(0);
@@ -52,8 +64,8 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
             expect: &[],
             per_iteration,
             make: match ns {
-                20 => &|_| lasting(20),
-                _ => &|_| lasting(30),
+                20 => &|_| counting(1, 20),
+                _ => &|_| counting(2, 30),
             },
         };
         let whole = Together::of(HERE, |_| lasting(400));
@@ -92,7 +104,7 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
             detail: "less_ns",
             expect: &[],
             per_iteration: 1,
-            make: &|_| lasting(100),
+            make: &|_| counting(1, 100),
         };
         let iterations = std::cell::Cell::new(0);
         let make = |_: &[u32]| {
@@ -106,6 +118,37 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
         let outcome = outcome.expect("measured");
         assert_eq!(outcome.operations() as i64, iterations.get(), "{pass:?}");
         assert_eq!(outcome.subtracted(), ["less"], "{pass:?}");
+    }
+}
+
+#[test]
+fn a_baseline_divided_by_another_number_than_its_operations_is_refuted() {
+    if !is_at_processor_0() {
+        return;
+    }
+    for (pass, told) in [Pass::Timed, Pass::Evidence].into_iter().zip([2, 4]) {
+        let (case, clock) = (Case::default(), Clock::mock());
+        let baseline = Baseline {
+            name: "less",
+            detail: "less_ns",
+            expect: &[],
+            per_iteration: told,
+            make: &|_| counting(1, 100),
+        };
+        let plan = plan(&case, &[], &clock, pass);
+        let outcome = plan.measure(Together::of(HERE, |_| lasting(400)).minus(&[baseline]));
+        let evidence = outcome
+            .expect("measured")
+            .finish()
+            .expect("finished")
+            .evidence;
+        let sentence = "less: operations by its own count";
+        let claim = evidence.iter().find(|one| one.claim.sentence == sentence);
+        assert_eq!(
+            claim.expect("claimed").verdict,
+            Verdict::Refuted,
+            "{pass:?}"
+        );
     }
 }
 
@@ -148,7 +191,15 @@ fn refuted_of_growing() -> Vec<String> {
         detail: "same_work_ns",
         expect: &[],
         per_iteration: 1,
-        make: &|_| Ok(team(growing)),
+        make: &|_| {
+            let done = std::rc::Rc::new(std::cell::Cell::new(0));
+            let counted = std::rc::Rc::clone(&done);
+            let team = team(move |n| {
+                done.set(done.get() + n);
+                growing(n)
+            });
+            Ok(team.map(move |()| counted.get()))
+        },
     };
     let work = |_: &[u32]| lasting(500);
     let outcome = plan.measure(Together::of(HERE, work).minus(&[baseline]));
@@ -297,6 +348,23 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
         });
         let seen = verdict_of(&findings.expect("measured"), "CPUs of its tasks");
         assert_eq!(seen, verdict);
+    }
+}
+
+/// Wherever it was seen: it need not have been moved so far.
+#[test]
+fn a_partner_that_may_leave_its_cpu_is_refuted() {
+    let Some(two) = &two_cpus() else { return };
+    for (may_use, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
+        let findings = on(two, |plan| {
+            let cpus = two[..may_use].to_vec();
+            plan.measure(Together::of(HERE, move |_| {
+                let turn = || mock::advance_ns(100);
+                team_of((Between::Threads, 1), &cpus, yield_now, turn)
+            }))
+        });
+        let findings = findings.expect("measured");
+        assert_eq!(verdict_of(&findings, "CPUs of its tasks"), verdict);
     }
 }
 

@@ -48,6 +48,16 @@ macro_rules! leave {
     };
 }
 
+/// Goes on at label 32, after the sizes of the code's bodies.
+macro_rules! skip_sizes {
+    () => {
+        "b 32f"
+    };
+}
+
+/// Bytes of that jump.
+pub(super) const JUMP_BYTES: usize = 4;
+
 /// Goes on at label 3 if there is no iteration.
 macro_rules! skip {
     () => {
@@ -81,4 +91,4 @@ macro_rules! each {
 }
 
 use each;
-pub(super) use {again, enter, leave, skip};
+pub(super) use {again, enter, leave, skip, skip_sizes};

@@ -44,6 +44,16 @@ macro_rules! leave {
     };
 }
 
+/// Goes on at label 32, after the sizes of the code's bodies.
+macro_rules! skip_sizes {
+    () => {
+        "jmp 32f"
+    };
+}
+
+/// Bytes of that jump.
+pub(super) const JUMP_BYTES: usize = 2;
+
 /// Goes on at label 3 if there is no iteration.
 macro_rules! skip {
     () => {
@@ -83,4 +93,4 @@ macro_rules! each {
 }
 
 use each;
-pub(super) use {again, enter, leave, skip};
+pub(super) use {again, enter, leave, skip, skip_sizes};
