@@ -162,7 +162,10 @@ fn reported_bytes(run: &Run, level: u32) -> Option<f64> {
     let caches = run.machine.caches.iter();
     let of_data = caches.filter(|cache| cache.kind != "instruction");
     let sizes = of_data.filter(|cache| cache.level == level);
-    sizes.map(|cache| cache.size_bytes as f64).next()
+    sizes
+        .filter_map(|cache| cache.size_bytes)
+        .map(|bytes| bytes as f64)
+        .next()
 }
 
 /// Whether the size found contradicts the reported one: neither near it nor so uncertain that they

@@ -314,11 +314,14 @@ fn command_line_words(line: &Option<String>) -> Value {
 /// `L1 data 32 KiB, L2 unified 1024 KiB`.
 fn cache_list(caches: &[Cache]) -> Value {
     let one = |cache: &Cache| {
+        let size = cache
+            .size_bytes
+            .map(|bytes| format!(" {} KiB", bytes >> 10));
         format!(
-            "L{} {} {} KiB",
+            "L{} {}{}",
             cache.level,
             cache.kind,
-            cache.size_bytes >> 10
+            size.unwrap_or_default()
         )
     };
     listed(caches.iter().map(one))
@@ -385,7 +388,7 @@ mod tests {
             caches: vec![Cache {
                 level: 1,
                 kind: "data".to_owned(),
-                size_bytes: 32 << 10,
+                size_bytes: Some(32 << 10),
                 line_bytes: None,
                 shared_by: None,
             }],

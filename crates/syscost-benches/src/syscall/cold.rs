@@ -50,7 +50,7 @@ fn core_cache(cpu: u32) -> usize {
     let second = caches
         .iter()
         .filter(|cache| cache.level == 2)
-        .map(|cache| cache.size_bytes);
+        .filter_map(|cache| cache.size_bytes);
     second.max().unwrap_or(ASSUMED) as usize
 }
 

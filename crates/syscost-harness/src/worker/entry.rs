@@ -6,10 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use syscost_results::machine::EMULATOR;
 use syscost_results::{ClaimId, Evidence, RefutedBy, Unit, Verdict};
 use syscost_sys::clock::{Clock, Source};
 use syscost_sys::files::caches;
-use syscost_sys::{cpu, process};
+use syscost_sys::{cpu, platform, process};
 
 use super::place::{self, Queue, Turn};
 use super::{About, Job, JobCase, Reply};
@@ -198,8 +199,8 @@ pub(crate) fn measure(benchmark: &Entry, situation: Situation<'_>) -> Result<Fin
         Failure::Failed(format!("panicked: {message}"))
     })??;
     let mut findings = outcome.finish()?;
-    if let Some(tracer) = of_tracer() {
-        excuse(&mut findings.evidence, tracer);
+    for cause in of_tracer().into_iter().chain(of_emulator()) {
+        excuse(&mut findings.evidence, cause);
     }
     findings.samples.cpu = cpu;
     findings.took_ns = begun.elapsed().as_nanos() as f64;
@@ -231,6 +232,17 @@ fn of_tracer() -> Option<Evidence> {
     let reason = "a debugger or strace was attached, whose stops count as the row's";
     is_traced.then(|| {
         Evidence::new(TRACERS, 0.0, 1.0, TRACERS_SOURCE, Verdict::Unverified).because(reason)
+    })
+}
+
+/// What a process says about its number whose instructions are interpreted. `None` where nothing tells
+/// that they are.
+fn of_emulator() -> Option<Evidence> {
+    let is_emulated = platform::hypervisor().is_some_and(|name| name == EMULATOR);
+    let reason = "the instructions are interpreted, and cost what the interpreter does";
+    is_emulated.then(|| {
+        let claim = "emulators of the processor";
+        Evidence::new(claim, 0.0, 1.0, "CPUID", Verdict::Unverified).because(reason)
     })
 }
 

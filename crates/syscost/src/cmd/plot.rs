@@ -290,7 +290,7 @@ fn names_and_source(runs: &[Run]) -> (Vec<String>, Vec<String>) {
         } else {
             ""
         };
-        let hypervisor = machine.hypervisor.as_deref().unwrap_or_default();
+        let hypervisor = machine.hypervisor.name().unwrap_or_default();
         [
             sentence::fact(host),
             sentence::fact(machine.cpu_model.trim()),
