@@ -217,6 +217,7 @@ fn look_around(
         noise: found.noise.clone(),
         warnings,
         rows: rows.iter().map(Row::name).collect(),
+        tag: options.tag.clone(),
         studies: options.study_ids(),
         programs: options
             .here
