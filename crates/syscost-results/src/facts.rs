@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::Machine;
 use crate::machine::{Cache, MemoryModule};
+use crate::{Known, Machine};
 
 /// Which costs a fact can change, what changes most first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,8 +161,8 @@ machine! {
     kernel: "kernel", Kernel, Never, public;
     mitigations: "mitigations", Kernel, Never, public;
     microcode: "microcode", Kernel, Never, public;
-    hypervisor: "hypervisor", Kernel, Never, public;
-    container: "container", Kernel, Never, public;
+    hypervisor: "hypervisor", Kernel, Never, public as name;
+    container: "container", Kernel, Never, public as name;
     kernel_cmdline: "kernel's command line", Kernel, Never, private as command_line_words;
     kernel_version: "kernel's build", Kernel, Never, private;
     firmware: "firmware", Kernel, Never, public;
@@ -298,6 +298,12 @@ pub fn leaves(path: &str, value: Value) -> Vec<(String, Value)> {
 fn as_recorded(value: &impl serde::Serialize) -> Value {
     // No field has keys that JSON cannot represent.
     serde_json::to_value(value).unwrap_or_default()
+}
+
+/// Its name, if it is there. That it is not is no fact to compare by: older documents did not tell it from
+/// what nothing tells.
+fn name(known: &Known<String>) -> Value {
+    known.name().map_or(Value::Null, Value::from)
 }
 
 /// Each word by its name; `given` where it has no value.

@@ -65,6 +65,13 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
         Form::Png => picture::png(&svg)?,
     };
     files::write(output, &picture)?;
+    let lacking = match form {
+        Form::Svg => None,
+        Form::Pdf | Form::Png => picture::lacking(&svg),
+    };
+    if let Some(lacking) = lacking {
+        note!("{lacking}");
+    }
     if output.as_os_str() != "-" {
         note!("Wrote {}", output.display());
     }
