@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 /// have what it is, `none` and null.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
 #[serde(from = "Option<T>", into = "Option<T>")]
 #[serde(bound(
     serialize = "T: Serialize + Clone + From<&'static str>",

@@ -93,9 +93,14 @@ impl Cpus {
                 cpu::format_list(&usable),
                 cpu::format_list(&self.usable)
             ),
-            advice: "rows are measured on those that are left; those that need others have \
+            advice: match self.left_of(&usable).is_empty() {
+                true => "none of those that --cpus names is left: rows have fewer rounds or none",
+                false => {
+                    "rows are measured on those that are left; those that need others have \
                      fewer rounds or none"
-                .to_owned(),
+                }
+            }
+            .to_owned(),
         });
         if warning.is_some() && !usable.contains(&self.current) {
             let other = self.left_of(&usable).first().copied();
