@@ -56,9 +56,10 @@ impl Seen {
         self.arguments.clear();
         for line in ended.printed.lines() {
             let broken = || {
-                let comma = is_with_comma(line)
-                    .then_some(": a number has a point, as in 5.3")
-                    .unwrap_or_default();
+                let comma = match is_with_comma(line) {
+                    true => ": a number has a point, as in 5.3",
+                    false => "",
+                };
                 Failure::Failed(format!(
                     "the program printed `{line}`, which is no line of a result{comma}"
                 ))
