@@ -118,6 +118,7 @@ impl<'a> Workers<'a> {
             keeps_order: true,
             targets: self.here.targets.clone(),
             pass,
+            time_limit_s: self.launcher.time_limit().as_secs_f64(),
             effort: EFFORT,
             clock: self.clock.clone(),
             cpu: self.cpu,

@@ -1,6 +1,7 @@
 //! For unit tests: the findings of a measurement without a worker around it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use syscost_harness::Entry;
 use syscost_harness::bencher::{ClockCost, Effort, Findings, Pass, Situation};
@@ -49,6 +50,7 @@ fn with_situation(
         case,
         instead: None,
         pass,
+        time_limit: Duration::from_secs(20),
         effort: &effort,
         clock: &clock,
         clock_cost: ClockCost {

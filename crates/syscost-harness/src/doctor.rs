@@ -8,9 +8,9 @@ mod machine_state;
 use serde::Serialize;
 use syscost_results::estimate::CONVERTED;
 use syscost_results::run::{Clock, Noise, Warning};
-use syscost_results::{Machine, Measurement};
+use syscost_results::{Known, Machine, Measurement};
 use syscost_sys::counters::SchedStat;
-use syscost_sys::process::{self, Class, Scheduling, Seccomp};
+use syscost_sys::process::{self, Class, ProcShows, Scheduling, Seccomp};
 
 use crate::clock::RunClock;
 use crate::machine;
@@ -64,25 +64,25 @@ const PERF_EVENTS: &str = "perf_events";
 /// Maximum conversion of times to the usual frequency without a warning, in percent.
 const MAX_CONVERTED_PERCENT: f64 = 10.0;
 
-/// The parts of this process's state that change what it measures.
+/// The parts of this process's state that change what it measures; by default nothing is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessState {
-    /// A seccomp filter is installed over this process.
-    pub seccomp: bool,
-    /// A debugger or tracer is attached.
-    pub traced: bool,
-    /// Address randomisation is switched off for it.
-    pub aslr_disabled: bool,
-    /// /proc is missing, or of another pid namespace.
-    pub foreign_proc: bool,
+    /// Whether a seccomp filter is installed over this process.
+    pub seccomp: Option<bool>,
+    /// Whether a debugger or tracer is attached.
+    pub traced: Option<bool>,
+    /// Whether address randomisation is switched off for it.
+    pub aslr_disabled: Option<bool>,
+    /// Whose processes /proc shows.
+    pub proc: ProcShows,
     /// Its scheduling class and nice value, which its workers inherit.
     pub scheduling: Option<Scheduling>,
     /// Its own mitigations and its own refusal of huge pages, in words.
-    pub settings: Vec<&'static str>,
+    pub settings: Option<Vec<&'static str>>,
     /// The program above it that holds performance counters, which it may have inherited.
-    pub counted_by: Option<String>,
+    pub counted_by: Known<String>,
     /// How many layers of Landlock rules it has inherited.
-    pub landlock_layers: u32,
+    pub landlock_layers: Option<u32>,
     /// The kernel does not report how long its tasks wait for a CPU.
     pub waits_unreported: bool,
     /// Variables of the environment that change what is measured, as `NAME=value`, and libraries
@@ -94,14 +94,20 @@ impl ProcessState {
     /// Reads the state of this process.
     pub fn read() -> Self {
         Self {
-            seccomp: process::seccomp_mode().is_ok_and(|mode| mode != Seccomp::Off),
-            traced: process::is_traced().unwrap_or(false),
-            aslr_disabled: process::personality_aslr_disabled().unwrap_or(false),
-            foreign_proc: !process::sees_itself(),
+            seccomp: process::seccomp_mode()
+                .ok()
+                .map(|mode| mode != Seccomp::Off),
+            traced: process::is_traced().ok(),
+            aslr_disabled: process::personality_aslr_disabled().ok(),
+            proc: process::proc_shows(),
             scheduling: process::scheduling().ok(),
             settings: process::set_for_this_process(),
-            counted_by: process::observer().map(|above| above.name),
-            landlock_layers: process::landlock_layers().unwrap_or(0),
+            counted_by: Known::told(
+                process::observer()
+                    .ok()
+                    .map(|above| above.map(|above| above.name)),
+            ),
+            landlock_layers: process::landlock_layers().ok(),
             waits_unreported: SchedStat::open().is_err(),
             environment: environment::variables(),
         }
@@ -171,14 +177,28 @@ fn unknown(code: &'static str, why: &str, advice: &'static str) -> Finding {
     finding(code, Some((Level::Note, advice)), seen)
 }
 
+/// The finding of what is so, is not, or is not known.
+fn of_fact(
+    code: &'static str,
+    fact: Option<bool>,
+    bad: (Level, &'static str),
+    [so, not_so]: [&str; 2],
+) -> Finding {
+    match fact {
+        None => unknown(code, NOT_REPORTED, WOULD_TELL),
+        Some(true) => finding(code, Some(bad), so.to_owned()),
+        Some(false) => finding(code, None, not_so.to_owned()),
+    }
+}
+
+/// Why a fact is not known, and what could tell.
+const NOT_REPORTED: &str = "the system does not report it";
+const WOULD_TELL: &str = "/proc would tell, if it were mounted and the kernel were built with it";
+
 fn scheduling(state: Option<Scheduling>) -> Finding {
     const CODE: &str = "scheduling";
     let Some(state) = state else {
-        return unknown(
-            CODE,
-            "the system does not report it",
-            "expect the usual one",
-        );
+        return unknown(CODE, NOT_REPORTED, "expect the usual one");
     };
     let bad = match (state.class, state.nice) {
         (Class::Normal, 0) => None,
@@ -208,48 +228,46 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
     vec![
         finding(
             "build",
-            debug.then_some((Level::Bad, "measure with a release build: cargo run --release -- run")),
+            debug.then_some((
+                Level::Bad,
+                "measure with a release build: cargo run --release -- run",
+            )),
             format!("{} build by {}", machine.build.profile, machine.build.rustc),
         ),
-        finding(
+        of_fact(
             "seccomp",
-            state.seccomp.then_some((
+            state.seccomp,
+            (
                 Level::Bad,
                 "a seccomp filter (a container runtime's?) makes every system call slower; run outside of it or compare \
                  only with runs inside",
-            )),
-            if state.seccomp { "this process runs under a seccomp filter" } else { "no filter" }.into(),
+            ),
+            ["this process runs under a seccomp filter", "no filter"],
         ),
-        finding(
+        of_fact(
             TRACER,
-            state.traced.then_some((Level::Bad, DETACH)),
-            if state.traced { "a tracer is attached" } else { "none attached" }.into(),
+            state.traced,
+            (Level::Bad, DETACH),
+            ["a tracer is attached", "none attached"],
         ),
-        finding(
-            PERF_EVENTS,
-            state.counted_by.is_some().then_some((
-                Level::Bad,
-                "counters and tracepoints are inherited, and cost at each switch and system call; \
-                 start it without them",
-            )),
-            match &state.counted_by {
-                Some(name) => format!("{name}, which started this, holds performance counters"),
-                None => "nothing above this process holds performance counters".into(),
-            },
-        ),
-        finding(
-            "landlock",
-            (state.landlock_layers > 0).then_some((
-                Level::Warning,
-                "every path that is opened is checked against the rules; run outside of the \
-                 sandbox, or compare only with runs inside",
-            )),
-            match state.landlock_layers {
-                0 => "no Landlock rules".into(),
-                1 => "this process runs under a layer of Landlock rules".into(),
-                layers => format!("this process runs under {layers} layers of Landlock rules"),
-            },
-        ),
+        match &state.counted_by {
+            Known::Unknown => unknown(PERF_EVENTS, NOT_REPORTED, WOULD_TELL),
+            Known::No => finding(
+                PERF_EVENTS,
+                None,
+                "nothing above this process holds performance counters".into(),
+            ),
+            Known::Yes(name) => finding(
+                PERF_EVENTS,
+                Some((
+                    Level::Bad,
+                    "counters and tracepoints are inherited, and cost at each switch and system call; \
+                     start it without them",
+                )),
+                format!("{name}, which started this, holds performance counters"),
+            ),
+        },
+        landlock(state.landlock_layers),
         finding(
             "schedstat",
             state.waits_unreported.then_some((
@@ -261,43 +279,88 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
                 false => "the kernel reports how long tasks wait for a CPU".into(),
             },
         ),
-        finding(
-            "aslr",
-            (state.aslr_disabled || machine.aslr == Some(0)).then_some((
-                Level::Warning,
-                "every process gets the same layout, which hides its bias; run without setarch -R, or set \
-                 kernel.randomize_va_space to 2",
-            )),
-            match machine.aslr {
-                _ if state.aslr_disabled => "address randomisation is off for this process".into(),
-                Some(mode) => format!("kernel.randomize_va_space = {mode}"),
-                None => "unknown".into(),
-            },
+        aslr(state.aslr_disabled, machine.aslr),
+        settings(state.settings.as_deref()),
+        proc(state.proc),
+    ]
+}
+
+fn landlock(layers: Option<u32>) -> Finding {
+    const CODE: &str = "landlock";
+    let bad = (
+        Level::Warning,
+        "every path that is opened is checked against the rules; run outside of the sandbox, or \
+         compare only with runs inside",
+    );
+    let under = match layers {
+        None => {
+            return unknown(
+                CODE,
+                "the kernel has no such rules, or does not tell",
+                "opening files may cost more than elsewhere",
+            );
+        }
+        Some(0) => return finding(CODE, None, "no Landlock rules".into()),
+        Some(1) => "a layer".to_owned(),
+        Some(layers) => format!("{layers} layers"),
+    };
+    let seen = format!("this process runs under {under} of Landlock rules");
+    finding(CODE, Some(bad), seen)
+}
+
+/// Address randomisation: of this process, and of the machine.
+fn aslr(is_disabled: Option<bool>, mode: Option<u32>) -> Finding {
+    const CODE: &str = "aslr";
+    let bad = (
+        Level::Warning,
+        "every process gets the same layout, which hides its bias; run without setarch -R, or set \
+         kernel.randomize_va_space to 2",
+    );
+    match (is_disabled, mode) {
+        (Some(true), _) => finding(
+            CODE,
+            Some(bad),
+            "address randomisation is off for this process".into(),
         ),
-        finding(
-            "process_settings",
-            (!state.settings.is_empty()).then_some((
-                Level::Warning,
-                "whoever started it asked for this (prctl), and other programs may not have it; start it \
-                 elsewhere, or compare only with runs that have it too",
-            )),
-            match state.settings.as_slice() {
-                [] => "none of its own".into(),
-                settings => settings.join("; "),
-            },
+        (_, None) | (None, _) => unknown(CODE, NOT_REPORTED, WOULD_TELL),
+        (Some(false), Some(mode)) => finding(
+            CODE,
+            (mode == 0).then_some(bad),
+            format!("kernel.randomize_va_space = {mode}"),
         ),
-        finding(
-            "proc",
-            state.foreign_proc.then_some((
+    }
+}
+
+fn settings(settings: Option<&[&str]>) -> Finding {
+    const CODE: &str = "process_settings";
+    let bad = (
+        Level::Warning,
+        "whoever started it asked for this (prctl), and other programs may not have it; start it \
+         elsewhere, or compare only with runs that have it too",
+    );
+    match settings {
+        None => unknown(CODE, NOT_REPORTED, WOULD_TELL),
+        Some([]) => finding(CODE, None, "none of its own".into()),
+        Some(settings) => finding(CODE, Some(bad), settings.join("; ")),
+    }
+}
+
+fn proc(shows: ProcShows) -> Finding {
+    let (bad, seen) = match shows {
+        ProcShows::Us => (None, "/proc shows this process"),
+        ProcShows::Others => (
+            Some((
                 Level::Warning,
                 "what a worker leaves behind cannot be found, and much evidence is lacking; mount proc anew in this pid namespace",
             )),
-            match state.foreign_proc {
-                true => "/proc does not show this process".into(),
-                false => "/proc shows this process".into(),
-            },
+            "/proc does not show this process",
         ),
-    ]
+        ProcShows::Nothing => (
+            Some((Level::Bad, "no run can start; mount proc on /proc")),
+            "there is no /proc",
+        ),
+    };
+    finding("proc", bad, seen.into())
 }
 
 /// The warnings a run begins with.

@@ -91,22 +91,37 @@ fn tree(svg: &str) -> Result<Tree, PictureError> {
     Tree::from_str(&written(svg), &options).map_err(|cause| PictureError::Svg(cause.to_string()))
 }
 
-/// The text with a box in place of what the type lacks: a document may hold any character.
+/// Stands for what the type lacks; both weights have it, so that a line stays in its own.
+const LACKING: char = '¤';
+
+/// The text as the type can write it: a document may hold any character.
 fn written(svg: &str) -> String {
+    let has = in_type();
+    let letter = |char| if has(char) { char } else { LACKING };
+    svg.chars().map(letter).collect()
+}
+
+/// What to say of a picture whose text has letters that the type lacks.
+pub fn lacking(svg: &str) -> Option<String> {
+    let has = in_type();
+    let letters = svg.chars().filter(|char| !has(*char)).count();
+    (letters > 0).then(|| {
+        let are = if letters == 1 {
+            "letter is"
+        } else {
+            "letters are"
+        };
+        format!("{letters} {are} not in the type, and drawn as {LACKING}; .svg has all")
+    })
+}
+
+/// Whether the type has a character.
+fn in_type() -> impl Fn(char) -> bool {
     let face = Face::parse(FONTS[0], 0).ok();
-    let has = |char| {
+    move |char| {
         let face = face.as_ref();
-        face.is_none_or(|face| face.glyph_index(char).is_some())
-    };
-    svg.chars()
-        .map(|char| {
-            if char.is_ascii() || has(char) {
-                char
-            } else {
-                '□'
-            }
-        })
-        .collect()
+        char.is_ascii() || face.is_none_or(|face| face.glyph_index(char).is_some())
+    }
 }
 
 #[cfg(test)]
@@ -114,10 +129,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_type_has_what_charts_write_and_a_box_for_the_rest() {
+    fn the_type_has_what_charts_write_and_the_rest_is_told() {
         let own = "aZ09 µ ± × ≤ ≥ – … · ▸ ◂ ✓ äß éλΩж ●■▲◆";
         assert_eq!(written(own), own);
-        assert_eq!(written("<text>計測 a</text>"), "<text>□□ a</text>");
+        assert_eq!(lacking(own), None);
+        assert_eq!(written("<text>計測 a</text>"), "<text>¤¤ a</text>");
+        assert!(lacking("<text>計測 a</text>").is_some_and(|said| said.starts_with("2 letters")));
+        for font in FONTS {
+            let face = Face::parse(font, 0).expect("a font");
+            assert!(face.glyph_index(LACKING).is_some());
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use syscost_results::run::{Clock, Config, Noise, Warning};
 use syscost_results::{
-    Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Role, RoundSamples, Run, Status,
-    Unit, Verdict, fixture, row_name,
+    Better, Estimate, Evidence, Fact, Flag, Known, Machine, Measurement, Role, RoundSamples, Run,
+    Status, Unit, Verdict, fixture, row_name,
 };
 
 pub(crate) use directories::of_directories;
@@ -19,7 +19,7 @@ pub(crate) fn run() -> Run {
         machine: Machine {
             cpu_model: "Imaginary CPU 9000".to_owned(),
             cpus_online: 2,
-            hypervisor: Some("KVM".to_owned()),
+            hypervisor: Known::Yes("KVM".to_owned()),
             kernel: "Linux 6.18.0".to_owned(),
             ..Machine::default()
         },

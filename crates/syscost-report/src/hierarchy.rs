@@ -101,6 +101,8 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
         let (size, latency) = (row(size), row(latency));
         let system = size
             .and_then(|row| row.details.get(TOLD_BYTES).copied())
+            // Older documents have 0 for what was not reported.
+            .filter(|bytes| *bytes > 0.0)
             .or_else(|| reported_bytes(run, number));
         if size.or(latency).is_none() && (system.is_none() || levels.is_empty()) {
             continue;
@@ -110,7 +112,10 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
             None => "not found".to_owned(),
         };
         let differing = system.zip(size);
-        let told = system.map_or_else(none, |bytes| quantity(Unit::Bytes, bytes));
+        let told = system.map_or_else(
+            || "not reported".to_owned(),
+            |bytes| quantity(Unit::Bytes, bytes),
+        );
         let cycles = cycles(run, latency);
         let bandwidth = shown(bandwidth.and_then(row));
         levels.push(Level {
@@ -162,7 +167,10 @@ fn reported_bytes(run: &Run, level: u32) -> Option<f64> {
     let caches = run.machine.caches.iter();
     let of_data = caches.filter(|cache| cache.kind != "instruction");
     let sizes = of_data.filter(|cache| cache.level == level);
-    sizes.map(|cache| cache.size_bytes as f64).next()
+    sizes
+        .filter_map(|cache| cache.size_bytes)
+        .map(|bytes| bytes as f64)
+        .next()
 }
 
 /// Whether the size found contradicts the reported one: neither near it nor so uncertain that they
@@ -218,6 +226,7 @@ pub(crate) fn grid(run: &Run) -> Option<Grid<'static>> {
 #[cfg(test)]
 mod tests {
     use syscost_results::Flag;
+    use syscost_results::machine::Cache;
 
     use super::*;
     use crate::expect::lacks;
@@ -287,6 +296,28 @@ mod tests {
         let heads = text(&run).remove(0);
         assert!(heads.contains("latency"), "{heads}");
         lacks(&heads, &["cycles", "bandwidth"]);
+    }
+
+    #[test]
+    fn a_size_that_is_not_reported_is_none_of_no_bytes() {
+        let mut run = fixture::run();
+        let mut found = row(Role::L1Size, Unit::Bytes, 49152.0);
+        run.machine.caches = vec![Cache {
+            level: 1,
+            kind: "data".to_owned(),
+            size_bytes: None,
+            line_bytes: None,
+            shared_by: None,
+        }];
+        // An older document says so of both.
+        for told in [None, Some(0.0)] {
+            found
+                .details
+                .extend(told.map(|told| (TOLD_BYTES.to_owned(), told)));
+            run.measurements = vec![found.clone()];
+            let level = &levels(&run)[0];
+            assert_eq!((&*level.cells[2], level.differs), ("not reported", false));
+        }
     }
 
     #[test]

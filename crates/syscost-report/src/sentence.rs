@@ -12,6 +12,7 @@ use crate::paint::cut_end;
 use crate::units::quantity;
 use crate::view::Tone;
 pub use directory::directory;
+pub(crate) use settings::hypervisor;
 pub use settings::{frequency, hardware, precision, settings};
 pub use shared::{
     core_ours, hour, own_limit, samples, share, slower_while_shared, states, undisturbed,
@@ -196,7 +197,7 @@ pub fn machine(run: &Run) -> String {
         }
     }
     parts.extend(core_ours(run.noise.iter().filter(|noise| noise.used)));
-    parts.extend(machine.hypervisor.as_deref().map(fact));
+    parts.extend(hypervisor(machine));
     parts.push(fact(&machine.kernel));
     parts.push(format!("clock {}", run.clock.source));
     parts.extend(
@@ -232,6 +233,9 @@ pub fn nfs(run: &Run) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::Known;
+    use syscost_results::machine::EMULATOR;
+
     use super::*;
     use crate::expect::has;
     use crate::fixture;
@@ -420,7 +424,9 @@ mod tests {
             machine(&run),
             "Imaginary CPU 9000, 2 CPUs, measured on CPU 1, core ours 62 % of the time (CPU 1), KVM, Linux 6.18.0, clock tsc, core 3.69 GHz"
         );
-        run.machine.hypervisor = None;
+        run.machine.hypervisor = Known::Yes(EMULATOR.to_owned());
+        assert!(machine(&run).contains(", emulated by QEMU TCG, Linux"));
+        run.machine.hypervisor = Known::No;
         run.machine.cpus_online = 1;
         run.core_ghz = None;
         run.noise.clear();

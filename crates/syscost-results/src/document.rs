@@ -16,6 +16,7 @@ mod place;
 mod tests;
 
 use check::check;
+use cleaned::cleaned;
 pub use digest::{Digest, DigestRow, read_digest};
 use place::path_at;
 
@@ -167,28 +168,14 @@ pub fn read(bytes: &[u8]) -> Result<Run, DocumentError> {
     check_text(bytes)?;
     // A valid document is parsed once; only an invalid one again, to find out what is wrong and
     // where.
-    match serde_json::from_slice::<Run>(bytes) {
+    match serde_json::from_slice::<Run>(&cleaned(bytes)) {
         Ok(run) if (1..=SCHEMA_VERSION).contains(&run.schema_version) => {
-            let run = harmless(bytes, run);
             check(&run)?;
             Ok(run)
         }
         Ok(_) => Err(diagnose(bytes, None)),
         Err(error) => Err(diagnose(bytes, Some(&error))),
     }
-}
-
-/// The run with its texts cleaned, if necessary.
-fn harmless(bytes: &[u8], run: Run) -> Run {
-    if !cleaned::is_needed(bytes) {
-        return run;
-    }
-    // Through text, so that the code that reads a run exists once.
-    let text = serde_json::from_slice(bytes)
-        .map(cleaned::cleaned)
-        .and_then(|value| serde_json::to_vec(&value));
-    text.and_then(|text| serde_json::from_slice(&text))
-        .unwrap_or(run)
 }
 
 /// What is wrong with a document that did not parse, or whose version this reader does not know.

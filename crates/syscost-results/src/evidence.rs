@@ -143,7 +143,10 @@ impl std::fmt::Display for Fact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             // Six decimals distinguish 1 from 0.999; more are not worth reading.
-            Fact::Number(value) => write!(f, "{}", (value * 1e6).round() / 1e6),
+            Fact::Number(value) if value.abs() < 1e15 => {
+                write!(f, "{}", (value * 1e6).round() / 1e6)
+            }
+            Fact::Number(value) => write!(f, "{value:e}"),
             Fact::Text(text) => f.write_str(text),
         }
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::Machine;
 use crate::machine::{Cache, MemoryModule};
+use crate::{Known, Machine};
 
 /// Which costs a fact can change, what changes most first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,8 +161,8 @@ machine! {
     kernel: "kernel", Kernel, Never, public;
     mitigations: "mitigations", Kernel, Never, public;
     microcode: "microcode", Kernel, Never, public;
-    hypervisor: "hypervisor", Kernel, Never, public;
-    container: "container", Kernel, Never, public;
+    hypervisor: "hypervisor", Kernel, Never, public as name;
+    container: "container", Kernel, Never, public as name;
     kernel_cmdline: "kernel's command line", Kernel, Never, private as command_line_words;
     kernel_version: "kernel's build", Kernel, Never, private;
     firmware: "firmware", Kernel, Never, public;
@@ -300,6 +300,12 @@ fn as_recorded(value: &impl serde::Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
+/// Its name, if it is there. That it is not is no fact to compare by: older documents did not tell it from
+/// what nothing tells.
+fn name(known: &Known<String>) -> Value {
+    known.name().map_or(Value::Null, Value::from)
+}
+
 /// Each word by its name; `given` where it has no value.
 fn command_line_words(line: &Option<String>) -> Value {
     let words = line.iter().flat_map(|line| line.split_whitespace());
@@ -314,11 +320,14 @@ fn command_line_words(line: &Option<String>) -> Value {
 /// `L1 data 32 KiB, L2 unified 1024 KiB`.
 fn cache_list(caches: &[Cache]) -> Value {
     let one = |cache: &Cache| {
+        let size = cache
+            .size_bytes
+            .map(|bytes| format!(" {} KiB", bytes >> 10));
         format!(
-            "L{} {} {} KiB",
+            "L{} {}{}",
             cache.level,
             cache.kind,
-            cache.size_bytes >> 10
+            size.unwrap_or_default()
         )
     };
     listed(caches.iter().map(one))
@@ -385,7 +394,7 @@ mod tests {
             caches: vec![Cache {
                 level: 1,
                 kind: "data".to_owned(),
-                size_bytes: 32 << 10,
+                size_bytes: Some(32 << 10),
                 line_bytes: None,
                 shared_by: None,
             }],

@@ -32,6 +32,7 @@ mod evidence;
 pub mod facts;
 pub mod fixture;
 pub mod history;
+mod known;
 pub mod machine;
 pub mod measurement;
 pub mod numbers;
@@ -49,6 +50,7 @@ mod unit;
 
 pub use bound::Bound;
 pub use directory::Directory;
+pub use known::Known;
 pub use machine::Machine;
 pub use measurement::{
     Better, Claim, ClaimId, Estimate, Evidence, Fact, Flag, LimitBasis, Measurement, RefutedBy,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Known;
+
 /// The facts of the measured machine. A fact that could not be read is null or absent, never guessed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -59,10 +61,11 @@ pub struct Machine {
     pub kernel_cmdline: Option<String>,
     /// Distribution.
     pub distribution: Option<String>,
-    /// Who runs this machine, if it is virtual, e.g. `KVM`.
-    pub hypervisor: Option<String>,
-    /// Container engine, if the process is in one.
-    pub container: Option<String>,
+    /// Who runs this machine, if it is virtual, e.g. `KVM`; `none` on bare metal, null where nothing
+    /// tells whether it is.
+    pub hypervisor: Known<String>,
+    /// Container engine, if the process is in one; `none` if it is in none, null where nothing tells.
+    pub container: Known<String>,
     /// Each known CPU weakness and what the kernel does about it.
     pub mitigations: BTreeMap<String, String>,
     /// Frequency governor of the measuring CPU.
@@ -110,7 +113,7 @@ impl Machine {
             &self.arch,
             &self.cpu_model,
             self.cpu_signature.as_deref().unwrap_or(""),
-            self.hypervisor.as_deref().unwrap_or(""),
+            self.hypervisor.name().unwrap_or(""),
         ]
     }
 
@@ -132,11 +135,24 @@ impl Machine {
         Some(text)
     }
 
+    /// Whether its instructions are interpreted, so that no cost is a processor's; `None` where the
+    /// hypervisor is not known.
+    pub fn is_emulated(&self) -> Option<bool> {
+        match &self.hypervisor {
+            Known::Yes(name) => Some(name == EMULATOR),
+            Known::No => Some(false),
+            Known::Unknown => None,
+        }
+    }
+
     /// Whether both are the same machine; a machine without a name matches none.
     pub fn is_same_as(&self, other: &Machine) -> bool {
         !self.hostname.is_empty() && self.identity() == other.identity()
     }
 }
+
+/// The name of QEMU's interpreter (its Tiny Code Generator), by which it calls itself.
+pub const EMULATOR: &str = "QEMU TCG";
 
 /// One memory module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,12 +176,24 @@ pub struct Cache {
     pub level: u32,
     /// `data`, `instruction` or `unified`.
     pub kind: String,
-    /// Size in bytes.
-    pub size_bytes: u64,
-    /// Line size in bytes.
+    /// Size in bytes; null where the system does not report it.
+    #[serde(default, deserialize_with = "reported")]
+    pub size_bytes: Option<u64>,
+    /// Line size in bytes; null where the system does not report it.
+    #[serde(default, deserialize_with = "reported")]
     pub line_bytes: Option<u32>,
     /// Logical CPUs that share it.
     pub shared_by: Option<u32>,
+}
+
+/// Older documents have 0 for what was not reported.
+fn reported<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de> + Default + PartialEq,
+{
+    let found = Option::<T>::deserialize(deserializer)?;
+    Ok(found.filter(|number| *number != T::default()))
 }
 
 /// How this program was built.

@@ -140,7 +140,7 @@ mod tests {
         let told = |size_bytes| crate::machine::Cache {
             level: 1,
             kind: "data".to_owned(),
-            size_bytes,
+            size_bytes: Some(size_bytes),
             line_bytes: None,
             shared_by: None,
         };

@@ -29,12 +29,6 @@
 //! | [`zero_copy`] | sending from memory that the kernel does not copy |
 //! | [`kernel`] | the measured instructions themselves |
 
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-compile_error!("syscost measures Linux on x86-64 and aarch64 only");
-
 /// For tests: unwraps what a test needs, or ends the test, which says why it is skipped: the error,
 /// or these words.
 #[macro_export]

@@ -61,7 +61,8 @@ pub fn hypervisor() -> Option<String> {
         Hypervisor::Xen => "Xen".to_owned(),
         Hypervisor::VMware => "VMware".to_owned(),
         Hypervisor::HyperV => "Hyper-V".to_owned(),
-        Hypervisor::QEMU => "QEMU".to_owned(),
+        // Its own signature is that of its interpreter; as a hypervisor it is KVM, Xen or Hyper-V.
+        Hypervisor::QEMU => "QEMU TCG".to_owned(),
         other => format!("{other:?}"),
     };
     Some(name)

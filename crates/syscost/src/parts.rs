@@ -29,6 +29,17 @@ pub(crate) fn png(svg: &str) -> Result<Vec<u8>> {
     })
 }
 
+/// What to say of a picture whose text has letters that its type lacks.
+#[cfg(feature = "pictures")]
+pub(crate) fn lacking_letters(svg: &str) -> Option<String> {
+    syscost_pictures::lacking(svg)
+}
+
+#[cfg(not(feature = "pictures"))]
+pub(crate) fn lacking_letters(_: &str) -> Option<String> {
+    None
+}
+
 #[cfg(not(feature = "pictures"))]
 pub(crate) fn pdf(_: &str) -> Result<Vec<u8>> {
     Err(lacking("PDF", "pictures", "; .svg needs neither"))

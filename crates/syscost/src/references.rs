@@ -124,7 +124,10 @@ fn likeness(one: &Machine, other: &Machine) -> u32 {
         (8, is_model),
         (4, is_maker),
         (2, one.arch == other.arch),
-        (1, one.hypervisor.is_some() == other.hypervisor.is_some()),
+        (
+            1,
+            one.hypervisor.name().is_some() == other.hypervisor.name().is_some(),
+        ),
     ];
     let won = points.into_iter().filter(|(_, is_same)| *is_same);
     won.map(|(points, _)| points).sum()

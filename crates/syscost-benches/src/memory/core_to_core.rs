@@ -21,10 +21,11 @@
 //! better off with one line, two that need not wait with two (`memory.false_sharing`). In a virtual
 //! machine, CPUs may share a core or move to another one meanwhile.
 //!
-//! All pairs of up to 16 CPUs are measured; if there are more, the pairs of 16 of them: one CPU per
-//! core, evenly taken from the list of cores in the order of their distance, so that every cache
-//! and package is covered, and one second thread of a core. Messages are measured between 8 of
-//! them. `syscost plot` draws the rows as a map.
+//! All pairs of up to 16 CPUs are measured; if there are more, the pairs of 16 of them: one CPU of
+//! each core, and second threads while there is room. Of more than 16 cores these are 15, evenly
+//! taken from the list of cores in the order of their distance, so that every cache and package is
+//! covered, and one second thread. Messages are measured between 8 of them. `syscost plot` draws
+//! the rows as a map.
 //! ## Source
 //! The core-to-core tables of hardware reviews; lines that move back and forth are the standard
 //! test of coherence in many papers on multicore memory.

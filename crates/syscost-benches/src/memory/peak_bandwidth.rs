@@ -159,7 +159,7 @@ fn cpu_sets(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BT
 /// `None` if the system reports no sizes.
 fn place(topology: &Topology, cpu: u32, cpus: &BTreeSet<u32>, each: u64) -> Option<String> {
     let caches = &topology.cpu(cpu)?.caches;
-    if caches.iter().all(|cache| cache.size_bytes == 0) {
+    if caches.iter().all(|cache| cache.size_bytes.is_none()) {
         return None;
     }
     let nearest = caches
@@ -167,7 +167,8 @@ fn place(topology: &Topology, cpu: u32, cpus: &BTreeSet<u32>, each: u64) -> Opti
         .filter(|cache| cache.kind != CacheKind::Instruction)
         .filter(|cache| {
             let shared = cache.shared_cpus.iter().filter(|cpu| cpus.contains(cpu));
-            cache.size_bytes >= each * shared.count().max(1) as u64
+            let needed = each * shared.count().max(1) as u64;
+            cache.size_bytes.is_some_and(|bytes| bytes >= needed)
         })
         .min_by_key(|cache| cache.level);
     Some(nearest.map_or("memory".to_owned(), |cache| cache.level.to_string()))
@@ -178,7 +179,7 @@ fn last_bytes(topology: &Topology, cpus: &BTreeSet<u32>) -> u64 {
     let caches: BTreeMap<&[u32], u64> = cpus
         .iter()
         .filter_map(|cpu| topology.cpu(*cpu)?.last_level_cache())
-        .map(|cache| (cache.shared_cpus.as_slice(), cache.size_bytes))
+        .filter_map(|cache| Some((cache.shared_cpus.as_slice(), cache.size_bytes?)))
         .collect();
     caches.values().sum()
 }
@@ -225,8 +226,8 @@ mod tests {
                 .map(|((level, size_bytes), sharing)| Cache {
                     level,
                     kind: CacheKind::Unified,
-                    size_bytes,
-                    line_bytes: 64,
+                    size_bytes: Some(size_bytes),
+                    line_bytes: Some(64),
                     shared_cpus: group(cpu, sharing),
                 })
                 .collect(),
@@ -286,7 +287,7 @@ mod tests {
     #[test]
     fn cpus_with_different_caches_are_unverified() {
         let mut mixed = machine(2, 1, 2, SIZES);
-        mixed.cpus[1].caches[1].size_bytes = 256 << 10;
+        mixed.cpus[1].caches[1].size_bytes = Some(256 << 10);
         assert_eq!(verdicts(1, &mixed)[1], Verdict::Unverified);
         assert_eq!(verdicts(1, &mixed)[0], Verdict::Confirmed);
     }

@@ -215,9 +215,9 @@ fn walks(b: &mut Bencher) -> Result<Rc<Walks>, Failure> {
     }
     let cache = Topology::here()
         .cpu(b.cpu())
-        .and_then(|cpu| cpu.last_level_cache());
+        .and_then(|cpu| cpu.last_level_cache()?.size_bytes);
     let bytes = cache
-        .map_or(BYTES.0, |cache| 2 * cache.size_bytes)
+        .map_or(BYTES.0, |bytes| 2 * bytes)
         .clamp(BYTES.0, BYTES.1) as usize;
     // With huge pages, if available, the walks need no page-table walks.
     let pages = match Memory::reserve(bytes, Pages::Huge) {

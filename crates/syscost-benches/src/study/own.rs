@@ -12,9 +12,11 @@
 //! ## Source
 //! The user's TOML file.
 
-use std::path::Path;
-use std::process::{Child, Command};
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, Command};
+use std::{fs, io};
 
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use syscost_harness::prelude::*;
 use syscost_sys::process::proc_of;
 
@@ -79,16 +81,16 @@ impl Measured for Row {
         let is_timed = plan.is_timed();
         let mut names = None;
         let start = || {
+            let directory = EmptyDirectory::make(&made.directory)?;
             let mut command = Command::new(&made.command[0]);
-            command
-                .args(&made.command[1..])
-                .current_dir(&made.directory);
+            command.args(&made.command[1..]).current_dir(&directory.0);
             if !is_timed {
                 command.env("SYSCOST_OPERATIONS", COUNTED.to_string());
             }
-            started::run(&mut command, |child| {
+            let ended = started::run(&mut command, |child| {
                 names.get_or_insert_with(|| names_of(child));
-            })
+            });
+            ended.map_err(|cause| not_started(Path::new(&made.command[0]), cause))
         };
         let counted = made.counted.iter();
         let calls = counted.filter_map(|claim| Counter::call_claimed(claim));
@@ -112,6 +114,36 @@ impl Measured for Row {
     }
 }
 
+/// A directory for one run of a program, with nothing in it that another run left. It is removed with
+/// what it holds; after a kill, with the directory that all are in.
+struct EmptyDirectory(PathBuf);
+
+impl EmptyDirectory {
+    fn make(parent: &Path) -> io::Result<Self> {
+        let path = parent.join(format!("run-{}", process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for EmptyDirectory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Why a program was not started, with the file, and that nothing may be executed where it lies.
+fn not_started(file: &Path, cause: io::Error) -> io::Error {
+    let flags = statvfs(file).map(|found| found.f_flag);
+    let is_barred = flags.is_ok_and(|flags| flags.contains(StatVfsMountFlags::NOEXEC));
+    let why = match is_barred {
+        true => "; its file system is mounted noexec, so set TMPDIR or XDG_CACHE_HOME to another",
+        false => "",
+    };
+    io::Error::new(cause.kind(), format!("{}: {cause}{why}", file.display()))
+}
+
 /// The study and the quantity by whose names the file is called that this process executes.
 fn names_of(child: &Child) -> Option<(String, String)> {
     let link = format!("{}/exe", proc_of(child.id()).ok()?);
@@ -131,6 +163,20 @@ mod tests {
 
     use super::*;
     use crate::testing::found_by;
+
+    #[test]
+    fn each_run_of_a_program_begins_in_an_empty_directory() {
+        let parent = std::env::temp_dir().join(format!("syscost-own-{}", process::id()));
+        fs::create_dir(&parent).expect("made");
+        for _ in 0..2 {
+            let directory = EmptyDirectory::make(&parent).expect("made");
+            let left = fs::read_dir(&directory.0).expect("listed").count();
+            assert_eq!(left, 0);
+            fs::write(directory.0.join("left"), "x").expect("written");
+        }
+        assert!(fs::read_dir(&parent).expect("listed").next().is_none());
+        fs::remove_dir(&parent).expect("empty");
+    }
 
     /// What is found of this script, timed beside a busy loop on its CPU.
     fn timed_beside_a_busy_loop(script: &str) -> Result<Findings, String> {

@@ -49,14 +49,19 @@ impl Seen {
             marked,
         };
         if let (Some(symbol), Some(number)) = (number_in, finite(ended.printed.trim())) {
+            let number = cost(number)?;
             return Ok(ran(converted(number, symbol, ticks_per_ns).0, None));
         }
         let (mut result, mut marked) = (None, None);
         self.arguments.clear();
         for line in ended.printed.lines() {
             let broken = || {
+                let comma = match is_with_comma(line) {
+                    true => ": a number has a point, as in 5.3",
+                    false => "",
+                };
                 Failure::Failed(format!(
-                    "the program printed `{line}`, which is no line of a result"
+                    "the program printed `{line}`, which is no line of a result{comma}"
                 ))
             };
             let (kind, rest) = line.split_once(' ').ok_or_else(broken)?;
@@ -69,7 +74,12 @@ impl Seen {
                     if symbol != unit.symbol() {
                         return Err(broken());
                     }
-                    result = Some(value);
+                    // What is published may be a difference.
+                    result = Some(if number_in.is_some() {
+                        cost(value)?
+                    } else {
+                        value
+                    });
                 }
                 "between" => marked = Some(between(first, rest).ok_or_else(broken)?),
                 "argument" => self.arguments.push(rest.to_owned()),
@@ -163,6 +173,19 @@ fn between(operations: f64, rest: &str) -> Option<Marked> {
     })
 }
 
+/// A number that may be a cost or a rate: none takes no time, or less.
+fn cost(number: f64) -> Result<f64, Failure> {
+    let what = || format!("the program printed the result {number}, which nothing can cost");
+    (number > 0.0)
+        .then_some(number)
+        .ok_or_else(|| Failure::Failed(what()))
+}
+
+/// Whether it is a number but for a comma in the place of its point.
+fn is_with_comma(line: &str) -> bool {
+    line.contains(',') && finite(&line.trim().replacen(',', ".", 1)).is_some()
+}
+
 fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
@@ -233,6 +256,15 @@ mod tests {
         assert_eq!(result(read(" 1.5\n", Some("us"))), Some(1500.0));
         assert_eq!(result(read("result 3 ms", Some("us"))), Some(3e6));
         assert!(read("1.5", None).is_err());
+        for printed in ["0", "-5", "result -5 ns"] {
+            let refused = read(printed, Some("ns")).expect_err(printed).to_string();
+            assert!(refused.contains("which nothing can cost"), "{refused}");
+        }
+        let refused = read("5,3\n", Some("ns")).expect_err("a comma").to_string();
+        assert!(
+            refused.contains("`5,3`") && refused.contains("as in 5.3"),
+            "{refused}"
+        );
     }
 
     #[test]

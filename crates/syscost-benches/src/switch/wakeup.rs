@@ -131,12 +131,8 @@ impl Measured for Row {
     fn proofs(&self) -> Self::Proofs<Proof> {
         RowProofs {
             via: Proof::counted(match self.via {
-                Via::Timer => vec![
-                    calls(Sysno::CLOCK_NANOSLEEP),
-                    // None, where user space can read the clock.
-                    at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 2.0),
-                ],
-                Via::Futex => vec![calls(Sysno::FUTEX)],
+                Via::Timer => [calls(Sysno::CLOCK_NANOSLEEP)],
+                Via::Futex => [calls(Sysno::FUTEX)],
             }),
             class: CLASS.sees(match self.class {
                 Class::Fifo => format!("SCHED_FIFO {PRIORITY}"),

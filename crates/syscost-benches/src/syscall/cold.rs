@@ -48,9 +48,9 @@ fn core_cache(cpu: u32) -> u64 {
     const ASSUMED: u64 = 4 << 20;
     let caches = Topology::here().cpu(cpu).map_or(&[][..], |cpu| &cpu.caches);
     let second = caches.iter().filter(|cache| cache.level == 2);
-    let sizes = second.map(|cache| cache.size_bytes);
+    let sizes = second.filter_map(|cache| cache.size_bytes);
     let largest = sizes.chain(arch::data_cache_bytes(2)).max();
-    largest.filter(|size| *size > 0).unwrap_or(ASSUMED)
+    largest.unwrap_or(ASSUMED)
 }
 
 /// What the call finds in the caches.

@@ -21,7 +21,6 @@
 pub(super) mod source;
 
 use std::hint::black_box;
-use std::time::Duration;
 
 use syscost_harness::prelude::*;
 use syscost_sys::audit::{AuditError, note_syscalls};
@@ -123,7 +122,7 @@ fn claim_served_by(
     clock: Source,
 ) -> Result<(Option<Sysno>, Option<u64>), Failure> {
     let noted = [Sysno::CLOCK_GETTIME];
-    let counted = note_syscalls(Duration::from_secs(5), &noted, || {
+    let counted = note_syscalls(b.audit_limit(), &noted, || {
         for _ in 0..AUDITED {
             let _ = black_box(clock.read());
         }

@@ -137,7 +137,8 @@ fn playbook(request: &Request, scratch: &str, arriving: &Path) -> Result<String,
           ansible.builtin.fetch: {{src: "{{{{ folder }}}}/run.json.gz", dest: {dest}, flat: true}}
       always:
         - name: {REMOVAL}
-          ansible.builtin.file: {{path: "{{{{ folder }}}}", state: absent}}
+          # It may still run where Ansible has lost sight of it.
+          ansible.builtin.command: {{argv: [sh, -c, '{END}', "{{{{ folder }}}}"]}}
 "#,
         folder = yaml(&format!("{scratch}{{{{ inventory_hostname }}}}")),
         binary = yaml(&binary),
@@ -145,6 +146,9 @@ fn playbook(request: &Request, scratch: &str, arriving: &Path) -> Result<String,
         dest = yaml(&format!("{arriving}/{{{{ inventory_hostname }}}}.json.gz")),
     ))
 }
+
+/// Ends the run in a directory, if there is one, and removes it.
+const END: &str = r#"pid=$(cat "$0/pid") && [ "/proc/$pid/exe" -ef "$0/syscost" ] && kill "$pid" && sleep 2; rm -rf "$0""#;
 
 /// The playbook that ends the runs in these directories, by host, and removes them.
 fn removal(folders: &BTreeMap<&NodeName, &str>) -> String {
@@ -160,7 +164,7 @@ fn removal(folders: &BTreeMap<&NodeName, &str>) -> String {
         argv:
           - sh
           - -c
-          - 'pid=$(cat "$0/pid") && [ "/proc/$pid/exe" -ef "$0/syscost" ] && kill "$pid" && sleep 2; rm -rf "$0"'
+          - '{END}'
           - "{{{{ folders[inventory_hostname] }}}}"
 "#,
         serde_json::json!(folders)

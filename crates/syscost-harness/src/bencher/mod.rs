@@ -30,6 +30,7 @@ mod timed;
 mod watch;
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{Alone, Probe};
@@ -99,6 +100,11 @@ impl<'a> Bencher<'a> {
     /// The calibrated clock.
     pub fn clock(&self) -> &'a Clock {
         self.given.clock
+    }
+
+    /// Maximum time of an audit: half of what the case may take, as others are in it as well.
+    pub fn audit_limit(&self) -> Duration {
+        self.given.time_limit / 2
     }
 
     /// What the clock's readings cost.

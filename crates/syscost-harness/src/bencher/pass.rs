@@ -1,6 +1,7 @@
 //! The input of a pass over one case, and its output.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use syscost_results::measurement::Cause;
@@ -150,6 +151,8 @@ pub struct Situation<'a> {
     pub instead: Option<&'a Case>,
     /// The pass to make.
     pub pass: Pass,
+    /// Maximum time of the case.
+    pub time_limit: Duration,
     /// How much to measure.
     pub effort: &'a Effort,
     /// The calibrated clock.

@@ -1,6 +1,7 @@
 //! The bencher on a clock that only the test moves: its arithmetic must be exact.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use syscost_results::Verdict;
 use syscost_results::stats::order;
@@ -52,6 +53,7 @@ fn situation<'a>(
         case,
         instead: None,
         pass,
+        time_limit: Duration::from_secs(20),
         effort,
         clock,
         clock_cost: ClockCost {

@@ -1,20 +1,19 @@
 //! The parts of the machine's set-up and load that change what is measured.
 
-use syscost_results::Machine;
+use syscost_results::{Known, Machine};
 
-use super::{Finding, Level, MAX_PRESSURE_PERCENT, finding, unknown};
-
-/// Shown where the file that holds a value is missing.
-const NOT_REPORTED: &str = "the system does not report it";
+use super::{Finding, Level, MAX_PRESSURE_PERCENT, NOT_REPORTED, finding, unknown};
 
 /// The consequence where it is not known how often the core changes its frequency.
 const BY_CYCLES: &str = "compare core cycles rather than ns with other machines";
 
 /// The findings on its set-up.
 pub(super) fn of(machine: &Machine) -> Vec<Finding> {
-    let clocksource = machine.clocksource.as_deref().unwrap_or("unknown");
     vec![
-        self::clocksource(clocksource),
+        match machine.clocksource.as_deref() {
+            None => unknown("clocksource", NOT_REPORTED, "clock reads may enter the kernel"),
+            Some(name) => clocksource(name),
+        },
         match &machine.governor {
             None => unknown("governor", "a virtual machine, or no cpufreq", BY_CYCLES),
             Some(name) => finding(
@@ -41,21 +40,7 @@ pub(super) fn of(machine: &Machine) -> Vec<Finding> {
         },
         idle(machine),
         smt(machine),
-        finding(
-            "hypervisor",
-            machine.hypervisor.as_ref().map(|_| {
-                (
-                    Level::Warning,
-                    "the host's other guests are part of what is measured; see `syscost doctor`, Noise and Shared cores",
-                )
-            }),
-            machine
-                .hypervisor
-                .as_ref()
-                .map_or("none: bare metal".to_owned(), |name| {
-                    format!("virtual machine ({name})")
-                }),
-        ),
+        hypervisor(machine),
         match machine.transparent_hugepages.as_deref() {
             None => unknown(
                 "transparent_hugepages",
@@ -84,26 +69,53 @@ pub(super) fn of(machine: &Machine) -> Vec<Finding> {
                 }),
             machine
                 .cgroup_cpu_quota
-                .map_or("none".to_owned(), |quota| format!("{quota} CPUs")),
+                .map_or("none seen".to_owned(), |quota| format!("{quota} CPUs")),
         ),
-        finding(
-            "perf",
-            machine
-                .perf_event_paranoid
-                .filter(|level| *level > 1)
-                .map(|_| {
-                    (
-                        Level::Note,
-                        "not needed; root, or CAP_PERFMON and a readable /sys/kernel/tracing, adds a second witness of system calls",
-                    )
-                }),
-            machine
-                .perf_event_paranoid
-                .map_or("perf events are not there".to_owned(), |level| {
-                    format!("kernel.perf_event_paranoid = {level}")
-                }),
-        ),
+        match machine.perf_event_paranoid {
+            None => unknown("perf", "kernel.perf_event_paranoid is not there", NO_PERF),
+            Some(level) => finding(
+                "perf",
+                (level > 1).then_some((Level::Note, NO_PERF)),
+                format!("kernel.perf_event_paranoid = {level}"),
+            ),
+        },
     ]
+}
+
+/// What perf events are for.
+const NO_PERF: &str = "not needed; root, or CAP_PERFMON and a readable /sys/kernel/tracing, adds a second witness of system calls";
+
+fn hypervisor(machine: &Machine) -> Finding {
+    const CODE: &str = "hypervisor";
+    let name = match &machine.hypervisor {
+        Known::Unknown => {
+            return unknown(
+                CODE,
+                "neither processor nor firmware tells whether this machine is virtual",
+                "a host's other guests may be part of what is measured",
+            );
+        }
+        Known::No => return finding(CODE, None, "none: bare metal".to_owned()),
+        Known::Yes(name) => name,
+    };
+    match machine.is_emulated() {
+        Some(true) => finding(
+            CODE,
+            Some((
+                Level::Bad,
+                "its instructions are interpreted: no cost is a processor's; measure on a machine, or a guest of KVM",
+            )),
+            format!("the processor is emulated ({name})"),
+        ),
+        _ => finding(
+            CODE,
+            Some((
+                Level::Warning,
+                "the host's other guests are part of what is measured; see `syscost doctor`, Noise and Shared cores",
+            )),
+            format!("virtual machine ({name})"),
+        ),
+    }
 }
 
 fn clocksource(name: &str) -> Finding {
@@ -142,7 +154,7 @@ fn idle(machine: &Machine) -> Finding {
         None => unknown("idle", NOT_REPORTED, "wake-ups may take longer after long sleeps"),
         Some(text) => finding(
             "idle",
-            machine.hypervisor.as_ref().map(|_| {
+            machine.hypervisor.what().map(|_| {
                 (
                     Level::Note,
                     "how fast an idle CPU wakes is up to the host, which may poll for a while first; rows that sleep \
@@ -169,7 +181,7 @@ fn smt(machine: &Machine) -> Finding {
             let seen = "cores are shared by hardware threads".to_owned();
             return finding("smt", Some((Level::Note, advice)), seen);
         }
-        Some(false) if machine.hypervisor.is_some() => {
+        Some(false) if machine.hypervisor != Known::No => {
             "no two CPUs are said to share a core, which a virtual machine need not know"
         }
         Some(false) => "no two CPUs share a core",
@@ -190,7 +202,10 @@ pub(super) fn load(machine: &Machine) -> Vec<Finding> {
                     Level::Warning,
                     "other programs compete for the CPUs; wait until they are done",
                 )),
-                format!("load {load:.2} on {cpus} CPUs"),
+                format!(
+                    "load {load:.2} on {cpus} CPU{}",
+                    if cpus == 1 { "" } else { "s" }
+                ),
             ),
         },
         match machine.cpu_pressure_avg10 {

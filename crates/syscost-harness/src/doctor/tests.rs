@@ -20,6 +20,8 @@ fn reporting() -> Machine {
         cpu_pressure_avg10: Some(0.0),
         perf_event_paranoid: Some(-1),
         aslr: Some(2),
+        hypervisor: Known::No,
+        clocksource: Some("tsc".into()),
         ..Machine::default()
     }
 }
@@ -28,7 +30,7 @@ fn reporting() -> Machine {
 fn each_trouble_is_found_once_and_advised() {
     let machine = Machine {
         governor: Some("powersave".into()),
-        hypervisor: Some("KVM".into()),
+        hypervisor: Known::Yes("KVM".into()),
         clocksource: Some("hpet".into()),
         cpus_online: 2,
         load1: Some(7.0),
@@ -36,10 +38,12 @@ fn each_trouble_is_found_once_and_advised() {
         ..reporting()
     };
     let state = ProcessState {
-        traced: true,
-        settings: vec!["speculative store bypass is disabled for this process"],
-        counted_by: Some("perf".into()),
-        landlock_layers: 3,
+        traced: Some(true),
+        settings: Some(vec![
+            "speculative store bypass is disabled for this process",
+        ]),
+        counted_by: Known::Yes("perf".into()),
+        landlock_layers: Some(3),
         waits_unreported: true,
         ..usual()
     };
@@ -101,7 +105,7 @@ fn a_process_that_pays_other_costs_is_told_from_the_one_that_began() {
         ..usual()
     };
     let filtered = ProcessState {
-        seccomp: true,
+        seccomp: Some(true),
         ..usual()
     };
     let begun_by = |state: &ProcessState| -> Vec<Warning> {
@@ -144,7 +148,15 @@ fn usual() -> ProcessState {
             class: Class::Normal,
             nice: 0,
         }),
-        ..ProcessState::default()
+        seccomp: Some(false),
+        traced: Some(false),
+        aslr_disabled: Some(false),
+        proc: ProcShows::Us,
+        settings: Some(Vec::new()),
+        counted_by: Known::No,
+        landlock_layers: Some(0),
+        waits_unreported: false,
+        environment: Vec::new(),
     }
 }
 
@@ -208,10 +220,42 @@ fn what_the_system_does_not_report_is_not_called_good() {
         "load",
         "cpu_pressure",
         "clocksource",
+        "hypervisor",
+        "transparent_hugepages",
+        "perf",
+        "scheduling",
+        "seccomp",
+        "tracer",
+        "perf_events",
+        "landlock",
+        "aslr",
+        "process_settings",
     ] {
-        assert!(of(code).level > Level::Good, "{:?}", of(code));
+        assert_eq!(of(code).level, Level::Note, "{:?}", of(code));
         assert!(of(code).seen.contains("unknown"), "{:?}", of(code));
     }
+    assert_eq!(of("proc").level, Level::Bad, "no run can start");
+    let good = all.iter().filter(|one| one.level == Level::Good);
+    let good: Vec<&str> = good.map(|one| one.code).collect();
+    assert_eq!(good, ["build", "schedstat", "environment", "cgroup_quota"]);
+}
+
+#[test]
+fn an_emulated_processor_is_bad_and_a_hypervisor_only_worth_a_warning() {
+    let level = |hypervisor| {
+        let machine = Machine {
+            hypervisor,
+            ..reporting()
+        };
+        let all = examine(&machine, &usual());
+        let found = all.iter().find(|one| one.code == "hypervisor");
+        found.expect("one").level
+    };
+    let named = |name: &str| Known::Yes(name.to_owned());
+    assert_eq!(level(named(syscost_results::machine::EMULATOR)), Level::Bad);
+    assert_eq!(level(named("KVM")), Level::Warning);
+    assert_eq!(level(Known::No), Level::Good);
+    assert_eq!(level(Known::Unknown), Level::Note);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use syscost_results::Known;
+
 use super::tree::Tree;
 
 /// Hypervisors by a word in the firmware's vendor or product. A vendor alone says nothing where it
@@ -40,8 +42,9 @@ const ENGINES: [(&str, &str); 8] = [
 
 impl Tree<'_> {
     /// The hypervisor of a virtual machine: by its firmware's vendor, or only that there is one. On
-    /// x86 the processor's own flag decides whether there is.
-    pub(super) fn hypervisor(&self, cpuinfo: &str) -> Option<String> {
+    /// x86 the processor's own flag decides whether there is; elsewhere that none is seen may mean
+    /// that nothing tells, but not where the firmware names a machine that is whole.
+    pub(super) fn hypervisor(&self, cpuinfo: &str) -> Known<String> {
         let mut flags = cpuinfo.lines().filter(|line| line.starts_with("flags"));
         let is_flagged = flags.next().map(|line| {
             let mut flags = line.split_whitespace();
@@ -49,24 +52,34 @@ impl Tree<'_> {
         });
         // Xen tells its first domain, too, which has no flag.
         if self.text("sys/hypervisor/type").as_deref() == Some("xen") {
-            return Some("Xen".to_owned());
+            return Known::Yes("Xen".to_owned());
         }
         if is_flagged == Some(false) {
-            return None;
+            return Known::No;
         }
         let named = self
             .by_firmware()
             .or_else(|| self.by_device_tree())
             .or_else(|| self.by_sysinfo());
-        named.or_else(|| is_flagged.map(|_| "unnamed".to_owned()))
+        let named = named.or_else(|| is_flagged.map(|_| "unnamed".to_owned()));
+        match named {
+            Some(name) => Known::Yes(name),
+            None if self.firmware().ends_with(METAL) => Known::No,
+            None => Known::Unknown,
+        }
     }
 
-    fn by_firmware(&self) -> Option<String> {
+    /// Vendor and product by the firmware, in lower case; empty where it tells nothing.
+    fn firmware(&self) -> String {
         let parts = ["sys_vendor", "product_name"].map(|file| {
             let text = self.text(&format!("sys/class/dmi/id/{file}"));
             text.unwrap_or_default().to_lowercase()
         });
-        let firmware = parts.join(" ");
+        parts.join(" ")
+    }
+
+    fn by_firmware(&self) -> Option<String> {
+        let firmware = self.firmware();
         let mut known = BY_FIRMWARE.iter();
         let named = known.find(|(word, _)| firmware.contains(word) && !firmware.ends_with(METAL));
         named.map(|(_, name)| (*name).to_owned())
@@ -100,8 +113,17 @@ impl Tree<'_> {
         program.or_else(|| sysinfo.contains("LPAR Number").then(|| "PR/SM".to_owned()))
     }
 
+    /// The container engine. That none is seen tells nothing where the root's storage is not told.
+    pub(super) fn container(&self) -> Known<String> {
+        match self.engine() {
+            Some(name) => Known::Yes(name),
+            None if self.path("proc/self/mountinfo").exists() => Known::No,
+            None => Known::Unknown,
+        }
+    }
+
     /// The container engine, by the mark that it leaves, or by where it keeps its containers.
-    pub(super) fn container(&self) -> Option<String> {
+    fn engine(&self) -> Option<String> {
         let mounts = self.text("proc/self/mountinfo").unwrap_or_default();
         let is_root = |line: &&str| line.split(' ').nth(4) == Some("/");
         let root = mounts.lines().find(is_root).unwrap_or_default();
@@ -130,7 +152,7 @@ mod tests {
     use super::*;
 
     /// The hypervisor of a machine with this vendor, product and cpuinfo.
-    fn of(vendor: &str, product: &str, cpuinfo: &str) -> Option<String> {
+    fn of(vendor: &str, product: &str, cpuinfo: &str) -> Known<String> {
         let root = tempfile::tempdir().expect("a temporary folder");
         let folder = root.path().join("sys/class/dmi/id");
         fs::create_dir_all(&folder).expect("make the folder");
@@ -148,23 +170,23 @@ mod tests {
             ("Microsoft Corporation", "Virtual Machine", "Microsoft"),
             ("QEMU", "Standard PC", "QEMU"),
         ] {
-            assert_eq!(of(vendor, product, bare), None, "{vendor}");
+            assert_eq!(of(vendor, product, bare), Known::No, "{vendor}");
             let found = of(vendor, product, virtual_);
             let expected = if product == "m5.metal" {
                 "unnamed"
             } else {
                 name
             };
-            assert_eq!(found.as_deref(), Some(expected));
+            assert_eq!(found.name(), Some(expected));
         }
-        // ARM has no flag.
-        assert_eq!(of("Amazon EC2", "m6g.metal", ""), None);
+        // ARM has no flag: of a guest without firmware nothing tells.
+        assert_eq!(of("Amazon EC2", "m6g.metal", ""), Known::No);
+        assert_eq!(of("Amazon EC2", "m6g.large", "").name(), Some("Amazon EC2"));
         assert_eq!(
-            of("Amazon EC2", "m6g.large", "").as_deref(),
-            Some("Amazon EC2")
+            of("Microsoft Corporation", "Surface Pro", ""),
+            Known::Unknown
         );
-        assert_eq!(of("Microsoft Corporation", "Surface Pro", ""), None);
-        assert_eq!(of("Acme", "A board", ""), None);
+        assert_eq!(of("", "", ""), Known::Unknown);
     }
 
     #[test]
@@ -176,14 +198,14 @@ mod tests {
             fs::write(path, text).expect("write the file");
         };
         let tree = Tree::new(root.path());
-        assert_eq!(tree.container(), None);
+        assert_eq!(tree.container(), Known::Unknown);
         write("proc/self/cgroup", "0::/system.slice/docker.service\n");
         write(
             "proc/self/mountinfo",
             "20 1 0:5 / / rw - overlay overlay rw,upperdir=/var/lib/containerd/\
              io.containerd.snapshotter.v1.overlayfs/snapshots/7/fs\n",
         );
-        assert_eq!(tree.container().as_deref(), Some("containerd"));
+        assert_eq!(tree.container().name(), Some("containerd"));
         write(
             "proc/self/mountinfo",
             "20 1 8:1 / / rw - ext4 /dev/sda1 rw\n",
@@ -192,11 +214,11 @@ mod tests {
             "proc/self/cgroup",
             "0::/kubepods/besteffort/pod1/cri-containerd-2\n",
         );
-        assert_eq!(tree.container().as_deref(), Some("containerd"));
+        assert_eq!(tree.container().name(), Some("containerd"));
         write("proc/self/cgroup", "0::/user.slice\n");
-        assert_eq!(tree.container(), None);
+        assert_eq!(tree.container(), Known::No);
         write("run/systemd/container", "lxc\n");
-        assert_eq!(tree.container().as_deref(), Some("lxc"));
+        assert_eq!(tree.container().name(), Some("lxc"));
     }
 
     #[test]
@@ -207,7 +229,7 @@ mod tests {
         fs::write(root.path().join(".dockerenv"), "").expect("write the file");
         let tree = Tree::new(root.path());
         assert_eq!(
-            tree.container().as_deref(),
+            tree.container().name(),
             Some("docker"),
             "nothing else is known"
         );
@@ -215,7 +237,7 @@ mod tests {
         for (kind, engine) in [("ext4", None), ("overlay", Some("docker"))] {
             let mounts = format!("20 1 8:1 / / rw - {kind} x rw\n");
             fs::write(root.path().join("proc/self/mountinfo"), mounts).expect("write the file");
-            assert_eq!(tree.container().as_deref(), engine);
+            assert_eq!(tree.container().name(), engine);
         }
     }
 }

@@ -9,8 +9,8 @@ mod tree;
 use std::path::Path;
 
 use rustix::system::uname;
-use syscost_results::Machine;
 use syscost_results::machine::Build;
+use syscost_results::{Known, Machine};
 use syscost_sys::topology::Topology;
 use syscost_sys::{cpu, platform, process};
 
@@ -28,7 +28,9 @@ pub fn capture() -> Machine {
     machine.kernel = format!("Linux {}", uname().release().to_string_lossy());
     machine.libc = platform::c_library();
     machine.scheduling = process::scheduling().ok().map(|own| own.to_string());
-    machine.hypervisor = platform::hypervisor().or(machine.hypervisor);
+    if let Some(name) = platform::hypervisor() {
+        machine.hypervisor = Known::Yes(name);
+    }
     machine
 }
 
@@ -193,7 +195,8 @@ mod tests {
         assert_eq!(machine.cores, None);
         assert_eq!(machine.governor, None);
         assert_eq!(machine.memory_bytes, None);
-        assert_eq!(machine.hypervisor, None);
+        assert_eq!(machine.hypervisor, Known::Unknown);
+        assert_eq!(machine.container, Known::Unknown);
         assert!(machine.mitigations.is_empty());
     }
 }

@@ -53,7 +53,7 @@ fn cache(cache: &topology::Cache) -> Cache {
         }
         .to_owned(),
         size_bytes: cache.size_bytes,
-        line_bytes: Some(cache.line_bytes),
+        line_bytes: cache.line_bytes,
         shared_by: Some(cache.shared_cpus.len() as u32).filter(|cpus| *cpus > 0),
     }
 }

@@ -168,7 +168,7 @@ impl<'a> Executor<'a> {
         let before = cpu_times(cpu).ok();
         let mut record = Record::new(due.round, due.pass, due.benchmark.id, cpu);
         let padding = due.padding;
-        let mut job = self.job(due);
+        let mut job = self.job(run, due);
         while !job.cases.is_empty() {
             let outcome = self.launchers[run].run(&job, padding, Some(deadline))?;
             record.started_in_ms = outcome.started_in.as_secs_f64() * 1e3;
@@ -210,12 +210,13 @@ impl<'a> Executor<'a> {
         Ok(record)
     }
 
-    fn job(&self, due: Due) -> Job {
+    fn job(&self, run: usize, due: Due) -> Job {
         Job {
             benchmark: due.benchmark.id.to_owned(),
             cases: due.cases,
             keeps_order: due.keeps_order,
             pass: due.pass,
+            time_limit_s: self.launchers[run].time_limit().as_secs_f64(),
             effort: due.effort,
             clock: self.settings.clone(),
             cpu: self.cpus.current,

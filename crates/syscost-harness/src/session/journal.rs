@@ -67,6 +67,9 @@ pub struct Header {
     pub warnings: Vec<Warning>,
     /// Names of the rows, in the report's order.
     pub rows: Vec<String>,
+    /// The name that the run is to have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
     /// Ids of the studies that it repeats.
     #[serde(default)]
     pub studies: BTreeSet<String>,

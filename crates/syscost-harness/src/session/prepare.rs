@@ -217,6 +217,7 @@ fn look_around(
         noise: found.noise.clone(),
         warnings,
         rows: rows.iter().map(Row::name).collect(),
+        tag: options.tag.clone(),
         studies: options.study_ids(),
         programs: options
             .here
@@ -250,7 +251,8 @@ fn assemble<'a, const RUNS: usize>(
     let header = &ledgers[0].header;
     let time_limit = Duration::from_secs_f64(header.time_limit_s);
     let launchers = programs.map(|program| Launcher::new(program, time_limit, interrupted));
-    let cpus = Cpus::new(header.config.cpus[0], &header.candidates, begun);
+    let are_named = options.cpus.is_some();
+    let cpus = Cpus::new(header.config.cpus[0], &header.candidates, are_named, begun);
     let here = options.here.clone();
     let budget = Budget {
         begun,

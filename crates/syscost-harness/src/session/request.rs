@@ -35,6 +35,8 @@ pub struct Options {
     pub selectors: Vec<String>,
     /// What the user calls the machine, for the record.
     pub labels: BTreeMap<String, String>,
+    /// The name that the run is to have: whoever resumes it gives it the same.
+    pub tag: Option<String>,
     /// The studies that it repeats. Rows of their earlier [tiers](Study::tiers), and those from which such
     /// rows are computed, are measured first, and where the time is too short, rows of later tiers are left
     /// out before them. Rows in none come last.
@@ -70,6 +72,7 @@ impl Options {
             time_limit,
             selectors: Vec::new(),
             labels: BTreeMap::new(),
+            tag: None,
             studies: Vec::new(),
             program,
             journal_folder: None,

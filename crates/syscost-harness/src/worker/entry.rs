@@ -1,14 +1,16 @@
 //! The worker's side.
 
 use std::io::{self, BufRead, Write};
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use syscost_results::{ClaimId, Evidence, Unit, Verdict};
+use syscost_results::machine::EMULATOR;
+use syscost_results::{ClaimId, Evidence, RefutedBy, Unit, Verdict};
 use syscost_sys::clock::{Clock, Source};
 use syscost_sys::files::caches;
-use syscost_sys::{cpu, process};
+use syscost_sys::{cpu, platform, process};
 
 use super::foundations::{Rate, of_libraries};
 use super::place::{self, Queue, Turn};
@@ -56,18 +58,18 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let benchmark = catalogue
         .find(&job.benchmark)
         .map(|benchmark| (benchmark, (benchmark.cases)(&here)));
-    if let Err(refused) = cpu::pin(job.cpu) {
-        // The set of CPUs that may be used has shrunk meanwhile.
-        let left = cpu::allowed().unwrap_or_default();
-        let other = left.first().ok_or_else(|| io::Error::other(refused))?;
-        cpu::pin(*other).map_err(io::Error::other)?;
-        job.cpu = *other;
-    }
+    // The set of CPUs that may be used may have shrunk meanwhile.
+    let candidates = iter::once(job.cpu).chain(job.candidates.iter().copied());
+    let place = candidates.into_iter().find(|cpu| cpu::pin(*cpu).is_ok());
     answer(&Reply::Ready)?;
 
+    let Some(place) = place else {
+        return refuse(&job, &taken(&[job.cpu]));
+    };
+    job.cpu = place;
     let Some((benchmark, known)) = benchmark else {
         // The coordinator is another build, and knows other cases.
-        return refuse(&job);
+        return refuse(&job, &absent(&job.benchmark));
     };
     if here.targets.drop_caches {
         caches::permit_dropping();
@@ -84,12 +86,15 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         } = &job.cases[index];
         let find = |suffix: &String| known.iter().find(|case| case.suffix() == *suffix);
         let Some(case) = find(suffix) else {
-            decline(index, lacking(&format!("{}{suffix}", job.benchmark)))?;
+            decline(index, lacking(&format!("{}{suffix}", job.benchmark), &here))?;
             continue;
         };
         let other = instead.as_ref().map(|name| row(catalogue, &here, name));
         if let Some(None) = other {
-            decline(index, lacking(instead.as_deref().unwrap_or_default()))?;
+            decline(
+                index,
+                lacking(instead.as_deref().unwrap_or_default(), &here),
+            )?;
             continue;
         }
         let other = other.flatten();
@@ -122,6 +127,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                 case,
                 instead: other.as_ref().map(|(_, case)| case),
                 pass: job.pass,
+                time_limit: Duration::from_secs_f64(job.time_limit_s),
                 effort: &effort,
                 clock: &clock,
                 clock_cost: job.clock.cost,
@@ -131,7 +137,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                 cores: &job.cores,
                 seed: job.seed.wrapping_add(index as u64),
             };
-            measure(benchmark, by, situation)
+            settled(measure(benchmark, by, situation), &here.allowed)
         });
         if let Ok(findings) = &mut result {
             findings.waited_ns += waited_ns;
@@ -142,8 +148,8 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     Ok(())
 }
 
-fn refuse(job: &Job) -> io::Result<()> {
-    (0..job.cases.len()).try_for_each(|index| decline(index, absent(&job.benchmark)))
+fn refuse(job: &Job, reason: &Failure) -> io::Result<()> {
+    (0..job.cases.len()).try_for_each(|index| decline(index, reason.clone()))
 }
 
 /// Answers for a case that is not started.
@@ -157,11 +163,10 @@ fn absent(name: &str) -> Failure {
 }
 
 /// The failure of a case of a known benchmark: those with a partner depend on the CPUs.
-fn lacking(name: &str) -> Failure {
-    let known = cpu::allowed().unwrap_or_default();
+fn lacking(name: &str, here: &Here) -> Failure {
     Failure::Unsupported(format!(
-        "this build of syscost has no {name} on the CPUs that may be used now (CPU {} among them)",
-        cpu::format_list(&known)
+        "there is no {name} on the CPUs that may be used now, {}, or not by this build",
+        cpu::format_list(&here.allowed)
     ))
 }
 
@@ -172,6 +177,29 @@ fn row(catalogue: Catalogue, here: &Here, name: &str) -> Option<(&'static Entry,
     let mut cases = (benchmark.cases)(here).into_iter();
     let case = cases.find(|case| format!("{id}{}", case.suffix()) == name)?;
     Some((benchmark, case))
+}
+
+/// The failure of a case whose CPUs were taken away.
+fn taken(cpus: &[u32]) -> Failure {
+    let cpus = cpu::format_list(cpus);
+    Failure::Unsupported(format!("CPU {cpus} may no longer be used"))
+}
+
+/// What a case comes to: where CPUs were taken away while it was measured, what it failed with or saw
+/// is not its own doing.
+fn settled(result: Result<Findings, Failure>, allowed: &[u32]) -> Result<Findings, Failure> {
+    let is_refuted = |found: &Findings| {
+        let mut evidence = found.evidence.iter();
+        evidence.any(|one| one.verdict == Verdict::Refuted)
+    };
+    let is_bad = match &result {
+        Ok(found) => is_refuted(found),
+        Err(failure) => matches!(failure, Failure::Failed(_) | Failure::Refuted(_)),
+    };
+    match is_bad.then(|| place::lost(allowed)) {
+        Some(lost) if !lost.is_empty() => Err(taken(&lost)),
+        _ => result,
+    }
 }
 
 /// Runs one case of a benchmark in this process, measured `by` the same or, to put its evidence to
@@ -198,7 +226,9 @@ pub(crate) fn measure(
         Failure::Failed(format!("panicked: {message}"))
     })??;
     let mut findings = outcome.finish()?;
-    findings.evidence.extend(of_tracer());
+    for cause in of_tracer().into_iter().chain(of_emulator()) {
+        excuse(&mut findings.evidence, cause);
+    }
     findings.evidence.extend(of_libraries());
     findings.evidence.extend(rate.refuted());
     findings.samples.cpu = cpu;
@@ -234,6 +264,30 @@ fn of_tracer() -> Option<Evidence> {
     })
 }
 
+/// What a process says about its number whose instructions are interpreted. `None` where nothing tells
+/// that they are.
+fn of_emulator() -> Option<Evidence> {
+    let is_emulated = platform::hypervisor().is_some_and(|name| name == EMULATOR);
+    let reason = "the instructions are interpreted, and cost what the interpreter does";
+    is_emulated.then(|| {
+        let claim = "emulators of the processor";
+        Evidence::new(claim, 0.0, 1.0, "CPUID", Verdict::Unverified).because(reason)
+    })
+}
+
+/// Adds a cause that was there all the time, as no other process can tell without it: what others can
+/// break refutes nothing beside it.
+fn excuse(evidence: &mut Vec<Evidence>, cause: Evidence) {
+    let reason = cause.reason.clone();
+    for one in evidence
+        .iter_mut()
+        .filter(|one| one.claim.refuted_by == RefutedBy::Most)
+    {
+        *one = one.clone().tolerated(|| reason.clone());
+    }
+    evidence.push(cause);
+}
+
 /// Whether this is what [`of_tracer`] says.
 pub(crate) fn is_of_tracer(evidence: &Evidence) -> bool {
     evidence.claim.id == ClaimId::of(TRACERS) && evidence.source == TRACERS_SOURCE
@@ -243,4 +297,57 @@ fn answer(reply: &Reply) -> io::Result<()> {
     let mut line = serde_json::to_vec(reply)?;
     line.push(b'\n');
     io::stdout().lock().write_all(&line)
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::Claim;
+
+    use super::*;
+
+    /// A processor that no machine has.
+    const NOWHERE: u32 = 4095;
+
+    fn refuted(claim: Claim) -> Evidence {
+        Evidence::new(claim, 0.0, 2.0, "getrusage", Verdict::Refuted)
+    }
+
+    fn found(evidence: Evidence) -> Result<Findings, Failure> {
+        let evidence = vec![evidence];
+        Ok(Findings {
+            evidence,
+            ..Findings::default()
+        })
+    }
+
+    #[test]
+    fn a_standing_cause_excuses_what_others_can_break_and_nothing_else() {
+        let switches = refuted(Claim::by_most("voluntary switches per operation"));
+        let contents = refuted("contents of the file".into());
+        let cause = Evidence::new(TRACERS, 0.0, 1.0, TRACERS_SOURCE, Verdict::Unverified);
+        let mut evidence = vec![switches, contents];
+        excuse(&mut evidence, cause.because("traced"));
+        let verdicts: Vec<Verdict> = evidence.iter().map(|one| one.verdict).collect();
+        use Verdict::{Refuted, Unverified};
+        assert_eq!(verdicts, [Unverified, Refuted, Unverified]);
+        assert_eq!(evidence[0].reason.as_deref(), Some("traced"));
+    }
+
+    #[test]
+    fn what_is_seen_while_cpus_are_taken_away_refutes_nothing() {
+        let mut allowed = cpu::allowed().expect("some");
+        let seen = || found(refuted("CPUs that the measuring task may use".into()));
+        let failed = || Err(Failure::Failed("a partner could not begin".to_owned()));
+        for bad in [seen(), failed()] {
+            assert_eq!(settled(bad.clone(), &allowed), bad);
+        }
+        allowed.push(NOWHERE);
+        let unsupported = Err(taken(&[NOWHERE]));
+        for bad in [seen(), failed()] {
+            assert_eq!(settled(bad, &allowed), unsupported);
+        }
+        let fine = found(Evidence::note("a note", 1.0, "here"));
+        assert_eq!(settled(fine.clone(), &allowed), fine);
+        assert_eq!(place::lost(&[NOWHERE]), [NOWHERE]);
+    }
 }

@@ -2,6 +2,7 @@
 //! none.
 
 use std::collections::VecDeque;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use syscost_params::TaskRole;
@@ -68,6 +69,23 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
     Place {
         cpu: moved_to(cpu),
         is_free: share >= FREE,
+    }
+}
+
+/// Those of these CPUs that no task of this process may use any more. Looked for in a task of its own,
+/// which may use all that are left.
+pub(super) fn lost(cpus: &[u32]) -> Vec<u32> {
+    let usable = || cpu::pin_to(cpus).and_then(|()| cpu::allowed());
+    let usable = thread::scope(|scope| scope.spawn(usable).join());
+    match usable {
+        Ok(Ok(usable)) => cpus
+            .iter()
+            .copied()
+            .filter(|cpu| !usable.contains(cpu))
+            .collect(),
+        // Not even one of them.
+        Ok(Err(_)) => cpus.to_vec(),
+        Err(_) => Vec::new(),
     }
 }
 

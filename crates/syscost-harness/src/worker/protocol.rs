@@ -20,6 +20,8 @@ pub struct Job {
     pub keeps_order: bool,
     /// Timed or evidence pass.
     pub pass: Pass,
+    /// Maximum time of a case, in seconds, without what its tasks wait for a CPU.
+    pub time_limit_s: f64,
     /// How much to measure of a case with a cheap set-up; the worker knows which ones are expensive.
     pub effort: Effort,
     /// The run's clock.

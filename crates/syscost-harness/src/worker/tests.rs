@@ -29,6 +29,7 @@ fn job(cases: usize) -> Job {
             .collect(),
         keeps_order: false,
         pass: Pass::Timed,
+        time_limit_s: 20.0,
         effort: Effort {
             samples: 5,
             warm_up_ns: 0.0,

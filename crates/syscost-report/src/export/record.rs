@@ -126,7 +126,7 @@ impl Record {
             hostname: run.machine.hostname.clone(),
             cpu_model: run.machine.cpu_model.clone(),
             kernel: run.machine.kernel.clone(),
-            hypervisor: run.machine.hypervisor.clone(),
+            hypervisor: run.machine.hypervisor.clone().into(),
             version: run.tool.version.clone(),
             profile: run.config.profile.clone(),
             name: row.name.clone(),

@@ -129,12 +129,7 @@ fn main(run: &Run) -> Facts {
         ("System", machine.distribution.clone()),
         (
             "Virtual",
-            Some(
-                machine
-                    .hypervisor
-                    .clone()
-                    .unwrap_or_else(|| "no hypervisor seen".to_owned()),
-            ),
+            sentence::hypervisor(machine).or_else(|| Some(machine.hypervisor.words().to_owned())),
         ),
         ("CPU", Some(machine.cpu_model.clone())),
         ("CPUs", Some(cores)),

@@ -91,7 +91,7 @@ fn facts(run: &Run) -> Vec<Fact> {
         ("memory", memory.unwrap_or_default()),
         ("system", machine.distribution.clone().unwrap_or_default()),
         ("kernel", sentence::fact(&machine.kernel)),
-        ("hypervisor", machine.hypervisor.clone().unwrap_or_default()),
+        ("hypervisor", machine.hypervisor.words().to_owned()),
         ("profile", format!("{} run", run.config.profile)),
     ]
 }

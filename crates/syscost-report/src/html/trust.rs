@@ -83,7 +83,7 @@ fn special(run: &Run) -> Vec<String> {
     let parts = [
         machine
             .container
-            .as_ref()
+            .name()
             .map(|name| format!("in a container ({name})")),
         (!open.is_empty()).then(|| format!("vulnerable, without mitigation: {}", open.join(", "))),
         has_all_huge.then(|| "transparent huge pages always".to_owned()),

@@ -14,8 +14,11 @@ pub fn directory(directory: &Directory) -> String {
     parts.extend(nfs(directory));
     parts.extend(device(directory));
     parts.push(directory.options.clone());
-    if !directory.in_memory {
-        parts.push(direct(directory.direct));
+    // A file system has a name: without, the directory could not be used.
+    match directory.filesystem.is_empty() {
+        true => parts.push("nothing could be written there, so nothing is known of it".to_owned()),
+        false if directory.in_memory => {}
+        false => parts.push(direct(directory.direct)),
     }
     parts.extend(free(directory));
     parts.retain(|part| !part.is_empty());
@@ -55,7 +58,7 @@ fn device(directory: &Directory) -> Option<String> {
 fn direct(direct: Option<DirectIo>) -> String {
     match direct {
         Some(direct) => format!("direct I/O alignment {} B", direct.offset_bytes),
-        None => "statx knows no direct I/O".to_owned(),
+        None => "alignment of direct I/O not reported".to_owned(),
     }
 }
 
@@ -84,11 +87,20 @@ mod tests {
         };
         assert_eq!(
             directory(&one),
-            "dir=a /a: xfs on /dev/mapper/root (device mapper root), device dm-0, rotating disk, statx knows no direct I/O"
+            "dir=a /a: xfs on /dev/mapper/root (device mapper root), device dm-0, rotating disk, alignment of direct I/O not reported"
         );
         one.path = String::new();
         assert!(directory(&one).starts_with("dir=a: xfs on"));
         one.nfs = Some(NfsMount::default());
         assert!(directory(&one).contains("NFS"));
+        let unusable = Directory {
+            label: "default".to_owned(),
+            path: "/a".to_owned(),
+            ..Directory::default()
+        };
+        assert_eq!(
+            directory(&unusable),
+            "dir=default /a: nothing could be written there, so nothing is known of it"
+        );
     }
 }

@@ -7,13 +7,22 @@ use syscost_results::{Machine, Run, Unit};
 use super::{count, ends_of_ours, fact};
 use crate::units::quantity;
 
+/// Who runs a virtual machine, or emulates its processor: `KVM`, `emulated by QEMU TCG`.
+pub(crate) fn hypervisor(machine: &Machine) -> Option<String> {
+    let name = fact(machine.hypervisor.name()?);
+    Some(match machine.is_emulated() {
+        Some(true) => format!("emulated by {name}"),
+        Some(false) | None => name,
+    })
+}
+
 /// The hardware and kernel in a few words: `AMD EPYC, 2 CPUs, KVM, Linux 6.18.44`.
 pub fn hardware(machine: &Machine) -> String {
     let mut parts = vec![
         fact(&machine.cpu_model),
         count(machine.cpus_online as usize, "CPU"),
     ];
-    parts.extend(machine.hypervisor.as_deref().map(fact));
+    parts.extend(hypervisor(machine));
     parts.push(fact(&machine.kernel));
     parts.retain(|part| !part.is_empty());
     parts.join(", ")

@@ -80,8 +80,8 @@ fn system(run: &Run) -> String {
     joined([
         machine.distribution.clone(),
         Some(machine.kernel.clone()),
-        machine.hypervisor.clone(),
-        machine.container.clone(),
+        machine.hypervisor.name().map(str::to_owned),
+        machine.container.name().map(str::to_owned),
     ])
 }
 
@@ -95,7 +95,9 @@ fn caches(run: &Run) -> String {
             };
             let shared = cache.shared_by.filter(|cpus| *cpus > 1);
             let shared = shared.map(|cpus| format!(" shared by {cpus} CPUs"));
-            let size = size(cache.size_bytes);
+            let size = cache
+                .size_bytes
+                .map_or_else(|| "size not reported".to_owned(), size);
             format!("{size}{kind}{}", shared.unwrap_or_default())
         };
         let all: Vec<String> = caches.iter().map(one).collect();

@@ -172,7 +172,7 @@ fn check_figures(estimate: &Estimate, found: Retraced) -> Result<(), String> {
             return match low <= median && median <= high {
                 true => Ok(()),
                 false => Err(format!(
-                    "its median is {median}, its samples lie from {low} to {high}"
+                    "its median is {median:?}, its samples lie from {low:?} to {high:?}"
                 )),
             };
         }
@@ -180,7 +180,7 @@ fn check_figures(estimate: &Estimate, found: Retraced) -> Result<(), String> {
     if !found.medians.iter().any(|one| are_equal(*one, median)) {
         let [middle, _] = found.medians;
         return Err(format!(
-            "its median is {median}, that of its samples {middle}"
+            "its median is {median:?}, that of its samples {middle:?}"
         ));
     }
     let published = estimate.ci95_low.zip(estimate.ci95_high);
@@ -192,7 +192,7 @@ fn check_figures(estimate: &Estimate, found: Retraced) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "its interval is {low} to {high}, narrower than its samples allow: {} to {}",
+        "its interval is {low:?} to {high:?}, narrower than its samples allow: {:?} to {:?}",
         own.0, own.1
     ))
 }
@@ -214,7 +214,7 @@ fn check_cycles(row: &Measurement, found: Option<Retraced>, run: &Run) -> Result
         return match are_equal(cycles, of_samples) {
             true => Ok(()),
             false => Err(format!(
-                "they are {cycles}, those of its samples {of_samples}"
+                "they are {cycles:?}, those of its samples {of_samples:?}"
             )),
         };
     }
@@ -235,8 +235,19 @@ fn check_cycles(row: &Measurement, found: Option<Retraced>, run: &Run) -> Result
         return Ok(());
     }
     Err(format!(
-        "{cycles} in {median} ns are {ghz:.3} GHz, and the cores ran at {low_ghz:.3} to {high_ghz:.3} GHz"
+        "{cycles:?} in {median:?} ns are {:?} GHz, and the cores ran at {:?} to {:?} GHz",
+        thousandth(ghz),
+        thousandth(low_ghz),
+        thousandth(high_ghz)
     ))
+}
+
+/// With three digits after the point; however large, its debug form is short.
+fn thousandth(number: f64) -> f64 {
+    match number.abs() < 1e12 {
+        true => (1e3 * number).round() / 1e3,
+        false => number,
+    }
 }
 
 /// Checks that shares of a whole are shares of a whole.

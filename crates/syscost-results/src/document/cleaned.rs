@@ -1,7 +1,7 @@
 //! Makes the texts of a document harmless: characters that are hidden ([`super::is_hidden`]) are
 //! escaped, once for all renderers.
 
-use serde_json::Value;
+use std::borrow::Cow;
 
 use super::visible;
 
@@ -10,7 +10,7 @@ const AT_ONCE: usize = 64;
 
 /// Whether a document may contain such a character, as an escape or as it is. This looks at every
 /// byte of large documents, so it is only a quick check: most bytes are only found to be none of a few.
-pub(super) fn is_needed(document: &[u8]) -> bool {
+fn is_needed(document: &[u8]) -> bool {
     let mut starts = (0..document.len()).step_by(AT_ONCE);
     starts.any(|start| {
         let end = document.len().min(start + AT_ONCE);
@@ -41,18 +41,38 @@ fn is_harmful(pair: &[u8]) -> bool {
     }
 }
 
-/// The document with every text in it cleaned, except names of fields, which are known ones or keys
-/// of maps such as a case.
-pub(super) fn cleaned(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(clean(&text)),
-        Value::Array(values) => values.into_iter().map(cleaned).collect(),
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(name, value)| (clean(&name), cleaned(value)))
-            .collect(),
-        other => other,
+/// The document with every text in it cleaned, if any needs it: names of fields, too, which are known
+/// ones or keys of maps such as a case. Text by text, so that a large document is held once more, not
+/// as values. What is no JSON is no other thing afterwards.
+pub(super) fn cleaned(document: &[u8]) -> Cow<'_, [u8]> {
+    if !is_needed(document) {
+        return Cow::Borrowed(document);
     }
+    let (mut all, mut rest) = (Vec::with_capacity(document.len()), document);
+    while let Some(begin) = rest.iter().position(|byte| *byte == b'"') {
+        let (before, text) = rest.split_at(begin);
+        let (text, after) = text.split_at(length_of_text(text));
+        let read = serde_json::from_slice::<String>(text);
+        let written = read.and_then(|text| serde_json::to_vec(&clean(&text)));
+        all.extend(before);
+        all.extend(written.as_deref().unwrap_or(text));
+        rest = after;
+    }
+    all.extend(rest);
+    Cow::Owned(all)
+}
+
+/// The length of the text that this begins with, with its quotation marks.
+fn length_of_text(from: &[u8]) -> usize {
+    let mut position = 1;
+    while let Some(byte) = from.get(position) {
+        position += match byte {
+            b'"' => return position + 1,
+            b'\\' => 2,
+            _ => 1,
+        };
+    }
+    from.len()
 }
 
 fn clean(text: &str) -> String {
@@ -62,6 +82,26 @@ fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_cleaned_and_nothing_else_is_changed() {
+        for (document, expected) in [
+            (
+                r#"{"a\u0007": [1.50, "b\n\"c\\"]}"#,
+                r#"{"a\\u{7}": [1.50, "b\\u{a}\"c\\"]}"#,
+            ),
+            // A pair of surrogates is one letter.
+            (r#""\ud83d\ude00\u202e""#, r#""😀\\u{202e}""#),
+            // No JSON: a raw control character, and a text without an end.
+            ("[\"a\u{1}b\"]", "[\"a\u{1}b\"]"),
+            (r#"{"a": "b\n"#, r#"{"a": "b\n"#),
+        ] {
+            let seen = cleaned(document.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&seen), expected);
+        }
+        let plain = br#"{"a": "b"}"#;
+        assert!(matches!(cleaned(plain), Cow::Borrowed(_)));
+    }
 
     #[test]
     fn what_has_to_be_cleaned_is_seen_wherever_it_stands() {

@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::{
-    DocumentError, ErrorPlace, TAKE_ANOTHER_COPY, check, check_text, cleaned, diagnose, read,
-};
+use super::{DocumentError, ErrorPlace, TAKE_ANOTHER_COPY, check, check_text, cleaned, diagnose};
 use crate::measurement::first_revision;
 use crate::run::{Config, Noise, Tool, Warning};
 use crate::{
@@ -146,10 +144,7 @@ impl From<&Run> for Digest {
 pub fn read_digest(bytes: &[u8]) -> Result<Digest, DocumentError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     check_text(bytes)?;
-    if cleaned::is_needed(bytes) {
-        return read(bytes).map(|run| Digest::from(&run));
-    }
-    match serde_json::from_slice::<Digest>(bytes) {
+    match serde_json::from_slice::<Digest>(&cleaned(bytes)) {
         Ok(digest) if (1..=SCHEMA_VERSION).contains(&digest.schema_version) => {
             check_digest(&digest)?;
             Ok(digest)
@@ -184,6 +179,7 @@ fn check_digest(digest: &Digest) -> Result<(), DocumentError> {
 mod tests {
     use serde_json::json;
 
+    use super::super::read;
     use super::*;
     use crate::fixture::run_of;
 

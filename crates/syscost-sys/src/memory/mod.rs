@@ -9,7 +9,7 @@ mod smaps;
 
 use std::time::{Duration, Instant};
 
-use crate::{Unsupported, os};
+use crate::{Unsupported, os, process};
 
 pub use allocator::map_blocks_from;
 pub use limit::{available_bytes, group_limit_bytes, machine_available_bytes};
@@ -75,9 +75,12 @@ impl Memory {
         self.write_all()?;
         let resident = self.resident()?;
         if self.pages != Pages::Small && resident.in_pages_bytes < self.bytes {
-            let why = match crate::process::has_no_huge_pages() {
-                true => "transparent huge pages are disabled for this process",
-                false => "see /sys/kernel/mm/transparent_hugepage",
+            let why = match process::has_huge_pages() {
+                false => "this kernel has no transparent huge pages",
+                true if process::has_no_huge_pages() => {
+                    "transparent huge pages are disabled for this process"
+                }
+                true => "see /sys/kernel/mm/transparent_hugepage",
             };
             return Err(Unsupported::new(format!(
                 "only {} of {} MiB came in pages of {}; {why}",

@@ -14,13 +14,13 @@ pub use batch::Batch;
 pub use real_time::{Class, RealTime, Scheduling, class, scheduling};
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
 pub use status::{
-    MemoryOf, Seccomp, has_no_huge_pages, is_traced, memory_of, resident_bytes, seccomp_mode,
-    set_for_this_process,
+    MemoryOf, Seccomp, has_huge_pages, has_no_huge_pages, is_traced, memory_of, resident_bytes,
+    seccomp_mode, set_for_this_process,
 };
 pub use surroundings::{Observer, landlock_layers, observer};
 pub use tree::{
-    Owner, descendants, has_variable, is_asleep, kill_tree, killed_children, proc_of, sees_itself,
-    waited_for_cpu,
+    Owner, ProcShows, descendants, has_variable, is_asleep, kill_tree, killed_children, proc_of,
+    proc_shows, sees_itself, waited_for_cpu,
 };
 
 use crate::{SystemError, Unsupported, os};

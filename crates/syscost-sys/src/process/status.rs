@@ -1,6 +1,7 @@
 //! What /proc/self/status says of this process's circumstances.
 
 use std::fs;
+use std::path::Path;
 
 use super::tree::proc_of;
 use crate::{SystemError, Unsupported};
@@ -45,14 +46,20 @@ pub fn is_traced() -> Result<bool, Unsupported> {
 
 /// Settings of this process alone, inherited from whoever made them with prctl(2), that change what
 /// it pays: mitigations of speculative execution that others do without (container runtimes and
-/// sandboxes ask for them), and huge pages that it is refused. In words; empty where
-/// /proc/self/status does not say.
-pub fn set_for_this_process() -> Vec<&'static str> {
-    read().map(|status| settings(&status)).unwrap_or_default()
+/// sandboxes ask for them), and huge pages that it is refused. In words; `None` where
+/// /proc/self/status cannot be read.
+pub fn set_for_this_process() -> Option<Vec<&'static str>> {
+    Some(settings(&read().ok()?, has_huge_pages()))
 }
 
-/// The lines of proc(5), by what the kernel writes only where prctl(2) was asked for it.
-fn settings(status: &str) -> Vec<&'static str> {
+/// Whether the kernel has transparent huge pages at all: without, its processes have none either.
+pub fn has_huge_pages() -> bool {
+    Path::new("/sys/kernel/mm/transparent_hugepage").exists()
+}
+
+/// The lines of proc(5), by what the kernel writes only where prctl(2) was asked for it; where the
+/// kernel has no huge pages, it says of each process that they are disabled.
+fn settings(status: &str, has_huge_pages: bool) -> Vec<&'static str> {
     let is = |name, values: &[&str]| {
         field(status, name).is_some_and(|value| values.contains(&value.as_str()))
     };
@@ -68,7 +75,7 @@ fn settings(status: &str) -> Vec<&'static str> {
             "indirect branch speculation is disabled for this process",
         ),
         (
-            is("THP_enabled", &["0"]),
+            has_huge_pages && is("THP_enabled", &["0"]),
             "transparent huge pages are disabled for this process",
         ),
     ];
@@ -76,9 +83,11 @@ fn settings(status: &str) -> Vec<&'static str> {
     set.map(|(_, words)| words).collect()
 }
 
-/// Whether prctl(2) took transparent huge pages from this process; false where the kernel does not say.
+/// Whether prctl(2) took transparent huge pages from this process; false where the kernel does not
+/// say, or has none.
 pub fn has_no_huge_pages() -> bool {
-    read().is_ok_and(|status| field(&status, "THP_enabled").as_deref() == Some("0"))
+    has_huge_pages()
+        && read().is_ok_and(|status| field(&status, "THP_enabled").as_deref() == Some("0"))
 }
 
 /// Memory of this process that is resident, in bytes.
@@ -148,10 +157,13 @@ mod tests {
     #[test]
     fn settings_of_this_process_are_told_from_the_machines() {
         let of = |store: &str, branch: &str, huge: &str| {
-            settings(&format!(
-                "Speculation_Store_Bypass:\t{store}\nSpeculationIndirectBranch:\t{branch}\n\
+            settings(
+                &format!(
+                    "Speculation_Store_Bypass:\t{store}\nSpeculationIndirectBranch:\t{branch}\n\
                  THP_enabled:\t{huge}\n"
-            ))
+                ),
+                true,
+            )
         };
         for (store, branch, huge, expected) in [
             ("thread vulnerable", "conditional enabled", "1", 0),
@@ -169,7 +181,9 @@ mod tests {
             let seen = of(store, branch, huge);
             assert_eq!(seen.len(), expected, "{store}, {branch}, {huge}: {seen:?}");
         }
-        assert!(settings("Name:\tx\n").is_empty(), "of an old kernel");
+        assert!(settings("Name:\tx\n", true).is_empty(), "of an old kernel");
+        let without = settings("THP_enabled:\t0\n", false);
+        assert!(without.is_empty(), "nobody asked for it: {without:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::tree::parent_of;
+use super::tree::{parent_of, proc_of};
 use crate::{SystemError, Unsupported, os};
 
 const ALL: i32 = os::MAX_LANDLOCK_LAYERS;
@@ -40,8 +40,16 @@ pub struct Observer {
 
 /// The nearest process above this one that holds performance counters, as `perf` does for what it
 /// starts; `None` also where /proc does not show its open files.
-pub fn observer() -> Option<Observer> {
-    let mut process = os::parent_id()?;
+///
+/// # Errors
+/// `Unsupported` where /proc does not show this process.
+pub fn observer() -> Result<Option<Observer>, Unsupported> {
+    proc_of(std::process::id())?;
+    Ok(os::parent_id().and_then(observer_from))
+}
+
+/// The nearest observer, from this process up.
+fn observer_from(mut process: u32) -> Option<Observer> {
     // A process cannot be its own ancestor, but /proc may change between two looks.
     for _ in 0..MAX_ANCESTORS {
         if counts(process) {
@@ -90,7 +98,12 @@ mod tests {
         let word = 0_u64;
         let counter = or_skip!(Watch::of(TaskId::own(), &raw const word, Uses::Stores));
         let own = std::process::id();
-        let is_own = || observer().is_some_and(|above| above.process == own);
+        let is_own = || {
+            observer()
+                .ok()
+                .flatten()
+                .is_some_and(|above| above.process == own)
+        };
         let child = os::fork(&mut || i32::from(!is_own()));
         assert_eq!(os::wait_for(child.expect("forks")).expect("ends"), 0);
         drop(counter);

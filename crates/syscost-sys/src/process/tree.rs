@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::counters::parse_schedstat;
@@ -10,8 +11,29 @@ use crate::{SystemError, Unsupported, os};
 /// Whether /proc is mounted and shows this process: a /proc of another pid namespace shows other
 /// processes by the same numbers.
 pub fn sees_itself() -> bool {
-    let shown = fs::read_link("/proc/self");
-    shown.is_ok_and(|shown| shown.to_str() == Some(&std::process::id().to_string()))
+    proc_shows() == ProcShows::Us
+}
+
+/// Whose processes /proc shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ProcShows {
+    /// This process, by its number.
+    Us,
+    /// Others: it is of another pid namespace.
+    Others,
+    /// None: it is not mounted.
+    #[default]
+    Nothing,
+}
+
+/// Whose processes /proc shows.
+pub fn proc_shows() -> ProcShows {
+    match fs::read_link("/proc/self") {
+        Ok(shown) if shown.to_str() == Some(&std::process::id().to_string()) => ProcShows::Us,
+        Ok(_) => ProcShows::Others,
+        Err(_) if Path::new("/proc/version").exists() => ProcShows::Others,
+        Err(_) => ProcShows::Nothing,
+    }
 }
 
 /// The folder of a process in /proc.

@@ -41,10 +41,10 @@ pub struct Cache {
     pub level: u32,
     /// What it holds.
     pub kind: CacheKind,
-    /// Its size in bytes; 0 where the system does not report it.
-    pub size_bytes: u64,
-    /// The length of a line in bytes; 0 where the system does not report it.
-    pub line_bytes: u32,
+    /// Its size in bytes; `None` where the system does not report it.
+    pub size_bytes: Option<u64>,
+    /// The length of a line in bytes; `None` where the system does not report it.
+    pub line_bytes: Option<u32>,
     /// The processors that share it, by number; empty where the system does not report them.
     pub shared_cpus: Vec<u32>,
 }

@@ -121,8 +121,8 @@ fn caches(folder: &Path) -> Vec<Cache> {
             // Some firmware omits these two, and the kernel then has no file.
             size_bytes: file_text(&folder.join("size"))
                 .and_then(|size| bytes(&size))
-                .unwrap_or(0),
-            line_bytes: number(&folder.join("coherency_line_size")).unwrap_or(0),
+                .filter(|size| *size > 0),
+            line_bytes: number(&folder.join("coherency_line_size")).filter(|line| *line > 0),
             shared_cpus: listed(&folder, ["shared_cpu_list", "shared_cpu_map"]).unwrap_or_default(),
         })
     };
@@ -194,12 +194,12 @@ mod tests {
         let nearest = first.data_cache(1).unwrap();
         assert_eq!(
             (nearest.size_bytes, nearest.line_bytes, nearest.kind),
-            (48 << 10, 64, CacheKind::Data)
+            (Some(48 << 10), Some(64), CacheKind::Data)
         );
         let last = first.last_level_cache().unwrap();
         assert_eq!(
             (last.level, last.size_bytes, last.shared_cpus.as_slice()),
-            (3, 260 << 20, &[0, 1][..])
+            (3, Some(260 << 20), &[0, 1][..])
         );
     }
 

@@ -82,6 +82,11 @@ const OWN_EXIT_CODES: &[(&str, u8, &str)] = &[
     ),
     ("clean", exit::FAILURE, "something could not be removed"),
     ("selftest", exit::FAILURE, "a test failed"),
+    (
+        "selftest",
+        exit::NOTHING,
+        "cannot tell: nothing failed, and no known cost was met",
+    ),
 ];
 
 /// The exit codes of a command (`study run`) and what they mean there; of the program itself, `""`,

@@ -104,7 +104,7 @@ pub struct RunArguments {
     /// Measure N whole runs, one after the other: each is kept, takes the time of a run and begins
     /// afresh. Printed are the last and how the runs agree; --base pools them, -o FILE.json
     /// writes FILE.1.json and so on
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// Name the run, as `syscost history tag` does. Several runs may have one tag: `compare before after`
     /// pools all that have it

@@ -170,7 +170,7 @@ fn of_list(machine: &Machine, here: &Here) -> Result<Vec<Row>> {
 /// guests do empties it: six times as slow, and no fault of the machine.
 fn is_emptied(name: &str, caches: &[Cache]) -> bool {
     let holds_data = caches.iter().filter(|cache| cache.kind != "instruction");
-    let mut sizes: Vec<u64> = holds_data.map(|cache| cache.size_bytes).collect();
+    let mut sizes: Vec<u64> = holds_data.filter_map(|cache| cache.size_bytes).collect();
     sizes.sort_unstable();
     let mut parameters = row_name::parameters(name).filter(|(key, _)| *key == "size");
     let size = parameters.next().and_then(|(_, size)| row_name::size(size));
@@ -301,7 +301,7 @@ mod tests {
         let cache = |level, size_bytes| Cache {
             level,
             kind: "unified".to_owned(),
-            size_bytes,
+            size_bytes: Some(size_bytes),
             line_bytes: None,
             shared_by: None,
         };

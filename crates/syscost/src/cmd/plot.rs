@@ -63,6 +63,13 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
         Form::Png => parts::png(&svg)?,
     };
     files::write(output, &picture)?;
+    let lacking = match form {
+        Form::Svg => None,
+        Form::Pdf | Form::Png => parts::lacking_letters(&svg),
+    };
+    if let Some(lacking) = lacking {
+        note!("{lacking}");
+    }
     if output.as_os_str() != "-" {
         note!("Wrote {}", output.display());
     }
@@ -288,7 +295,7 @@ fn names_and_source(runs: &[Run]) -> (Vec<String>, Vec<String>) {
         } else {
             ""
         };
-        let hypervisor = machine.hypervisor.as_deref().unwrap_or_default();
+        let hypervisor = machine.hypervisor.name().unwrap_or_default();
         [
             sentence::fact(host),
             sentence::fact(machine.cpu_model.trim()),

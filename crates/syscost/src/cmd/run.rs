@@ -131,6 +131,7 @@ pub(super) fn measured(
                 let session =
                     Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?;
                 far_end = far_end_of(&session)?;
+                arguments.tag = arguments.tag.or_else(|| session.header().tag.clone());
                 let then = session.header().nfs.as_deref();
                 let found = then.map(|then| NfsEnd::find_again(then, &interrupted));
                 nfs = found.transpose()?;
@@ -334,6 +335,7 @@ fn options(
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
         labels: arguments.labels.iter().cloned().collect(),
+        tag: arguments.tag.clone(),
         studies: studies.to_vec(),
         program: program()?,
         here,

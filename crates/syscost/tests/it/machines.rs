@@ -26,7 +26,7 @@ fn caches(topology: &Topology) -> String {
             CacheKind::Instruction => "i",
             CacheKind::Unified => "",
         };
-        let key = (cache.level, kind, cache.size_bytes >> 10);
+        let key = (cache.level, kind, cache.size_bytes.unwrap_or(0) >> 10);
         found.entry(key).or_default().insert(&cache.shared_cpus);
     }
     let shown = found.iter().map(|((level, kind, size), sets)| {
@@ -62,10 +62,7 @@ fn read(recorded: &Recorded, form: Form) -> (Topology, BTreeMap<&'static str, St
             shown(machine.numa_nodes.map(|count| count as usize)),
         ),
         ("model", machine.cpu_model.clone()),
-        (
-            "hypervisor",
-            machine.hypervisor.clone().unwrap_or("none".to_owned()),
-        ),
+        ("hypervisor", machine.hypervisor.words().to_owned()),
         ("caches", caches(&topology)),
     ]);
     (topology, answers)

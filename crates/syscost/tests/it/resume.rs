@@ -67,6 +67,20 @@ fn what_this_program_would_not_have_written_is_refused() {
     resume().ran();
 }
 
+#[test]
+fn a_resumed_run_has_the_tag_that_it_was_to_have() {
+    let program = Program::new();
+    let journal = broken_off(&program);
+    let text = fs::read_to_string(&journal).expect("is text");
+    with_header(&journal, &text, |header| header["tag"] = json!("before"));
+    program
+        .run(&format!("run --resume {}", journal.display()))
+        .ran();
+    let history = program.json("history --format json");
+    let tags: Vec<&Value> = history.list().iter().map(|run| &run["tags"]).collect();
+    assert_eq!(tags, [&json!(["before"])]);
+}
+
 /// A study of our own: two scripts, a C file if it can be compiled, and a row of the catalogue.
 fn with_study(program: &Program) -> String {
     let write = |name: &str, text: &str| {

@@ -6,8 +6,13 @@ use serde_json::{Value, json};
 /// A run of these rows, started from a shell script in which it is `$run`.
 fn run(script: &str, selectors: &str) -> Option<Value> {
     let program = Program::new();
-    let run = "\"$syscost\" run --profile quick --budget 20 --no-save --format json";
-    let script = script.replace("$run", &format!("{run} {selectors}"));
+    let run = "\"$syscost\" run --profile quick --no-save --format json";
+    let budget = if script.contains("--budget") {
+        ""
+    } else {
+        " --budget 20"
+    };
+    let script = script.replace("$run", &format!("{run}{budget} {selectors}"));
     let output = program.script(&["bash"], &script)?;
     if output.out.is_empty() && output.err.contains("skip") {
         println!("skipped: {}", output.err);
@@ -103,6 +108,20 @@ fn what_a_tracer_saw_is_not_confirmed() {
         evidence.any(|one| one["claim"] == "tracers of the process")
     };
     assert!(rows(&run).iter().filter(traced).count() > 0);
+}
+
+#[test]
+#[ignore = "machine suite"]
+fn the_stops_of_a_tracer_refute_no_row() {
+    let script = "strace -o /dev/null true 2>/dev/null ||
+            { echo skip: no strace, or not allowed >&2; exit; }
+        exec strace -f -e trace=wait4 -o /dev/null $run --budget 3";
+    let Some(run) = run(script, "task.fork switch.pipe signal.catch") else {
+        return;
+    };
+    for row in rows(&run) {
+        assert_ne!(row["status"], "withheld", "{row}");
+    }
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn told_slurm_of(allocated: [u32; 2], reason: &str, line: &str, code: i32) -> St
     write_program(
         &place.join("scontrol"),
         &format!(
-            "case $1 in\nshow) printf '%s\\n' 'NodeName=n1 Arch=x86_64' \"   CPUAlloc=$(cat allocated) CPUTot=2\" '{reason}' ;;\n\
+            "test ! -e hangs || exec sleep 1000\ncase $1 in\nshow) printf '%s\\n' 'NodeName=n1 Arch=x86_64' \"   CPUAlloc=$(cat allocated) CPUTot=2\" '{reason}' ;;\n\
              *) echo \"$@\" >> told ;;\nesac"
         ),
     );
@@ -75,7 +75,10 @@ fn told_slurm_of(allocated: [u32; 2], reason: &str, line: &str, code: i32) -> St
     fs::write(place.join("allocated"), before.to_string()).expect("written");
     write_program(
         &place.join("check"),
-        &format!("touch checked; echo {after} > allocated; echo '{line}'; exit {code}"),
+        &format!(
+            "touch checked; echo {after} > allocated; echo '{line}'
+            case '{line}' in *hang*) touch hangs ;; esac; exit {code}"
+        ),
     );
     let ended = Command::new(folder.join("syscost-healthcheck"))
         .current_dir(place)
@@ -107,6 +110,7 @@ fn slurm_drains_what_is_not_as_it_should_be_and_resumes_only_what_this_drained()
     for allocated in [[2, 2], [2, 0], [0, 2]] {
         assert_eq!(told_slurm_of(allocated, "", bad, 1), "", "a job is there");
     }
+    assert_eq!(told_slurm("", "the controller hangs now", 1), "");
     for code in [2, 3, 127] {
         for reason in ["", ours, another] {
             assert_eq!(told_slurm(reason, "cannot tell: x", code), "", "{code}");

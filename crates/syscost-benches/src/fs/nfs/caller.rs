@@ -46,8 +46,6 @@ pub(super) fn measure<'p>(
 ) -> Result<Outcome<'p>, Failure> {
     map_blocks_from(MAX_BLOCK)?;
     announce(&mut plan, export, call, bytes)?;
-    // A lap reads the clock, which is a system call on some machines.
-    plan.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
     let segments = (f64::from(bytes) / SEGMENT).ceil();
     plan.expect(at_most(Counter::Switches, 2.3 + segments));
     let pages = f64::from(bytes / 4096);

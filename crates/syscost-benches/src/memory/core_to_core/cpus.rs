@@ -86,8 +86,8 @@ mod tests {
             caches: vec![Cache {
                 level: 3,
                 kind: CacheKind::Unified,
-                size_bytes: 32 << 20,
-                line_bytes: 64,
+                size_bytes: Some(32 << 20),
+                line_bytes: Some(64),
                 shared_cpus: (number / 4 * 4..number / 4 * 4 + 4).collect(),
             }],
         };

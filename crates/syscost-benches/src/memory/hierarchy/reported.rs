@@ -35,16 +35,12 @@ fn of_all(cpus: &[Cpu], reported: impl Fn(&Cpu) -> Option<u64>) -> Option<f64> {
 
 /// The size of the data cache of this level, in bytes, if it is reported.
 pub(in super::super) fn cache_bytes(allowed: &[u32], level: u32) -> Option<f64> {
-    of_all(&known(allowed), |cpu| {
-        Some(cpu.data_cache(level)?.size_bytes)
-    })
+    of_all(&known(allowed), |cpu| cpu.data_cache(level)?.size_bytes)
 }
 
 /// The size of the last-level cache, in bytes, if it is reported: the largest if there are several.
 pub(in super::super) fn last_bytes(allowed: &[u32]) -> Option<f64> {
-    let reported = of_each(&known(allowed), |cpu| {
-        Some(cpu.last_level_cache()?.size_bytes)
-    })?;
+    let reported = of_each(&known(allowed), |cpu| cpu.last_level_cache()?.size_bytes)?;
     reported.into_iter().max().map(|bytes| bytes as f64)
 }
 
@@ -53,7 +49,7 @@ pub(in super::super) fn line_bytes(allowed: &[u32]) -> Option<f64> {
     of_all(&known(allowed), |cpu| {
         let mut caches = cpu.caches.iter();
         let nearest = caches.find(|cache| cache.kind != CacheKind::Instruction)?;
-        Some(u64::from(nearest.line_bytes))
+        nearest.line_bytes.map(u64::from)
     })
 }
 
@@ -100,12 +96,12 @@ mod tests {
 
     use super::*;
 
-    fn cpu(number: u32, l2: u64) -> Cpu {
+    fn cpu(number: u32, l2: impl Into<Option<u64>>) -> Cpu {
         let cache = |level, size_bytes| Cache {
             level,
             kind: CacheKind::Unified,
             size_bytes,
-            line_bytes: 64,
+            line_bytes: Some(64),
             shared_cpus: vec![number],
         };
         Cpu {
@@ -113,20 +109,20 @@ mod tests {
             package: Some(0),
             node: Some(0),
             smt_siblings: Some(Vec::new()),
-            caches: vec![cache(1, 32 << 10), cache(2, l2)],
+            caches: vec![cache(1, Some(32 << 10)), cache(2, l2.into())],
         }
     }
 
     #[test]
     fn what_differs_from_cpu_to_cpu_is_not_reported() {
-        let size = |level| move |cpu: &Cpu| Some(cpu.data_cache(level)?.size_bytes);
+        let size = |level| move |cpu: &Cpu| cpu.data_cache(level)?.size_bytes;
         let cpus = [cpu(0, 1 << 20), cpu(1, 2 << 20)];
         assert_eq!(of_all(&cpus, size(1)), Some(32768.0));
         assert_eq!(of_all(&cpus, size(2)), None);
         assert_eq!(of_all(&cpus, size(3)), None);
         assert_eq!(of_all(&[], size(1)), None);
         assert_eq!(of_each(&cpus, size(2)), Some(vec![1 << 20, 2 << 20]));
-        assert_eq!(of_each(&[cpu(0, 1 << 20), cpu(1, 0)], size(2)), None);
+        assert_eq!(of_each(&[cpu(0, 1 << 20), cpu(1, None)], size(2)), None);
     }
 
     #[test]

@@ -17,10 +17,12 @@ use crate::bencher::{Pass, Plan};
 use crate::expect::{Counter, Expect};
 use crate::failure::Failure;
 
-/// An audit that takes longer than this hangs.
-const AUDIT_LIMIT: Duration = Duration::from_secs(5);
-
 const AUDIT: &str = "seccomp audit";
+
+/// How often the time is read that user space cannot read here: by the harness, or by the operation
+/// where no row claims to.
+const READINGS: &str =
+    "readings of the time by system calls, which are not counted as such, per operation";
 
 /// What an audited child does besides the preparation.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -109,7 +111,8 @@ impl Plan<'_> {
         body: &mut dyn FnMut(Audited) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let noted: Vec<Sysno> = arguments.iter().map(|claim| claim.call).collect();
-        let mut count = |what| audited(&noted, &mut || body(what));
+        let limit = self.audit_limit();
+        let mut count = |what| audited(limit, &noted, &mut || body(what));
         let idle = match without {
             Without::Nothing => Ok(SyscallCounts::default()),
             Without::Preparation | Without::EachPreparation => count(Audited::Nothing)?,
@@ -139,10 +142,12 @@ impl Plan<'_> {
                     let calls = busy.arguments(claim.call).get(before..);
                     claim.judge(calls.unwrap_or_default(), AUDIT)
                 });
-                counts.chain(given).collect()
+                let readings = busy.readings().saturating_sub(idle.readings());
+                let readings = (readings > 0)
+                    .then(|| Evidence::note(READINGS, per_operation(readings), AUDIT));
+                counts.chain(given).chain(readings).collect()
             }
-            Err(AuditError::SeccompUnavailable(reason)) => {
-                let reason = reason.to_string();
+            Err(error) if let Some(reason) = unknown(&error) => {
                 let counts = expected
                     .iter()
                     .map(|expect| expect.unverified(AUDIT, &reason));
@@ -164,7 +169,7 @@ impl Plan<'_> {
         asked: &[Sysno],
         body: &mut dyn FnMut() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let counted = match audited(&[], body)? {
+        let counted = match audited(self.audit_limit(), &[], body)? {
             Ok(counts) if counts.operations() > 0 => Ok(counts),
             Ok(_) => Err(UNMARKED.to_owned()),
             Err(AuditError::TimedOut(limit)) => Err(format!(
@@ -212,11 +217,12 @@ const ASKED: &str = "as its study says";
 /// # Errors
 /// The failure of `body` in the child.
 fn audited(
+    limit: Duration,
     noted: &[Sysno],
     body: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<Result<SyscallCounts, AuditError>, Failure> {
     let (failures, report) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
-    let counted = audit::note_syscalls(AUDIT_LIMIT, noted, || {
+    let counted = audit::note_syscalls(limit, noted, || {
         // The child's conditions differ from ours, so it may fail alone; it must not pass
         // as making no calls.
         if let Err(failure) = body() {
@@ -236,8 +242,20 @@ fn audited(
     }
 }
 
+/// Why nothing is known of the calls; `None` if the operation itself failed.
+fn unknown(error: &AuditError) -> Option<String> {
+    match error {
+        AuditError::SeccompUnavailable(reason) => Some(reason.to_string()),
+        AuditError::TimedOut(_) => Some(format!(
+            "{error}; a larger --time-limit gives it longer: half of that"
+        )),
+        _ => None,
+    }
+}
+
 /// The number of calls that no expectation names, by call; those that only the idle pass made hide
-/// no others.
+/// no others. Whoever reads the time makes no call of the operation's, also where this machine's
+/// kernel has to serve it: only a row that names the call counts those.
 fn others(
     idle: &SyscallCounts,
     busy: &SyscallCounts,
@@ -250,13 +268,15 @@ fn others(
         .filter_map(Sysno::number)
         .collect();
     let seen = busy.iter().filter(|(number, _)| !named.contains(number));
+    let readings = |call| match call {
+        Some(Sysno::CLOCK_GETTIME) => busy.readings().saturating_sub(idle.readings()),
+        _ => 0,
+    };
     let seen = seen.map(|(number, count)| {
-        let name = Sysno::from_number(number)
-            .map_or_else(|| format!("number {number}"), |call| call.name().to_owned());
-        (
-            name,
-            count.saturating_sub(*before.get(&number).unwrap_or(&0)),
-        )
+        let call = Sysno::from_number(number);
+        let name = call.map_or_else(|| format!("number {number}"), |call| call.name().to_owned());
+        let before = *before.get(&number).unwrap_or(&0);
+        (name, count.saturating_sub(before + readings(call)))
     });
     let foreign = busy.foreign().saturating_sub(idle.foreign());
     let seen = seen.chain([("of another architecture".to_owned(), foreign)]);

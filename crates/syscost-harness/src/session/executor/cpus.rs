@@ -17,8 +17,9 @@ pub(in crate::session) struct Cpus {
     /// The one that measures next, and since when.
     pub(super) current: u32,
     pub(super) chosen: Instant,
-    /// Those that may measure.
+    /// Those that may measure, and whether the user named them.
     candidates: Vec<u32>,
+    are_named: bool,
     /// Those that could be used at the beginning, and those of them that still can.
     allowed: Vec<u32>,
     pub(super) usable: Vec<u32>,
@@ -29,8 +30,14 @@ pub(in crate::session) struct Cpus {
 }
 
 impl Cpus {
-    /// Those that may be used now. Of the candidates this one measures first.
-    pub(in crate::session) fn new(first: u32, candidates: &[u32], now: Instant) -> Self {
+    /// Those that may be used now. Of the candidates this one measures first; where the user named
+    /// them, no other ever does.
+    pub(in crate::session) fn new(
+        first: u32,
+        candidates: &[u32],
+        are_named: bool,
+        now: Instant,
+    ) -> Self {
         let allowed = cpu::allowed().unwrap_or_else(|_| vec![first]);
         keep_off(first, &allowed);
         let times = |cpu: &u32| Some((*cpu, cpu_times(*cpu).ok()?));
@@ -38,6 +45,7 @@ impl Cpus {
             current: first,
             chosen: now,
             candidates: candidates.to_vec(),
+            are_named,
             times: allowed.iter().filter_map(times).collect(),
             usable: allowed.clone(),
             allowed,
@@ -46,7 +54,17 @@ impl Cpus {
     }
 
     pub(super) fn measurable(&self) -> Vec<u32> {
-        left(&self.candidates, &self.usable)
+        self.left_of(&self.usable)
+    }
+
+    /// The candidates among these; another CPU where none is left and none was named.
+    fn left_of(&self, usable: &[u32]) -> Vec<u32> {
+        let is_left = |cpu: &&u32| usable.contains(cpu);
+        let left: Vec<u32> = self.candidates.iter().filter(is_left).copied().collect();
+        match usable.first() {
+            Some(other) if left.is_empty() && !self.are_named => vec![*other],
+            _ => left,
+        }
     }
 
     pub(super) fn note_used(&mut self, cpu: u32) {
@@ -75,12 +93,17 @@ impl Cpus {
                 cpu::format_list(&usable),
                 cpu::format_list(&self.usable)
             ),
-            advice: "rows are measured on those that are left; those that need others have \
+            advice: match self.left_of(&usable).is_empty() {
+                true => "none of those that --cpus names is left: rows have fewer rounds or none",
+                false => {
+                    "rows are measured on those that are left; those that need others have \
                      fewer rounds or none"
-                .to_owned(),
+                }
+            }
+            .to_owned(),
         });
         if warning.is_some() && !usable.contains(&self.current) {
-            let other = left(&self.candidates, &usable).first().copied();
+            let other = self.left_of(&usable).first().copied();
             self.current = other.unwrap_or(self.current);
             self.note_used(self.current);
         }
@@ -97,16 +120,6 @@ impl Cpus {
         };
         self.used.iter().filter_map(stolen).reduce(f64::max)
     }
-}
-
-/// The candidates that may still be used: another CPU where none is left.
-fn left(candidates: &[u32], usable: &[u32]) -> Vec<u32> {
-    let still = candidates.iter().filter(|cpu| usable.contains(cpu));
-    let mut still: Vec<u32> = still.copied().collect();
-    if still.is_empty() {
-        still.extend(usable.first());
-    }
-    still
 }
 
 /// Those of these CPUs that can replace this one: with the same kind of core and as large caches,
@@ -160,11 +173,18 @@ mod tests {
 
     #[test]
     fn what_is_left_of_the_cpus_measures() {
-        assert_eq!(left(&[0, 1], &[0, 1]), [0, 1]);
-        assert_eq!(left(&[0, 1], &[0]), [0]);
-        assert_eq!(left(&[0, 1, 2], &[1, 2, 3]), [1, 2]);
-        assert_eq!(left(&[0, 1], &[4, 5]), [4]);
-        assert_eq!(left(&[1], &[]), [0; 0]);
+        let left = |candidates: &[u32], are_named, usable: &[u32]| {
+            let cpus = Cpus::new(candidates[0], candidates, are_named, Instant::now());
+            cpus.left_of(usable)
+        };
+        for are_named in [false, true] {
+            assert_eq!(left(&[0, 1], are_named, &[0, 1]), [0, 1]);
+            assert_eq!(left(&[0, 1], are_named, &[0]), [0]);
+            assert_eq!(left(&[0, 1, 2], are_named, &[1, 2, 3]), [1, 2]);
+            assert_eq!(left(&[1], are_named, &[]), [0; 0]);
+        }
+        assert_eq!(left(&[0, 1], false, &[4, 5]), [4]);
+        assert_eq!(left(&[0], true, &[4, 5]), [0; 0]);
     }
 
     #[test]

@@ -98,6 +98,29 @@ fn figures_that_are_not_those_of_the_samples_are_refused() {
 }
 
 #[test]
+fn however_large_a_figure_is_it_is_said_in_few_letters() {
+    for figure in [1e308, -1e300, 1e-300] {
+        for change in [
+            |row: &mut Value, figure| row["estimate"]["median"] = json!(figure),
+            |row: &mut Value, figure| row["core_cycles"] = json!(figure),
+            |row: &mut Value, figure| {
+                row["samples"] = Value::Null;
+                row["core_cycles"] = json!(figure);
+            },
+            |row: &mut Value, figure| {
+                row["evidence"] = json!([{
+                    "claim": "a count", "expected": "at most 1", "observed": figure,
+                    "source": "x", "verdict": "Confirmed",
+                }]);
+            },
+        ] {
+            let text = said(|row| change(row, figure)).unwrap_or_default();
+            assert!(text.len() < 400, "{text}");
+        }
+    }
+}
+
+#[test]
 fn core_cycles_that_are_not_the_time_at_the_cores_frequency_are_refused() {
     refused("core_cycles", "those of its samples", |row| {
         scale(&mut row["core_cycles"], 1.01);

@@ -4,6 +4,7 @@
 mod child;
 mod filter;
 mod supervise;
+mod vdso;
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};

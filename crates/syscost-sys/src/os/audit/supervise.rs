@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::child::{self, Control};
 use super::filter::{Mark, NATIVE_ARCH};
+use super::vdso::Vdso;
 use crate::Unsupported;
 use crate::audit::{AuditError, SyscallCounts};
 
@@ -107,6 +108,7 @@ pub(super) fn supervise(
     counts: &mut SyscallCounts,
 ) -> Result<End, AuditError> {
     let (mut listening, mut paused) = (true, Paused::default());
+    let vdso = Vdso::own();
     loop {
         let descriptors = [pidfd, listening.then_some(listener)];
         let polled = descriptors.into_iter().flatten();
@@ -121,7 +123,7 @@ pub(super) fn supervise(
         }
         let heard = ready.last().map_or(PollFlags::empty(), PollFd::revents);
         if heard.contains(PollFlags::IN) {
-            count_one(listener, counts, &mut paused)?;
+            count_one(listener, &vdso, counts, &mut paused)?;
         } else if !heard.is_empty() {
             // No process is under the filter any more; the child is about to end.
             if pidfd.is_none() {
@@ -177,6 +179,7 @@ impl Paused {
 
 fn count_one(
     listener: &OwnedFd,
+    vdso: &Vdso,
     counts: &mut SyscallCounts,
     paused: &mut Paused,
 ) -> Result<(), AuditError> {
@@ -228,6 +231,9 @@ fn count_one(
         let [a, b, c, d, e, f] = data.args;
         let arguments = [a, b, c, d, e, f, data.instruction_pointer];
         counts.record(task, data.nr.cast_unsigned(), arguments);
+        if vdso.reads_time(&data) {
+            counts.record_reading();
+        }
     } else {
         counts.record_foreign();
     }

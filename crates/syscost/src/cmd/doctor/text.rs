@@ -20,6 +20,12 @@ const INDENT_OF_CPU: &str = "                   ";
 /// Indent of advice.
 const INDENT_OF_ADVICE: &str = "           ";
 
+/// `CPU 0`, `CPUs 0-3`.
+fn named(cpus: &[u32]) -> String {
+    let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+    format!("{word} {}", cpu::format_list(cpus))
+}
+
 /// Renders the examination in lines no wider than the terminal: what is not good, and the rest only if `all`
 /// of it is wanted.
 pub(super) fn text(examination: &Examination, all: bool) -> Result<String, fmt::Error> {
@@ -33,10 +39,10 @@ pub(super) fn text(examination: &Examination, all: bool) -> Result<String, fmt::
     let mut out = String::new();
     writeln!(out, "{BOLD}{}{RESET}", wrapped(&machine.cpu_model, ""))?;
     let facts = format!(
-        "{}, {} CPUs ({} may be used), {}, {}",
+        "{}, {} ({} may be used), {}, {}",
         machine.kernel,
-        machine.cpus_online,
-        cpu::format_list(&cpu::allowed().unwrap_or_default()),
+        count(machine.cpus_online as usize, "CPU"),
+        named(&cpu::allowed().unwrap_or_default()),
         machine.arch,
         machine.libc
     );

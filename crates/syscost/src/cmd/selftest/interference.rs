@@ -10,8 +10,8 @@ use serde::Serialize;
 use syscost_harness::clock::RunClock;
 use syscost_harness::cores::Cores;
 use syscost_harness::noise;
-use syscost_results::Machine;
 use syscost_results::run::Noise;
+use syscost_results::{Known, Machine};
 use syscost_sys::core_probe::{Alone, Probe, Work, Worker};
 use syscost_sys::cpu;
 
@@ -174,7 +174,7 @@ fn with_both(
             let seen = beside(sibling, &probe, || {
                 on(number, || alone_percent(&probe, &alone))
             });
-            let is_certain = machine.hypervisor.is_none();
+            let is_certain = machine.hypervisor == Known::No;
             match seen.flatten() {
                 Ok(alone) => {
                     InterferenceResult::judged(SIBLING, number, own, 100.0 - alone, is_certain)

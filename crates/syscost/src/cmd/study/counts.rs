@@ -83,6 +83,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
         keeps_order: true,
         targets: Targets::default(),
         pass,
+        time_limit_s: TIME_LIMIT.as_secs_f64(),
         effort: EFFORT,
         clock: ClockSettings {
             source: calibrated.source().name().to_owned(),

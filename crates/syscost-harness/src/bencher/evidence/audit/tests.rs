@@ -77,6 +77,23 @@ fn calls_that_refute_are_named_and_counted() {
 }
 
 #[test]
+fn an_audit_that_takes_too_long_leaves_the_calls_unknown() {
+    let limit = Duration::from_millis(20);
+    let sleep = || {
+        std::thread::sleep(Duration::from_secs(1000));
+        Ok(())
+    };
+    let error = audited(limit, &[], &mut { sleep }).expect("no failure of the operation");
+    let reason = unknown(&error.expect_err("it takes longer")).expect("no fault of the operation");
+    assert!(
+        reason.contains("--time-limit") || audit::available().is_err(),
+        "{reason}"
+    );
+    let died = AuditError::Died(syscost_sys::audit::Death::Code(1));
+    assert_eq!(unknown(&died), None);
+}
+
+#[test]
 fn the_most_frequent_calls_are_named_first() {
     let calls = [("close", 3), ("futex", 70)].map(|(name, count)| (name.to_owned(), count));
     let expect = crate::expect::at_most(Counter::OtherSyscalls, 0.05);

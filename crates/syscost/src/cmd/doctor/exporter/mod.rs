@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use syscost_harness::clock::RunClock;
@@ -78,7 +79,7 @@ impl Exporter<'_> {
         let begun = Instant::now();
         let end = self.time.map(|time| begun + time);
         let mut due = begun + FIRST.min(self.interval);
-        let mut metrics = text::of(host, &[], meter.used_seconds());
+        let mut metrics = text::of(host, &[], meter.used_seconds(), Timestamp::now());
         let mut has_failed = false;
         let mut clients = Clients::default();
         loop {
@@ -87,7 +88,8 @@ impl Exporter<'_> {
                 return Ok(());
             }
             if now >= due {
-                metrics = text::of(host, &meter.look(), meter.used_seconds());
+                let cores = meter.look();
+                metrics = text::of(host, &cores, meter.used_seconds(), Timestamp::now());
                 let written = file.as_mut().map(|file| file.write(metrics.as_bytes()));
                 let problem = written.and_then(Result::err);
                 if let Some(problem) = problem.as_ref().filter(|_| !has_failed) {

@@ -1,5 +1,6 @@
 //! The state of the cores as metrics.
 
+use jiff::Timestamp;
 use syscost_harness::cores::{CoreState, WINDOW};
 use syscost_report::export::{Families, Labels};
 
@@ -57,8 +58,8 @@ const OF_CORES: [OfCores; 7] = [
     ),
 ];
 
-/// The metrics of a host, of which this process has used so much CPU time, in seconds.
-pub(super) fn of(host: &str, cores: &[CoreState], used: f64) -> String {
+/// The metrics of a host, of which this process has used so much CPU time, in seconds, at this time.
+pub(super) fn of(host: &str, cores: &[CoreState], used: f64, now: Timestamp) -> String {
     let mut text = Families::default();
     let host = Labels::default().with("host", host);
     for (name, unit, help, number) in OF_CORES {
@@ -77,6 +78,14 @@ pub(super) fn of(host: &str, cores: &[CoreState], used: f64) -> String {
     single("core_window", "seconds", help, WINDOW.as_secs_f64());
     let help = "CPU time that this exporter has used since it began to look at cores";
     single("exporter_cpu", "seconds", help, used);
+    let help =
+        "When these figures were read, since 1970: those of an exporter that was killed stay";
+    single(
+        "exporter_read_timestamp",
+        "seconds",
+        help,
+        now.as_millisecond() as f64 / 1e3,
+    );
     text.finish()
 }
 
@@ -100,7 +109,8 @@ mod tests {
             probes: 2,
             ..CoreState::default()
         };
-        let text = of("a \"b\"", &[known, unknown], 1.5);
+        let now = Timestamp::from_millisecond(1_500).expect("a time");
+        let text = of("a \"b\"", &[known, unknown], 1.5, now);
         let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(
             samples,
@@ -115,6 +125,7 @@ mod tests {
                 "syscost_core_probes{host=\"a \\\"b\\\"\",cpu=\"7\"} 2.0",
                 "syscost_core_window_seconds{host=\"a \\\"b\\\"\"} 300.0",
                 "syscost_exporter_cpu_seconds{host=\"a \\\"b\\\"\"} 1.5",
+                "syscost_exporter_read_timestamp_seconds{host=\"a \\\"b\\\"\"} 1.5",
             ]
         );
     }
