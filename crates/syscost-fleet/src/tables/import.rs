@@ -9,14 +9,13 @@ use std::thread;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use parquet::data_type::{ByteArray, ByteArrayType};
-use rustix::process::{Resource, getrlimit};
 use syscost_report::export::ExportError;
 use syscost_results::document::Digest;
 use syscost_store::{LoadError, load_packed};
 
 use super::column::TableReader;
 use super::part::{Part, Stage};
-use super::{Key, TABLES, TablesError, files_of};
+use super::{Key, TablesError, files_of};
 use crate::collection::name_machine;
 
 /// Documents that one thread reads into one part: so many machines have a file together.
@@ -60,28 +59,14 @@ pub fn import(
     tables: &Path,
     done: &(dyn Fn() + Sync),
 ) -> Result<Imported, TablesError> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    import_by(documents, tables, most_parts(threads), done)
-}
-
-/// As [`import`], by threads that have at most so many parts open.
-pub(super) fn import_by(
-    documents: &[PathBuf],
-    tables: &Path,
-    most_parts: usize,
-    done: &(dyn Fn() + Sync),
-) -> Result<Imported, TablesError> {
     let stage = Stage::open(tables)?;
-    let parts: Vec<&[PathBuf]> = documents.chunks(DOCUMENTS_PER_PART).collect();
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let threads = threads.min(parts.len()).max(1);
     let import = Import {
         stage: &stage,
         tables,
-        most_parts,
         known: Mutex::default(),
         done,
     };
+    let parts: Vec<&[PathBuf]> = documents.chunks(DOCUMENTS_PER_PART).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut all = Imported::default();
@@ -91,6 +76,8 @@ pub(super) fn import_by(
         }
         Ok(all)
     };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.min(parts.len()).max(1);
     let results: Vec<Result<Imported, TablesError>> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let join = |worker: thread::ScopedJoinHandle<'_, _>| {
@@ -108,14 +95,6 @@ pub(super) fn import_by(
     Ok(all)
 }
 
-/// How many parts each of these threads may have open, so that half of the files that this process may
-/// open are left to all else.
-fn most_parts(threads: usize) -> usize {
-    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let each = files / 2 / (threads * TABLES.len()) as u64;
-    usize::try_from(each).unwrap_or(usize::MAX).max(1)
-}
-
 impl Imported {
     fn add(&mut self, more: Imported) {
         self.runs += more.runs;
@@ -129,8 +108,6 @@ impl Imported {
 struct Import<'i> {
     stage: &'i Stage,
     tables: &'i Path,
-    /// How many parts a thread may have open: a day that comes again has another.
-    most_parts: usize,
     /// The runs of each day that the tables have, with the document of those that were just added.
     known: Mutex<BTreeMap<String, HashMap<Key, Option<PathBuf>>>>,
     done: &'i (dyn Fn() + Sync),
@@ -177,14 +154,7 @@ impl Import<'_> {
         }
         let part = match parts.remove(&day) {
             Some(part) => part,
-            None => {
-                if parts.len() >= self.most_parts
-                    && let Some((day, part)) = parts.pop_first()
-                {
-                    self.stage.end(part, &day)?;
-                }
-                self.stage.begin()?
-            }
+            None => self.stage.begin()?,
         };
         let part = parts.entry(day).or_insert(part);
         match part.add(&digest, packed) {

@@ -89,26 +89,6 @@ fn runs_come_back_by_host_and_documents_as_they_were() {
 }
 
 #[test]
-fn days_that_come_in_turns_need_no_more_open_files_than_there_may_be() {
-    let (folder, runs) = collection(&["n1", "n2", "n3", "n4"]);
-    for (number, run) in runs.iter().enumerate() {
-        let mut run = run.clone();
-        run.started = format!("2026-11-2{}T12:00:00Z", number % 2);
-        let text = serde_json::to_vec(&run).expect("JSON");
-        let name = format!("{}.json.gz", run.machine.hostname);
-        fs::write(folder.path().join(name), packed(&text)).expect("written");
-    }
-    let mut places = Places::default();
-    places.add(folder.path(), 0).expect("documents");
-    let tables = tempfile::tempdir().expect("a temporary directory");
-    let imported = import::import_by(&places.files(), tables.path(), 1, &|| {});
-    assert_eq!(imported.expect("imported").runs, 4);
-    assert_eq!(digests(tables.path()).len(), 4);
-    let parts = files_of(tables.path(), "runs", None).expect("listed");
-    assert_eq!(parts.len(), 4, "a part ends where another day begins");
-}
-
-#[test]
 fn machines_whose_runs_have_one_id_are_kept_apart() {
     let (folder, mut runs) = collection(&["n1", "n2"]);
     runs[1].id = runs[0].id.clone();
