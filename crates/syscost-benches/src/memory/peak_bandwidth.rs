@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syscost_harness::prelude::*;
 use syscost_results::{Claim, Evidence, Verdict};
-use syscost_sys::topology::{CacheKind, Topology};
+use syscost_sys::topology::{Cache, CacheKind, Topology};
 
 use super::bandwidth::{self, Level, max_threads};
 
@@ -156,21 +156,21 @@ fn cpu_sets(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BT
 }
 
 /// The level of the nearest cache of a CPU that holds this many bytes for each of these CPUs that share it;
-/// `None` if the system reports no sizes.
+/// `None` if the system does not report all sizes.
 fn place(topology: &Topology, cpu: u32, cpus: &BTreeSet<u32>, each: u64) -> Option<String> {
-    let caches = &topology.cpu(cpu)?.caches;
-    if caches.iter().all(|cache| cache.size_bytes.is_none()) {
+    let caches = topology.cpu(cpu)?.caches.iter();
+    let of_data = caches.filter(|cache| cache.kind != CacheKind::Instruction);
+    let sizes = of_data.map(|cache| Some((cache, cache.size_bytes?)));
+    let sizes: Vec<(&Cache, u64)> = sizes.collect::<Option<_>>()?;
+    if sizes.is_empty() {
         return None;
     }
-    let nearest = caches
-        .iter()
-        .filter(|cache| cache.kind != CacheKind::Instruction)
-        .filter(|cache| {
-            let shared = cache.shared_cpus.iter().filter(|cpu| cpus.contains(cpu));
-            let needed = each * shared.count().max(1) as u64;
-            cache.size_bytes.is_some_and(|bytes| bytes >= needed)
-        })
-        .min_by_key(|cache| cache.level);
+    let holds = |(cache, bytes): &(&Cache, u64)| {
+        let shared = cache.shared_cpus.iter().filter(|cpu| cpus.contains(cpu));
+        *bytes >= each * shared.count().max(1) as u64
+    };
+    let holding = sizes.into_iter().filter(holds).map(|(cache, _)| cache);
+    let nearest = holding.min_by_key(|cache| cache.level);
     Some(nearest.map_or("memory".to_owned(), |cache| cache.level.to_string()))
 }
 
@@ -186,7 +186,7 @@ fn last_bytes(topology: &Topology, cpus: &BTreeSet<u32>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use syscost_sys::topology::{Cache, Cpu};
+    use syscost_sys::topology::Cpu;
 
     use super::*;
 
@@ -226,7 +226,7 @@ mod tests {
                 .map(|((level, size_bytes), sharing)| Cache {
                     level,
                     kind: CacheKind::Unified,
-                    size_bytes: Some(size_bytes),
+                    size_bytes: Some(size_bytes).filter(|bytes| *bytes > 0),
                     line_bytes: Some(64),
                     shared_cpus: group(cpu, sharing),
                 })

@@ -538,6 +538,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_run_that_goes_on_is_ended_before_its_directory_is_removed() {
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        let folder = parent.path().join("folder");
+        fs::create_dir(&folder).expect("made");
+        let program = folder.join("syscost");
+        fs::copy("/bin/sleep", &program).expect("copied");
+        let mut run = Command::new(&program).arg("1000").spawn().expect("started");
+        fs::write(folder.join("pid"), run.id().to_string()).expect("written");
+        let ended = Command::new("sh").args(["-c", END]).arg(&folder).status();
+        assert!(ended.expect("a shell").success() && !folder.exists());
+        assert_eq!(run.wait().expect("ours").code(), None, "by a signal");
+    }
+
+    #[test]
     fn results_are_read_from_lines() {
         let told = |line| {
             Line::parse(line).map(|line| {
