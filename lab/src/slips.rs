@@ -178,6 +178,10 @@ impl<'a> Trials<'a> {
             return Ok(None);
         };
         let (end, factor) = self.end(&self.honest, benchmark, case, &honest, false)?;
+        if end.is_lost() || matches!(end, End::Doubted(_)) {
+            let (row, said) = (case.suffix(), end.said());
+            println!("{CONTROL:<24}{}{row}: {said} x {factor:.2}", benchmark.id);
+        }
         let control = self.kinds.entry(CONTROL.to_owned()).or_default();
         control.add(&end, is_apart(factor));
         Ok(Some(honest))

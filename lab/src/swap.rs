@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             if is_free || arguments.all {
                 let factor = factor.map_or("?".to_owned(), |factor| format!("{factor:.3}"));
                 let mark = if is_reviewed { " (reviewed)" } else { "" };
-                let (named, measured) = (pair.named.suffix(), &pair.measured.name);
+                let (named, measured) = (pair.named.suffix(), &pair.measured);
                 let said = end.said();
                 println!(
                     "{}{named} from {measured}: {said} x {factor}{mark}",
@@ -116,23 +116,14 @@ impl Reviewed {
     }
 }
 
-/// A row that is named, and the one that is measured.
-#[derive(Clone)]
+/// A row that is named, and the name of the one that is measured.
 struct Pair {
     named: Case,
-    measured: Measured,
+    measured: String,
     differs: Differs,
 }
 
-/// A row that is measured under another name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Measured {
-    benchmark: &'static str,
-    name: String,
-}
-
 /// How the two rows differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
 enum Differs {
     /// In these parameters.
     In(Vec<&'static str>),
@@ -162,7 +153,7 @@ fn differing(one: &Case, other: &Case) -> Vec<&'static str> {
 
 /// Each row with all that differ from it in one parameter, and with the next one in the list that
 /// differs in these two, for each two.
-fn pairs(benchmark: &'static str, cases: &[Case]) -> Vec<Pair> {
+fn pairs(benchmark: &str, cases: &[Case]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (named, case) in cases.iter().enumerate() {
         let mut seen = Vec::new();
@@ -170,10 +161,9 @@ fn pairs(benchmark: &'static str, cases: &[Case]) -> Vec<Pair> {
             let keys = differing(case, &cases[other]);
             if keys.len() == 1 || keys.len() == 2 && !seen.contains(&keys) {
                 seen.push(keys.clone());
-                let name = format!("{benchmark}{}", cases[other].suffix());
                 pairs.push(Pair {
                     named: case.clone(),
-                    measured: Measured { benchmark, name },
+                    measured: format!("{benchmark}{}", cases[other].suffix()),
                     differs: Differs::In(keys),
                 });
             }
@@ -218,7 +208,7 @@ impl Trials<'_> {
     }
 
     /// The pairs whose rows both have a number under their own names.
-    fn pairs(&mut self, benchmark: &'static Entry) -> Result<Vec<Pair>> {
+    fn pairs(&mut self, benchmark: &Entry) -> Result<Vec<Pair>> {
         let cases = (benchmark.cases)(&self.workers.here);
         let all = match self.arguments.across {
             false => pairs(benchmark.id, &cases),
@@ -226,7 +216,7 @@ impl Trials<'_> {
         };
         let has_number = |name: &str| matches!(self.known.get(name), Some(Some(_)));
         let tried = all.into_iter().filter(|pair| {
-            let is_known = self.arguments.across || has_number(&pair.measured.name);
+            let is_known = self.arguments.across || has_number(&pair.measured);
             is_known && has_number(&format!("{}{}", benchmark.id, pair.named.suffix()))
         });
         Ok(tried.collect())
@@ -247,10 +237,7 @@ impl Trials<'_> {
                 let measured = (other.cases)(&self.workers.here);
                 pairs.extend(self.random.choice(measured).map(|measured| Pair {
                     named: case.clone(),
-                    measured: Measured {
-                        benchmark: other.id,
-                        name: format!("{}{}", other.id, measured.suffix()),
-                    },
+                    measured: format!("{}{}", other.id, measured.suffix()),
                     differs: Differs::Benchmark,
                 }));
             }
@@ -266,7 +253,7 @@ impl Trials<'_> {
     ) -> Result<Vec<(Pair, End, Option<f64>)>> {
         let jobs: Vec<JobCase> = pairs
             .iter()
-            .map(|pair| job_case(&pair.named, Some(pair.measured.name.clone())))
+            .map(|pair| job_case(&pair.named, Some(pair.measured.clone())))
             .collect();
         let honest = |pair: &Pair| {
             let name = format!("{}{}", benchmark.id, pair.named.suffix());
@@ -373,8 +360,8 @@ mod tests {
             let name = |case: &Case| format!("{}{}", benchmark.id, case.suffix());
             let names: BTreeSet<String> = cases.iter().map(name).collect();
             for pair in pairs(benchmark.id, &cases) {
-                assert!(names.contains(&pair.measured.name));
-                assert_ne!(name(&pair.named), pair.measured.name);
+                assert!(names.contains(&pair.measured));
+                assert_ne!(name(&pair.named), pair.measured);
                 assert!(matches!(&pair.differs, Differs::In(keys) if matches!(keys.len(), 1 | 2)));
             }
         }

@@ -50,9 +50,12 @@ pub(super) fn worker(slips: &[Slip]) -> Result<PathBuf> {
 }
 
 fn copy_sources(from: &Path, to: &Path, slips: &[Slip]) -> Result<()> {
-    // Slips may leave code unused.
-    let manifest = read(&from.join("Cargo.toml"))?.replace("= \"deny\"", "= \"allow\"");
-    let manifest = manifest.replace("\"lab\"", "");
+    // Slips may leave code unused, and have parentheses that are not needed.
+    let lints = "[workspace.lints.rust]\n";
+    let manifest = read(&from.join("Cargo.toml"))?
+        .replace("= \"deny\"", "= \"allow\"")
+        .replace(lints, &format!("{lints}warnings = \"allow\"\n"))
+        .replace("\"lab\"", "");
     write(&to.join("Cargo.toml"), &manifest)?;
     write(&to.join("Cargo.lock"), &read(&from.join("Cargo.lock"))?)?;
     copy_folder(

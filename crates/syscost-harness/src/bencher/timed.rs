@@ -49,6 +49,9 @@ const PREPARED_FACTOR: f64 = 4.0;
 /// state of the sleeping CPUs, not the usual mixture.
 const SLEEPING_FACTOR: f64 = 4.0;
 
+/// Maximum share by which sums of times differ that are equal but for their rounding.
+const MAX_ROUNDING: f64 = 1e-6;
+
 /// Minimum number of undisturbed pairs of the timer alone that determine its cost.
 const MIN_PAIRS: usize = 3;
 
@@ -102,6 +105,7 @@ impl Plan<'_> {
         self.warm_up_team(batch, per_iteration, body)?;
         self.begin_timed();
         let (mut shortest, mut laps) = (f64::INFINITY, Vec::new());
+        let mut timed_ns = 0.0;
         self.sample(operations, |plan| {
             let ns = plan.time_counting(per_iteration, body, iterations, warm_up)?;
             if body.was_disturbed() {
@@ -113,6 +117,7 @@ impl Plan<'_> {
                     .transpose()?,
             );
             shortest = shortest.min(ns);
+            timed_ns += ns;
             let ns = ns / operations as f64;
             Ok((
                 plan.findings.bytes.map_or(ns, |bytes| bytes * 1e9 / ns),
@@ -120,6 +125,7 @@ impl Plan<'_> {
             ))
         })?;
         self.judge_timed(per_iteration, body);
+        self.check_values(operations, timed_ns)?;
         let readings = 1 + laps.first().map_or(0, Vec::len);
         self.note_overhead(shortest / readings as f64);
         if body.laps().is_some() {
@@ -135,6 +141,20 @@ impl Plan<'_> {
         {
             let warm_up = batch.single().warm_up(body).min(SINGLE_WARM_UP);
             self.time_tail(typical, warm_up, body)?;
+        }
+        Ok(())
+    }
+
+    /// Fails if the samples, each the cost of one of these operations, are together another time than was
+    /// timed.
+    fn check_values(&self, operations: u64, timed_ns: f64) -> Result<(), Failure> {
+        let bytes = self.findings.bytes;
+        let each_ns = |value: &f64| bytes.map_or(*value, |bytes| bytes * 1e9 / value);
+        let each = self.findings.samples.values.iter().map(each_ns);
+        let share = each.sum::<f64>() * operations as f64 / timed_ns;
+        if (share - 1.0).abs() > MAX_ROUNDING {
+            let what = format!("has values that are {share} times what was timed");
+            return Err(Failure::Broken(what));
         }
         Ok(())
     }
