@@ -183,7 +183,7 @@ fn other_checks(benchmark: &Entry) -> String {
         ),
         None => format!(
             "Unless stated otherwise, each operation must make only the system calls named, take no page faults, not sleep, scale \
-             linearly with work, and cost at least half of a getppid per system call, and {SYSCALL_FLOOR_CYCLES} core cycles.\n\n\
+             linearly with work, and cost at least {SYSCALL_FLOOR_CYCLES} core cycles per system call, and half of what getppid costs there.\n\n\
              - Tasks that work together: none may be switched out or migrate; their CPUs share the cycles.\n\
              - Copies on several CPUs: none may migrate.\n\
              - Operations timed one by one: linear scaling is not checked.\n\
