@@ -269,7 +269,7 @@ fn claim_slope(outcome: &mut Outcome, slope: f64) {
     let values = outcome.observed().iter().map(|(value, _)| value / slope);
     if let Some(share) = median(&values.collect::<Vec<_>>()) {
         let claim = Claim::by_most("slope of an observation over that of all");
-        Shares::WHOLE.claim(outcome, claim, share, "clock", NOISY);
+        Shares::INNER.claim(outcome, claim, share, "clock", NOISY);
     }
 }
 

@@ -218,7 +218,7 @@ mod tests {
             });
             let late = line.sleep(Clock::system());
             is_over.store(true, Ordering::Relaxed);
-            late.map(|(late, _)| late)
+            late.map(|(ns, _)| ns)
         })
     }
 
