@@ -28,7 +28,7 @@ pub struct Baseline<'m, 't> {
     pub per_iteration: u64,
     /// Starts it, like the operation's own team. The team returns how many operations it has made, by
     /// its own count: what divides the time that is subtracted is held against it.
-    pub make: &'m dyn Fn(&[u32]) -> Result<Team<'t, u64>, Failure>,
+    pub make: Make<'m, 't, u64>,
 }
 
 /// The cost of an operation of several tasks above that of its baselines.

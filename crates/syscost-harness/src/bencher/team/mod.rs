@@ -55,7 +55,7 @@ const SLOW_LIMIT_NS: f64 = 1e9;
 const MIN_SLOW: u64 = 8;
 
 /// Starts a team whose partners may use these CPUs.
-type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;
+type Make<'m, 't, R = ()> = &'m dyn Fn(&[u32]) -> Result<Team<'t, R>, Failure>;
 
 /// The tasks that do an operation together: the measuring one and its partners. It returns an `R`
 /// in the end.
