@@ -186,6 +186,16 @@ mod tests {
     }
 
     #[test]
+    fn a_wider_bound_holds_what_may_be_off() {
+        let either = Bound::Either(0.0, 1.0);
+        assert_eq!(either.wider(0.0), either);
+        assert_eq!(either.wider(0.25), Bound::Within(-0.25, 1.25));
+        assert_eq!(Bound::Exactly(2.0).wider(0.5), Bound::Within(1.5, 2.5));
+        assert_eq!(Bound::AtMost(1.0).wider(0.5), Bound::AtMost(1.5));
+        assert_eq!(Bound::AtLeast(1.0).wider(0.5), Bound::AtLeast(0.5));
+    }
+
+    #[test]
     fn a_bound_is_read_as_it_was_shown() {
         let third = 1.0 / 3.0;
         for bound in [
