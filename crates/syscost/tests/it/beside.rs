@@ -35,7 +35,6 @@ fn where_figures_have_no_place_they_are_refused_before_anything_is_measured() {
         format!("run {ROW} --beside {RUN} --format json"),
         format!("run {ROW} --beside {RUN} -o -"),
         format!("show {RUN} --beside {RUN} --format json"),
-        format!("show {RUN} --beside {RUN} --format csv"),
     ] {
         let refused = program.run(&arguments).says(2, "--beside");
         assert_eq!(refused.out, "", "{arguments}");
