@@ -24,6 +24,8 @@ pub(super) struct Reader<'f> {
     buffer: Buffer,
     /// Offsets of the blocks, in the order in which they are read.
     offsets: Vec<u64>,
+    /// The place in that order of the next block.
+    next: usize,
     reads: u64,
     /// Whether content is checked: not in the timed pass.
     compares: Compares,
@@ -35,10 +37,6 @@ impl<'f> Reader<'f> {
         let own = ArgumentValue::Always(source.file().as_raw_fd() as u64);
         plan.expect_argument(Sysno::PREAD64, Argument::at(0, "descriptor"), own);
         let offsets = blocks.offsets(plan.random());
-        assert!(
-            offsets.len().is_power_of_two(),
-            "the number of blocks is a mask"
-        );
         let buffer = Buffer::new(blocks.size.get(), ALIGNMENT);
         if blocks.access == Access::Random && offsets.len() > AUDITED {
             plan.expect_argument(
@@ -52,15 +50,10 @@ impl<'f> Reader<'f> {
             file: source.file(),
             buffer,
             offsets,
+            next: 0,
             reads: 0,
             compares: plan.compares(),
         }
-    }
-
-    /// The place in the order of the read after this many.
-    #[inline(always)]
-    fn place(&self, reads: u64) -> usize {
-        reads as usize & (self.offsets.len() - 1)
     }
 
     #[cold]
@@ -73,7 +66,11 @@ impl<'f> Reader<'f> {
 impl Transfer for Reader<'_> {
     #[inline(always)]
     fn next(&mut self) -> Result<(), Failure> {
-        let offset = self.offsets[self.place(self.reads)];
+        let offset = self.offsets[self.next];
+        self.next += 1;
+        if self.next == self.offsets.len() {
+            self.next = 0;
+        }
         match pread(self.file, &mut self.buffer[..], offset) {
             Ok(count) if count == self.buffer.len() => self.reads += 1,
             Ok(count) => return Err(self.cut_short(offset, count)),
@@ -90,8 +87,9 @@ impl Transfer for Reader<'_> {
     }
 
     fn check_last(&self) -> Result<(), Failure> {
-        let last = self.offsets[self.place(self.reads - 1)];
-        self.written.check(&self.buffer, last)
+        // By how many were read, not by the place that the reads went by.
+        let last = (self.reads as usize - 1) % self.offsets.len();
+        self.written.check(&self.buffer, self.offsets[last])
     }
 
     fn tally(&self) -> Tally {

@@ -30,7 +30,10 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
         return parquet(arguments, output);
     }
     let mut runs = Vec::new();
-    find(arguments, &mut |run| Ok(runs.push(run)))?;
+    find(arguments, &mut |run| {
+        runs.push(run);
+        Ok(())
+    })?;
     if format == ExportFormat::Openmetrics {
         keep_latest(&mut runs);
     }

@@ -319,7 +319,7 @@ fn troubles(
     budget_s: u32,
     measured: &mut BTreeMap<String, Value>,
 ) -> (Value, Vec<Trouble>) {
-    let run = program.json(&format!(
+    let run = program.measure(&format!(
         "run --profile quick --budget {budget_s} --format json --no-samples {selectors}"
     ));
     let mut troubles = Vec::new();
