@@ -107,7 +107,7 @@ fn parts(crates: &[PathBuf], are_linked: bool) -> Result<Vec<Part>> {
 
 /// What is in the static program besides crates; `root` is the workspace's.
 pub(super) fn others(root: &Path) -> Result<Vec<Part>> {
-    let fonts = "crates/syscost/fonts";
+    let fonts = "crates/syscost-pictures/fonts";
     let font = workspace::read(&root.join(fonts).join("LICENSE-DejaVu"))?;
     let exception = "GCC-exception-3.1";
     let exception = spdx::exception_id(exception)
