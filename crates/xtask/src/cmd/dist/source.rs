@@ -51,7 +51,7 @@ pub(super) fn files(root: &Path, folder: &str, commit: Option<&str>) -> Result<(
             files.insert(Path::new(folder).join(name), packed(&path)?);
         }
     }
-    let config = workspace::read(&root.join(CONFIG))? + &additions(commit);
+    let config = additions(&workspace::read(&root.join(CONFIG))?, commit);
     files.insert(Path::new(folder).join(CONFIG), Packed::data(config));
     let crates = tempfile::tempdir().context("making a folder")?;
     output(
@@ -65,10 +65,12 @@ pub(super) fn files(root: &Path, folder: &str, commit: Option<&str>) -> Result<(
     Ok((files, vendored(crates.path())?))
 }
 
-/// What makes `cargo build --release --features full` that of the release.
-fn additions(commit: &str) -> String {
+/// Cargo's settings with what makes `cargo build --release --features full` that of the release.
+fn additions(settings: &str, commit: &str) -> String {
+    // A table may be there once only.
+    let (before, environment) = settings.split_once("[env]\n").unwrap_or((settings, ""));
     format!(
-        "
+        "{before}
 # Of the source archive: `cargo build --release --offline --locked --features full` makes the released program, byte for byte with the same compilers.
 [build]
 target = \"host-tuple\"
@@ -78,7 +80,7 @@ incremental = false
 
 [env]
 SYSCOST_COMMIT = \"{commit}\"
-
+{environment}
 [source.crates-io]
 replace-with = \"{VENDOR}\"
 
@@ -131,6 +133,23 @@ fn packed(path: &Path) -> Result<Packed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_have_each_table_once() {
+        for settings in [
+            "[alias]\nx = \"y\"\n",
+            "[alias]\n\n[env]\n# Why.\nA = \"b\"\n",
+        ] {
+            let text = additions(settings, "abc");
+            let read: toml::Table = text
+                .parse()
+                .unwrap_or_else(|error| panic!("{error}: {text}"));
+            assert_eq!(read["env"]["SYSCOST_COMMIT"].as_str(), Some("abc"));
+            assert_eq!(read["env"].get("A").is_some(), settings.contains('A'));
+        }
+        let own = workspace::read(&workspace::root().join(CONFIG)).unwrap();
+        assert!(additions(&own, "abc").parse::<toml::Table>().is_ok());
+    }
 
     const IDENTITY: [&str; 4] = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
 
