@@ -22,8 +22,8 @@ use syscost_results::stats::order::median;
 use crate::workers::{APART, End, Honest, Tally, Workers, job_case};
 use list::Slip;
 
-/// The least share of slips that must lose their number or their check mark.
-const LEAST_CAUGHT: f64 = 0.9;
+/// Minimum share of slips that must lose their number or their check mark.
+const MIN_CAUGHT: f64 = 0.9;
 
 /// Arguments of `slips`.
 #[derive(Debug, Args)]
@@ -94,7 +94,7 @@ fn judge(kinds: &Kinds, unexplained: u32) -> Result<()> {
     if unexplained > 0 {
         bail!("{unexplained} slips keep a number more than 10 % off, and the list gives no reason");
     }
-    if share < LEAST_CAUGHT {
+    if share < MIN_CAUGHT {
         bail!("only {:.0} % of the slips are caught", 100.0 * share);
     }
     Ok(())

@@ -1,22 +1,26 @@
-//! What every number rests on, whatever was measured: the C library's own functions, and the rate of the counter. Told only where it does
-//! not hold.
+//! What every number rests on, whatever was measured: the C library's own functions, and the rate of the counter. A claim of either is
+//! added only where it does not hold.
+
+use std::sync::LazyLock;
 
 use syscost_results::{Bound, Evidence, Verdict};
 use syscost_sys::clock::{Bracket, Clock, ticks_per_ns};
-use syscost_sys::platform::replaced_functions;
+use syscost_sys::platform::{Replaced, replaced_functions};
+
+/// What was replaced when this process began: it loads nothing later.
+static REPLACED: LazyLock<Vec<Replaced>> = LazyLock::new(replaced_functions);
 
 /// What functions of the C library that another file replaces say about a number: it may be that file's. `None` where there are none.
 pub(super) fn of_libraries() -> Option<Evidence> {
-    let replaced = replaced_functions();
-    let first = replaced.first()?;
-    let names: Vec<&str> = replaced.iter().map(|one| &*one.function).collect();
+    let first = REPLACED.first()?;
+    let names: Vec<&str> = REPLACED.iter().map(|one| &*one.function).collect();
     let reason = format!("{} replaces {}", first.file, names.join(", "));
     let claim = "functions of the C library that another file replaces";
-    let found = replaced.len() as f64;
+    let found = REPLACED.len() as f64;
     Some(Evidence::new(claim, 0.0, found, "dynamic linker", Verdict::Unverified).because(reason))
 }
 
-/// The rate of the counter while a case is measured, by the system's clock: that of the run was told to this process.
+/// The rate of the counter while a case is measured, by the system's clock; this process was given that of the run.
 pub(super) struct Rate<'a> {
     clock: &'a Clock,
     first: Bracket,
