@@ -174,9 +174,7 @@ impl Honest {
             unverified: unverified.cloned().collect(),
         })
     }
-}
 
-impl Honest {
     /// By which factor the number of a timed pass is off.
     pub(crate) fn factor(&self, timed: &Found) -> Option<f64> {
         let cost = median(&timed.as_ref().ok()?.samples.values)?;

@@ -404,11 +404,9 @@ impl Outcome<'_> {
                         .evidence
                         .push(background::excused(evidence, *is_shared));
                 }
-                (Counter::CoreCycles, Bound::AtLeast(floor)) => {
-                    found.cycle_floor = Some(found.cycle_floor.unwrap_or(0.0).max(floor));
-                }
-                (Counter::TimedCalls, Bound::AtLeast(calls)) => {
-                    let floor = calls * call_cycles;
+                (counter @ (Counter::CoreCycles | Counter::TimedCalls), Bound::AtLeast(least)) => {
+                    let is_calls = counter == Counter::TimedCalls;
+                    let floor = if is_calls { least * call_cycles } else { least };
                     found.cycle_floor = Some(found.cycle_floor.unwrap_or(0.0).max(floor));
                 }
                 (Counter::CoreCycles | Counter::TimedCalls, _) => {
