@@ -105,14 +105,18 @@ fn relocations() -> impl Iterator<Item = &'static Relocation> {
     })
 }
 
-/// The file that the function at this address is in; `None` for this program's own, and where nothing is.
+/// The file that the function at this address is in; `None` for this program's own and the kernel's, and where nothing is.
 fn file_of(address: usize) -> Option<String> {
     // SAFETY: all zeros are a valid value.
     let mut found: libc::Dl_info = unsafe { mem::zeroed() };
     let address = std::ptr::without_provenance(address);
     // SAFETY: the call looks the address up, whatever it is, and fills `found`.
     let known = unsafe { libc::dladdr(address, &raw mut found) } != 0;
-    if !known || found.dli_fname.is_null() || found.dli_fbase.addr() == base() {
+    // The kernel's own code (vDSO) answers what the C library lets it.
+    // SAFETY: the call looks a number up.
+    let kernels = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
+    let is_own = [base(), kernels].contains(&found.dli_fbase.addr());
+    if !known || found.dli_fname.is_null() || is_own {
         return None;
     }
     // SAFETY: the name of a loaded file, which lives as long as it is loaded.
