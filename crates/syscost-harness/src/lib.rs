@@ -57,8 +57,8 @@ pub mod prelude {
     pub use crate::arguments::{Argument, ArgumentValue, CALLED_FROM, Code};
     pub use crate::bencher::{
         Baseline, Bencher, Compares, Copied, Counted, Driver, EventShare, Kernel, Laps, Loop,
-        Marked, Observed, Outcome, Plan, Published, Ran, Responder, Served, Single, Stop,
-        TaskGroup, Team, Together, clocked, clocked_once,
+        Marked, Observed, OnceTimer, Outcome, Plan, Published, Ran, Responder, Served, Single,
+        Stop, TaskGroup, Team, Together, clocked,
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::Case;

@@ -167,5 +167,5 @@ fn first(plan: Plan) -> Result<Outcome, Failure> {
 #[inline(never)]
 fn timed_first_call(clock: &Clock) -> (f64, isize) {
     // SAFETY: the call takes nothing and touches no memory.
-    clocked_once(clock, || unsafe { syscall0(Sysno::GETPPID) })
+    OnceTimer::new(clock).time(|| unsafe { syscall0(Sysno::GETPPID) })
 }

@@ -25,20 +25,38 @@ pub fn clocked(clock: &Clock, body: impl FnOnce() -> Result<(), Failure>) -> Res
     }
 }
 
-/// Times one call, in ns, minus the clock's own cost, the least of some readings, for what a process
-/// does only once; with the call's result. It allocates nothing, and makes no system call unless the
-/// clock does.
-#[inline(always)]
-pub fn clocked_once<T>(clock: &Clock, call: impl FnOnce() -> T) -> (f64, T) {
-    let mut empty = u64::MAX;
-    for _ in 0..8 {
-        let start = clock.start();
-        empty = empty.min(clock.stop().ticks.wrapping_sub(start));
+/// Times what a process does only once: a clock whose own cost is known before the call. It allocates
+/// nothing, and makes no system call unless the clock does.
+pub struct OnceTimer<'a> {
+    clock: &'a Clock,
+    /// What timing nothing reads, in ticks: the least of some readings.
+    empty: u64,
+}
+
+impl<'a> OnceTimer<'a> {
+    /// Of this clock.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(clock: &'a Clock) -> Self {
+        let mut empty = u64::MAX;
+        for _ in 0..8 {
+            let start = clock.start();
+            empty = empty.min(clock.stop().ticks.wrapping_sub(start));
+        }
+        Self { clock, empty }
     }
-    let start = clock.start();
-    let result = call();
-    let spent = clock.stop().ticks.wrapping_sub(start);
-    (clock.to_ns(spent) - clock.to_ns(empty), result)
+
+    /// Times one call, in ns, minus the clock's own cost; with the call's result.
+    #[inline(always)]
+    pub fn time<T>(&self, call: impl FnOnce() -> T) -> (f64, T) {
+        let start = self.clock.start();
+        let result = call();
+        let spent = self.clock.stop().ticks.wrapping_sub(start);
+        (
+            self.clock.to_ns(spent) - self.clock.to_ns(self.empty),
+            result,
+        )
+    }
 }
 
 impl Bencher<'_> {

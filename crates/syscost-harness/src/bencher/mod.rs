@@ -40,7 +40,7 @@ use crate::programs::OwnProgram;
 use crate::proof::{Proof, Witness};
 use crate::targets::Targets;
 
-pub use clocked::{clocked, clocked_once};
+pub use clocked::{OnceTimer, clocked};
 pub use copies::Copied;
 pub use detail::{Detail, Over};
 pub(crate) use disturbances::WAITED_SHARE;
