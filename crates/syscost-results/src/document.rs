@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::Measurement;
 use crate::run::{Run, SCHEMA_VERSION};
 
 mod check;
@@ -169,8 +170,9 @@ pub fn read(bytes: &[u8]) -> Result<Run, DocumentError> {
     // A valid document is parsed once; only an invalid one again, to find out what is wrong and
     // where.
     match serde_json::from_slice::<Run>(&cleaned(bytes)) {
-        Ok(run) if (1..=SCHEMA_VERSION).contains(&run.schema_version) => {
+        Ok(mut run) if (1..=SCHEMA_VERSION).contains(&run.schema_version) => {
             check(&run)?;
+            run.measurements.iter_mut().for_each(Measurement::rename);
             Ok(run)
         }
         Ok(_) => Err(diagnose(bytes, None)),

@@ -39,6 +39,7 @@ pub mod numbers;
 pub mod overview;
 mod pooled;
 pub mod precision;
+pub mod renamed;
 mod role;
 pub mod row_name;
 pub mod run;

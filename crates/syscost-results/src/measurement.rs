@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use crate::evidence::{Claim, ClaimId, Evidence, Fact, RefutedBy, Verdict};
+use crate::renamed::name_now;
 use crate::role::Role;
 use crate::row_name;
 pub use crate::unit::Unit;
@@ -98,6 +99,18 @@ impl Measurement {
     /// Whether its number is the price in company, because its own price is not known.
     pub fn is_in_company(&self) -> bool {
         self.flags.contains(&Flag::Disturbed)
+    }
+
+    /// Gives it the name that such a row has now, if it was named otherwise.
+    pub(crate) fn rename(&mut self) {
+        if let Some(now) = name_now(&self.name) {
+            self.id = row_name::id(&now).to_owned();
+            let case = row_name::parameters(&now);
+            self.case = case
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect();
+            self.name = now;
+        }
     }
 
     /// Its group: the id before its first dot.

@@ -17,6 +17,8 @@ enum Chore {
     Lint,
     /// Begin a new benchmark: its file from a template, and its two lines in the group's list
     NewBench(cmd::new_bench::Arguments),
+    /// Keep the names of today's rows as those of the last release, by which renamed ones are noticed
+    Released,
     /// Make a reference that ships with the program of a run document
     Reference(cmd::reference::Arguments),
     /// Run the tests that plain `cargo test` leaves out, one after the other
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         Chore::Gen(arguments) => cmd::generate::run(&arguments),
         Chore::Lint => cmd::lint::run(),
         Chore::NewBench(arguments) => cmd::new_bench::run(&arguments),
+        Chore::Released => cmd::lint::released::write(),
         Chore::Reference(arguments) => cmd::reference::run(&arguments),
         Chore::Machine(arguments) => cmd::machine::run(&arguments),
         Chore::Dist => cmd::dist::run(),

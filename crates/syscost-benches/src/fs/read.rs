@@ -164,6 +164,7 @@ mod tests {
         });
         let found = or_skip!(found);
         let singles: u64 = found.histogram.iter().map(|(_, count)| count).sum();
-        assert!(singles > found.samples.values.len() as u64, "{singles}");
+        // How many reads a batch has depends on how long one takes at this hour.
+        assert!(singles >= found.samples.values.len() as u64, "{singles}");
     }
 }

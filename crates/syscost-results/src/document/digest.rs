@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::{DocumentError, ErrorPlace, TAKE_ANOTHER_COPY, check, check_text, cleaned, diagnose};
 use crate::measurement::first_revision;
+use crate::renamed::name_now;
 use crate::run::{Config, Noise, Tool, Warning};
 use crate::{
     Better, Estimate, Flag, Machine, Measurement, Run, SCHEMA_VERSION, Status, Unit, Verdict,
@@ -145,8 +146,13 @@ pub fn read_digest(bytes: &[u8]) -> Result<Digest, DocumentError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     check_text(bytes)?;
     match serde_json::from_slice::<Digest>(&cleaned(bytes)) {
-        Ok(digest) if (1..=SCHEMA_VERSION).contains(&digest.schema_version) => {
+        Ok(mut digest) if (1..=SCHEMA_VERSION).contains(&digest.schema_version) => {
             check_digest(&digest)?;
+            for row in &mut digest.rows {
+                if let Some(now) = name_now(&row.name) {
+                    row.name = now;
+                }
+            }
             Ok(digest)
         }
         Ok(_) => Err(diagnose(bytes, None)),

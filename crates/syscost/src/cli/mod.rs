@@ -308,6 +308,24 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    #[test]
+    fn a_profile_is_described_by_its_looks_and_its_budget() {
+        for one in ProfileName::value_variants() {
+            let profile = Profile::from(*one);
+            let value = one.to_possible_value().expect("none is hidden");
+            let help = value.get_help().expect("each has one").to_string();
+            let looks = profile.looks();
+            let rounds = format!("{} to {} rounds", looks[0], looks[looks.len() - 1]);
+            assert!(help.starts_with(&rounds), "{help}");
+            let within = profile.budget(10_000).as_secs_f64().ceil();
+            let within = match within >= 300.0 {
+                true => format!("within {} min", within / 60.0),
+                false => format!("within {within} s"),
+            };
+            assert!(help.contains(&within), "{help}: {within}");
+        }
+    }
+
     /// A command and all its subcommands.
     fn all(command: &clap::Command) -> Vec<&clap::Command> {
         let nested = command.get_subcommands().flat_map(all);

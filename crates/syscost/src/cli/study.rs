@@ -151,8 +151,8 @@ pub struct StudyRunArguments {
     /// The studies: ids, or TOML files; `all` for every published one
     #[arg(value_name = "STUDY", required = true)]
     pub studies: Vec<String>,
-    /// How thoroughly to measure: quick (6 to 51 rounds within 20 s), standard (6 to 51 rounds) or
-    /// full (6 to 25 rounds), up to a minute per study, or careful (12 to 30 rounds within 15 min)
+    /// How thoroughly to measure, as in `run`: quick, standard or full, up to a minute per study, or
+    /// careful
     #[arg(long, value_enum, default_value_t = ProfileName::Standard, hide_possible_values = true)]
     pub profile: ProfileName,
     /// Seconds the run may take, instead of the profile's own

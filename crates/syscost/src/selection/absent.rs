@@ -7,6 +7,7 @@ use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::Here;
 use syscost_harness::session::Profile;
 use syscost_harness::{Catalogue, Row};
+use syscost_results::renamed::{GONE, name_now};
 use syscost_results::{Run, row_name};
 
 use super::selector::{Parameter, Parts};
@@ -118,7 +119,7 @@ pub(super) fn is_remote(name: &str) -> bool {
 
 /// The error for an unknown name, with the nearest known ones.
 pub(crate) fn unknown(name: &str) -> Failed {
-    if let Some(reason) = words::uncovered(name) {
+    if let Some(reason) = gone(name).or_else(|| words::uncovered(name)) {
         return Failed::Usage(reason);
     }
     Failed::Usage(match hint(name) {
@@ -129,6 +130,18 @@ pub(crate) fn unknown(name: &str) -> Failed {
         ),
         Some(hint) => format!("nothing is called `{name}`; {hint}"),
         None => format!("nothing matches `{name}`; to list everything: syscost list"),
+    })
+}
+
+/// Says what a row of an earlier version is called now, or what tells as much.
+fn gone(name: &str) -> Option<String> {
+    let now = name_now(name).map(|now| format!("`{name}` is called `{now}` now"));
+    now.or_else(|| {
+        let mut gone = GONE.iter();
+        let (id, instead) = gone.find(|(id, _)| *id == row_name::id(name))?;
+        Some(format!(
+            "`{id}` is measured no longer; `{instead}` tells as much"
+        ))
     })
 }
 

@@ -25,10 +25,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "{BENCHES}/{}.rs is yours to fill in; then:",
         arguments.id.replace('.', "/")
     );
-    println!(
-        "  cargo run --release -- run {} --profile quick -v",
-        arguments.id
-    );
+    println!("  cargo run -- run {} --profile quick -v", arguments.id);
     println!("  cargo xtask lint && cargo xtask gen");
     Ok(())
 }
@@ -144,8 +141,10 @@ fn is_keyword(name: &str) -> bool {
 /// the group, which lists it.
 fn with_module(modules: &str, is_within: bool, name: &str) -> String {
     let key = |line: &str| {
-        let line = line.strip_prefix("pub(super) ").unwrap_or(line);
-        Some(line.strip_prefix("mod ")?.replace("r#", ""))
+        // rustfmt sorts them by name, whoever may see them.
+        let (visible, name) = line.split_once("mod ")?;
+        let is_plain = visible.is_empty() || (visible.starts_with("pub") && visible.ends_with(' '));
+        is_plain.then(|| name.replace("r#", ""))
     };
     let visible = if is_within { "pub(super) " } else { "" };
     let new = format!("{visible}mod {};", raw(name));
@@ -305,6 +304,11 @@ pub(crate) const GROUP: Group = group! {
         );
         let lines = "    first,\n    early,\n    r#loop,\n    second,\n};\n";
         assert!(four.contains(lines), "{four}");
+        for visible in ["pub ", "pub(crate) ", "pub(in crate::fs) "] {
+            let before = format!("{visible}mod null;\n");
+            let sorted = with_module(&before, false, "membarrier");
+            assert_eq!(sorted, format!("mod membarrier;\n{before}"));
+        }
         let one = with_module("//! Within.\n", true, "of_two");
         assert_eq!(one, "//! Within.\n\npub(super) mod of_two;\n");
         assert_eq!(

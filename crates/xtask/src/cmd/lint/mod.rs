@@ -3,6 +3,7 @@
 mod catalogue;
 mod ids;
 mod links;
+pub(crate) mod released;
 mod target;
 
 use std::fmt;
@@ -55,6 +56,7 @@ fn of_workspace() -> Result<Vec<Finding>> {
     let code = workspace::rust_files(root)?;
     let documents = workspace::documents(root)?;
     let mut findings = findings(&code);
+    findings.extend(released::findings());
     findings.extend(code.iter().flat_map(|file| links::of_comments(root, file)));
     let links = |document| links::of_document(root, document, &code);
     findings.extend(documents.iter().flat_map(links));
