@@ -21,6 +21,7 @@ mod scale;
 pub mod selftest;
 mod sides;
 mod signal;
+#[cfg(feature = "studies")]
 mod study;
 mod switch;
 mod sync;
@@ -38,6 +39,7 @@ use syscost_harness::{Catalogue, Group};
 pub use liar::{FILE_BYTES, NEGATIVE_CONTROLS, Need, NegativeControl};
 pub use lmbench::{LMBENCH, Program};
 pub use selftest::POSITIVE_CONTROLS;
+#[cfg(feature = "studies")]
 pub use study::{HEADER, PROCEDURES, STUDIES, sources as study_sources};
 
 const GROUPS: &[Group] = &[
@@ -54,6 +56,7 @@ const GROUPS: &[Group] = &[
     fs::GROUP,
     sync::GROUP,
     scale::GROUP,
+    #[cfg(feature = "studies")]
     study::GROUP,
     selftest::GROUP,
     liar::GROUP,

@@ -111,6 +111,7 @@ fn journaled(journal: &Path) -> Vec<(String, u64, f64)> {
     found
 }
 
+#[cfg(feature = "doctor")]
 #[test]
 fn ctrl_c_ends_the_interference_meter_with_its_summary() {
     let program = Program::new();

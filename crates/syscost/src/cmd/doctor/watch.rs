@@ -37,7 +37,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
     let cpus = cpu::allowed()?;
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
-    let (cores, _) = super::hear(&cpus, &machine::capture(), &rough, CALIBRATION);
+    let (cores, _) = crate::cmd::serve::hear(&cpus, &machine::capture(), &rough, CALIBRATION);
     let begun = Instant::now();
     let mut summary = Summary::default();
     let mut drawn = 0;

@@ -57,7 +57,7 @@ impl Exporter<'_> {
         let cpus = cpu::allowed()?;
         let machine = machine::capture();
         let clock = RunClock::choose(&cpus).calibrate();
-        let (cores, _) = super::hear(&cpus, &machine, &clock, CALIBRATION);
+        let (cores, _) = crate::cmd::serve::hear(&cpus, &machine, &clock, CALIBRATION);
         let meter = CoreMeter::new(&cpus, cores, clock);
         let host = &machine.hostname;
         let ended =
