@@ -42,6 +42,10 @@ pub use selftest::POSITIVE_CONTROLS;
 #[cfg(feature = "studies")]
 pub use study::{HEADER, PROCEDURES, STUDIES, sources as study_sources};
 
+/// The procedures of the published studies: none in this build.
+#[cfg(not(feature = "studies"))]
+pub const PROCEDURES: &[syscost_harness::Entry] = &[];
+
 const GROUPS: &[Group] = &[
     timing::GROUP,
     call::GROUP,

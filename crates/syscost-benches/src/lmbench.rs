@@ -246,11 +246,7 @@ mod tests {
 
     #[test]
     fn tags_are_words_in_lower_case_or_programs_as_they_are_spelled() {
-        #[cfg(feature = "studies")]
-        let procedures = crate::PROCEDURES;
-        #[cfg(not(feature = "studies"))]
-        let procedures = [];
-        for benchmark in CATALOGUE.benchmarks().chain(procedures) {
+        for benchmark in CATALOGUE.benchmarks().chain(crate::PROCEDURES) {
             assert!(!benchmark.tags.is_empty(), "{} has no tag", benchmark.id);
             let mut before = BTreeSet::new();
             for tag in benchmark.tags() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 
-use super::{Format, address, seconds};
+use super::{Format, seconds};
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
@@ -36,4 +36,28 @@ pub struct DoctorArguments {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+}
+
+/// Parses an address to listen on; a port alone is one of loopback.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text
+        .parse()
+        .map(|port: u16| SocketAddr::from(([127, 0, 0, 1], port)));
+    port.or_else(|_| text.parse())
+        .map_err(|_| "give a port, or an address and a port, e.g. 10.0.0.7:9101".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_of_loopback() {
+        assert_eq!(address("9101"), Ok(([127, 0, 0, 1], 9101).into()));
+        assert_eq!(address("0.0.0.0:1"), Ok(([0, 0, 0, 0], 1).into()));
+        assert!(address("[::1]:0").is_ok_and(|address| address.is_ipv6()));
+        for text in ["", "x", "1.2.3.4", ":9101", "70000"] {
+            assert!(address(text).is_err(), "{text}");
+        }
+    }
 }

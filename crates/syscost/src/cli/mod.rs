@@ -47,9 +47,7 @@ pub use study::{
     StudyArguments, StudyCommand, StudyFormat, StudyReportArguments, StudyRunArguments,
 };
 pub use values::CpuList;
-pub(crate) use values::{
-    address, congestion, cpu_list, directory, form, label, parameter, seconds,
-};
+pub(crate) use values::{congestion, cpu_list, directory, form, label, parameter, seconds};
 
 /// Heading of the options that every command has, after its own.
 const EVERYWHERE: &str = "For every command";

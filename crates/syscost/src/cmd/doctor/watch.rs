@@ -58,7 +58,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
         summary.add(&noise);
         let text = match is_terminal {
             true => {
-                let text = frame(&noise, terminal::width(), terminal::height());
+                let text = frame(&noise, terminal::width(), height());
                 let over = above(drawn);
                 drawn = text.lines().count();
                 over + &text
@@ -100,6 +100,12 @@ fn above(lines: usize) -> String {
         0 => String::new(),
         lines => format!("\x1b[{lines}A\x1b[J"),
     }
+}
+
+/// Height of the terminal, in lines.
+fn height() -> usize {
+    const COMMON: usize = 24;
+    terminal_size::terminal_size().map_or(COMMON, |(_, height)| usize::from(height.0))
 }
 
 #[cfg(test)]
