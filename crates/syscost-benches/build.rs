@@ -31,6 +31,9 @@ struct Programs {
 }
 
 fn main() {
+    if env::var_os("CARGO_FEATURE_STUDIES").is_none() {
+        return;
+    }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let studies = Path::new("src/study");
     println!("cargo::rerun-if-changed={}", studies.display());

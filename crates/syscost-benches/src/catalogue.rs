@@ -4,12 +4,12 @@
 /// A group that is shown, with its benchmarks in the report's order:
 /// `group! { net: "talking over the network", tcp::round_trip, http, }` in `net/mod.rs`.
 macro_rules! group {
-    ($group:ident: $title:literal, $($($module:ident)::+,)+) => {
+    ($group:ident: $title:literal, $($(#[$part:meta])? $($module:ident)::+,)+) => {
         syscost_harness::Group {
             name: stringify!($group),
             title: $title,
             source: doc!("mod.rs"),
-            benchmarks: &[$(benchmark!($group::$($module)::+)),+],
+            benchmarks: &[$($(#[$part])? benchmark!($group::$($module)::+)),+],
             hidden: false,
         }
     };

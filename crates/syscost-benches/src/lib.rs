@@ -21,6 +21,7 @@ mod scale;
 pub mod selftest;
 mod sides;
 mod signal;
+#[cfg(feature = "studies")]
 mod study;
 mod switch;
 mod sync;
@@ -38,7 +39,12 @@ use syscost_harness::{Catalogue, Group};
 pub use liar::{FILE_BYTES, NEGATIVE_CONTROLS, Need, NegativeControl};
 pub use lmbench::{LMBENCH, Program};
 pub use selftest::POSITIVE_CONTROLS;
+#[cfg(feature = "studies")]
 pub use study::{HEADER, PROCEDURES, STUDIES, sources as study_sources};
+
+/// The procedures of the published studies: none in this build.
+#[cfg(not(feature = "studies"))]
+pub const PROCEDURES: &[syscost_harness::Entry] = &[];
 
 const GROUPS: &[Group] = &[
     timing::GROUP,
@@ -54,6 +60,7 @@ const GROUPS: &[Group] = &[
     fs::GROUP,
     sync::GROUP,
     scale::GROUP,
+    #[cfg(feature = "studies")]
     study::GROUP,
     selftest::GROUP,
     liar::GROUP,

@@ -44,6 +44,24 @@ pub(crate) struct Facts {
     pub(crate) ignores_interference: bool,
 }
 
+impl Facts {
+    /// What these parameters say, in the order of their type's.
+    fn of(meanings: &[(&'static str, &'static str)], parameters: &[Parameter]) -> Self {
+        let of = |(key, _): &(&'static str, _)| parameters.iter().find(|one| one.key == *key);
+        let in_order = || meanings.iter().filter_map(of);
+        let mut count = 0..;
+        let named = in_order().map(|one| (!one.text.is_empty()).then(|| count.next()).flatten());
+        let parameters = in_order().filter(|one| !one.text.is_empty());
+        Self {
+            named: named.collect(),
+            parameters: parameters.map(|one| (one.key, one.text.clone())).collect(),
+            roles: in_order().map(|one| one.role).collect(),
+            placement: in_order().find_map(|one| one.placement),
+            ..Self::default()
+        }
+    }
+}
+
 /// A parameter with its value, for [`rows`](crate::rows).
 #[doc(hidden)]
 #[derive(Debug)]
@@ -118,20 +136,8 @@ impl<R: Params> Case<R> {
     /// The case of these parameters. One without a value is left out of the name.
     #[doc(hidden)] // of the macro `rows`
     pub fn of(row: R, parameters: &[Parameter]) -> Self {
-        let of = |(key, _): &(&'static str, _)| parameters.iter().find(|one| one.key == *key);
-        let in_order = || R::MEANINGS.iter().filter_map(of);
-        let placement = in_order().find_map(|one| one.placement);
-        let mut count = 0..;
-        let named = in_order().map(|one| (!one.text.is_empty()).then(|| count.next()).flatten());
-        let parameters = in_order().filter(|one| !one.text.is_empty());
         Self {
-            facts: Facts {
-                named: named.collect(),
-                parameters: parameters.map(|one| (one.key, one.text.clone())).collect(),
-                roles: in_order().map(|one| one.role).collect(),
-                placement,
-                ..Facts::default()
-            },
+            facts: Facts::of(R::MEANINGS, parameters),
             row: Arc::new(row),
         }
     }

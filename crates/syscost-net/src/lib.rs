@@ -11,7 +11,7 @@
 //!   enforces its [limits](server::Limits).
 //! - [`client`]: the measuring end: a [`Session`] with a server, and sockets to its services.
 //! - [`token`]: the secret that both ends know, and how each proves it without sending it.
-//! - [`nfs`]: a client of NFS version 3, for measurements against any NFS server.
+//! - [`nfs`]: what an NFS server exports, and where; its client is syscost-nfs.
 //! - [`wire`]: the messages of the protocol, one bounded line of JSON each.
 //! - [`socket`]: sockets with their options set and read back. [`address`]: names, looked up once,
 //!   before anything is measured.

@@ -1,6 +1,5 @@
 //! Ctrl-C ends a run cleanly.
 
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -8,17 +7,6 @@ use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::error::exit;
-
-/// Returns a stream that can be read from once SIGINT, SIGTERM or SIGHUP has come, for who waits for
-/// other things as well.
-pub(crate) fn stream() -> Result<UnixStream> {
-    let (ours, handlers) = UnixStream::pair().context("catching Ctrl-C")?;
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let handler = handlers.try_clone().context("catching Ctrl-C")?;
-        signal_hook::low_level::pipe::register(signal, handler).context("catching Ctrl-C")?;
-    }
-    Ok(ours)
-}
 
 /// Returns a flag that SIGINT, SIGTERM and SIGHUP set. A second SIGINT or SIGTERM ends the program at
 /// once; its workers die with it. A second SIGHUP does not: a terminal that is closed sends one, and its

@@ -13,6 +13,7 @@ mod error;
 mod files;
 mod interrupt;
 mod kept;
+#[cfg_attr(not(feature = "nfs"), path = "no_nfs.rs")]
 mod nfs;
 mod pager;
 mod parts;
@@ -117,10 +118,14 @@ fn dispatch() -> ExitCode {
         Command::Clean(arguments) => cmd::clean::run(&arguments),
         Command::List(arguments) => cmd::list::run(&arguments),
         Command::Explain(arguments) => cmd::explain::run(&arguments),
+        #[cfg(feature = "doctor")]
         Command::Doctor(arguments) => cmd::doctor::run(&arguments),
+        #[cfg(feature = "fleet")]
         Command::Check(arguments) => cmd::check::run(&arguments),
+        #[cfg(feature = "fleet")]
         Command::Fleet(arguments) => cmd::fleet::run(arguments),
         Command::Serve(arguments) => cmd::serve::run(&arguments),
+        #[cfg(feature = "studies")]
         Command::Study(arguments) => cmd::study::run(arguments),
         Command::Selftest(arguments) => cmd::selftest::run(&arguments),
         Command::Completions(arguments) => cmd::completions::run(&arguments),

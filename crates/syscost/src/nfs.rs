@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use syscost_net::address::Endpoint;
-use syscost_net::nfs::{Client, Export, NFS_PORT, sweep};
+use syscost_net::nfs::{Export, NFS_PORT};
+use syscost_nfs::{Client, sweep};
 use syscost_results::run::NfsServer;
 
 use crate::Failed;
@@ -25,8 +26,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// The NFS server of a run, cleaned up when dropped.
 pub(crate) struct NfsEnd {
-    /// The server, as the run document records it.
-    pub(crate) server: NfsServer,
+    server: NfsServer,
     located: Export,
 }
 
@@ -75,6 +75,11 @@ impl NfsEnd {
             },
             located,
         })
+    }
+
+    /// The server, as the run document records it.
+    pub(crate) fn server(&self) -> &NfsServer {
+        &self.server
     }
 
     /// The server as workers reach it.

@@ -1,6 +1,6 @@
 //! Parts that a build may lack: each is a crate that nothing else mentions, and a feature.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use syscost_results::Run;
@@ -87,6 +87,38 @@ pub(crate) fn parquet(
         "parquet",
         "; --format jsonl needs neither, and DuckDB reads it",
     ))
+}
+
+/// Names the machine of a document as the collection does that it was found in.
+#[cfg(feature = "fleet")]
+pub(crate) fn name_machine(run: &mut Run, file: &Path) {
+    syscost_fleet::collection::name_machine(&mut run.machine, &run.config, file);
+}
+
+/// The documents in a folder; what else is called like one is left out with a warning.
+///
+/// # Errors
+/// When it cannot be read, or this build knows no folders of many machines.
+#[cfg(feature = "fleet")]
+pub(crate) fn documents(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut places = syscost_fleet::collection::Places::default();
+    places.add(folder, 0)?;
+    for left_out in &places.left_out {
+        crate::terminal::warn(&format!("left out: {}: {}", left_out.what, left_out.why));
+    }
+    Ok(places.files())
+}
+
+#[cfg(not(feature = "fleet"))]
+pub(crate) fn name_machine(_: &mut Run, _: &Path) {}
+
+#[cfg(not(feature = "fleet"))]
+pub(crate) fn documents(folder: &Path) -> Result<Vec<PathBuf>> {
+    let words = format!(
+        "{} is a folder, and this build has no fleets; name the documents",
+        folder.display()
+    );
+    Err(Failed::Usage(words).into())
 }
 
 #[cfg(not(all(feature = "parquet", feature = "pictures")))]

@@ -17,7 +17,9 @@ use crate::Failed;
 use crate::terminal::{note, wrapped};
 
 use absent::is_remote;
-pub(crate) use absent::{Kept, absent, most_similar, similar, unknown};
+pub(crate) use absent::{Kept, absent, unknown};
+#[cfg(feature = "studies")]
+pub(crate) use absent::{most_similar, similar};
 pub(crate) use choice::Choice;
 use choice::choose;
 pub(crate) use parameters::{to_measure, with_parameters};

@@ -95,12 +95,6 @@ pub(crate) fn width() -> usize {
     width.unwrap_or(COMMON_WIDTH)
 }
 
-/// Height of the terminal, in lines.
-pub(crate) fn height() -> usize {
-    const COMMON: usize = 24;
-    terminal_size::terminal_size().map_or(COMMON, |(_, height)| usize::from(height.0))
-}
-
 /// Width of running text, in columns: less than that of a wide terminal.
 pub(crate) fn text_width() -> usize {
     width().clamp(MIN_WIDTH, COMMON_WIDTH)

@@ -1,5 +1,6 @@
 //! What the chores of this workspace have in common, those of the laboratory too: paths and files, the release, how they end.
 
+#[cfg(feature = "program")]
 pub mod cargo;
 pub mod workspace;
 

@@ -1,6 +1,9 @@
-//! The project's chores, run as `cargo xtask CHORE`.
+//! The project's chores, run as `cargo xtask CHORE`; `cargo new-bench` builds only what it needs.
 
+#[cfg(feature = "program")]
 mod cmd;
+mod new_bench;
+#[cfg(feature = "program")]
 mod owner;
 
 use std::process::ExitCode;
@@ -11,31 +14,18 @@ use clap::Parser;
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
 enum Chore {
-    /// Write the generated files in docs/, or check that they are current
-    Gen(cmd::generate::Arguments),
-    /// Check the rules of this code that no compiler knows
-    Lint,
     /// Begin a new benchmark: its file from a template, and its two lines in the group's list
-    NewBench(cmd::new_bench::Arguments),
-    /// Keep the names of today's rows as those of the last release, by which renamed ones are noticed
-    Released,
-    /// Make a reference that ships with the program of a run document
-    Reference(cmd::reference::Arguments),
-    /// Run the tests that plain `cargo test` leaves out, one after the other
-    Machine(cmd::machine::Arguments),
-    /// Build the static release, check that it is static and runs, and pack it: .deb, .tar.gz, image
-    Dist,
+    NewBench(new_bench::Arguments),
+    #[cfg(feature = "program")]
+    #[command(flatten)]
+    OfProgram(cmd::Chore),
 }
 
 fn main() -> ExitCode {
     xtask::ended(match Chore::parse() {
-        Chore::Gen(arguments) => cmd::generate::run(&arguments),
-        Chore::Lint => cmd::lint::run(),
-        Chore::NewBench(arguments) => cmd::new_bench::run(&arguments),
-        Chore::Released => cmd::lint::released::write(),
-        Chore::Reference(arguments) => cmd::reference::run(&arguments),
-        Chore::Machine(arguments) => cmd::machine::run(&arguments),
-        Chore::Dist => cmd::dist::run(),
+        Chore::NewBench(arguments) => new_bench::run(&arguments),
+        #[cfg(feature = "program")]
+        Chore::OfProgram(chore) => cmd::run(chore),
     })
 }
 

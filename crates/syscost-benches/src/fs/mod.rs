@@ -30,7 +30,9 @@ mod fallocate;
 mod inodes;
 mod lock;
 mod metadata;
+#[cfg(feature = "nfs")]
 mod nfs;
+#[cfg(feature = "nfs")]
 mod nfs_mount;
 mod overwrite;
 mod pool;
@@ -41,6 +43,7 @@ mod read_mmap;
 mod read_uring;
 mod readdir;
 mod reader;
+#[cfg(feature = "nfs")]
 mod remote;
 mod small_file;
 mod space;
@@ -77,8 +80,11 @@ pub(super) const GROUP: Group = group! {
     cache_size,
     contention,
     contention_law,
+    #[cfg(feature = "nfs")]
     nfs,
+    #[cfg(feature = "nfs")]
     nfs_mount,
+    #[cfg(feature = "nfs")]
     remote,
 };
 

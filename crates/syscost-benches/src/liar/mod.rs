@@ -151,7 +151,7 @@ controls! {
     "fork_fails" = tasks::FORK_FAILS, Failed:
         "Forks with flags that the kernel refuses.",
         "It must fail: no child was made, however fast that went.",
-        ".\n//!\n//! Except for its flags it is `task.clone3`.";
+        ".\n//!\n//! Except for its flags it is the call by which `task.posix_spawn` makes a process.";
     "exec_missing" = tasks::EXEC_MISSING, Failed:
         "Executes a program that does not exist, and calls it a success.",
         "It must fail: processes were made, ended well and had ids of their own, but the \

@@ -5,7 +5,7 @@
 //! the stack, a handler that counts, the rt_sigreturn that ends it, and the way back: two system
 //! calls and a detour.
 //! ## Does not measure
-//! Waking another task (`switch.signal`).
+//! Waking another task (`ipc.round_trip{via=signal}`).
 //! ## Interpretation
 //! Most of it is saving and restoring the processor's whole state, wide registers included, in user memory.
 //! `syscall.kill_zero` is the part that finds the receiver.

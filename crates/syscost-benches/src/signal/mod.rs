@@ -14,7 +14,7 @@
 //! ## Benchmarks
 //! `install` and `mask` change what is to happen; `catch` and `protection_fault` are deliveries to
 //! a handler; `sigwait` takes a pending signal without one. A round trip of signals between two
-//! tasks is `switch.signal`.
+//! tasks is `ipc.round_trip{via=signal}`.
 //!
 //! ## Disturbances
 //! Mitigations of the kernel's entry, as for `syscall`. A tracer or debugger sees every signal,

@@ -4,7 +4,7 @@
 //! kill to this process with the signal blocked, and the rt_sigtimedwait that takes it immediately:
 //! two system calls.
 //! ## Does not measure
-//! Sleeping until a signal comes (`switch.signal`).
+//! Sleeping until a signal comes (`ipc.round_trip{via=signal}`).
 //! ## Interpretation
 //! `signal.catch` without the frame, the handler and the return: the difference is the price of
 //! interrupting a program.

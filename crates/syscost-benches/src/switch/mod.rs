@@ -1,7 +1,7 @@
 //! Switching between tasks.
 //!
 //! Switching between tasks that wait for each other. Two tasks pass a token back and forth, and a
-//! round trip contains two switches and whatever carries the token: a pipe, a futex, a signal.
+//! round trip contains two switches and whatever carries the token: a pipe, a futex, a semaphore.
 //!
 //! ## First look
 //! - `switch.pipe{between=processes,cpus=same}`: the classical round trip, two switches on one
@@ -11,7 +11,8 @@
 //! - `switch.wakeup{via=timer}`: from a timer's end until the task runs.
 //!
 //! ## Benchmarks
-//! `pipe` to `signal` differ in what carries the token; `yield` has none. `ring` passes it around
+//! `pipe` to `condvar` differ in what carries the token (by event counters, signals and sockets it is
+//! `ipc.round_trip`); `yield` has none. `ring` passes it around
 //! many tasks with working sets of their own; `messaging` is many senders and receivers at once.
 //! `cpus` says where the two tasks are: `same` measures switches, other values also the wake-up of
 //! another processor, which costs several times as much.
@@ -22,7 +23,6 @@
 //! runnable is switched to as well.
 
 mod condvar;
-mod eventfd;
 mod futex;
 mod messaging;
 mod over_syscall;
@@ -30,8 +30,6 @@ pub(crate) mod ping_pong;
 pub(crate) mod pipe;
 mod ring;
 pub(crate) mod semaphore;
-mod signal;
-mod socketpair;
 mod sysv_semaphore;
 mod wakeup;
 pub(crate) mod r#yield;
@@ -42,13 +40,10 @@ pub(crate) const GROUP: Group = group! {
     switch: "switching between tasks",
     pipe,
     over_syscall,
-    socketpair,
-    eventfd,
     futex,
     semaphore,
     sysv_semaphore,
     condvar,
-    signal,
     r#yield,
     wakeup,
     ring,

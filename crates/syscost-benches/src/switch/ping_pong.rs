@@ -116,17 +116,6 @@ impl<M: Mechanism> Measured<M> for Tasks {
 /// Measures round trips: the partner is woken and wakes back. Half of a round trip is a switch.
 pub(super) fn measure<W: Wake>(
     plan: Plan,
-    tasks: Tasks,
-    make: impl Fn(Between) -> Result<W, Failure>,
-) -> Result<Outcome, Failure> {
-    let mut outcome = measure_round_trip(plan, tasks, make)?;
-    outcome.detail_each_turn(SWITCH);
-    Ok(outcome)
-}
-
-/// Measures round trips where half of one is not a switch.
-pub(super) fn measure_round_trip<W: Wake>(
-    plan: Plan,
     Tasks { between, cpus }: Tasks,
     make: impl Fn(Between) -> Result<W, Failure>,
 ) -> Result<Outcome, Failure> {
@@ -139,6 +128,7 @@ pub(super) fn measure_round_trip<W: Wake>(
         answered,
         "partner",
     );
+    outcome.detail_each_turn(SWITCH);
     Ok(outcome)
 }
 

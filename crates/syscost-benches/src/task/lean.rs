@@ -388,11 +388,10 @@ mod tests {
 
     #[test]
     fn a_small_process_makes_children_and_its_calls_are_counted() {
-        use crate::task::{clone_vm, clone3, exec, first_child, fork, posix_spawn, shell, vfork};
+        use crate::task::{clone_vm, exec, first_child, fork, posix_spawn, shell, vfork};
         for row in [
             fork::BENCHMARK,
             vfork::BENCHMARK,
-            clone3::BENCHMARK,
             clone_vm::BENCHMARK,
             posix_spawn::BENCHMARK,
             exec::BENCHMARK,

@@ -12,7 +12,7 @@
 //!   copied.
 //!
 //! ## Benchmarks
-//! `fork`, `vfork`, `clone3`, `clone_vm` and `clone_thread` are system calls, which differ in what
+//! `fork`, `vfork`, `clone_vm` and `clone_thread` are system calls, which differ in what
 //! the child shares; `pthread` and `posix_spawn` are the C library's ways; `exec` and `shell`
 //! start programs. `first_child` is who runs first, `fork_by_rss` the parent's size, `namespace`
 //! and `cgroup_attach` what containers add.
@@ -24,7 +24,6 @@
 
 mod cgroup_attach;
 pub(crate) mod child;
-mod clone3;
 mod clone_thread;
 mod clone_vm;
 pub(crate) mod command;
@@ -48,7 +47,6 @@ pub(crate) const GROUP: Group = group! {
     task: "making processes and threads",
     fork,
     vfork,
-    clone3,
     clone_vm,
     clone_thread,
     pthread,

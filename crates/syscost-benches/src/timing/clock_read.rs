@@ -25,6 +25,7 @@ use std::hint::black_box;
 use syscost_harness::prelude::*;
 use syscost_sys::audit::{AuditError, note_syscalls};
 
+#[cfg(feature = "studies")]
 pub(crate) use source::counter_ticks_per_ns;
 pub(super) use source::{Named, Source, by_reader};
 

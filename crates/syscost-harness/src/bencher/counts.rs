@@ -305,8 +305,9 @@ impl Plan<'_> {
         self.done.timed = is_counted.then(Timed::default);
     }
 
-    /// Judges what was counted around timed batches as the counts of the evidence pass are.
-    pub(super) fn judge_timed(&mut self, per_iteration: u64, body: &(impl Body + ?Sized)) {
+    /// Judges what was counted around timed batches, for which another process was asked or not, as the counts of
+    /// the evidence pass are.
+    pub(super) fn judge_timed(&mut self, per_iteration: u64, is_asked: bool) {
         let Some(timed) = self.done.timed.take().filter(|timed| timed.batches > 0) else {
             return;
         };
@@ -315,7 +316,7 @@ impl Plan<'_> {
             ..Counted::from(timed.used)
         };
         // A process that is asked waits for that once more.
-        let edges = body.usage().map_or(0, |_| timed.batches);
+        let edges = if is_asked { timed.batches } else { 0 };
         self.judge_timed_counts(counted, timed.iterations * per_iteration, edges);
     }
 

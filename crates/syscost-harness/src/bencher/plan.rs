@@ -172,40 +172,44 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// Why there is no number.
     pub fn measure<S: Shape>(mut self, shape: S) -> Result<Outcome<'a, S::Seen>, Failure> {
-        if self.findings.bytes.is_some() && !S::MAY_BE_RATE {
-            let what = "sets a rate of what gives no times of operations";
-            return Err(Failure::Broken(what.into()));
-        }
         let cpus = shape.cpus(&self)?;
-        self.begin(S::MANNER, cpus)?;
-        self.findings.observed = S::MANNER == Manner::Observations;
+        self.begin(S::MANNER, S::MAY_BE_RATE, cpus)?;
         let seen = match self.given.pass {
-            Pass::Timed => {
-                let seen = shape.time(&mut self)?;
-                self.explain_others();
-                seen
-            }
+            Pass::Timed => shape.time(&mut self)?,
             Pass::Evidence => shape.count(&mut self)?,
         };
+        Ok(self.ended(S::MANNER).of_seen(seen))
+    }
+
+    /// What has been measured. (This and [`Plan::begin`] are compiled once, [`Plan::measure`] for each shape.)
+    fn ended(mut self, manner: Manner) -> Outcome<'a> {
+        if self.is_timed() {
+            self.explain_others();
+        }
         // The others claim what the kernel says of each of theirs.
-        if !S::MANNER.is_together() && S::MANNER != Manner::Copies {
+        if !manner.is_together() && manner != Manner::Copies {
             self.claim_alone();
         }
         if let Some(core_probes) = &self.core_probes {
             self.bencher.findings.waited_ns = core_probes.all_waited_ns();
         }
-        Ok(Outcome {
+        Outcome {
             bencher: self.bencher,
             declared: self.declared,
             done: self.done,
             reports: BTreeMap::new(),
-            seen,
-        })
+            seen: (),
+        }
     }
 
     /// Begins to measure tasks that may use this many CPUs simultaneously: completes the
     /// expectations.
-    fn begin(&mut self, manner: Manner, cpus: usize) -> Result<(), Failure> {
+    fn begin(&mut self, manner: Manner, may_be_rate: bool, cpus: usize) -> Result<(), Failure> {
+        if self.findings.bytes.is_some() && !may_be_rate {
+            let what = "sets a rate of what gives no times of operations";
+            return Err(Failure::Broken(what.into()));
+        }
+        self.findings.observed = manner == Manner::Observations;
         self.respect_proofs()?;
         self.refuse_growth(manner)?;
         self.is_team = manner.is_together();
@@ -380,7 +384,18 @@ impl<'a, T> Outcome<'a, T> {
     }
 }
 
-impl Outcome<'_> {
+impl<'a> Outcome<'a> {
+    /// The same with what the operation itself has seen.
+    fn of_seen<T>(self, seen: T) -> Outcome<'a, T> {
+        Outcome {
+            bencher: self.bencher,
+            declared: self.declared,
+            done: self.done,
+            reports: self.reports,
+            seen,
+        }
+    }
+
     /// Returns the findings, with the benchmark's own reports judged.
     ///
     /// # Errors

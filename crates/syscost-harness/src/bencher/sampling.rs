@@ -5,6 +5,7 @@ use syscost_results::stats::order::median;
 use syscost_sys::process;
 
 use super::core_probes::{CoreProbes, Seen};
+use super::disturbances::Interrupted;
 use super::plan::Plan;
 use super::watch::{Waited, Watch};
 use crate::failure::Failure;
@@ -38,6 +39,18 @@ pub(super) const PARTNERS_UNSEEN: &str = "partner_cores_unseen_count";
 /// must end undisturbed to show that the operation is the cause.
 const CONTROLS: u32 = 8;
 const CONTROLS_OURS: u32 = 6;
+
+/// The samples of a case that are being taken.
+struct Sampling {
+    wanted: u32,
+    most: u32,
+    /// How many there are.
+    number: u32,
+    watch: Watch,
+    interrupts: Option<Interrupted>,
+    waits: Vec<Waited>,
+    progress: Progress,
+}
 
 /// The progress of sampling a case.
 #[derive(Default)]
@@ -111,6 +124,18 @@ impl Plan<'_> {
         iterations: u64,
         mut take: impl FnMut(&mut Self) -> Result<(f64, Option<f64>), Failure>,
     ) -> Result<(), Failure> {
+        let mut sampling = self.begin_sampling(iterations);
+        while let Some(started) = self.begin_sample(&sampling) {
+            let taken = take(self)?;
+            self.end_sample(&mut sampling, started, taken)?;
+        }
+        self.end_sampling(sampling);
+        Ok(())
+    }
+
+    // What follows is compiled once, what takes samples for each loop.
+
+    fn begin_sampling(&mut self, iterations: u64) -> Sampling {
         let wanted = self.given.effort.samples.max(MIN_SAMPLES);
         let most = if self.core_probes.is_some() {
             MAX_FACTOR * wanted
@@ -122,44 +147,67 @@ impl Plan<'_> {
         self.findings.samples.raw.reserve(most as usize);
         self.begin_probes();
         let is_steady = !self.may_block() && !self.is_team && !self.waits.may_sleep();
-        let mut watch = Watch::start(&self.waits, is_steady);
-        let (interrupts, mut waits) = (self.begin_interrupts(), Vec::new());
-        let mut progress = Progress::default();
-        for number in 0..most {
-            if number >= self.fewest && self.is_done(number, wanted, &progress) {
-                break;
-            }
-            let started = self.given.clock.start();
-            self.take_seen();
-            self.waited = Waited::default();
-            move_charge();
-            let (value, raw) = take(self)?;
-            if !value.is_finite() {
-                return Err(Failure::Failed(format!(
-                    "sample {number} is {value}, not a number"
-                )));
-            }
-            let stopped = self.given.clock.stop();
-            progress.spent_ns += self
-                .given
-                .clock
-                .to_ns(stopped.ticks.saturating_sub(started));
-            self.findings.samples.values.push(value);
-            self.findings.samples.raw.extend(raw);
-            let moved = self.pinned && stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
-            let (cause, waited) = watch.look(&self.waits, self.waited, self.is_uninterrupted);
-            waits.push(waited);
-            let cause = if moved { Some(Cause::Migrated) } else { cause };
-            if let Some(cause) = cause {
-                self.disturbed(number, cause);
-            }
-            self.judge_core(number, value, &mut progress);
+        Sampling {
+            wanted,
+            most,
+            number: 0,
+            watch: Watch::start(&self.waits, is_steady),
+            interrupts: self.begin_interrupts(),
+            waits: Vec::new(),
+            progress: Progress::default(),
         }
-        self.has_slept = watch.has_slept(&self.waits);
-        self.interrupts_per_ns = interrupts.and_then(|counted| self.interrupts_per_ns(counted));
-        self.finish_probes(&progress);
-        self.explain_waits(&waits);
+    }
+
+    /// When the next sample begins, if there is one.
+    fn begin_sample(&mut self, sampling: &Sampling) -> Option<u64> {
+        let number = sampling.number;
+        let is_done = number >= self.fewest && self.is_done(number, sampling);
+        if number >= sampling.most || is_done {
+            return None;
+        }
+        let started = self.given.clock.start();
+        self.take_seen();
+        self.waited = Waited::default();
+        move_charge();
+        Some(started)
+    }
+
+    fn end_sample(
+        &mut self,
+        sampling: &mut Sampling,
+        started: u64,
+        (value, raw): (f64, Option<f64>),
+    ) -> Result<(), Failure> {
+        let number = sampling.number;
+        if !value.is_finite() {
+            return Err(Failure::Failed(format!(
+                "sample {number} is {value}, not a number"
+            )));
+        }
+        let stopped = self.given.clock.stop();
+        let ticks = stopped.ticks.saturating_sub(started);
+        sampling.progress.spent_ns += self.given.clock.to_ns(ticks);
+        self.findings.samples.values.push(value);
+        self.findings.samples.raw.extend(raw);
+        let moved = self.pinned && stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
+        let watch = &mut sampling.watch;
+        let (cause, waited) = watch.look(&self.waits, self.waited, self.is_uninterrupted);
+        sampling.waits.push(waited);
+        let cause = if moved { Some(Cause::Migrated) } else { cause };
+        if let Some(cause) = cause {
+            self.disturbed(number, cause);
+        }
+        self.judge_core(number, value, &mut sampling.progress);
+        sampling.number += 1;
         Ok(())
+    }
+
+    fn end_sampling(&mut self, sampling: Sampling) {
+        self.has_slept = sampling.watch.has_slept(&self.waits);
+        let interrupts = sampling.interrupts;
+        self.interrupts_per_ns = interrupts.and_then(|counted| self.interrupts_per_ns(counted));
+        self.finish_probes(&sampling.progress);
+        self.explain_waits(&sampling.waits);
     }
 
     /// Adds what all probes show together.
@@ -216,16 +264,19 @@ impl Plan<'_> {
 
     /// Whether this number of samples suffices: enough are undisturbed, or the time is up, or
     /// better ones are not to be expected.
-    fn is_done(&self, number: u32, wanted: u32, progress: &Progress) -> bool {
+    fn is_done(&self, number: u32, sampling: &Sampling) -> bool {
+        let Sampling {
+            wanted, progress, ..
+        } = sampling;
         let Some(core_probes) = &self.core_probes else {
-            return number >= wanted || progress.spent_ns > self.given.effort.case_ns;
+            return number >= *wanted || progress.spent_ns > self.given.effort.case_ns;
         };
         let waited_ns = core_probes.waited_ns();
         let is_patient = waited_ns < self.given.effort.patience_ns;
-        progress.is_enough(wanted as usize)
-            || (number >= GIVE_UP.min(wanted) && progress.is_of_a_shared_core(number))
+        progress.is_enough(*wanted as usize)
+            || (number >= GIVE_UP.min(*wanted) && progress.is_of_a_shared_core(number))
             || progress.spent_ns - waited_ns > self.given.effort.case_ns
-            || (!is_patient && number >= wanted)
+            || (!is_patient && number >= *wanted)
     }
 
     /// Waits, for as long as this case may, until the core is ours; not within an uninterrupted

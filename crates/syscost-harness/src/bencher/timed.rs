@@ -124,15 +124,13 @@ impl Plan<'_> {
                 None,
             ))
         })?;
-        self.judge_timed(per_iteration, body);
-        self.check_values(operations, timed_ns)?;
+        self.judge_timed(per_iteration, body.usage().is_some());
         let readings = 1 + laps.first().map_or(0, Vec::len);
-        self.note_overhead(shortest / readings as f64);
+        let typical = self.check_values(operations, timed_ns, shortest / readings as f64)?;
         if body.laps().is_some() {
             self.record_laps(laps);
             return self.time_further_laps(batch, body);
         }
-        let typical = median(&self.findings.samples.values).unwrap_or(0.0);
         // A histogram holds times, and a rate has none.
         if self.findings.bytes.is_none()
             && per_iteration == 1
@@ -145,9 +143,14 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Fails if the samples, each the cost of one of these operations, are together another time than was
-    /// timed.
-    fn check_values(&self, operations: u64, timed_ns: f64) -> Result<(), Failure> {
+    /// The typical sample. Fails if the samples, each the cost of one of these operations, are together another
+    /// time than was timed. Between two readings of the clock so long passed at least.
+    fn check_values(
+        &mut self,
+        operations: u64,
+        timed_ns: f64,
+        shortest_ns: f64,
+    ) -> Result<f64, Failure> {
         let bytes = self.findings.bytes;
         let each_ns = |value: &f64| bytes.map_or(*value, |bytes| bytes * 1e9 / value);
         let each = self.findings.samples.values.iter().map(each_ns);
@@ -156,7 +159,8 @@ impl Plan<'_> {
             let what = format!("has values that are {share} times what was timed");
             return Err(Failure::Broken(what));
         }
-        Ok(())
+        self.note_overhead(shortest_ns);
+        Ok(median(&self.findings.samples.values).unwrap_or(0.0))
     }
 
     /// Times a batch, in ns, and repeats it while it has an operation that does not count.

@@ -1,9 +1,13 @@
 //! The command line: the source of help, man pages and completions.
 
 mod ab;
+#[cfg(feature = "fleet")]
 mod check;
 mod compare;
 mod completions;
+#[cfg(feature = "doctor")]
+mod doctor;
+#[cfg(feature = "fleet")]
 pub mod fleet;
 mod history;
 mod kept;
@@ -11,21 +15,24 @@ pub mod manual;
 mod parse;
 mod run;
 mod serve;
+#[cfg(feature = "studies")]
 mod study;
 mod values;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use syscost_harness::session::Profile;
 
 pub use ab::AbArguments;
+#[cfg(feature = "fleet")]
 pub use check::{CheckArguments, CheckFormat};
 pub use compare::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 pub(crate) use completions::answer;
 pub use completions::{CompletionsArguments, Shell, script};
+#[cfg(feature = "doctor")]
+pub use doctor::DoctorArguments;
+#[cfg(feature = "fleet")]
 pub use fleet::{FleetArguments, FleetCommand};
 pub use history::{HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
 pub use kept::{
@@ -35,13 +42,12 @@ pub use kept::{
 pub(crate) use parse::parse;
 pub use run::{FarEnds, RunArguments};
 pub use serve::ServeArguments;
+#[cfg(feature = "studies")]
 pub use study::{
     StudyArguments, StudyCommand, StudyFormat, StudyReportArguments, StudyRunArguments,
 };
 pub use values::CpuList;
-pub(crate) use values::{
-    address, congestion, cpu_list, directory, form, label, parameter, seconds,
-};
+pub(crate) use values::{congestion, cpu_list, directory, form, label, parameter, seconds};
 
 /// Heading of the options that every command has, after its own.
 const EVERYWHERE: &str = "For every command";
@@ -136,12 +142,16 @@ pub enum Command {
     /// evidence supports it
     Explain(ExplainArguments),
     /// Check whether this machine is fit for measuring, and suggest fixes
+    #[cfg(feature = "doctor")]
     Doctor(DoctorArguments),
     /// Repeat published experiments and compare with their figures and with syscost's method
+    #[cfg(feature = "studies")]
     Study(StudyArguments),
     /// Check whether this machine is as it should be: one line and an exit code, in 20 s
+    #[cfg(feature = "fleet")]
     Check(CheckArguments),
     /// Many machines: measure them all, find those that are not like the others
+    #[cfg(feature = "fleet")]
     Fleet(FleetArguments),
     /// Serve as the far end of another machine's network measurements
     Serve(ServeArguments),
@@ -197,36 +207,6 @@ pub struct ExplainArguments {
     /// `memory`
     #[arg(value_name = "ID|WORDS", required = true)]
     pub words: Vec<String>,
-}
-
-/// Arguments of `doctor`.
-#[derive(Debug, Args)]
-#[command(group = ArgGroup::new("metrics").args(["openmetrics", "listen"]).multiple(true))]
-#[command(after_help = "\
-Examples:
-  syscost doctor
-  syscost doctor --watch 60
-  syscost doctor --watch --listen 9101")]
-pub struct DoctorArguments {
-    /// Also show what is good
-    #[arg(short, long)]
-    pub verbose: bool,
-    /// Show live how much of the time each core is ours alone, until Ctrl-C or for this many seconds
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, value_parser = seconds, conflicts_with = "format")]
-    pub watch: Option<Option<Duration>>,
-    /// With --watch: no display, but metrics of the last five minutes in this file, FILE.prom, for
-    /// the node exporter's textfile collector; takes at most a thousandth of a core
-    #[arg(long, value_name = "FILE", requires = "watch")]
-    pub openmetrics: Option<PathBuf>,
-    /// With --watch: the same metrics at http://ADDR:PORT/metrics; on loopback if only a port is given
-    #[arg(long, value_name = "[ADDR:]PORT", value_parser = address, requires = "watch")]
-    pub listen: Option<SocketAddr>,
-    /// Time between two sets of metrics, in seconds; 15 if not given
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "metrics")]
-    pub interval: Option<Duration>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
 }
 
 /// Arguments of `selftest`.

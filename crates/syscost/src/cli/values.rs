@@ -1,6 +1,5 @@
 //! Values on the command line.
 
-use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,15 +21,6 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
             Err("give a positive number of seconds, or a time such as 90s, 1.5m or 2h".to_owned())
         }
     }
-}
-
-/// Parses an address to listen on; a port alone is one of loopback.
-pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
-    let port = text
-        .parse()
-        .map(|port: u16| SocketAddr::from(([127, 0, 0, 1], port)));
-    port.or_else(|_| text.parse())
-        .map_err(|_| "give a port, or an address and a port, e.g. 10.0.0.7:9101".to_owned())
 }
 
 /// A non-empty list of CPU numbers.
@@ -144,16 +134,6 @@ mod tests {
             directory("mount=/").map(|one| one.label),
             Ok("mount".into())
         );
-    }
-
-    #[test]
-    fn a_port_alone_is_of_loopback() {
-        assert_eq!(address("9101"), Ok(([127, 0, 0, 1], 9101).into()));
-        assert_eq!(address("0.0.0.0:1"), Ok(([0, 0, 0, 0], 1).into()));
-        assert!(address("[::1]:0").is_ok_and(|address| address.is_ipv6()));
-        for text in ["", "x", "1.2.3.4", ":9101", "70000"] {
-            assert!(address(text).is_err(), "{text}");
-        }
     }
 
     #[test]

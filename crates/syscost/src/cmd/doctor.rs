@@ -11,8 +11,6 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
-use syscost_harness::cores::known::Known;
-use syscost_harness::cores::{Cores, Heard};
 use syscost_harness::doctor::{
     Finding, Level, MAX_LOST_PERCENT, ProcessState, core_finding, directory_finding, examine,
 };
@@ -20,7 +18,6 @@ use syscost_harness::machine;
 use syscost_report::units::quantity;
 use syscost_results::run::{Clock, Noise};
 use syscost_results::{Machine, Unit};
-use syscost_store::Store;
 use syscost_sys::{audit, cpu};
 
 use crate::cli::{DoctorArguments, Format};
@@ -85,7 +82,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     let cpus = cpu::allowed()?;
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
-    let (_, heard) = hear(&cpus, &machine, &rough, PROBE);
+    let (_, heard) = super::serve::hear(&cpus, &machine, &rough, PROBE);
     let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
     clock.calibrate();
     let clock = clock.report();
@@ -119,18 +116,6 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
         Format::Table => super::print(&text::text(&examination, arguments.verbose)?)?,
     }
     Ok(exit::DONE)
-}
-
-/// Listens to these CPUs: what probes show on each core while it is ours alone, now and in earlier runs.
-pub(super) fn hear(
-    cpus: &[u32],
-    machine: &Machine,
-    clock: &syscost_sys::clock::Clock,
-    time: Duration,
-) -> (Cores, Vec<Heard>) {
-    let file = Store::of_user().known_cores();
-    let known = Known::new(&file, machine, crate::VERSION, clock.grain_ticks());
-    Cores::hear(cpus, clock, time, Some(&known))
 }
 
 /// The findings about the time lost on each CPU, shared cores, and failed checks of the clock.

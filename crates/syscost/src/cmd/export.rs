@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use syscost_fleet::collection::{Places, name_machine};
 use syscost_harness::Here;
 use syscost_report::export::{to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics};
 use syscost_report::sentence;
@@ -89,7 +88,7 @@ fn find_one(name: &str, selectors: &[String], arguments: &ExportArguments) -> Re
         let rows = rows_of(&run, name, &narrowed(&run)?)?;
         run.measurements = rows.into_iter().cloned().collect();
     }
-    name_machine(&mut run.machine, &run.config, Path::new(name));
+    parts::name_machine(&mut run, Path::new(name));
     if arguments.form()? == ExportFormat::Openmetrics {
         // Of ten thousand machines nobody could hold them, and this format has none.
         run.measurements
@@ -106,12 +105,7 @@ fn find_in(
     arguments: &ExportArguments,
     give: &mut dyn FnMut(Run) -> Result<()>,
 ) -> Result<()> {
-    let mut places = Places::default();
-    places.add(folder, 0)?;
-    for left_out in &places.left_out {
-        warn(&format!("left out: {}: {}", left_out.what, left_out.why));
-    }
-    let paths = places.files();
+    let paths = parts::documents(folder)?;
     let mut found = 0_usize;
     for path in &paths {
         match find_one(&path.to_string_lossy(), selectors, arguments) {

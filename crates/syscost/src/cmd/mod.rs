@@ -1,13 +1,16 @@
 //! The commands, one file each.
 
 pub(crate) mod ab;
+#[cfg(feature = "fleet")]
 pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod completions;
+#[cfg(feature = "doctor")]
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
+#[cfg(feature = "fleet")]
 pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod list;
@@ -18,6 +21,7 @@ pub(crate) mod run;
 pub(crate) mod selftest;
 pub(crate) mod serve;
 pub(crate) mod show;
+#[cfg_attr(not(feature = "studies"), path = "no_study.rs")]
 pub(crate) mod study;
 
 use std::io::{self, Write};

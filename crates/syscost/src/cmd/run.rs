@@ -343,7 +343,7 @@ fn options(
         known_cores: Some(store.known_cores()),
         kept_runs: Some(store.kept_runs()),
         peer: far_end.map(|far_end| Box::new(far_end.peer.clone())),
-        nfs: nfs.map(|nfs| Box::new(nfs.server.clone())),
+        nfs: nfs.map(|nfs| Box::new(nfs.server().clone())),
         version: crate::VERSION,
     })
 }

@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use syscost_harness::clock::RunClock;
+use syscost_harness::cores::known::Known;
+use syscost_harness::cores::{Cores, Heard};
 use syscost_harness::machine;
 use syscost_net::address::DEFAULT_PORT;
 use syscost_net::token::exposure;
 use syscost_net::{Judge, Limits, Server, Token};
 use syscost_results::Machine;
+use syscost_store::Store;
+use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
 
 use crate::cli::ServeArguments;
@@ -68,9 +72,21 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
 fn judge(machine: &Machine) -> Option<Judge> {
     let cpus = cpu::allowed().ok()?;
     let clock = RunClock::choose(&cpus).calibrate();
-    let (cores, _) = super::doctor::hear(&cpus, machine, &clock, LISTEN);
+    let (cores, _) = hear(&cpus, machine, &clock, LISTEN);
     let probe = cores.probe(clock);
     Some(Judge::new(move |cpu| cores.is_exclusive(cpu, &probe)))
+}
+
+/// Listens to these CPUs: what probes show on each core while it is ours alone, now and in earlier runs.
+pub(super) fn hear(
+    cpus: &[u32],
+    machine: &Machine,
+    clock: &Clock,
+    time: Duration,
+) -> (Cores, Vec<Heard>) {
+    let file = Store::of_user().known_cores();
+    let known = Known::new(&file, machine, crate::VERSION, clock.grain_ticks());
+    Cores::hear(cpus, clock, time, Some(&known))
 }
 
 /// Returns the token of the file, or a new one, and whether to print it.

@@ -172,6 +172,7 @@ fn the_plain_list_has_an_entry_per_benchmark_and_fits_the_terminal() {
     assert_eq!(lines, entries);
 }
 
+#[cfg(feature = "doctor")]
 #[test]
 fn the_interference_meter_writes_plain_lines_for_scripts() {
     let output = Program::new().run("doctor --watch 0.5").succeeded();
@@ -184,6 +185,7 @@ fn the_interference_meter_writes_plain_lines_for_scripts() {
     assert!(cpus > 0, "{text}");
 }
 
+#[cfg(feature = "doctor")]
 #[test]
 fn the_doctor_describes_the_machine_and_says_what_to_do() {
     let examination = Program::new().json("doctor --format json");
@@ -211,6 +213,7 @@ fn the_doctor_describes_the_machine_and_says_what_to_do() {
     }
 }
 
+#[cfg(feature = "doctor")]
 #[test]
 fn the_output_of_the_doctor_fits_the_terminal() {
     let program = Program::new();

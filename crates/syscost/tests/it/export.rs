@@ -237,6 +237,7 @@ fn checked(text: &str) -> String {
     fed(promtool, text)
 }
 
+#[cfg(feature = "fleet")]
 #[test]
 fn a_collection_becomes_metrics_of_each_host_once() {
     let exported = Exported::new();

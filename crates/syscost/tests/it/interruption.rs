@@ -1,7 +1,6 @@
 //! Ctrl-C and kill -9 lose at most the round in progress, and leave no process behind.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -111,8 +110,11 @@ fn journaled(journal: &Path) -> Vec<(String, u64, f64)> {
     found
 }
 
+#[cfg(feature = "doctor")]
 #[test]
 fn ctrl_c_ends_the_interference_meter_with_its_summary() {
+    use std::io::{BufRead, BufReader, Read};
+
     let program = Program::new();
     for (argument, code) in [("--watch", 0), ("--watch=60", 130)] {
         let mut child = program

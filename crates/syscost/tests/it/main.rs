@@ -5,6 +5,7 @@ mod bad_input;
 mod beside;
 mod bystanders;
 mod catalogue;
+#[cfg(feature = "fleet")]
 mod check;
 mod command_line;
 mod common;
@@ -14,10 +15,15 @@ mod console;
 mod defaults;
 mod export;
 mod file_systems;
+#[cfg(feature = "fleet")]
 mod fleet;
+#[cfg(feature = "fleet")]
 mod fleet_engines;
+#[cfg(feature = "fleet")]
 mod fleet_report;
+#[cfg(feature = "fleet")]
 mod fleet_standins;
+#[cfg(feature = "fleet")]
 mod fleet_tables;
 mod gates;
 mod history;
@@ -26,10 +32,12 @@ mod leftovers;
 mod links;
 mod machines;
 mod net_links;
+#[cfg(feature = "nfs")]
 mod nfs;
 mod output;
 mod own_image;
 mod plot;
+#[cfg(all(feature = "doctor", feature = "fleet"))]
 mod prometheus;
 mod readers;
 mod real_time;
@@ -38,8 +46,11 @@ mod resume;
 mod run_document;
 mod serve;
 mod show;
+#[cfg(feature = "studies")]
 mod study;
+#[cfg(feature = "studies")]
 mod study_hand_in;
 mod surroundings;
+#[cfg(feature = "fleet")]
 mod templates;
 mod tool;

@@ -1,8 +1,40 @@
-//! One file or folder per chore.
+//! The chores that need the program, or much else; one file or folder each.
 
 pub(crate) mod dist;
 pub(crate) mod generate;
 pub(crate) mod lint;
-pub(crate) mod machine;
-pub(crate) mod new_bench;
-pub(crate) mod reference;
+mod machine;
+mod parts;
+mod reference;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Chore {
+    /// Write the generated files in docs/, or check that they are current
+    Gen(generate::Arguments),
+    /// Check the rules of this code that no compiler knows
+    Lint,
+    /// Make a reference that ships with the program of a run document
+    Reference(reference::Arguments),
+    /// Take off each part of the program in turn, and check that the rest compiles
+    Parts(parts::Arguments),
+    /// Run the tests that plain `cargo test` leaves out, one after the other
+    Machine(machine::Arguments),
+    /// Build the static release, check that it is static and runs, and pack it: .deb, .tar.gz, image
+    Dist,
+}
+
+/// Runs a chore.
+pub(crate) fn run(chore: Chore) -> Result<()> {
+    match chore {
+        Chore::Gen(arguments) => generate::run(&arguments),
+        Chore::Lint => lint::run(),
+        Chore::Reference(arguments) => reference::run(&arguments),
+        Chore::Parts(arguments) => parts::run(&arguments),
+        Chore::Machine(arguments) => machine::run(&arguments),
+        Chore::Dist => dist::run(),
+    }
+}

@@ -4,8 +4,9 @@
 use std::time::Instant;
 
 use syscost_harness::prelude::*;
-use syscost_net::nfs::{Client, Export, FILE, Folder, NfsError, Procedure, Traffic};
+use syscost_net::nfs::Export;
 use syscost_net::service::TcpSide;
+use syscost_nfs::{Client, FILE, Folder, NfsError, Procedure, Traffic};
 use syscost_sys::files::stamp;
 use syscost_sys::memory::map_blocks_from;
 

@@ -129,16 +129,6 @@ impl Pinger {
         }
     }
 
-    /// Claims that the socket is connected to the address `named`: there is no account of a far end
-    /// that shows it.
-    pub(crate) fn claim_address(&self, b: &mut Bencher, named: IpAddr) {
-        let (claim, named, source) = ("address of the far end", named.to_string(), "getpeername");
-        match self.asked() {
-            Some(is) => b.claim_equal(claim, named, is.to_string(), source),
-            None => b.claim_unobserved(claim, named, source, "the kernel does not say"),
-        }
-    }
-
     /// Reports where the requests go: there is no account of a far end that shows it.
     pub(crate) fn see(&self, b: &mut Bencher) {
         sockets::see_family(b, [&self.socket]);
@@ -146,7 +136,7 @@ impl Pinger {
     }
 
     /// The address to which the kernel sends the requests.
-    fn asked(&self) -> Option<IpAddr> {
+    pub(crate) fn asked(&self) -> Option<IpAddr> {
         let address = getpeername(&self.socket).ok().flatten()?;
         Some(SocketAddr::try_from(address).ok()?.ip())
     }

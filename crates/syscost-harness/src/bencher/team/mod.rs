@@ -206,11 +206,11 @@ where
     fn carry_out(
         &self,
         plan: &mut Plan,
-        pass: impl FnOnce(&mut Plan, &[u32], Make<'_, 't>) -> Result<Seen, Failure>,
+        pass: impl Fn(&mut Plan, &[u32], Make<'_, 't>) -> Result<Seen, Failure>,
     ) -> Result<R, Failure> {
         let back = Handed::nothing();
         let make = |cpus: &[u32]| Ok((self.make)(cpus)?.handing_to(&back));
-        plan.placed(self.placement, |plan, cpus| pass(plan, cpus, &make))?;
+        plan.placed(self.placement, &mut |plan, cpus| pass(plan, cpus, &make))?;
         back.take()
     }
 }

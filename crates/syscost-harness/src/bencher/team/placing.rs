@@ -91,7 +91,7 @@ impl Plan<'_> {
     pub(super) fn placed(
         &mut self,
         placement: Placement,
-        measure: impl FnOnce(&mut Self, &[u32]) -> Result<Seen, Failure>,
+        measure: &mut dyn FnMut(&mut Self, &[u32]) -> Result<Seen, Failure>,
     ) -> Result<(), Failure> {
         if placement == Placement::Free {
             // The kernel moves tasks that are not pinned.

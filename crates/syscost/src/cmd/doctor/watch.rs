@@ -37,7 +37,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
     let cpus = cpu::allowed()?;
     let mut clock = RunClock::choose(&cpus);
     let rough = clock.calibrate();
-    let (cores, _) = super::hear(&cpus, &machine::capture(), &rough, CALIBRATION);
+    let (cores, _) = crate::cmd::serve::hear(&cpus, &machine::capture(), &rough, CALIBRATION);
     let begun = Instant::now();
     let mut summary = Summary::default();
     let mut drawn = 0;
@@ -58,7 +58,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
         summary.add(&noise);
         let text = match is_terminal {
             true => {
-                let text = frame(&noise, terminal::width(), terminal::height());
+                let text = frame(&noise, terminal::width(), height());
                 let over = above(drawn);
                 drawn = text.lines().count();
                 over + &text
@@ -100,6 +100,12 @@ fn above(lines: usize) -> String {
         0 => String::new(),
         lines => format!("\x1b[{lines}A\x1b[J"),
     }
+}
+
+/// Height of the terminal, in lines.
+fn height() -> usize {
+    const COMMON: usize = 24;
+    terminal_size::terminal_size().map_or(COMMON, |(_, height)| usize::from(height.0))
 }
 
 #[cfg(test)]

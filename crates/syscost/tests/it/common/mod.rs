@@ -2,6 +2,7 @@
 
 pub(crate) mod browser;
 pub(crate) mod comparing;
+#[cfg(feature = "nfs")]
 pub(crate) mod nfs;
 pub(crate) mod server;
 

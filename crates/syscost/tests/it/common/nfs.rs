@@ -7,7 +7,8 @@ use std::thread::{self, JoinHandle};
 
 use nfs3_server::memfs::{MemFs, MemFsConfig};
 use nfs3_server::tcp::{NFSTcp, NFSTcpListener};
-use syscost_net::nfs::{Client, Export};
+use syscost_net::nfs::Export;
+use syscost_nfs::Client;
 use tokio::sync::oneshot;
 
 /// A server that exports `/`; when dropped it ends and closes its connections.

@@ -66,11 +66,13 @@ impl Namespace {
     }
 
     /// What runs in it.
+    #[cfg(feature = "fleet")]
     pub(crate) fn processes(&self) -> Vec<Pid> {
         processes(&self.name)
     }
 
     /// Ends everything in it at once, as a power failure does.
+    #[cfg(feature = "fleet")]
     pub(crate) fn kill(&self) {
         kill(&self.name);
     }

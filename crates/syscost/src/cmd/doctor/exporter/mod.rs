@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use syscost_harness::clock::RunClock;
 use syscost_harness::cores::CoreMeter;
 use syscost_harness::machine;
@@ -23,7 +24,6 @@ use syscost_sys::cpu;
 
 use crate::error::exit;
 use crate::files::check_writable;
-use crate::interrupt;
 use crate::terminal::{note, warn};
 
 /// Duration of the probe that finds what each core shows while it is ours.
@@ -52,12 +52,12 @@ impl Exporter<'_> {
     pub(super) fn run(&self) -> Result<u8> {
         self.file.map_or(Ok(()), check_writable)?;
         let mut file = self.file.map(current).transpose()?;
-        let signals = interrupt::stream()?;
+        let signals = signals()?;
         let listener = self.listen.map(listen).transpose()?;
         let cpus = cpu::allowed()?;
         let machine = machine::capture();
         let clock = RunClock::choose(&cpus).calibrate();
-        let (cores, _) = super::hear(&cpus, &machine, &clock, CALIBRATION);
+        let (cores, _) = crate::cmd::serve::hear(&cpus, &machine, &clock, CALIBRATION);
         let meter = CoreMeter::new(&cpus, cores, clock);
         let host = &machine.hostname;
         let ended =
@@ -195,6 +195,17 @@ fn wait(signals: &UnixStream, listener: Option<&TcpListener>, time: Duration) ->
             .is_some_and(|one| !one.revents().is_empty())
     };
     Ok([is_ready(0), is_ready(1)])
+}
+
+/// Returns a stream that can be read from once SIGINT, SIGTERM or SIGHUP has come, for who waits for
+/// other things as well.
+fn signals() -> Result<UnixStream> {
+    let (ours, handlers) = UnixStream::pair().context("catching Ctrl-C")?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let handler = handlers.try_clone().context("catching Ctrl-C")?;
+        signal_hook::low_level::pipe::register(signal, handler).context("catching Ctrl-C")?;
+    }
+    Ok(ours)
 }
 
 #[cfg(test)]

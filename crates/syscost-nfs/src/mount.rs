@@ -10,11 +10,11 @@ use nfs3_client::nfs3_types::xdr_codec::Opaque;
 use nfs3_client::{MountClient, MountError, PortmapError, PortmapperClient, RpcError};
 use rustix::process::{getegid, geteuid, getgroups};
 use rustix::system::uname;
+use syscost_net::nfs::Export;
+use syscost_net::socket::{self, Tcp};
 
-use super::NfsError;
-use super::export::Export;
-use super::wire::{PATIENCE, Watch, Wire, at_once};
-use crate::socket::{self, Tcp};
+use crate::NfsError;
+use crate::wire::{PATIENCE, Watch, Wire, at_once};
 
 /// Maximum number of supplementary groups in a call (AUTH_SYS of RFC 5531).
 const MAX_GROUPS: usize = 16;

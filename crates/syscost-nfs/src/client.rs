@@ -12,11 +12,11 @@ use nfs3_client::nfs3_types::nfs3::{
 use nfs3_client::nfs3_types::rpc::opaque_auth;
 use nfs3_client::nfs3_types::xdr_codec::Opaque;
 use nfs3_client::{Nfs3Client, RpcError};
+use syscost_net::nfs::{Export, NFS_PORT};
 
-use super::NfsError;
-use super::export::{Export, NFS_PORT};
-use super::mount;
-use super::wire::{Traffic, Watch, Wire, at_once};
+use crate::NfsError;
+use crate::mount;
+use crate::wire::{Traffic, Watch, Wire, at_once};
 
 /// Size of a page of a directory, in bytes.
 const DIRECTORY_BYTES: u32 = 8192;

@@ -1,4 +1,4 @@
-//! `cargo xtask new-bench GROUP.NAME`: creates a benchmark's file from a template, and adds its two
+//! `cargo new-bench GROUP.NAME`: creates a benchmark's file from a template, and adds its two
 //! lines to the group's list. In a directory within a group, such as `net/tcp`, it is
 //! GROUP.FOLDER.NAME.
 
@@ -141,10 +141,9 @@ fn is_keyword(name: &str) -> bool {
 /// the group, which lists it.
 fn with_module(modules: &str, is_within: bool, name: &str) -> String {
     let key = |line: &str| {
-        // rustfmt sorts them by name, whoever may see them.
-        let (visible, name) = line.split_once("mod ")?;
-        let is_plain = visible.is_empty() || (visible.starts_with("pub") && visible.ends_with(' '));
-        is_plain.then(|| name.replace("r#", ""))
+        let (visibility, name) = line.split_once("mod ")?;
+        let is_module = visibility.is_empty() || visibility.starts_with("pub");
+        is_module.then(|| name.replace("r#", ""))
     };
     let visible = if is_within { "pub(super) " } else { "" };
     let new = format!("{visible}mod {};", raw(name));
@@ -156,7 +155,10 @@ fn with_module(modules: &str, is_within: bool, name: &str) -> String {
         Some(last) => {
             let mut behind = known.iter().copied();
             let at = behind.find(|&at| key(lines[at]) > key(&new));
-            at.unwrap_or(last + 1)
+            let at = at.unwrap_or(last + 1);
+            // Above the attributes of the next one.
+            let attributes = lines[..at].iter().rev();
+            at - attributes.take_while(|line| line.starts_with("#[")).count()
         }
         None => {
             // The first module, below the comment at the beginning of the file.
@@ -304,11 +306,11 @@ pub(crate) const GROUP: Group = group! {
         );
         let lines = "    first,\n    early,\n    r#loop,\n    second,\n};\n";
         assert!(four.contains(lines), "{four}");
-        for visible in ["pub ", "pub(crate) ", "pub(in crate::fs) "] {
-            let before = format!("{visible}mod null;\n");
-            let sorted = with_module(&before, false, "membarrier");
-            assert_eq!(sorted, format!("mod membarrier;\n{before}"));
-        }
+        let others = "pub(crate) mod null;\n#[cfg(test)]\nmod tests;\n";
+        assert_eq!(
+            with_module(&with_module(others, false, "stat"), false, "membarrier"),
+            "mod membarrier;\npub(crate) mod null;\nmod stat;\n#[cfg(test)]\nmod tests;\n"
+        );
         let one = with_module("//! Within.\n", true, "of_two");
         assert_eq!(one, "//! Within.\n\npub(super) mod of_two;\n");
         assert_eq!(

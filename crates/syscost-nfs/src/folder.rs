@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use super::NfsError;
-use super::client::{Client, Handle};
-use super::owner::Owner;
+use crate::NfsError;
+use crate::client::{Client, Handle};
+use crate::owner::Owner;
 
 /// Name of the file in a folder.
 pub const FILE: &str = "stamped";
