@@ -23,7 +23,12 @@ pub struct Renamed {
 pub const RENAMED: &[Renamed] = &[];
 
 /// What is measured no longer, and what tells as much: the benchmark's id, and a row to take instead.
-pub const GONE: &[(&str, &str)] = &[];
+pub const GONE: &[(&str, &str)] = &[
+    ("switch.eventfd", "ipc.round_trip{via=eventfd}"),
+    ("switch.signal", "ipc.round_trip{via=signal}"),
+    ("switch.socketpair", "ipc.round_trip{via=socketpair}"),
+    ("task.clone3", "task.fork"),
+];
 
 impl Renamed {
     /// The name now of the row that had this one; `None` of another row.

@@ -373,6 +373,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_measured_no_longer_names_rows_that_are() {
+        for (id, instead) in GONE {
+            assert!(CATALOGUE.find(id).is_none(), "{id}");
+            let found = super::super::rows(&[(*instead).to_owned()], &Here::plain());
+            assert!(found.is_ok_and(|rows| !rows.is_empty()), "{instead}");
+            let told = unknown(id).to_string();
+            assert_eq!(told, format!("`{id}` is measured no longer; `{instead}` tells as much"));
+        }
+    }
+
+    #[test]
     fn rows_that_a_run_lacks_are_distinguished_from_those_that_do_not_exist() {
         assert_eq!(
             said("syscall.null{call=getpid}", None),

@@ -17,6 +17,8 @@ pub(crate) enum Chore {
     Gen(generate::Arguments),
     /// Check the rules of this code that no compiler knows
     Lint,
+    /// Keep the names of today's rows as those of the last release, by which renamed ones are noticed
+    Released,
     /// Make a reference that ships with the program of a run document
     Reference(reference::Arguments),
     /// Take off each part of the program in turn, and check that the rest compiles
@@ -32,6 +34,7 @@ pub(crate) fn run(chore: Chore) -> Result<()> {
     match chore {
         Chore::Gen(arguments) => generate::run(&arguments),
         Chore::Lint => lint::run(),
+        Chore::Released => lint::released::write(),
         Chore::Reference(arguments) => reference::run(&arguments),
         Chore::Parts(arguments) => parts::run(&arguments),
         Chore::Machine(arguments) => machine::run(&arguments),
