@@ -49,15 +49,17 @@ impl CoreFrequency {
 const MAX_FLOAT_ADD_CYCLES: u64 = 16;
 
 /// Whether this process's instructions are interpreted, as an emulator does that may say nothing of
-/// itself. Tried once a process, in some 0.1 ms.
+/// itself. Tried once a process, in a ms.
 pub fn is_interpreted() -> bool {
     static IS_INTERPRETED: OnceLock<bool> = OnceLock::new();
     *IS_INTERPRETED.get_or_init(|| {
-        // The shortest, because an interrupt only ever adds.
+        // The shortest, because an interrupt only ever adds; long enough for an emulator to have
+        // translated the loop.
+        let iterations = |chain: &Chain| 10 * BURST_CYCLES / chain.cycles_per_iteration;
         let [register, double] = [arch::add_chain(), arch::float_chain()].map(|chain| {
             let bursts = (0..PAIRS).map(|_| {
                 let begun = os::monotonic_raw_ns();
-                (chain.run)(BURST_CYCLES / chain.cycles_per_iteration);
+                (chain.run)(iterations(&chain));
                 os::monotonic_raw_ns() - begun
             });
             bursts.min()

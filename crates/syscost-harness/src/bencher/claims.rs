@@ -113,6 +113,8 @@ impl Bencher<'_> {
         observed: f64,
         source: &str,
     ) {
+        let is_open = matches!(bound, Bound::AtLeast(_));
+        debug_assert!(!is_open, "claim_at_least says why no more are too many");
         self.add_evidence(Evidence::judged(claim, bound, observed, source));
     }
 

@@ -21,6 +21,7 @@ fn reporting() -> Machine {
         perf_event_paranoid: Some(-1),
         aslr: Some(2),
         hypervisor: Known::No,
+        cgroup_cpu_quota: Known::No,
         clocksource: Some("tsc".into()),
         ..Machine::default()
     }

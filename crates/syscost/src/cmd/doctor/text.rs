@@ -39,7 +39,7 @@ pub(super) fn text(examination: &Examination, all: bool) -> Result<String, fmt::
     let mut out = String::new();
     writeln!(out, "{BOLD}{}{RESET}", wrapped(&machine.cpu_model, ""))?;
     let facts = format!(
-        "{}, {} (usable: {}), {}, {}",
+        "{}, {} ({} may be used), {}, {}",
         machine.kernel,
         count(machine.cpus_online as usize, "CPU"),
         named(&cpu::allowed().unwrap_or_default()),
