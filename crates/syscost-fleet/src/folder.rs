@@ -242,7 +242,7 @@ pub struct Folder {
     path: PathBuf,
     /// What was asked, and what became of it; kept by [`Folder::save`].
     pub collection: Collection,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Folder {
@@ -263,7 +263,7 @@ impl Folder {
             error => error,
         })?;
         let folder = Self {
-            _lock: locked(&path)?,
+            _lock: Lock::take(&path)?,
             path,
             collection,
         };
@@ -284,7 +284,7 @@ impl Folder {
         let collection = read(&path)?;
         collection.check()?;
         let mut folder = Self {
-            _lock: locked(&path)?,
+            _lock: Lock::take(&path)?,
             path,
             collection,
         };
@@ -477,12 +477,26 @@ fn document_in(folder: &Path, node: &NodeName) -> PathBuf {
     folder.join("nodes").join(format!("{node}.json.gz"))
 }
 
-fn locked(path: &Path) -> Result<File, FolderError> {
-    let folder = File::open(path).map_err(failed("opening", path))?;
-    match folder.try_lock() {
-        Err(fs::TryLockError::WouldBlock) => Err(FolderError::Busy(path.to_owned())),
-        // Some network file systems have no locks.
-        Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(folder),
+/// A directory that no other process collects into meanwhile.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Lock {
+    fn take(path: &Path) -> Result<Self, FolderError> {
+        let folder = File::open(path).map_err(failed("opening", path))?;
+        match folder.try_lock() {
+            Err(fs::TryLockError::WouldBlock) => Err(FolderError::Busy(path.to_owned())),
+            // Some network file systems have no locks.
+            Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(Self(folder)),
+        }
+    }
+}
+
+impl Drop for Lock {
+    /// Closing it would not do: a process that another thread starts at this moment has a copy until it
+    /// executes its program, and a copy keeps the lock.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
     }
 }
 
@@ -496,6 +510,18 @@ pub(crate) fn failed<'p>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_ends_with_its_owner_though_a_process_being_started_has_a_copy_of_it() {
+        let place = tempfile::tempdir().expect("a folder");
+        let lock = Lock::take(place.path()).expect("nobody else's");
+        let copy = lock.0.try_clone().expect("a copy");
+        let busy = Lock::take(place.path()).expect_err("it is taken");
+        assert!(matches!(busy, FolderError::Busy(_)), "{busy}");
+        drop(lock);
+        Lock::take(place.path()).expect("its owner let it go");
+        drop(copy);
+    }
 
     #[test]
     fn a_collection_is_continued_only_if_nobody_else_can_have_said_what_is_started() {

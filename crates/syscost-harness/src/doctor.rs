@@ -10,6 +10,7 @@ use syscost_results::estimate::CONVERTED;
 use syscost_results::run::{Clock, Noise, Warning};
 use syscost_results::{Known, Machine, Measurement};
 use syscost_sys::counters::SchedStat;
+use syscost_sys::platform;
 use syscost_sys::process::{self, Class, ProcShows, Scheduling, Seccomp};
 
 use crate::clock::RunClock;
@@ -79,6 +80,8 @@ pub struct ProcessState {
     pub scheduling: Option<Scheduling>,
     /// Its own mitigations and its own refusal of huge pages, in words.
     pub settings: Option<Vec<&'static str>>,
+    /// Whether the kernel has given it a vDSO.
+    pub has_vdso: Option<bool>,
     /// The program above it that holds performance counters, which it may have inherited.
     pub counted_by: Known<String>,
     /// How many layers of Landlock rules it has inherited.
@@ -102,6 +105,7 @@ impl ProcessState {
             proc: process::proc_shows(),
             scheduling: process::scheduling().ok(),
             settings: process::set_for_this_process(),
+            has_vdso: Some(platform::vdso().is_ok()),
             counted_by: Known::told(
                 process::observer()
                     .ok()
@@ -281,6 +285,18 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
         ),
         aslr(state.aslr_disabled, machine.aslr),
         settings(state.settings.as_deref()),
+        of_fact(
+            "vdso",
+            state.has_vdso.map(|has| !has),
+            (
+                Level::Warning,
+                "reading the clock is a system call, and its rows cost one; boot without vdso=0",
+            ),
+            [
+                "the kernel has given this process no vDSO",
+                "programs read the clock by the vDSO where the clock source allows it",
+            ],
+        ),
         proc(state.proc),
     ]
 }

@@ -234,7 +234,7 @@ pub fn nfs(run: &Run) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use syscost_results::Known;
-    use syscost_results::machine::EMULATOR;
+    use syscost_results::machine::EMULATORS;
 
     use super::*;
     use crate::expect::has;
@@ -424,7 +424,7 @@ mod tests {
             machine(&run),
             "Imaginary CPU 9000, 2 CPUs, measured on CPU 1, core ours 62 % of the time (CPU 1), KVM, Linux 6.18.0, clock tsc, core 3.69 GHz"
         );
-        run.machine.hypervisor = Known::Yes(EMULATOR.to_owned());
+        run.machine.hypervisor = Known::Yes(EMULATORS[0].to_owned());
         assert!(machine(&run).contains(", emulated by QEMU TCG, Linux"));
         run.machine.hypervisor = Known::No;
         run.machine.cpus_online = 1;

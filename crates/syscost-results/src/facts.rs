@@ -161,12 +161,12 @@ machine! {
     kernel: "kernel", Kernel, Never, public;
     mitigations: "mitigations", Kernel, Never, public;
     microcode: "microcode", Kernel, Never, public;
-    hypervisor: "hypervisor", Kernel, Never, public as name;
-    container: "container", Kernel, Never, public as name;
+    hypervisor: "hypervisor", Kernel, Never, public as what;
+    container: "container", Kernel, Never, public as what;
     kernel_cmdline: "kernel's command line", Kernel, Never, private as command_line_words;
     kernel_version: "kernel's build", Kernel, Never, private;
     firmware: "firmware", Kernel, Never, public;
-    cgroup_cpu_quota: "CPU quota", CpuTime, Never, public;
+    cgroup_cpu_quota: "CPU quota", CpuTime, Never, public as what;
     scheduling: "scheduling class", CpuTime, Never, public;
     cpus_allowed: "CPUs allowed", CpuTime, Never, public;
     cpus_online: "CPUs online", CpuTime, Never, public;
@@ -179,7 +179,7 @@ machine! {
     numa_nodes: "NUMA nodes", Memory, Never, public;
     memory_bytes: "memory", Memory, Slightly, public;
     swap_bytes: "swap", Memory, Slightly, public;
-    cgroup_memory_bytes: "memory limit", Memory, Never, public;
+    cgroup_memory_bytes: "memory limit", Memory, Never, public as what;
     overcommit_memory: "overcommit of memory", Memory, Never, public;
     aslr: "address space layout randomisation", Memory, Never, public;
     idle_driver: "idle driver", Waking, Never, public;
@@ -300,10 +300,10 @@ fn as_recorded(value: &impl serde::Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// Its name, if it is there. That it is not is no fact to compare by: older documents did not tell it from
-/// what nothing tells.
-fn name(known: &Known<String>) -> Value {
-    known.name().map_or(Value::Null, Value::from)
+/// What it is, if it is there. That it is not is no fact to compare by: older documents did not tell it
+/// from what nothing tells.
+fn what(known: &Known<impl serde::Serialize>) -> Value {
+    known.what().map_or(Value::Null, as_recorded)
 }
 
 /// Each word by its name; `given` where it has no value.

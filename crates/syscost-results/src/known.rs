@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 /// have what it is, `none` and null.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(from = "Option<T>", into = "Option<T>")]
+#[serde(from = "Option<Written<T>>", into = "Option<Written<T>>")]
 #[serde(bound(
-    serialize = "T: Serialize + Clone + From<&'static str>",
-    deserialize = "T: Deserialize<'de> + AsRef<str>"
+    serialize = "T: Serialize + Clone",
+    deserialize = "T: Deserialize<'de>"
 ))]
 pub enum Known<T> {
     /// It is there, and is this.
@@ -21,8 +21,22 @@ pub enum Known<T> {
     Unknown,
 }
 
-/// How documents say that it is not there.
-const NONE: &str = "none";
+/// As documents have it where anything tells.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum Written<T> {
+    NotThere(NotThere),
+    What(T),
+}
+
+/// That it is not there.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+enum NotThere {
+    None,
+}
 
 impl<T> Known<T> {
     /// Nothing tells, or what was told.
@@ -57,31 +71,36 @@ impl Known<String> {
         self.what().map(String::as_str)
     }
 
+    /// As documents have it: its name or `none`, if anything tells.
+    pub fn written(&self) -> Option<&str> {
+        match self {
+            Self::Yes(name) => Some(name),
+            Self::No => Some("none"),
+            Self::Unknown => None,
+        }
+    }
+
     /// Its name, `none`, or that it is not known: for people.
     pub fn words(&self) -> &str {
-        match self {
-            Self::Yes(name) => name,
-            Self::No => NONE,
-            Self::Unknown => "not known",
-        }
+        self.written().unwrap_or("not known")
     }
 }
 
-impl<T: AsRef<str>> From<Option<T>> for Known<T> {
-    fn from(written: Option<T>) -> Self {
+impl<T> From<Option<Written<T>>> for Known<T> {
+    fn from(written: Option<Written<T>>) -> Self {
         match written {
-            Some(none) if none.as_ref() == NONE => Self::No,
-            Some(what) => Self::Yes(what),
+            Some(Written::What(what)) => Self::Yes(what),
+            Some(Written::NotThere(NotThere::None)) => Self::No,
             None => Self::Unknown,
         }
     }
 }
 
-impl<T: From<&'static str>> From<Known<T>> for Option<T> {
+impl<T> From<Known<T>> for Option<Written<T>> {
     fn from(known: Known<T>) -> Self {
         match known {
-            Known::Yes(what) => Some(what),
-            Known::No => Some(NONE.into()),
+            Known::Yes(what) => Some(Written::What(what)),
+            Known::No => Some(Written::NotThere(NotThere::None)),
             Known::Unknown => None,
         }
     }
@@ -102,5 +121,16 @@ mod tests {
             let read: Known<String> = serde_json::from_str(written).expect("read");
             assert_eq!(read, known);
         }
+        for (known, written) in [
+            (Known::Yes(0.5), "0.5"),
+            (Known::No, r#""none""#),
+            (Known::Unknown, "null"),
+        ] {
+            assert_eq!(serde_json::to_string(&known).expect("written"), written);
+            let read: Known<f64> = serde_json::from_str(written).expect("read");
+            assert_eq!(read, known);
+        }
+        let whole: Known<f64> = serde_json::from_str("2").expect("read");
+        assert_eq!(whole, Known::Yes(2.0));
     }
 }

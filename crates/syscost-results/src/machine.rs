@@ -90,10 +90,10 @@ pub struct Machine {
     pub aslr: Option<u32>,
     /// `kernel.perf_event_paranoid`.
     pub perf_event_paranoid: Option<i32>,
-    /// CPU quota of the control group, in CPUs.
-    pub cgroup_cpu_quota: Option<f64>,
-    /// Memory limit of the control group, in bytes.
-    pub cgroup_memory_bytes: Option<u64>,
+    /// CPU quota of the control group, in CPUs; `none` where every group above it was seen, too.
+    pub cgroup_cpu_quota: Known<f64>,
+    /// Memory limit of the control group, in bytes; `none` as of the quota.
+    pub cgroup_memory_bytes: Known<u64>,
     /// Load average over one minute when the run began.
     pub load1: Option<f64>,
     /// Share of the last ten seconds in which some task waited for a CPU, in percent.
@@ -139,7 +139,7 @@ impl Machine {
     /// hypervisor is not known.
     pub fn is_emulated(&self) -> Option<bool> {
         match &self.hypervisor {
-            Known::Yes(name) => Some(name == EMULATOR),
+            Known::Yes(name) => Some(EMULATORS.contains(&name.as_str())),
             Known::No => Some(false),
             Known::Unknown => None,
         }
@@ -151,8 +151,9 @@ impl Machine {
     }
 }
 
-/// The name of QEMU's interpreter (its Tiny Code Generator), by which it calls itself.
-pub const EMULATOR: &str = "QEMU TCG";
+/// What interprets a processor's instructions, as machines name it: QEMU's Tiny Code Generator by its own
+/// name, and any other.
+pub const EMULATORS: [&str; 2] = ["QEMU TCG", "an interpreter"];
 
 /// One memory module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,6 +18,13 @@ pub const MAX_SIZE: u64 = 256 << 20;
 /// send, thousands are read, several at a time, and parsed they take several times as much.
 pub const MAX_DIGEST_SIZE: u64 = 64 << 20;
 
+/// How many times its packed size a large document may have. Real ones have 6 to 10 times theirs, with all
+/// numbers equal 25, and nothing but one byte has 1000.
+const MAX_RATIO: u64 = 100;
+
+/// The size below which a document may be packed in any way, in bytes: it takes no memory to speak of.
+const SMALL: u64 = 4 << 20;
+
 /// How a file begins that is packed with gzip (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -48,6 +55,16 @@ pub enum LoadError {
         path: PathBuf,
         /// How large it may be, in bytes.
         limit: u64,
+    },
+    /// The file is packed as tightly as no run document.
+    #[error(
+        "{path} is no run document: its {packed} bytes unpack to more than {MAX_RATIO} times as many; give a file that `syscost run -o` wrote"
+    )]
+    TooTight {
+        /// The file.
+        path: PathBuf,
+        /// How long it is as it is packed, in bytes.
+        packed: u64,
     },
     /// The file is in the directory of runs, but not called as its run.
     #[error(
@@ -144,14 +161,22 @@ fn plain(path: &Path, bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, LoadError> 
 /// The bytes that were packed with gzip.
 fn unpacked(path: &Path, packed: &[u8], limit: u64) -> Result<Vec<u8>, LoadError> {
     let mut bytes = Vec::new();
+    let length = packed.len() as u64;
     // A few bytes may unpack to any number.
+    let tightest = SMALL.max(MAX_RATIO * length);
     MultiGzDecoder::new(packed)
-        .take(limit + 1)
+        .take(limit.min(tightest) + 1)
         .read_to_end(&mut bytes)
         .map_err(|cause| LoadError::Read {
             path: path.to_owned(),
             cause,
         })?;
+    if bytes.len() as u64 > tightest {
+        return Err(LoadError::TooTight {
+            path: path.to_owned(),
+            packed: length,
+        });
+    }
     within_limit(path, bytes, limit)
 }
 
@@ -192,6 +217,11 @@ fn bytes_in(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
     use super::*;
     use crate::packed;
 
@@ -208,11 +238,26 @@ mod tests {
         std::fs::write(&path, packed(&text.expect("JSON"))).expect("written");
         assert_eq!(load(&path).expect("a run").id, "one");
         assert_eq!(load_digest(&path).expect("a digest").id, "one");
-        let bomb = vec![b' '; MAX_SIZE as usize + 1];
+        // Far below the largest size, and refused before it is unpacked.
+        let bomb = vec![b' '; 16 << 20];
         std::fs::write(&path, packed(&bomb)).expect("written");
-        assert!(matches!(load(&path), Err(LoadError::TooLarge { .. })));
-        let large = vec![b' '; MAX_DIGEST_SIZE as usize + 1];
-        std::fs::write(&path, packed(&large)).expect("written");
+        for refused in [
+            load(&path).err(),
+            load_digest(&path).err(),
+            load_packed(&path).err(),
+        ] {
+            let refused = refused.expect("a bomb");
+            assert!(matches!(refused, LoadError::TooTight { .. }), "{refused}");
+        }
+        // Small ones may be of one byte, and are read as what they are.
+        std::fs::write(&path, packed(&bomb[..SMALL as usize])).expect("written");
+        assert!(matches!(load(&path), Err(LoadError::Document { .. })));
+        // Packed as documents may be, and too large.
+        let mut file = GzEncoder::new(Vec::new(), Compression::none());
+        file.write_all(&bomb[..1 << 20]).expect("written");
+        let mut file = file.finish().expect("packed");
+        file.extend(packed(&vec![b' '; MAX_DIGEST_SIZE as usize]));
+        std::fs::write(&path, file).expect("written");
         for refused in [load_digest(&path).err(), load_packed(&path).err()] {
             let told = refused.expect("too large").to_string();
             assert!(told.contains("more than 64 MiB"), "{told}");

@@ -123,6 +123,7 @@ impl StoreError {
             | Self::NotKept { .. } => true,
             Self::Load(
                 LoadError::TooLarge { .. }
+                | LoadError::TooTight { .. }
                 | LoadError::Misnamed { .. }
                 | LoadError::Document { .. },
             )

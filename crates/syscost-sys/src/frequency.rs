@@ -5,8 +5,11 @@
 //! cycle each) and multiplications (three). A core that runs one of them faster or slower than
 //! believed makes them disagree.
 
+use std::sync::OnceLock;
+
 use crate::arch::{self, Chain};
 use crate::clock::Clock;
+use crate::os;
 
 /// The most the two chains may differ for the frequency to be believed.
 pub const AGREEMENT: f64 = 0.02;
@@ -38,6 +41,31 @@ impl CoreFrequency {
             _ => Some(add),
         }
     }
+}
+
+/// How many additions of registers an addition of two doubles takes at most: 2 to 7 on any core (Agner
+/// Fog, "Instruction tables"; Arm's optimisation guides), tens to hundreds where each instruction is interpreted,
+/// since rounding and exceptions are computed.
+const MAX_FLOAT_ADD_CYCLES: u64 = 16;
+
+/// Whether this process's instructions are interpreted, as an emulator does that may say nothing of
+/// itself. Tried once a process, in a ms.
+pub fn is_interpreted() -> bool {
+    static IS_INTERPRETED: OnceLock<bool> = OnceLock::new();
+    *IS_INTERPRETED.get_or_init(|| {
+        // The shortest, because an interrupt only ever adds; long enough for an emulator to have
+        // translated the loop.
+        let iterations = |chain: &Chain| 10 * BURST_CYCLES / chain.cycles_per_iteration;
+        let [register, double] = [arch::add_chain(), arch::float_chain()].map(|chain| {
+            let bursts = (0..PAIRS).map(|_| {
+                let begun = os::monotonic_raw_ns();
+                (chain.run)(iterations(&chain));
+                os::monotonic_raw_ns() - begun
+            });
+            bursts.min()
+        });
+        double > register.map(|ns| MAX_FLOAT_ADD_CYCLES * ns)
+    })
 }
 
 /// Measures the frequency of the core this runs on. About 120 µs at 3 GHz; longer where the clock's
@@ -144,6 +172,14 @@ mod tests {
         assert_eq!(of(Some(3.0), Some(1.5)), None);
         assert_eq!(of(Some(3.0), None), Some(3.0));
         assert_eq!(of(None, Some(3.0)), None);
+    }
+
+    #[test]
+    fn only_an_interpreter_takes_long_for_an_addition_of_doubles() {
+        let named = crate::platform::hypervisor();
+        let is_said = named.is_some_and(|name| crate::platform::EMULATORS.contains(&&*name));
+        let is_under_qemu = cfg!(target_arch = "aarch64") && crate::platform::vdso().is_err();
+        assert_eq!(is_interpreted(), is_said || is_under_qemu);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The platform that this program runs on.
 
+use crate::{Unsupported, frequency};
+
 /// The C library and how it is linked, e.g. `glibc 2.36, dynamic`: both change what malloc, memcpy
 /// and threads cost.
 pub fn c_library() -> String {
@@ -51,10 +53,35 @@ pub fn replaced_functions() -> Vec<Replaced> {
         .collect()
 }
 
-/// The hypervisor's own signature (CPUID leaf 4000_0000h), if this machine is virtual and its
-/// processor reports it.
-#[cfg(target_arch = "x86_64")]
+/// Whether the kernel has given this process a vDSO, its own code in user space that answers some
+/// calls.
+///
+/// # Errors
+/// `Unsupported` where it has not.
+#[allow(unsafe_code)] // the C library's own call has no safe form
+pub fn vdso() -> Result<(), Unsupported> {
+    // SAFETY: looks a number up that the kernel gave this process.
+    match unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } {
+        0 => Err(Unsupported::new(
+            "the kernel has given this process no vDSO (vdso=0 on its command line, or an emulator)",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What [`hypervisor`] calls whoever interprets the instructions: QEMU by its own name, others.
+pub const EMULATORS: [&str; 2] = ["QEMU TCG", "an interpreter"];
+
+/// The hypervisor by its own signature, if this machine is virtual and its processor reports it; or that
+/// the instructions are interpreted.
 pub fn hypervisor() -> Option<String> {
+    let interpreter = || frequency::is_interpreted().then(|| EMULATORS[1].to_owned());
+    by_signature().or_else(interpreter)
+}
+
+/// CPUID leaf 4000_0000h.
+#[cfg(target_arch = "x86_64")]
+fn by_signature() -> Option<String> {
     use raw_cpuid::{CpuId, Hypervisor};
     let name = match CpuId::new().get_hypervisor_info()?.identify() {
         Hypervisor::KVM => "KVM".to_owned(),
@@ -62,15 +89,15 @@ pub fn hypervisor() -> Option<String> {
         Hypervisor::VMware => "VMware".to_owned(),
         Hypervisor::HyperV => "Hyper-V".to_owned(),
         // Its own signature is that of its interpreter; as a hypervisor it is KVM, Xen or Hyper-V.
-        Hypervisor::QEMU => "QEMU TCG".to_owned(),
+        Hypervisor::QEMU => EMULATORS[0].to_owned(),
         other => format!("{other:?}"),
     };
     Some(name)
 }
 
-/// The hypervisor's own signature: only x86-64 has a way to ask.
+/// Only x86-64 has a way to ask.
 #[cfg(not(target_arch = "x86_64"))]
-pub fn hypervisor() -> Option<String> {
+fn by_signature() -> Option<String> {
     None
 }
 

@@ -350,7 +350,8 @@ impl Source {
         let alignment = alignment.and_then(|known| known.ok_or_else(|| Unsupported::new(unknown)));
         let offset = alignment.map(|alignment| alignment.offset as f64);
         let claim = "alignment of direct I/O, in bytes";
-        b.claim_known(claim, Bound::AtLeast(1.0), offset, "statx STATX_DIOALIGN");
+        let open = "the file system chooses it";
+        b.claim_at_least(claim, 1.0, offset, "statx STATX_DIOALIGN", open);
     }
 }
 

@@ -182,9 +182,10 @@ fn buffered<'p>(
     let has_device = !space.filesystem().is_in_memory();
     if has_device {
         let what = "pages of the file that are dirty before the operations";
-        let all = Bound::AtLeast(pages(writer.blocks() as u64 * blocks.size.0) as f64);
+        let all = pages(writer.blocks() as u64 * blocks.size.0) as f64;
         let dirty = unwritten_pages(writer.file()).map(|pages| pages as f64);
-        plan.claim_known(what, all, dirty, "cachestat");
+        let open = "the kernel makes whole folios dirty";
+        plan.claim_at_least(what, all, dirty, "cachestat", open);
     }
     let storage = Storage::watch(writer.file());
     let before = writer.written();

@@ -2,8 +2,8 @@
 
 use syscost_harness::prelude::*;
 use syscost_results::stats::order;
-use syscost_sys::kernel::{Chase, LINE, Work, max_share_alike};
-use syscost_sys::memory::Pages;
+use syscost_sys::kernel::{Chase, LINE, Order, Route, Work, max_share_alike};
+use syscost_sys::memory::{Memory, Pages};
 
 use super::hierarchy::reported;
 
@@ -23,8 +23,7 @@ const LAPS: u64 = 3;
 /// they ever will.
 pub(super) fn go_round(b: &Bencher, chase: &Chase) {
     if b.is_timed() && chase.route().bytes <= MAX_CACHED {
-        let lap = (chase.lines() as u64).div_ceil(chase.operations_per_iteration());
-        chase.run(LAPS * lap);
+        chase.run(LAPS * lap(chase));
     }
 }
 
@@ -42,34 +41,100 @@ const PIECES: u64 = 9;
 /// some of the second's are in the second-level cache still.
 const DISPLACED: f64 = 1.5;
 
+/// The sizes of the second-level cache and of the last one, where the system reports them.
+struct Caches {
+    second: f64,
+    last: f64,
+}
+
+impl Caches {
+    fn of(b: &Bencher) -> Option<Self> {
+        let (second, last) = (
+            reported::cache_bytes(&[b.cpu()], 2)?,
+            reported::last_bytes(&[b.cpu()])?,
+        );
+        Some(Self { second, last })
+    }
+
+    /// Whether so much lies in the last cache alone.
+    fn last_holds(&self, bytes: f64, second_levels: f64) -> bool {
+        (second_levels * self.second..=HELD * self.last).contains(&bytes)
+    }
+
+    /// Whether lines of so many pages lie there, with the entries of page tables that lead to them: on
+    /// a virtual machine a line of these for each.
+    fn last_holds_pages(&self, pages: usize) -> bool {
+        self.last_holds((2 * LINE * pages) as f64, 1.0)
+    }
+}
+
 /// Walks lines twice at once, once the samples are taken. A batch walks a small part of a long
 /// cycle, so others may displace a line from a cache they share before it is visited again, which
 /// then costs as much as memory. Not so the second time.
 pub(super) fn look_again(b: &mut Bencher, chase: &Chase) -> Result<(), Failure> {
-    let (cpu, bytes) = ([b.cpu()], chase.route().bytes as f64);
-    let second = reported::cache_bytes(&cpu, 2).map(|bytes| SECOND_LEVELS * bytes);
-    let last = reported::last_bytes(&cpu).map(|bytes| HELD * bytes);
-    let Some((walked, last)) = second.zip(last).filter(|_| b.is_timed()) else {
+    let bytes = chase.route().bytes as f64;
+    let caches = Caches::of(b).filter(|caches| caches.last_holds(bytes, SECOND_LEVELS));
+    match caches.filter(|_| b.is_timed()) {
+        Some(caches) => look_twice(b, chase, &caches, None),
+        None => Ok(()),
+    }
+}
+
+/// As [`look_again`], of lines beside a cycle of so few that the second pass would find all of them near:
+/// what is displaced while it goes round are these lines as well as its own and its pages' entries.
+pub(super) fn look_beside(b: &mut Bencher, chase: &Chase) -> Result<(), Failure> {
+    let caches = Caches::of(b).filter(|caches| caches.last_holds_pages(chase.lines()));
+    let Some(caches) = caches.filter(|_| b.is_timed()) else {
         return Ok(());
     };
-    if bytes < walked || bytes > last {
-        return Ok(());
-    }
-    let steps = walked as u64 / LINE as u64 / chase.operations_per_iteration();
-    let turns = steps.div_ceil(PIECES);
+    let route = Route {
+        bytes: (SECOND_LEVELS * caches.second) as usize / LINE * LINE,
+        spacing: LINE,
+        order: Order::Random(b.random().u64(..)),
+    };
+    let beside = Chase::new(Memory::fill(route.bytes, Pages::Small)?, route, 1)?;
+    beside.run(lap(&beside));
+    look_twice(b, &beside, &caches, Some(chase))
+}
+
+/// Compares a first pass over lines with a second one at once; with another chase, after each of several
+/// laps of that.
+fn look_twice(
+    b: &mut Bencher,
+    chase: &Chase,
+    caches: &Caches,
+    other: Option<&Chase>,
+) -> Result<(), Failure> {
+    let steps = (SECOND_LEVELS * caches.second) as u64 / LINE as u64;
+    let turns = steps
+        .div_ceil(chase.operations_per_iteration())
+        .div_ceil(PIECES);
     let pass =
         || -> Result<Vec<f64>, Failure> { (0..PIECES).map(|_| b.time_of(chase, turns)).collect() };
-    let first = pass()?;
-    chase.go_back(PIECES * turns);
-    if let Some(share) = displaced_share(&first, &pass()?) {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for _ in 0..other.map_or(1, |_| PIECES) {
+        if let Some(other) = other {
+            other.run(lap(other));
+        }
+        first.extend(pass()?);
+        chase.go_back(PIECES * turns);
+        second.extend(pass()?);
+    }
+    if let Some(share) = displaced_share(&first, &second) {
         b.displaced(share);
     }
     Ok(())
 }
 
-/// The share of the time of a first pass that a second does not take, if that is more than chance.
+/// How many iterations go round the cycle.
+fn lap(chase: &Chase) -> u64 {
+    (chase.lines() as u64).div_ceil(chase.operations_per_iteration())
+}
+
+/// The share of the time of a first pass that a second does not take, where others displace least
+/// meanwhile, if that is more than chance.
 fn displaced_share(first: &[f64], second: &[f64]) -> Option<f64> {
-    let (first, second) = order::median(first).zip(order::median(second))?;
+    let (first, second) = order::median(first).zip(order::quantile(second, 0.25))?;
     (first > DISPLACED * second).then(|| 1.0 - second / first)
 }
 
@@ -197,7 +262,7 @@ fn random(lines: usize) -> Bound {
 }
 
 /// Minimum share of steps to the next line in ascending order: all but the last.
-const UPWARDS: Bound = Bound::AtLeast(0.9);
+const UPWARDS: Bound = Bound::Within(0.9, 1.0);
 
 /// The largest pages that the kernel gives without setting them aside.
 pub(super) fn largest() -> Pages {
@@ -219,6 +284,28 @@ mod tests {
         let mut interrupted = [15.0; 9];
         interrupted[4] = 4e6;
         assert_eq!(displaced_share(&interrupted, &[15.0; 9]), None);
+        // Of the second pass, too, others displace a part.
+        let partly = [15.0, 15.0, 15.0, 60.0, 60.0, 60.0, 60.0, 60.0, 60.0];
+        assert!(displaced_share(&[70.0; 9], &partly).is_some());
+    }
+
+    #[test]
+    fn many_pages_lie_in_the_last_cache_though_their_lines_would_fit_the_second() {
+        let (zen, golden_cove) = (
+            Caches {
+                second: 524_288.0,
+                last: 33_554_432.0,
+            },
+            Caches {
+                second: 2e6,
+                last: 60e6,
+            },
+        );
+        let held = |caches: &Caches| [512, 4096, 65_536].map(|one| caches.last_holds_pages(one));
+        assert_eq!(held(&zen), [false, true, true]);
+        assert_eq!(held(&golden_cove), [false, false, true]);
+        assert!(!zen.last_holds_pages(1 << 20), "memory holds them");
+        assert!(zen.last_holds(6e6, SECOND_LEVELS) && !zen.last_holds(524_288.0, SECOND_LEVELS));
     }
 
     #[test]

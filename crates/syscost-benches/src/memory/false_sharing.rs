@@ -448,7 +448,7 @@ impl Tally {
         if largest > 0.0 || !b.is_timed() {
             b.claim_within(
                 "largest share of the other thread in a batch, in percent",
-                Bound::AtLeast(MIN_SHARE_PERCENT),
+                Bound::Within(MIN_SHARE_PERCENT, 100.0),
                 largest,
                 "benchmark",
             );

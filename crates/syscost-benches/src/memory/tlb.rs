@@ -94,6 +94,8 @@ impl Measured for Row {
         chases::claim_lines(&mut plan, &chase, count, LINE);
         chases::claim_one_chain(&mut plan, &chase);
         chases::claim_random(&mut plan, &chase);
-        plan.measure(Kernel::of(&chase))
+        let mut outcome = plan.measure(Kernel::of(&chase))?;
+        chases::look_beside(&mut outcome, &chase)?;
+        Ok(outcome)
     }
 }

@@ -120,9 +120,9 @@ const MAX_ALIKE: Bound = Bound::AtMost(0.1);
 /// Claims that the walks go in random order through as much memory as they must.
 fn claim_walks(b: &mut Bencher, walks: &Walks) -> Result<(), Failure> {
     b.claim_resident(walks.memory())?;
-    let (least, bytes) = (BYTES.0 as f64, walks.bytes() as f64);
+    let bound = Bound::Within(BYTES.0 as f64, BYTES.1 as f64);
     let claim = "bytes that the walks go through";
-    b.claim_within(claim, Bound::AtLeast(least), bytes, "walk");
+    b.claim_within(claim, bound, walks.bytes() as f64, "walk");
     let share = walks.share_of_most_frequent_step();
     let claim = "share of the most frequent distance among the steps";
     b.claim_within(claim, MAX_ALIKE, share, "walk");
@@ -178,11 +178,12 @@ fn window(b: &mut Plan, fillers: usize) -> Result<Window, Failure> {
     let [window, _] = windows;
     let [whole, half] = cycles;
     let least = (fillers + 1) as f64 / MAX_PER_CYCLE;
-    b.claim_within(
+    b.claim_at_least(
         Claim::by_most("core cycles of a step within the first cache"),
-        Bound::AtLeast(least),
-        whole,
+        least,
+        Ok::<_, String>(whole),
         "clock",
+        "what half as many instructions take is held against it",
     );
     let slope = slope(whole / half);
     let (verdict, reason) = times.verdict(slope);

@@ -146,7 +146,7 @@ fn claim(b: &mut Bencher, windows: &[Window]) {
     if let Some(seen) = typical(|window| window.slowed_seen_percent) {
         b.claim_within(
             "per cent of looks slowed on purpose that find the core shared",
-            Bound::AtLeast(MIN_SEEN_PERCENT),
+            Bound::Within(MIN_SEEN_PERCENT, 100.0),
             seen,
             "slowed probe",
         );

@@ -84,7 +84,7 @@ impl Reference {
     /// baseline's quota allowed, or all that this process may use.
     pub fn quota(&self, machine: &Machine) -> Option<Quota> {
         let quota = match self {
-            Reference::Run(base) => base.machine.cgroup_cpu_quota,
+            Reference::Run(base) => base.machine.cgroup_cpu_quota.what().copied(),
             Reference::Cohort(cohort) => {
                 let quota = cohort.facts.get("cgroup_cpu_quota");
                 quota.and_then(|quota| quota.as_ref()?.parse().ok())
@@ -92,7 +92,7 @@ impl Reference {
         };
         let all = f64::from(machine.cpus_allowed);
         Some(Quota {
-            cpus: machine.cgroup_cpu_quota?,
+            cpus: *machine.cgroup_cpu_quota.what()?,
             expected: quota.map_or(all, |quota| all.min(quota)),
         })
     }
@@ -224,7 +224,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use syscost_results::run::Frequency;
-    use syscost_results::{Bound, Estimate, Evidence, Measurement, RoundSamples};
+    use syscost_results::{Bound, Estimate, Evidence, Known, Measurement, RoundSamples};
 
     use super::*;
     use crate::baseline::{ExpectedRow, VERSION};
@@ -388,7 +388,7 @@ mod tests {
 
     #[test]
     fn a_quota_counts_by_what_it_takes_away() {
-        let quota = |then: Option<f64>, now: Option<f64>| {
+        let quota = |then: Known<f64>, now: Known<f64>| {
             let mut base = run(&[]);
             base.machine.cgroup_cpu_quota = then;
             let mut machine = base.machine.clone();
@@ -396,9 +396,10 @@ mod tests {
             let quota = against(base).quota(&machine);
             quota.map(|quota| (quota.cpus, quota.expected))
         };
-        assert_eq!(quota(None, None), None);
-        assert_eq!(quota(None, Some(0.5)), Some((0.5, 4.0)));
-        assert_eq!(quota(Some(0.5), Some(0.5)), Some((0.5, 0.5)));
-        assert_eq!(quota(Some(64.0), Some(2.0)), Some((2.0, 4.0)));
+        use Known::{No, Unknown, Yes};
+        assert_eq!((quota(No, No), quota(Yes(0.5), Unknown)), (None, None));
+        assert_eq!(quota(Unknown, Yes(0.5)), Some((0.5, 4.0)));
+        assert_eq!(quota(Yes(0.5), Yes(0.5)), Some((0.5, 0.5)));
+        assert_eq!(quota(Yes(64.0), Yes(2.0)), Some((2.0, 4.0)));
     }
 }

@@ -104,7 +104,8 @@ impl Bencher<'_> {
         self.claim(claim, expected, observed, source, holds);
     }
 
-    /// Adds a claim that a number is within a bound.
+    /// Adds a claim that a number is within a bound, of which [`Bencher::claim_at_least`] is the open
+    /// one.
     pub fn claim_within(
         &mut self,
         claim: impl Into<Claim>,
@@ -112,7 +113,32 @@ impl Bencher<'_> {
         observed: f64,
         source: &str,
     ) {
+        let is_open = matches!(bound, Bound::AtLeast(_));
+        debug_assert!(!is_open, "claim_at_least says why no more are too many");
         self.add_evidence(Evidence::judged(claim, bound, observed, source));
+    }
+
+    /// Adds a claim that a number, which may not be known here, is at least this; `open` says why no
+    /// more are too many.
+    pub fn claim_at_least(
+        &mut self,
+        claim: impl Into<Claim>,
+        least: f64,
+        observed: Result<f64, impl Display>,
+        source: &str,
+        open: &str,
+    ) {
+        let bound = Bound::AtLeast(least);
+        match observed {
+            Ok(observed) => {
+                let evidence = Evidence::judged(claim, bound, observed, source);
+                self.add_evidence(match evidence.verdict {
+                    Verdict::Confirmed => evidence.because(open),
+                    _ => evidence,
+                });
+            }
+            Err(reason) => self.claim_unobserved(claim, bound.fact(), source, reason),
+        }
     }
 
     /// As [`Bencher::claim_within`], of a number that may not be known here: then the error says

@@ -56,21 +56,22 @@ pub(super) fn of(machine: &Machine) -> Vec<Finding> {
                 setting.to_owned(),
             ),
         },
-        finding(
-            "cgroup_quota",
-            machine
-                .cgroup_cpu_quota
-                .filter(|quota| *quota < 1.0)
-                .map(|_| {
-                    (
-                        Level::Warning,
-                        "the control group throttles even one busy CPU; raise its quota (cpu.max, or cpu.cfs_quota_us)",
-                    )
-                }),
-            machine
-                .cgroup_cpu_quota
-                .map_or("none seen".to_owned(), |quota| format!("{quota} CPUs")),
-        ),
+        match machine.cgroup_cpu_quota {
+            Known::Unknown => unknown(
+                "cgroup_quota",
+                "not all control groups above this process are seen",
+                "one of them may take the CPU away",
+            ),
+            Known::No => finding("cgroup_quota", None, "none".to_owned()),
+            Known::Yes(quota) => finding(
+                "cgroup_quota",
+                (quota < 1.0).then_some((
+                    Level::Warning,
+                    "the control group throttles even one busy CPU; raise its quota (cpu.max, or cpu.cfs_quota_us)",
+                )),
+                format!("{quota} CPUs"),
+            ),
+        },
         match machine.perf_event_paranoid {
             None => unknown("perf", "kernel.perf_event_paranoid is not there", NO_PERF),
             Some(level) => finding(

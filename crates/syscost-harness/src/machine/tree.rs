@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use syscost_results::Known;
 use syscost_sys::cpu::file_text;
 
 /// A machine's files below a root folder.
@@ -92,16 +93,25 @@ impl<'a> Tree<'a> {
     }
 
     /// The CPU quota (in CPUs) and memory limit (in bytes) of our own control group and its
-    /// ancestors: in the single tree of version 2 (cgroups(7)), or in a tree for each controller.
-    pub(super) fn cgroup_limits(&self) -> (Option<f64>, Option<u64>) {
+    /// ancestors: in the single tree of version 2 (cgroups(7)), or in a tree for each controller. That
+    /// there is none is known only outside of a namespace, which hides ancestors.
+    pub(super) fn cgroup_limits(&self) -> (Known<f64>, Known<u64>) {
         let membership = self.text("proc/self/cgroup").unwrap_or_default();
         let (mut quota, mut memory): (Option<f64>, Option<u64>) = (None, None);
+        let namespace = fs::read_link(self.path("proc/self/ns/cgroup")).unwrap_or_default();
+        let sees_all = namespace == Path::new(FIRST_GROUPS);
+        let mut seen = Vec::new();
         for line in membership.lines() {
             let mut fields = line.splitn(3, ':').skip(1);
             let (Some(controllers), Some(own)) = (fields.next(), fields.next()) else {
                 continue;
             };
             let tree = Path::new("sys/fs/cgroup").join(controllers);
+            let of_version_2 = self.text(&tree.join("cgroup.controllers").to_string_lossy());
+            if sees_all && self.root.join(&tree).is_dir() {
+                let words = of_version_2.as_deref().unwrap_or(controllers);
+                seen.extend(words.split([' ', ',']).map(str::to_owned));
+            }
             let own = Path::new(own.trim_start_matches('/'));
             for group in own.ancestors().map(|group| tree.join(group)) {
                 let file = |name: &str| self.text(&group.join(name).to_string_lossy());
@@ -119,9 +129,16 @@ impl<'a> Tree<'a> {
                 memory = limits.into_iter().flatten().min();
             }
         }
-        (quota, memory)
+        let is_seen = |controller: &str| seen.iter().any(|one| one == controller);
+        (
+            Known::told(quota.map(Some).or(is_seen("cpu").then_some(None))),
+            Known::told(memory.map(Some).or(is_seen("memory").then_some(None))),
+        )
     }
 }
+
+/// The machine's own namespace of control groups (`PROC_CGROUP_INIT_INO` of the kernel).
+const FIRST_GROUPS: &str = "cgroup:[4026531835]";
 
 /// At least this much means no limit: version 1 writes the largest number of whole pages, a little
 /// less than 2^63.
@@ -165,7 +182,8 @@ mod tests {
         assert_eq!(tree.keyed("proc/meminfo", "MemTotal:"), Some(2048));
         assert_eq!(tree.choice("thp").as_deref(), Some("madvise"));
         assert_eq!(tree.pressure("proc/pressure/cpu"), Some(1.5));
-        assert_eq!(tree.cgroup_limits(), (Some(0.5), Some(4096)));
+        let limits = (Known::Yes(0.5), Known::Yes(4096));
+        assert_eq!(tree.cgroup_limits(), limits);
         write("proc/self/cgroup", "4:memory:/\n3:cpu,cpuacct:/c\n0::/\n");
         write(
             "sys/fs/cgroup/memory/memory.limit_in_bytes",
@@ -174,7 +192,18 @@ mod tests {
         write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
         write("sys/fs/cgroup/cpu,cpuacct/c/cpu.cfs_quota_us", "25000\n");
         write("sys/fs/cgroup/cpu,cpuacct/c/cpu.cfs_period_us", "100000\n");
-        assert_eq!(tree.cgroup_limits(), (Some(0.25), None));
+        assert_eq!(tree.cgroup_limits(), (Known::Yes(0.25), Known::Unknown));
+        write("proc/self/cgroup", "4:memory:/\n3:cpu,cpuacct:/\n0::/\n");
+        assert_eq!(tree.cgroup_limits(), (Known::Unknown, Known::Unknown));
+        let namespace = root.path().join("proc/self/ns/cgroup");
+        fs::create_dir_all(namespace.parent().expect("has a parent")).expect("make the folder");
+        std::os::unix::fs::symlink(FIRST_GROUPS, &namespace).expect("a link");
+        assert_eq!(tree.cgroup_limits(), (Known::No, Known::No));
+        // As the single tree of version 2 has it, whose root may not be limited.
+        write("proc/self/cgroup", "0::/\n");
+        assert_eq!(tree.cgroup_limits(), (Known::Unknown, Known::Unknown));
+        write("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io\n");
+        assert_eq!(tree.cgroup_limits(), (Known::No, Known::Unknown));
         write("etc/os-release", "ID=x\nPRETTY_NAME='Some Linux'\n");
         let name = tree.assignment("etc/os-release", "PRETTY_NAME");
         assert_eq!(name.as_deref(), Some("Some Linux"));

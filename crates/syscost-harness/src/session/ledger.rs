@@ -72,7 +72,11 @@ impl Ledger {
     /// The record of what is due, if the run made it before it was interrupted.
     pub(super) fn recorded(&mut self, due: &Due) -> Option<Record> {
         let wanted = (due.round, due.pass, due.benchmark.id);
-        let is_it = |record: &Record| (record.round, record.pass, &*record.benchmark) == wanted;
+        let is_due = |suffix: &String| due.cases.iter().any(|case| case.suffix == *suffix);
+        let is_it = |record: &Record| {
+            (record.round, record.pass, &*record.benchmark) == wanted
+                && record.cases.iter().any(|(suffix, _)| is_due(suffix))
+        };
         let index = self.recorded.iter().position(is_it)?;
         Some(self.recorded.swap_remove(index))
     }

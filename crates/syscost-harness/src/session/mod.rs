@@ -152,8 +152,8 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         ControlFlow::Continue(())
     }
 
-    /// One benchmark in one round of one run: the evidence pass, if it is the first round or a
-    /// count is doubtful, then the timed one.
+    /// One benchmark in one round of one run, part by part: the evidence pass, if it is the first round
+    /// or a count is doubtful, then the timed one.
     fn step(
         &mut self,
         run: usize,
@@ -163,14 +163,15 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         observer: &mut dyn Observer,
     ) -> ControlFlow<()> {
         let mut random = fastrand::Rng::with_seed(seed);
-        for pass in [Pass::Evidence, Pass::Timed] {
+        let parts = Schedule::parts(&self.ledgers[run], benchmark, round);
+        let passes = |part| [Pass::Evidence, Pass::Timed].map(|pass| (part, pass));
+        for (part, pass) in parts.iter().flat_map(passes) {
             if self.is_spent() {
                 break;
             }
             let ledger = &mut self.ledgers[run];
-            let due = self
-                .schedule
-                .due(ledger, benchmark, pass, round, &mut random);
+            let part = (benchmark, part.as_slice());
+            let due = self.schedule.due(ledger, part, pass, round, &mut random);
             let Some(due) = due else { continue };
             let record = match ledger.recorded(&due) {
                 Some(record) => record,

@@ -27,6 +27,10 @@ use crate::worker::JobCase;
 /// Rows are deferred only where at least this share of the rounds counts.
 const OFTEN_OURS: f64 = 0.25;
 
+/// How many rows one worker measures at most in the first round, where each is counted before it is timed:
+/// a run whose budget ends there has numbers of those before.
+const AT_ONCE: usize = 12;
+
 pub(super) struct Schedule {
     pub(super) profile: Profile,
     pub(super) budget: Budget,
@@ -77,13 +81,22 @@ impl Schedule {
         }
     }
 
-    /// What one run measures of a benchmark in one round. An evidence pass has cases in the first
-    /// round, and where a count is doubtful. `None` if nothing is due, for which as much is drawn
-    /// from `random`.
+    /// The rows of a benchmark, by index, that one worker after the other measures in a round.
+    pub(super) fn parts(ledger: &Ledger, benchmark: &Entry, round: u32) -> Vec<Vec<usize>> {
+        let all = ledger.rows.iter().enumerate();
+        let of_it = all.filter(|(_, row)| row.row.benchmark.id == benchmark.id);
+        let of_it: Vec<usize> = of_it.map(|(index, _)| index).collect();
+        let most = if round == 0 { AT_ONCE } else { usize::MAX };
+        of_it.chunks(most).map(<[usize]>::to_vec).collect()
+    }
+
+    /// What one run measures of these rows of a benchmark in one round. An evidence pass has cases in
+    /// the first round, and where a count is doubtful. `None` if nothing is due, for which as much is
+    /// drawn from `random`.
     pub(super) fn due(
         &self,
         ledger: &Ledger,
-        benchmark: &'static Entry,
+        (benchmark, part): (&'static Entry, &[usize]),
         pass: Pass,
         round: u32,
         random: &mut fastrand::Rng,
@@ -92,9 +105,9 @@ impl Schedule {
             let mut others = ledger.rows.iter();
             others.any(|other| other.row.is_computed_from(row))
         };
-        let active = ledger.rows.iter();
-        let mut cases: Vec<JobCase> = active
-            .filter(|row| row.row.benchmark.id == benchmark.id && row.takes_part())
+        let rows = part.iter().map(|index| &ledger.rows[*index]);
+        let mut cases: Vec<JobCase> = rows
+            .filter(|row| row.takes_part())
             .filter(|row| pass == Pass::Timed || round == 0 || row.is_doubtful())
             .map(|row| JobCase {
                 instead: None,
@@ -154,6 +167,7 @@ mod tests {
     use super::*;
     use crate::session::journal::tests::header;
     use crate::session::ledger::tests::{BENCHMARKS, ledger, own_up_to, record};
+    use crate::session::row::RowState;
 
     fn schedule(runs: usize) -> Schedule {
         let budget = Budget {
@@ -170,11 +184,35 @@ mod tests {
     fn a_row_is_counted_in_the_first_round_and_timed_in_each() {
         let (schedule, ledger) = (schedule(1), ledger());
         let mut random = schedule.random_of(0);
-        let mut due = |pass, round| schedule.due(&ledger, &BENCHMARKS[0], pass, round, &mut random);
+        let part = (&BENCHMARKS[0], &[0][..]);
+        let mut due = |pass, round| schedule.due(&ledger, part, pass, round, &mut random);
         let is_due = [0, 1].map(|round| due(Pass::Evidence, round).is_some());
         assert_eq!(is_due, [true, false]);
         let is_due = [0, 1].map(|round| due(Pass::Timed, round).is_some());
         assert_eq!(is_due, [true, true]);
+    }
+
+    #[test]
+    fn many_rows_are_counted_and_timed_by_the_dozen_in_the_first_round() {
+        let mut ledger = ledger();
+        let again = || RowState::new(ledger.rows[0].row.clone(), 0, 0.02);
+        let more: Vec<RowState> = (0..29).map(|_| again()).collect();
+        ledger.rows.extend(more);
+        let sizes = |round| -> Vec<usize> {
+            let parts = Schedule::parts(&ledger, &BENCHMARKS[0], round);
+            parts.iter().map(Vec::len).collect()
+        };
+        assert_eq!(sizes(0), [12, 12, 6]);
+        assert_eq!(sizes(1), [30]);
+        let schedule = schedule(1);
+        let parts = Schedule::parts(&ledger, &BENCHMARKS[0], 0);
+        let mut random = schedule.random_of(0);
+        let mut due = |part: &[usize], pass| {
+            let due = schedule.due(&ledger, (&BENCHMARKS[0], part), pass, 0, &mut random);
+            due.expect("is due").cases.len()
+        };
+        let passes = [Pass::Evidence, Pass::Timed].map(|pass| due(&parts[2], pass));
+        assert_eq!(passes, [6, 6]);
     }
 
     #[test]
@@ -183,7 +221,8 @@ mod tests {
         let mut next = |is_skipped: bool| {
             ledger.rows[0].skipped = is_skipped.then(String::new);
             let mut random = schedule.random_of(0);
-            let due = schedule.due(&ledger, &BENCHMARKS[0], Pass::Timed, 0, &mut random);
+            let part = (&BENCHMARKS[0], &[0][..]);
+            let due = schedule.due(&ledger, part, Pass::Timed, 0, &mut random);
             assert_eq!(due.is_none(), is_skipped);
             random.u64(..)
         };
@@ -201,7 +240,8 @@ mod tests {
             let standing = schedule.standing(&ledgers, 1, schedule.budget.begun);
             schedule.set_deferral(&standing);
             let mut random = schedule.random_of(1);
-            let due = schedule.due(&ledgers[0], &BENCHMARKS[0], Pass::Timed, 1, &mut random);
+            let part = (&BENCHMARKS[0], &[0][..]);
+            let due = schedule.due(&ledgers[0], part, Pass::Timed, 1, &mut random);
             let due = due.expect("is due");
             (due.cases[0].may_defer, due.keeps_order)
         };

@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use syscost_results::machine::EMULATOR;
 use syscost_results::{ClaimId, Evidence, RefutedBy, Unit, Verdict};
 use syscost_sys::clock::{Clock, Source};
 use syscost_sys::files::caches;
+use syscost_sys::platform::EMULATORS;
 use syscost_sys::{cpu, platform, process};
 
 use super::foundations::{Rate, of_libraries};
@@ -267,11 +267,11 @@ fn of_tracer() -> Option<Evidence> {
 /// What a process says about its number whose instructions are interpreted. `None` where nothing tells
 /// that they are.
 fn of_emulator() -> Option<Evidence> {
-    let is_emulated = platform::hypervisor().is_some_and(|name| name == EMULATOR);
+    let is_emulated = platform::hypervisor().is_some_and(|name| EMULATORS.contains(&name.as_str()));
     let reason = "the instructions are interpreted, and cost what the interpreter does";
     is_emulated.then(|| {
         let claim = "emulators of the processor";
-        Evidence::new(claim, 0.0, 1.0, "CPUID", Verdict::Unverified).because(reason)
+        Evidence::new(claim, 0.0, 1.0, "processor", Verdict::Unverified).because(reason)
     })
 }
 

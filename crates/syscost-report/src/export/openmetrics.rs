@@ -246,7 +246,10 @@ fn about_runs(text: &mut Families, runs: &[Exported<'_>]) {
                 .with("product", &or_empty(&machine.product))
                 .with("firmware", &or_empty(&machine.firmware))
                 .with("kernel", &machine.kernel)
-                .with("hypervisor", &or_empty(&machine.hypervisor.clone().into()))
+                .with(
+                    "hypervisor",
+                    machine.hypervisor.written().unwrap_or_default(),
+                )
                 .with("clock", &run.clock.source);
             add(&labels, 1.0);
         }

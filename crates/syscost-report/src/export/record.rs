@@ -126,7 +126,7 @@ impl Record {
             hostname: run.machine.hostname.clone(),
             cpu_model: run.machine.cpu_model.clone(),
             kernel: run.machine.kernel.clone(),
-            hypervisor: run.machine.hypervisor.clone().into(),
+            hypervisor: run.machine.hypervisor.written().map(str::to_owned),
             version: run.tool.version.clone(),
             profile: run.config.profile.clone(),
             name: row.name.clone(),

@@ -91,6 +91,7 @@ fn special(run: &Run) -> Vec<String> {
         (machine.turbo == Some(false)).then(|| "turbo off".to_owned()),
         machine
             .cgroup_cpu_quota
+            .what()
             .map(|quota| format!("CPU quota of {quota:.2} CPUs")),
         (machine.cpus_allowed > 0 && machine.cpus_allowed < machine.cpus_online).then(|| {
             format!(

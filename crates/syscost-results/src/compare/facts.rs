@@ -268,6 +268,7 @@ fn effect(code: &str) -> (Affects, Option<&'static str>) {
             "system calls, faults and switches are counted, and pay for it",
         ),
         "landlock" => (Affects::Files, "every path that is opened is checked"),
+        "vdso" => (Affects::Clock, "reading the clock is a system call"),
         "aslr" => (Affects::Memory, "every process has the same layout"),
         "cgroup_quota" => (
             Affects::CpuTime,

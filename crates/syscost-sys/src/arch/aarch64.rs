@@ -120,6 +120,32 @@ pub(crate) fn add_chain() -> Chain {
     }
 }
 
+/// 64 dependent additions of doubles per iteration, as if they took one cycle each.
+pub(crate) fn float_chain() -> Chain {
+    fn run(iterations: u32) {
+        // SAFETY: arithmetic on registers that are declared.
+        unsafe {
+            asm!(
+                ".p2align 6",
+                "2:",
+                ".rept 64",
+                "fadd {sum:d}, {sum:d}, {step:d}",
+                ".endr",
+                "subs {iterations:w}, {iterations:w}, #1",
+                "b.ne 2b",
+                sum = inout(vreg) 1.0_f64 => _,
+                step = in(vreg) 3.0_f64,
+                iterations = inout(reg) iterations.max(1) => _,
+                options(nomem, nostack),
+            );
+        }
+    }
+    Chain {
+        run,
+        cycles_per_iteration: 64,
+    }
+}
+
 /// `None`: the latency of `mul` differs from core to core (2 to 5 cycles), so it confirms nothing.
 pub(crate) fn multiply_chain() -> Option<Chain> {
     None

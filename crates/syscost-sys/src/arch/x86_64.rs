@@ -154,6 +154,32 @@ pub(crate) fn add_chain() -> Chain {
     }
 }
 
+/// 64 dependent additions of doubles per iteration, as if they took one cycle each.
+pub(crate) fn float_chain() -> Chain {
+    fn run(iterations: u32) {
+        // SAFETY: arithmetic on registers that are declared.
+        unsafe {
+            asm!(
+                ".p2align 6",
+                "2:",
+                ".rept 64",
+                "addsd {sum}, {step}",
+                ".endr",
+                "dec {iterations:e}",
+                "jnz 2b",
+                sum = inout(xmm_reg) 1.0_f64 => _,
+                step = in(xmm_reg) 3.0_f64,
+                iterations = inout(reg) iterations.max(1) => _,
+                options(nomem, nostack),
+            );
+        }
+    }
+    Chain {
+        run,
+        cycles_per_iteration: 64,
+    }
+}
+
 /// 24 dependent 64-bit multiplications per iteration, three cycles each on every common core since
 /// 2008 (Agner Fog, "Instruction tables").
 pub(crate) fn multiply_chain() -> Option<Chain> {

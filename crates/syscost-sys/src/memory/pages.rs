@@ -61,7 +61,10 @@ impl Pages {
             Pages::Small => Ok(os::page_size()),
             Pages::Huge => huge_bytes().ok_or_else(|| {
                 Unsupported::new(
-                    "this kernel has no transparent huge pages; see /sys/kernel/mm/transparent_hugepage/enabled",
+                    match crate::process::has_huge_pages() {
+                        true => "transparent huge pages are off; see /sys/kernel/mm/transparent_hugepage/enabled",
+                        false => "this kernel has no transparent huge pages",
+                    },
                 )
             }),
             Pages::Gigantic if are_set_aside() => Ok(1 << 30),

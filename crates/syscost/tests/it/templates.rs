@@ -73,6 +73,9 @@ fn told_slurm_of(allocated: [u32; 2], reason: &str, line: &str, code: i32) -> St
     );
     let [before, after] = allocated;
     fs::write(place.join("allocated"), before.to_string()).expect("written");
+    if code == 0 {
+        fs::write(place.join("drained"), "syscost: not as it should be: x\n").expect("written");
+    }
     write_program(
         &place.join("check"),
         &format!(
@@ -85,17 +88,24 @@ fn told_slurm_of(allocated: [u32; 2], reason: &str, line: &str, code: i32) -> St
         .env("PATH", path_with(place))
         .env("SYSCOST", place.join("check"))
         .env("SLURMD_NODENAME", "n1")
+        .env("DRAINED", place.join("drained"))
         .ended();
     assert!(ended.err.is_empty(), "{ended:?}");
     ended.succeeded();
     assert_eq!(place.join("checked").exists(), before == 0);
-    fs::read_to_string(place.join("told")).unwrap_or_default()
+    let told = fs::read_to_string(place.join("told")).unwrap_or_default();
+    if let Some((_, reason)) = told.split_once("State=DRAIN Reason=") {
+        let kept = fs::read_to_string(place.join("drained")).expect("it is kept");
+        assert_eq!(kept, reason, "what it resumes later");
+    }
+    told
 }
 
 #[test]
 fn slurm_drains_what_is_not_as_it_should_be_and_resumes_only_what_this_drained() {
     let ours = "   Reason=syscost: not as it should be: x [root@2026-11-27T12:00:00]";
     let another = "   Reason=bad disk [root@2026-11-27T12:00:00]";
+    let like_ours = "   Reason=syscost: ask Eve first [root@2026-11-27T12:00:00]";
     let bad = "not as it should be: x";
     let drained = "update NodeName=n1 State=DRAIN Reason=syscost: not as it should be: x\n";
     assert_eq!(told_slurm("", bad, 1), drained);
@@ -104,7 +114,7 @@ fn slurm_drains_what_is_not_as_it_should_be_and_resumes_only_what_this_drained()
     }
     let resumed = "update NodeName=n1 State=RESUME\n";
     assert_eq!(told_slurm(ours, "as it should be", 0), resumed);
-    for reason in ["", another] {
+    for reason in ["", another, like_ours] {
         assert_eq!(told_slurm(reason, "as it should be", 0), "");
     }
     for allocated in [[2, 2], [2, 0], [0, 2]] {

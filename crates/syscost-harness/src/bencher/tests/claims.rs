@@ -31,16 +31,37 @@ fn only_what_is_equal_is_confirmed_as_such() {
 
 #[test]
 fn only_what_is_within_its_bound_is_confirmed_as_such() {
-    let within = |share| judged(|b| b.claim_within("share", Bound::AtLeast(0.9), share, "walk"));
+    let bound = Bound::Within(0.9, 1.0);
+    let within = |share| judged(|b| b.claim_within("share", bound, share, "walk"));
     for (share, verdict) in [
         (0.9, Verdict::Confirmed),
         (0.89, Verdict::Refuted),
+        (1.01, Verdict::Refuted),
         (f64::NAN, Verdict::Refuted),
     ] {
         assert_eq!(within(share).verdict, verdict, "{share}");
     }
-    let expected = Evidence::new("share", "at least 0.9", 0.89, "walk", Verdict::Refuted);
+    let expected = Evidence::new("share", "0.9 to 1", 0.89, "walk", Verdict::Refuted);
     assert_eq!(within(0.89), expected);
+}
+
+#[test]
+fn what_may_be_more_says_why() {
+    let why = "others raise it, too";
+    let risen =
+        |seen: Result<f64, &str>| judged(|b| b.claim_at_least("packets", 3.0, seen, "/proc", why));
+    for (seen, verdict, reason) in [
+        (Ok(7.0), Verdict::Confirmed, Some(why)),
+        (Ok(2.0), Verdict::Refuted, None),
+        (Err("not counted"), Verdict::Unverified, Some("not counted")),
+    ] {
+        let evidence = risen(seen);
+        assert_eq!(evidence.expected, Some(Fact::Text("at least 3".into())));
+        assert_eq!(
+            (evidence.verdict, evidence.reason.as_deref()),
+            (verdict, reason)
+        );
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::super::compare;
 use super::rounded;
 use crate::fixture::run_of;
-use crate::{Directory, Run};
+use crate::{Directory, Known, Run};
 
 fn names(base: &Run, new: &Run) -> Vec<String> {
     let facts = compare(&[base], &[new], &[]).facts;
@@ -15,10 +15,10 @@ fn counts_differ_by_one_and_what_wobbles_by_a_percent() {
     let mut base = run_of(&vec![vec![100.0; 10]; 9]);
     base.machine.cpus_online = 256;
     base.machine.memory_bytes = Some(25_276_063_744);
-    base.machine.cgroup_cpu_quota = Some(1.5);
+    base.machine.cgroup_cpu_quota = Known::Yes(1.5);
     let mut new = base.clone();
     new.machine.memory_bytes = Some(25_276_000_000);
-    new.machine.cgroup_cpu_quota = Some(1.501);
+    new.machine.cgroup_cpu_quota = Known::Yes(1.501);
     let none: [&str; 0] = [];
     assert_eq!(names(&base, &new), none);
     new.machine.cpus_online = 254;

@@ -4,22 +4,24 @@ use std::ops::Range;
 
 use crate::raw::Sysno;
 
-/// Where the vDSO lies in this process and in the copies that it forks.
-pub(super) struct Vdso(Range<u64>);
+/// Where the vDSO lies in this process and in the copies that it forks; `None` where the kernel has given
+/// it none.
+pub(super) struct Vdso(Option<Range<u64>>);
 
 impl Vdso {
-    /// That of this process; nowhere, where there is none or nothing tells.
+    /// That of this process; nowhere, where nothing tells.
     pub(super) fn own() -> Self {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        Self(place(&maps).unwrap_or_default())
+        let maps = || std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let is_there = crate::platform::vdso().is_ok();
+        Self(is_there.then(|| place(&maps()).unwrap_or_default()))
     }
 
     /// Whether this call is a reading of the time that user space makes where the kernel allows it:
-    /// made by the vDSO, of a clock that it knows.
+    /// of a clock that the vDSO knows, made by it, or by the C library where there is none.
     pub(super) fn reads_time(&self, call: &libc::seccomp_data) -> bool {
         let number = call.nr.cast_unsigned();
         Some(number) == Sysno::CLOCK_GETTIME.number()
-            && self.0.contains(&call.instruction_pointer)
+            && (self.0.as_ref()).is_none_or(|place| place.contains(&call.instruction_pointer))
             && is_known(call.args[0])
     }
 }
@@ -56,8 +58,8 @@ mod tests {
 
     #[test]
     fn a_reading_is_what_the_vdso_asks_of_a_clock_it_knows() {
-        let vdso = Vdso(0x1000..0x3000);
-        let reads = |number: Sysno, address, clock: libc::clockid_t| {
+        let vdso = Vdso(Some(0x1000..0x3000));
+        let is_reading = |vdso: &Vdso, number: Sysno, address, clock: libc::clockid_t| {
             // SAFETY: plain integers, for which zero is a value.
             let mut call: libc::seccomp_data = unsafe { std::mem::zeroed() };
             call.nr = number.number().expect("it exists").cast_signed();
@@ -65,6 +67,7 @@ mod tests {
             call.args[0] = clock.cast_unsigned().into();
             vdso.reads_time(&call)
         };
+        let reads = |number, address, clock| is_reading(&vdso, number, address, clock);
         assert!(reads(
             Sysno::CLOCK_GETTIME,
             0x1abc,
@@ -79,15 +82,22 @@ mod tests {
             libc::CLOCK_THREAD_CPUTIME_ID
         ));
         assert!(!reads(Sysno::GETPPID, 0x1abc, libc::CLOCK_MONOTONIC));
+        // Without a vDSO, the C library makes each reading itself.
+        let without = |number, clock| is_reading(&Vdso(None), number, 0x3000, clock);
+        assert!(without(Sysno::CLOCK_GETTIME, libc::CLOCK_MONOTONIC));
+        assert!(!without(
+            Sysno::CLOCK_GETTIME,
+            libc::CLOCK_THREAD_CPUTIME_ID
+        ));
+        assert!(!without(Sysno::GETPPID, libc::CLOCK_MONOTONIC));
     }
 
     #[test]
     fn a_clock_that_user_space_cannot_read_is_read_by_the_vdsos_own_call() {
         let vdso = Vdso::own();
-        if vdso.0.is_empty() {
-            println!("skipped: no vDSO");
-            return;
-        }
+        let Some(place) = vdso.0 else {
+            return println!("skipped: no vDSO");
+        };
         let noted = [Sysno::CLOCK_GETTIME];
         let limit = std::time::Duration::from_secs(20);
         let counted = crate::audit::note_syscalls(limit, &noted, || {
@@ -97,7 +107,7 @@ mod tests {
         let calls = counts.arguments(Sysno::CLOCK_GETTIME);
         assert_eq!((calls.len(), counts.readings()), (1, 0));
         let from = calls[0][crate::audit::CALLED_FROM];
-        assert!(vdso.0.contains(&from), "{from:#x} in {:x?}", vdso.0);
+        assert!(place.contains(&from), "{from:#x} in {place:x?}");
         // Where the kernel allows it, what the vDSO knows makes no call at all.
         let counts = count_syscalls(limit, || {
             let _ = clock_gettime(ClockId::Monotonic);
