@@ -39,6 +39,7 @@ use syscost_results::overview::{Overview, overview};
 
 pub use studies::lab_report;
 pub use words::name;
+pub(crate) use words::{broken, code, tone};
 
 use crate::sentence;
 use crate::study::Repeated;
