@@ -16,7 +16,7 @@
 pub mod chart;
 pub mod compare;
 mod curves;
-#[allow(dead_code)] // Comparisons will use the rest.
+
 mod document;
 pub mod export;
 mod footer;

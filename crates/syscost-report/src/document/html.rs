@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::{Block, Cell, Look, Part, Picture, Row, Table, Text};
+use super::{Block, Cell, Column, Kind, Look, Part, Picture, Row, Table, Text};
 use crate::chart::{Labels, Theme};
-use crate::html::{broken, code, name, tone};
+use crate::html::{broken, code, name, place, tone};
 use crate::view::Tone;
 
 /// A document as HTML.
@@ -53,7 +53,7 @@ fn table(table: &Table) -> Markup {
                 thead { tr {
                     th scope="col" { (inline(&table.names)) }
                     @for column in &table.columns {
-                        th scope="col" class=[column.is_right.then_some("num")] { (column.heading) }
+                        th scope="col" class=[column_class(column)] { (inline(&column.heading)) }
                     }
                 } }
                 tbody { @for row in &table.rows { (self::row(table, row)) } }
@@ -67,7 +67,7 @@ fn row(table: &Table, row: &Row) -> Markup {
         tr {
             th scope="row" id=[Some(&row.id).filter(|id| !id.is_empty())] { (inline(&row.name)) }
             @for (column, cells) in table.columns.iter().zip(&row.cells) {
-                td class=[column.is_right.then_some("num")] data-head=(column.heading) { (self::cells(cells)) }
+                td class=[column_class(column)] data-head=(column.heading.words()) { (self::cells(cells)) }
             }
         }
         @if !row.notes.is_empty() {
@@ -77,6 +77,14 @@ fn row(table: &Table, row: &Row) -> Markup {
                 }
             }
         }
+    }
+}
+
+fn column_class(column: &Column) -> Option<&'static str> {
+    match column.kind {
+        Kind::Words => None,
+        Kind::Numbers => Some("num"),
+        Kind::Plots => Some("plot"),
     }
 }
 
@@ -100,7 +108,7 @@ fn cells(cells: &[Cell]) -> Markup {
 
 /// The class of a text, unless a part of it has its tone.
 fn class(text: &Text) -> Option<&'static str> {
-    let has_tag = text.parts.iter().any(|part| part.look == Look::Tag);
+    let has_tag = text.parts.iter().any(|part| matches!(part.look, Look::Tag));
     match text.tone {
         _ if has_tag => None,
         Tone::Plain => None,
@@ -122,6 +130,8 @@ fn part(Part { text, look }: &Part, tone: Tone) -> Markup {
         },
         Look::Strong => html! { b { (broken(text)) } },
         Look::Code => html! { code { (name(text)) } },
+        Look::Row => html! { a href={ "#" (place(text)) } { (name(text)) } },
+        Look::Drawn(picture) => html! { (picture) },
         Look::Flag => html! { span class="flag" { (text) } },
         Look::Tag => {
             let tone = if tone == Tone::Plain {

@@ -1,6 +1,6 @@
 //! A document as GitHub's Markdown.
 
-use super::{Block, Cell, Look, Part, Table, Text};
+use super::{Block, Cell, Kind, Look, Part, Table, Text};
 use crate::view::Tone;
 
 /// A document as Markdown that ends in a newline. Its figures are shown from this folder; without
@@ -50,32 +50,24 @@ fn one(block: &Block, figures: Option<&str>) -> Option<String> {
 
 /// A table, and below it what is to be said of its rows.
 fn table(table: &Table) -> String {
-    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let headings = table.columns.iter().map(|column| escaped(&column.heading));
-    let mut out = line(
-        [inline(&table.names)]
-            .into_iter()
-            .chain(headings)
-            .map(cell)
-            .collect(),
-    );
-    let under = table
-        .columns
-        .iter()
-        .map(|one| if one.is_right { "--:|" } else { "---|" });
-    out += &format!("|---|{}\n", under.collect::<String>());
+    let columns = || table.columns.iter().filter(|one| one.kind != Kind::Plots);
+    let headings = columns().map(|column| inline(&column.heading));
+    let mut out = line([inline(&table.names)].into_iter().chain(headings));
+    out += "|---|";
+    out.extend(columns().map(|one| {
+        if one.kind == Kind::Numbers {
+            "--:|"
+        } else {
+            "---|"
+        }
+    }));
+    out += "\n";
     for row in &table.rows {
-        let cells = row.cells.iter().map(|cells| {
+        let cells = table.worded(row).map(|(_, cells)| {
             let texts = cells.iter().flat_map(Cell::texts);
             texts.map(inline).collect::<Vec<_>>().join("<br>")
         });
-        out += &line(
-            [inline(&row.name)]
-                .into_iter()
-                .chain(cells)
-                .map(cell)
-                .collect(),
-        );
+        out += &line([inline(&row.name)].into_iter().chain(cells));
     }
     let mut notes = String::new();
     for row in table.rows.iter().filter(|row| !row.notes.is_empty()) {
@@ -94,6 +86,12 @@ fn table(table: &Table) -> String {
     }
 }
 
+/// A line of cells, which nothing in them ends.
+fn line(cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.map(|text| text.replace('|', "\\|")).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
 fn inline(text: &Text) -> String {
     let mut out = String::new();
     for (index, part) in text.parts.iter().enumerate() {
@@ -101,8 +99,9 @@ fn inline(text: &Text) -> String {
         out += &match &part.look {
             Look::Plain => escaped(words),
             Look::Strong => format!("**{}**", escaped(words)),
-            Look::Code => format!("`{}`", words.replace('`', "'")),
+            Look::Code | Look::Row => format!("`{}`", words.replace('`', "'")),
             Look::Flag => format!("*{}*", escaped(words)),
+            Look::Drawn(_) => String::new(),
             Look::Tag => {
                 let colon = if index + 1 < text.parts.len() {
                     ": "
@@ -116,7 +115,7 @@ fn inline(text: &Text) -> String {
             Look::Link(to) => format!("[{}]({to})", escaped(words)),
         };
     }
-    out.replace('\n', " ")
+    out
 }
 
 /// Text that is not interpreted as a tag, except in code.
@@ -127,9 +126,4 @@ fn escaped(text: &str) -> String {
         _ => part.to_owned(),
     });
     parts.collect::<Vec<String>>().join("`")
-}
-
-/// Text that does not end a cell.
-fn cell(text: String) -> String {
-    text.replace('|', "\\|")
 }

@@ -10,6 +10,9 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
+use maud::Markup;
+
+use crate::export::on_one_line;
 use crate::view::Tone;
 
 pub(crate) use html::html;
@@ -78,18 +81,22 @@ pub(crate) struct Part {
 }
 
 /// What a part of a text is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Look {
     Plain,
     Strong,
-    /// The name of a row, a command.
+    /// A name, a command.
     Code,
+    /// The name of a row, which leads to it in a page.
+    Row,
     /// A flag by its short name.
     Flag,
     /// A verdict in a few words; it has the text's tone, and a colon if something follows.
     Tag,
     /// Leads to an address, or in a page to the part with this id: `#summary`.
     Link(String),
+    /// A small picture, which only a page has.
+    Drawn(Markup),
 }
 
 impl Text {
@@ -98,11 +105,22 @@ impl Text {
     }
 
     pub(crate) fn with(mut self, look: Look, text: impl Into<String>) -> Self {
-        let text = text.into();
+        let text = on_one_line(&text.into());
         if !text.is_empty() {
             self.parts.push(Part { text, look });
         }
         self
+    }
+
+    pub(crate) fn drawn(picture: Markup) -> Self {
+        let part = Part {
+            text: String::new(),
+            look: Look::Drawn(picture),
+        };
+        Text {
+            parts: vec![part],
+            tone: Tone::Plain,
+        }
     }
 
     pub(crate) fn tone(self, tone: Tone) -> Self {
@@ -118,7 +136,7 @@ impl Text {
         let mut out = String::new();
         for (index, part) in self.parts.iter().enumerate() {
             out += &part.text;
-            if part.look == Look::Tag && index + 1 < self.parts.len() {
+            if matches!(part.look, Look::Tag) && index + 1 < self.parts.len() {
                 out += ": ";
             }
         }
@@ -159,32 +177,53 @@ pub(crate) struct Table {
 /// A column after the names.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
-    pub(crate) heading: String,
-    /// Whether it has numbers, which end at the right.
-    pub(crate) is_right: bool,
+    pub(crate) heading: Text,
+    pub(crate) kind: Kind,
     /// Where a terminal is too narrow, those of the highest rank are left out first; never with 0.
     pub(crate) rank: u8,
 }
 
+/// What a column has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Words,
+    /// Numbers, which end at the right.
+    Numbers,
+    /// Small pictures, below an axis.
+    Plots,
+}
+
 impl Column {
-    pub(crate) fn left(heading: impl Into<String>) -> Self {
+    fn new(heading: impl Into<Text>, kind: Kind) -> Self {
         Column {
             heading: heading.into(),
-            is_right: false,
+            kind,
             rank: 0,
         }
     }
 
-    /// A column of numbers.
-    pub(crate) fn right(heading: impl Into<String>) -> Self {
-        Column {
-            is_right: true,
-            ..Column::left(heading)
-        }
+    pub(crate) fn left(heading: impl Into<Text>) -> Self {
+        Column::new(heading, Kind::Words)
+    }
+
+    pub(crate) fn right(heading: impl Into<Text>) -> Self {
+        Column::new(heading, Kind::Numbers)
+    }
+
+    pub(crate) fn plot(axis: Markup) -> Self {
+        Column::new(Text::drawn(axis), Kind::Plots)
     }
 
     pub(crate) fn rank(self, rank: u8) -> Self {
         Column { rank, ..self }
+    }
+}
+
+impl Table {
+    /// The columns that have text, and a row's cells in them.
+    fn worded<'t>(&'t self, row: &'t Row) -> impl Iterator<Item = (&'t Column, &'t [Cell])> {
+        let all = self.columns.iter().zip(row.cells.iter().map(Vec::as_slice));
+        all.filter(|(column, _)| column.kind != Kind::Plots)
     }
 }
 

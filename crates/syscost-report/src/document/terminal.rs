@@ -2,16 +2,15 @@
 
 use anstyle::Style;
 
-use super::{Block, Cell, Column, Row, Table, Text};
+use super::{Block, Cell, Column, Kind, Look, Row, Table, Text};
 use crate::TableOptions;
 use crate::chart::TextOptions;
 use crate::grid::{self, Behind, Grid, INDENT, Name};
 use crate::page::Page;
 use crate::paint::{self, width};
-use crate::view::Tone;
 use crate::wrap::together;
 
-/// Columns between two cells.
+/// Columns between what stands beside a label.
 const GAP: usize = 3;
 /// Labels and lines wider than this do not widen what stands beneath them.
 const MAX_LABEL: usize = 28;
@@ -29,7 +28,13 @@ pub(crate) fn terminal(blocks: &[Block], options: &TableOptions) -> String {
 impl Page {
     /// Adds these parts; with what other media fold, if asked for.
     fn blocks(&mut self, blocks: &[Block], is_unfolded: bool) {
+        let mut is_headed = true;
         for block in blocks {
+            match block {
+                Block::Table(_) if !is_headed => self.line(""),
+                _ => {}
+            }
+            is_headed = matches!(block, Block::Heading { .. });
             match block {
                 Block::Heading { text, .. } if self.out.is_empty() => {
                     self.paragraph(0, paint::HEADING, text);
@@ -52,7 +57,7 @@ impl Page {
                         );
                     }
                 }
-                Block::Facts(facts) => self.fact_list(facts),
+                Block::Facts(facts) => self.facts(facts),
                 Block::Table(table) => self.table(table),
                 Block::Figure(picture) => {
                     let options = TextOptions {
@@ -79,10 +84,10 @@ impl Page {
 
     fn text(&mut self, indent: usize, text: &Text) {
         let words = together_shares(&text.words());
-        self.paragraph(indent, paint::style(text.tone), &words);
+        self.paragraph(indent, style(text), &words);
     }
 
-    fn fact_list(&mut self, facts: &[(Text, Text)]) {
+    fn facts(&mut self, facts: &[(Text, Text)]) {
         let names = facts.iter().map(|(name, _)| width(&name.words()));
         let widest = names.max().unwrap_or(0).min(MAX_LABEL);
         for (name, fact) in facts {
@@ -90,7 +95,7 @@ impl Page {
             let begin = self.paint.text(paint::HEADING, &name);
             let pad = widest.saturating_sub(width(&name));
             if width(&name) > widest {
-                self.line(&begin);
+                self.paragraph(0, paint::HEADING, &name);
                 self.text(INDENT, fact);
                 continue;
             }
@@ -113,12 +118,12 @@ impl Page {
     }
 
     fn abreast<'t>(&self, table: &'t Table) -> Grid<'t> {
-        let column = |column: &Column| match column.is_right {
-            true => grid::right("").after(GAP).rank(column.rank),
-            false => grid::left("").after(GAP).rank(column.rank),
+        let column = |column: &Column| match column.kind {
+            Kind::Numbers => grid::right("").rank(column.rank),
+            Kind::Words | Kind::Plots => grid::left("").rank(column.rank),
         };
         let mut grid = Grid::new(table.columns.iter().map(column).collect());
-        let headings = table.columns.iter().map(|column| column.heading.clone());
+        let headings = table.columns.iter().map(|one| one.heading.words());
         let title = grid::Cell::new(table.names.words(), heading(&table.names));
         grid.headed(title, headings.map(grid::Cell::from).collect());
         let mut is_apart = false;
@@ -165,16 +170,19 @@ impl Page {
                 *widest = (*widest).max(width(&line.words()).min(MAX_LINE));
             }
         }
-        let headings = table.columns.iter().map(|column| width(&column.heading));
+        let headings = table
+            .columns
+            .iter()
+            .map(|column| width(&column.heading.words()));
         let label = headings.max().unwrap_or(0).min(MAX_LABEL);
         for (index, row) in table.rows.iter().enumerate() {
             if index > 0 {
                 self.line("");
             }
             self.paragraph(INDENT, paint::HEADING, &row.name.words());
-            for (column, cells) in table.columns.iter().zip(&row.cells) {
+            for (column, cells) in table.worded(row) {
                 for cell in cells {
-                    self.labelled(&column.heading, label, cell, &widths);
+                    self.labelled(&column.heading.words(), label, cell, &widths);
                 }
             }
             for line in self.notes(row) {
@@ -239,11 +247,21 @@ fn cell(text: &Text) -> grid::Cell {
     grid::Cell::new(text.words(), paint::style(text.tone))
 }
 
+fn style(text: &Text) -> Style {
+    let style = paint::style(text.tone);
+    let is_strong = text
+        .parts
+        .iter()
+        .all(|part| matches!(part.look, Look::Strong));
+    if is_strong { style.bold() } else { style }
+}
+
 fn heading(text: &Text) -> Style {
-    match text.tone {
-        Tone::Plain => paint::DIM,
-        tone => paint::style(tone).bold(),
-    }
+    let is_plain = text
+        .parts
+        .iter()
+        .all(|part| matches!(part.look, Look::Plain));
+    if is_plain { paint::DIM } else { style(text) }
 }
 
 /// With each share on one line.

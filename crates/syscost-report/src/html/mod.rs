@@ -38,6 +38,7 @@ use syscost_results::numbers::Numbers;
 use syscost_results::overview::{Overview, overview};
 
 pub use studies::lab_report;
+pub(crate) use table::place;
 pub use words::name;
 pub(crate) use words::{broken, code, tone};
 

@@ -168,7 +168,7 @@ pub(crate) fn list<'s>(studies: impl Iterator<Item = &'s Study>) -> Block {
         let machines: Vec<&str> = study.machines.iter().map(|one| one.name.as_str()).collect();
         let name = Text::of(Look::Link(format!("studies/{}.md", study.id)), &study.id);
         let what = format!(
-            "{}: {} quantities; {}",
+            "{} ({} quantities): {}",
             study.title,
             study.quantities.len(),
             machines.join("; ")

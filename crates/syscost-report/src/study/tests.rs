@@ -190,7 +190,7 @@ fn the_list_has_a_line_with_the_title_of_each_study() {
     let list = list([&hand_made()].into_iter(), &TableOptions::default());
     assert_eq!(
         list,
-        "hand-made  A system call that is none: 3 quantities; An old machine; An older machine\n"
+        "hand-made  A system call that is none (3 quantities): An old machine; An older machine\n"
     );
 }
 
