@@ -332,6 +332,11 @@ impl<'t> Grid<'t> {
         self.fit(width).name >= self.longest_name().min(name)
     }
 
+    /// Whether this width suffices for the columns that are never left out, beside a short name.
+    pub(crate) fn has_room_for_columns(&self, width: usize) -> bool {
+        self.taken(&self.widths(1)) + self.longest_name().min(MIN_NAME) <= width
+    }
+
     fn cells(&self) -> impl Iterator<Item = (&Vec<Cell>, &Behind)> {
         self.lines.iter().filter_map(|line| match line {
             Line::Cells(_, cells, behind) => Some((cells, behind)),

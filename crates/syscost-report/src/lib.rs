@@ -16,6 +16,8 @@
 pub mod chart;
 pub mod compare;
 mod curves;
+
+mod document;
 pub mod export;
 mod footer;
 mod grid;

@@ -1,13 +1,10 @@
 //! A comparison in human-readable form.
 //!
-//! - [`mod@table`]: text for a terminal.
-//! - [`mod@markdown`]: a table for a pull request.
-//! - [`mod@power`]: how large a change could have been found in each row.
-//! - [`change`]: the sentence for one row, the same in both.
+//! - [`table`]: text for a terminal. [`markdown`]: a comment on a pull request.
+//! - [`power_table`], [`power_markdown`]: how large a change could have been found in each row.
+//! - [`change`]: the sentence for one row.
 
-pub mod markdown;
-pub mod power;
-pub mod table;
+mod layout;
 #[cfg(test)]
 pub(crate) mod tests;
 mod words;
@@ -15,17 +12,44 @@ mod words;
 use syscost_results::compare::{Cause, Change, Comparison, Group, Row, Side};
 use syscost_results::{Better, Unit};
 
+use crate::TableOptions;
+use crate::document::{self, Block};
 use crate::export::on_one_line as clean;
 use crate::sentence;
 use crate::units::{cycles, quantity};
 
-pub use markdown::markdown;
-use markdown::push_row;
-pub use table::table;
-pub(crate) use words::{
-    are_rows_left_out, group_interval, group_ratio, groups_note, is_noticed, notices, own_notes,
-    power, sides, single_runs,
+pub(crate) use layout::{Shown, caveat, changes, reasons};
+use words::{
+    are_rows_left_out, group_interval, groups_note, is_noticed, notices, own_notes, power,
+    single_runs,
 };
+pub(crate) use words::{group_ratio, sides};
+
+/// The comparison as text that ends in a newline. The brief form lists what changed and counts the
+/// rest; the verbose form lists all rows with their notes, and those that could not be compared.
+pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
+    let mut blocks = layout::alone(comparison, options.verbose, options.quiet);
+    if !options.verbose && !options.quiet && !comparison.rows.is_empty() {
+        blocks.push(Block::note("-v shows every row and what was not compared"));
+    }
+    document::terminal(&blocks, options)
+}
+
+/// The comparison as Markdown that ends in a newline: what changed, and every row if `verbose`.
+pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
+    document::markdown(&layout::alone(comparison, verbose, false), None)
+}
+
+/// The smallest change that could have been found in each row, as text for a terminal.
+pub fn power_table(comparison: &Comparison, width: usize) -> String {
+    let options = TableOptions::of_width(width);
+    "\n".to_owned() + &document::terminal(&layout::smallest(comparison), &options)
+}
+
+/// The same as Markdown.
+pub fn power_markdown(comparison: &Comparison) -> String {
+    "\n".to_owned() + &document::markdown(&layout::smallest(comparison), None)
+}
 
 /// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; a ratio shown as 1 has no direction.
 pub fn change(row: &Row) -> String {
@@ -153,12 +177,12 @@ pub fn together(comparison: &Comparison) -> Option<String> {
 }
 
 /// Whether most rows could not be decided.
-pub(crate) fn are_few_settled(comparison: &Comparison) -> bool {
+fn are_few_settled(comparison: &Comparison) -> bool {
     2 * comparison.count(Change::Inconclusive) > comparison.rows.len()
 }
 
 /// What to do then.
-pub(crate) fn too_few(comparison: &Comparison) -> &'static str {
+fn too_few(comparison: &Comparison) -> &'static str {
     match comparison.paired {
         true => "a larger --budget, or a quieter hour, would settle more rows",
         false => {
@@ -180,7 +204,7 @@ pub(crate) fn spread(comparison: &Comparison) -> Option<String> {
 }
 
 /// Why rows were not compared because a number is missing.
-pub(crate) fn why_missing(comparison: &Comparison) -> &'static str {
+fn why_missing(comparison: &Comparison) -> &'static str {
     match comparison.in_cycles {
         true => "not compared: no number, or no core cycles, on one side",
         false => "not compared: no number on one side",
@@ -188,7 +212,7 @@ pub(crate) fn why_missing(comparison: &Comparison) -> &'static str {
 }
 
 /// A side in one line: its runs, host, time and program.
-pub(crate) fn side(side: &Side) -> String {
+fn side(side: &Side) -> String {
     let runs = match &side.runs[..] {
         [only] => only.clone(),
         [first, ..] => format!("{} runs from {first} on", side.runs.len()),
@@ -220,11 +244,6 @@ pub(crate) fn tail(row: &Row) -> Option<String> {
 /// A fact's value, or `unknown`.
 fn value(value: &Option<String>) -> &str {
     value.as_deref().unwrap_or("unknown")
-}
-
-/// A row's name as code in Markdown.
-fn code(name: &str) -> String {
-    format!("`{}`", name.replace('`', "'"))
 }
 
 /// The margin that the row was judged by, in percent: `2 %`, `8.4 %`.

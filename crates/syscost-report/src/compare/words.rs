@@ -234,16 +234,16 @@ pub(crate) fn own_notes<'c>(comparison: &'c Comparison) -> impl Fn(&'c Row) -> V
 }
 
 /// How large a change could have been found, as a sentence without its full stop.
-pub(crate) fn power(comparison: &Comparison) -> Option<String> {
+pub(super) fn power(comparison: &Comparison) -> Option<String> {
     let power = comparison.power?;
     Some(match (power.half, power.nine_of_ten) {
         (Some(half), Some(most)) => format!(
-            "could have found changes of {} in half of the rows, {} in nine of ten",
+            "this comparison could have found changes of {} in half of the rows, {} in nine of ten",
             percent(half),
             percent(most)
         ),
         (Some(half), None) => format!(
-            "could have found changes of {} in half of the rows; in more than one of ten no change, however large",
+            "this comparison could have found changes of {} in half of the rows; in more than one of ten no change, however large",
             percent(half)
         ),
         (None, _) => {

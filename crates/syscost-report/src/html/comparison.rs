@@ -7,16 +7,17 @@
 use std::collections::HashMap;
 
 use maud::{Markup, html};
-use syscost_results::compare::{Change, ComparedIn, Comparison, Difference, Row};
+use syscost_results::compare::{Change, ComparedIn, Comparison, Row};
 use syscost_results::{Better, Run};
 
 use crate::chart::{Begin, Scale};
 use crate::compare::{self, verdict};
+use crate::document::{self, Block};
 use crate::sentence::{self, share};
 
 use super::interval::{self, Interval};
-use super::table::{cell, column, place, sortable};
-use super::{letter, quantities, words};
+use super::letter;
+use super::table::{cell, column, sortable};
 
 /// Sign beside the ratio of a rate, of which more is better.
 pub(super) const RATE: &str = "↑";
@@ -212,90 +213,20 @@ impl<'a> Changes<'a> {
     /// All that is said of the comparison as a whole.
     pub(super) fn section(&self) -> Markup {
         let comparison = self.comparison;
-        let [base, new] = &self.sides;
+        let [base, new] = self.sides();
+        let shown = compare::Shown {
+            sides: [base, new],
+            verbose: false,
+            quiet: false,
+            plot: Some((self.axis(), &|row| self.picture(row))),
+        };
+        let before = compare::reasons(comparison).chain(compare::caveat(comparison));
+        let blocks = before.chain(compare::changes(comparison, &shown));
+        let blocks = blocks.chain([Block::note(self.about_ratio())]);
         html! {
             section id="changes" aria-labelledby="title-changes" {
                 h2 id="title-changes" { "What changed from " (base) " to " (new) }
-                (self.changed())
-                @let undecided = comparison.count(Change::Inconclusive);
-                @if undecided > 0 {
-                    h3 { "What could not be decided" }
-                    p {
-                        a href="#content" data-which="inconclusive" { (sentence::count(undecided, "row")) }
-                        @if undecided == 1 { " is inconclusive: its samples" } @else { " are inconclusive: their samples" }
-                        " cannot tell. "
-                        @if let Some(power) = compare::power(comparison) { "This comparison " (power) ". " }
-                        @if compare::are_few_settled(comparison) { (sentence::capital(compare::too_few(comparison))) "." }
-                    }
-                }
-                h3 { "What else differs" }
-                (self.differences())
-                div class="abreast" {
-                    (self.groups())
-                    div {
-                        h3 { "Before you act on it" }
-                        ul class="notes" {
-                            @for line in compare::causes(comparison).iter().chain(&compare::together(comparison)) { li { b { (words::broken(line)) } } }
-                            @for line in compare::single_runs(comparison).into_iter().chain(compare::notices(comparison)) { li { (words::broken(&line)) } }
-                            li { (self.about_ratio()) }
-                            @if !comparison.groups.is_empty() { li { (compare::groups_note(comparison, self.sides())) } }
-                        }
-                    }
-                }
-                @let others: Vec<(&str, &str)> = comparison.uncompared().collect();
-                @if !others.is_empty() {
-                    details {
-                        summary { (sentence::count(others.len(), "row")) @if others.len() == 1 { " was" } @else { " were" } " not compared" }
-                        ul class="plain" { @for (name, reason) in others { li { code { (words::name(name)) } ": " (reason) } } }
-                    }
-                }
-            }
-        }
-    }
-
-    /// The rows that changed, the worst first.
-    fn changed(&self) -> Markup {
-        let rows = self.comparison.rows.iter();
-        let rows: Vec<&Row> = rows
-            .filter(|row| matches!(row.verdict, Change::Worse | Change::Better))
-            .collect();
-        if rows.is_empty() {
-            return html! { p { "No row is known to have changed." } };
-        }
-        let own_notes = compare::own_notes(self.comparison);
-        let [base, new] = &self.sides;
-        html! {
-            div class="box" tabindex="0" role="region" aria-label="Rows that changed" {
-                table class="changes stack" {
-                    caption class="spoken" { "Rows that changed, the worst first; a name leads to its row" }
-                    thead { tr {
-                        th scope="col" { "operation" } th scope="col" { "change" }
-                        th scope="col" class="plot" {
-                            (self.axis())
-                        }
-                        th scope="col" class="num" { (base) } th scope="col" class="num" { (new) }
-                        th scope="col" class="num" { (self.ratio_name()) } th scope="col" class="num" { "95 %" }
-                        th scope="col" class="num" { "margin" }
-                    } }
-                    tbody {
-                        @for row in rows {
-                            @let [base_median, new_median] = compare::medians(row);
-                            tr {
-                                th scope="row" {
-                                    a href={ "#" (place(&row.name)) } { (words::name(&row.name)) }
-                                    @for note in own_notes(row) { br; small class="quiet" { (note) } }
-                                }
-                                td { (tag(row.verdict)) }
-                                td class="plot" { (self.picture(row)) }
-                                td class="num" data-head=(base) { (base_median) }
-                                td class="num" data-head=(new) { (new_median) }
-                                td class="num" data-head=(self.ratio_name()) { b { (format!("{:.3}", row.ratio)) } @if row.better == Better::Higher { " " (RATE) } }
-                                td class="num quiet" data-head="95 %" { (interval(row).unwrap_or_else(|| "none".to_owned())) }
-                                td class="num quiet" data-head="margin" { (format!("{:.1} %", 100.0 * row.bound())) }
-                            }
-                        }
-                    }
-                }
+                (document::html(&blocks.collect::<Vec<_>>()))
             }
         }
     }
@@ -330,76 +261,6 @@ impl<'a> Changes<'a> {
             title: &interval(row).unwrap_or_else(|| "no interval".to_owned()),
         };
         interval::draw(&interval, Some(share(1.0)))
-    }
-
-    /// The facts that differ and may explain a change, apart from those that the notices name.
-    fn differences(&self) -> Markup {
-        let others = self.comparison.facts.iter();
-        let others: Vec<&Difference> = others.filter(|fact| !compare::is_noticed(fact)).collect();
-        let shown =
-            |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".to_owned());
-        let [base, new] = &self.sides;
-        html! {
-            @if others.is_empty() {
-                p { "No other fact of machine or program differs between the sides." }
-            } @else {
-                div class="box" tabindex="0" role="region" aria-label="Facts that differ" {
-                    table class="stack even" {
-                        caption class="spoken" { "Facts that differ, the likeliest explanations first" }
-                        thead { tr { @for head in ["fact", base, new, "what it does"] { th scope="col" { (head) } } } }
-                        tbody {
-                            @for fact in others {
-                                tr {
-                                    th scope="row" { (quantities::named(&fact.fact)) }
-                                    td data-head=(base) { (shown(&fact.base)) } td data-head=(new) { (shown(&fact.new)) }
-                                    td { (fact.meaning.as_deref().unwrap_or_default()) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// A line for each group: the mean of its ratios, and how many rows got each verdict.
-    fn groups(&self) -> Markup {
-        let groups = &self.comparison.groups;
-        if groups.is_empty() {
-            return html! {};
-        }
-        let has_left_out = compare::are_rows_left_out(groups);
-        html! {
-            div class="box" tabindex="0" role="region" aria-label="Groups" {
-                h3 { "Groups" }
-                table class="groups stack" {
-                    caption class="spoken" { "What became of each group" }
-                    thead { tr {
-                        th scope="col" { "group" } th scope="col" class="num" { "cost" } th scope="col" class="num" { "95 %" }
-                        @for change in Change::ALL { th scope="col" class="num" { (verdict(change)) } }
-                        @if has_left_out { th scope="col" class="num" { "left out" } }
-                        th scope="col" class="num" { "rows" }
-                    } }
-                    tbody {
-                        @for group in groups {
-                            tr {
-                                th scope="row" { @if group.name.is_empty() { "all" } @else { (group.name) } }
-                                td class="num" data-head="cost" { (compare::group_ratio(group)) }
-                                td class="num quiet" data-head="95 %" { (compare::group_interval(group).unwrap_or_else(|| "none".to_owned())) }
-                                @for (count, change) in [
-                                    (group.worse, Change::Worse), (group.better, Change::Better),
-                                    (group.inconclusive, Change::Inconclusive), (group.same, Change::Same),
-                                ] {
-                                    td class={ "num " (if count > 0 { class(change) } else { "quiet" }) } data-head=(verdict(change)) { (count) }
-                                }
-                                @if has_left_out { td class="num quiet" data-head="left out" { (group.left_out) } }
-                                td class="num quiet" data-head="rows" { (group.rows) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -38,7 +38,9 @@ use syscost_results::numbers::Numbers;
 use syscost_results::overview::{Overview, overview};
 
 pub use studies::lab_report;
+pub(crate) use table::place;
 pub use words::name;
+pub(crate) use words::{broken, code, tone};
 
 use crate::sentence;
 use crate::study::Repeated;

@@ -46,7 +46,7 @@ impl Shape {
 }
 
 /// The id of a row in the page.
-pub(super) fn place(name: &str) -> String {
+pub(crate) fn place(name: &str) -> String {
     format!("row-{name}")
 }
 

@@ -42,7 +42,7 @@ pub(super) fn class(mark: Mark) -> &'static str {
 }
 
 /// The CSS class of a tone.
-pub(super) fn tone(tone: Tone) -> &'static str {
+pub(crate) fn tone(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain => "",
         Tone::Quiet => "quiet",
@@ -99,7 +99,7 @@ pub fn name(name: &str) -> Markup {
 }
 
 /// A text whose long words, which may be names of rows, may be broken between their parts.
-pub(super) fn broken(text: &str) -> Markup {
+pub(crate) fn broken(text: &str) -> Markup {
     const LONG: usize = 20;
     html! {
         @for word in text.split_inclusive(' ') {
@@ -139,7 +139,7 @@ fn listed(paragraph: &str) -> (String, Vec<String>) {
 }
 
 /// Text with code between backquotes.
-pub(super) fn code(text: &str) -> Markup {
+pub(crate) fn code(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
             @if index % 2 == 1 { code { (name(part)) } } @else { (part) }

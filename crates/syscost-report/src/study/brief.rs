@@ -25,40 +25,17 @@ pub(crate) struct Here {
     pub(crate) kind: VerdictKind,
 }
 
-impl Here {
-    /// In one cell, for one of several runs.
-    pub(crate) fn in_short(&self) -> String {
-        let ratio = match self.ratio.is_empty() {
-            true => String::new(),
-            false => format!(", {} times published", self.ratio),
-        };
-        format!("{}{ratio}, {}", self.figure, self.kind.words())
-    }
-}
-
-/// Quantities in one line each; and those that have neither a published figure nor one here, by the
-/// reason.
-pub(crate) fn briefs<'s>(
-    quantities: &[QuantityBy<'s>],
-) -> (Vec<Brief<'s>>, Vec<(String, Vec<&'s str>)>) {
-    let (mut briefs, mut missing): (_, Vec<(String, Vec<&str>)>) = (Vec::new(), Vec::new());
-    for one in quantities {
-        match without(one) {
-            None => briefs.push(brief(one)),
-            Some(reason) => match missing.iter_mut().find(|(other, _)| *other == reason) {
-                Some((_, titles)) => titles.push(&one.quantity.title),
-                None => missing.push((reason, vec![&one.quantity.title])),
-            },
-        }
-    }
-    (briefs, missing)
+/// The quantities that have a figure, published or here, in a line each.
+pub(crate) fn briefs<'s>(quantities: &[QuantityBy<'s>]) -> Vec<Brief<'s>> {
+    let shown = quantities.iter().filter(|one| without(one).is_none());
+    shown.map(brief).collect()
 }
 
 /// Why a quantity has no figure here, if none is published either.
 pub(crate) fn without(one: &QuantityBy<'_>) -> Option<String> {
-    let (_, first) = one.by[0];
+    let (_, first) = one.by.first()?;
     let has_figure = |(_, judged): &(&str, &JudgedQuantity)| shown(judged).0.is_some();
-    if !first.published.is_empty() || one.by.iter().any(has_figure) {
+    if !one.published.is_empty() || one.by.iter().any(has_figure) {
         return None;
     }
     let seen = [&first.as_published, &first.ours].into_iter().flatten();
@@ -133,59 +110,13 @@ fn here(judged: &JudgedQuantity) -> Here {
     }
 }
 
-/// Verdicts that say the same.
-pub(crate) struct Alike<'s> {
-    pub(crate) kind: VerdictKind,
-    pub(crate) text: &'s str,
-    /// The quantities of which exactly this is said; the first is one of them.
-    pub(crate) same: Vec<&'s str>,
-    /// Those of which it is said with figures of their own.
-    pub(crate) likewise: Vec<&'s str>,
-}
-
-/// The verdicts of a run, by its place, each said once.
-pub(crate) fn alike<'q, 's: 'q>(
-    quantities: impl Iterator<Item = &'q QuantityBy<'s>>,
-    run: usize,
-) -> Vec<Alike<'s>> {
-    let mut all: Vec<Alike<'_>> = Vec::new();
-    for one in quantities {
-        let (_, judged) = one.by[run];
-        let (kind, text) = (judged.verdict.kind, judged.verdict.text.as_str());
-        let title = one.quantity.title.as_str();
-        let like = |other: &&mut Alike<'_>| {
-            other.kind == kind && without_figures(other.text) == without_figures(text)
-        };
-        match all.iter_mut().find(like) {
-            Some(other) if other.text == text => other.same.push(title),
-            Some(other) => other.likewise.push(title),
-            None => all.push(Alike {
-                kind,
-                text,
-                same: vec![title],
-                likewise: Vec::new(),
-            }),
-        }
-    }
-    all
-}
-
-/// A text's words without its figures and their units.
-fn without_figures(text: &str) -> Vec<&str> {
-    const UNITS: [&str; 11] = [
-        "ns", "µs", "ms", "s", "%", "KiB", "MiB", "GiB", "GB/s", "cycles", "ticks",
-    ];
-    let words = text.split_whitespace();
-    let words = words.filter(|word| !word.contains(|char: char| char.is_ascii_digit()));
-    let is_unit = |word: &&str| UNITS.contains(&word.trim_end_matches([',', '.', ';', ':']));
-    words.filter(|word| !is_unit(word)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::{hand_made, run};
     use super::*;
-    use crate::study::Repeated;
+    use crate::TableOptions;
+    use crate::expect::has;
+    use crate::study::{Repeated, text};
 
     #[test]
     fn a_quantity_with_neither_figure_is_named_with_the_reason_and_has_no_line() {
@@ -203,22 +134,25 @@ mod tests {
             study.quantities.push(remote.clone());
         }
         let repeated = Repeated::new(&study, &[&run()]);
-        let (lines, missing) = briefs(&repeated.quantities());
-        let ids: Vec<&str> = lines.iter().map(|line| line.id).collect();
+        let quantities = repeated.quantities();
+        let ids: Vec<&str> = briefs(&quantities).iter().map(|line| line.id).collect();
         assert_eq!(ids, ["getpid", "law", "switch"]);
-        let [(reason, titles)] = &missing[..] else {
-            panic!("one reason: {missing:?}");
-        };
-        assert!(
-            reason.contains("--peer") && titles[..] == ["near", "far"],
-            "{missing:?}"
+        let text = text(&repeated, &[&run()], &TableOptions::default());
+        let words: Vec<&str> = text.split_whitespace().collect();
+        has(
+            &words.join(" "),
+            &[
+                "Neither published nor measured here",
+                "--peer",
+                "): near; far.",
+            ],
         );
     }
 
     #[test]
     fn a_line_has_the_ratio_to_what_is_published() {
         let repeated = Repeated::new(&hand_made(), &[&run()]);
-        let (lines, _) = briefs(&repeated.quantities());
+        let lines = briefs(&repeated.quantities());
         let texts = lines.iter().map(|line| {
             let here = &line.by[0];
             (
@@ -234,33 +168,5 @@ mod tests {
         assert_eq!(texts[1].2, "", "no ratio to words");
         assert!(texts[1].1.ends_with("by syscost"), "{texts:?}");
         assert_eq!(texts[2].1, "none");
-    }
-
-    #[test]
-    fn verdicts_that_differ_in_their_figures_alone_are_said_once() {
-        let mut study = hand_made();
-        study.quantities.truncate(1);
-        for id in ["second", "third"] {
-            let mut other = study.quantities[0].clone();
-            other.id = id.to_owned();
-            other.title = id.to_owned();
-            study.quantities.push(other);
-        }
-        let mut repeated = Repeated::new(&study, &[&run()]);
-        let judged = &mut repeated.by[0].1.judged;
-        for (one, text) in
-            judged
-                .iter_mut()
-                .zip(["It is 2 ns less.", "It is 3.5 µs less.", "More."])
-        {
-            one.verdict.text = text.to_owned();
-        }
-        let quantities = repeated.quantities();
-        let all = alike(quantities.iter(), 0);
-        assert_eq!(all.len(), 2);
-        assert_eq!(
-            (&all[0].same[..], &all[0].likewise[..]),
-            (&["getpid()"][..], &["second"][..])
-        );
     }
 }

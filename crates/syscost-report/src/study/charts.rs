@@ -6,6 +6,7 @@ use syscost_results::{Run, Unit};
 
 use super::{QuantityBy, Repeated};
 use crate::chart::{self, Bar, Chart, GroupTexts, Labels, Line, Theme, Value};
+use crate::document::{Drawn, Picture};
 use crate::sentence::time;
 
 /// A chart as a file.
@@ -33,8 +34,7 @@ pub fn figures(repeated: &Repeated, runs: &[&Run]) -> Vec<Figure> {
     let labels = repeated.by.iter().map(|(label, _)| label.as_str());
     let sources: Vec<String> = labels.zip(runs).map(of_run).collect();
     let source = sources.join("; ");
-    let pictures = pictures(repeated).into_iter().enumerate();
-    let figure = pictures.map(|(index, picture)| {
+    let figure = pictures(repeated).into_iter().map(|picture| {
         let labels = Labels {
             title: picture.title.clone(),
             source: format!("{}\n{source}", picture.below())
@@ -45,8 +45,8 @@ pub fn figures(repeated: &Repeated, runs: &[&Run]) -> Vec<Figure> {
         let svg = picture.svg(&labels, Theme::Light);
         Figure {
             study: repeated.study.id.clone(),
-            name: format!("{}-{}", repeated.study.id, index + 1),
             note: picture.below(),
+            name: picture.name,
             title: picture.title,
             svg: svg.into_string() + "\n",
         }
@@ -54,60 +54,31 @@ pub fn figures(repeated: &Repeated, runs: &[&Run]) -> Vec<Figure> {
     figure.collect()
 }
 
-/// One chart of a study.
-pub(crate) struct Picture<'s> {
-    pub(crate) title: String,
-    pub(crate) unit: Unit,
-    pub(crate) drawn: Drawn<'s>,
-    pub(super) texts: GroupTexts,
-    /// What its marks mean, for a note below.
-    pub(crate) legend: Option<String>,
-    /// What it cannot show, likewise.
-    pub(crate) note: Option<String>,
-}
-
-impl Picture<'_> {
-    pub(crate) fn svg(&self, labels: &Labels, theme: Theme) -> maud::Markup {
-        let unit = self.unit;
-        match &self.drawn {
-            Drawn::Chart(chart) => chart::draw(chart, unit, labels, theme),
-            Drawn::Groups(bars) => chart::groups(bars, &self.texts, unit, labels, theme),
-            Drawn::Histogram(bins) => chart::histogram_of_all(bins, unit, labels, theme),
-        }
-    }
-
-    pub(crate) fn below(&self) -> String {
-        let notes = self.legend.iter().chain(&self.note);
-        notes.map(String::as_str).collect::<Vec<_>>().join(" ")
-    }
-}
-
-/// What a chart draws.
-pub(crate) enum Drawn<'s> {
-    Chart(Chart),
-    /// Bars of the machines, in a group for each quantity.
-    Groups(Vec<(String, Vec<Bar>)>),
-    /// Values and how often each occurred.
-    Histogram(&'s [(f64, u64)]),
-}
-
 /// The charts of a study for which there are figures.
-pub(crate) fn pictures(repeated: &Repeated) -> Vec<Picture<'_>> {
+pub(crate) fn pictures(repeated: &Repeated) -> Vec<Picture> {
+    if repeated.by.is_empty() {
+        return Vec::new();
+    }
     let charts = repeated.study.charts.iter();
     let drawn = charts.flat_map(|chart| {
         let mut all = repeated.quantities();
         all.retain(|one| chart.quantities.contains(&one.quantity.id));
         of(repeated, chart, &all)
     });
-    drawn.filter(|picture| !is_empty(&picture.drawn)).collect()
+    let drawn = drawn.filter(|picture| !is_empty(&picture.drawn));
+    let named = drawn.enumerate().map(|(index, picture)| Picture {
+        name: format!("{}-{}", repeated.study.id, index + 1),
+        ..picture
+    });
+    named.collect()
 }
 
 /// A chart; a distribution of several machines is one for each.
-fn of<'s>(
-    repeated: &'s Repeated,
+fn of(
+    repeated: &Repeated,
     chart: &syscost_results::study::Chart,
-    all: &[QuantityBy<'s>],
-) -> Vec<Picture<'s>> {
+    all: &[QuantityBy<'_>],
+) -> Vec<Picture> {
     let Some(first) = all.first() else {
         return Vec::new();
     };
@@ -131,6 +102,7 @@ fn of<'s>(
                 figures,
             };
             vec![Picture {
+                name: String::new(),
                 title,
                 unit: if is_in_cycles { Unit::Count } else { unit },
                 drawn: Drawn::Groups(groups),
@@ -141,6 +113,7 @@ fn of<'s>(
         }
         ChartKind::Curve => {
             let picture = |(chart, note)| Picture {
+                name: String::new(),
                 title,
                 unit,
                 drawn: Drawn::Chart(chart),
@@ -159,9 +132,10 @@ fn of<'s>(
                     _ => format!("{title}: {label}"),
                 };
                 Some(Picture {
+                    name: String::new(),
                     title,
                     unit,
-                    drawn: Drawn::Histogram(&judged.histogram),
+                    drawn: Drawn::Histogram(judged.histogram.clone()),
                     texts: GroupTexts::default(),
                     legend: None,
                     note: None,
@@ -172,7 +146,7 @@ fn of<'s>(
     }
 }
 
-fn is_empty(drawn: &Drawn<'_>) -> bool {
+fn is_empty(drawn: &Drawn) -> bool {
     match drawn {
         Drawn::Histogram(bins) => bins.is_empty(),
         Drawn::Groups(groups) => groups.is_empty(),
@@ -248,9 +222,8 @@ fn here<'s>(one: &QuantityBy<'s>) -> Vec<(&'s str, Option<&'s View>)> {
     }
 }
 
-fn published<'s>(one: &QuantityBy<'s>) -> &'s [JudgedFigure] {
-    let (_, judged) = one.by[0];
-    &judged.published
+fn published<'q>(one: &'q QuantityBy<'_>) -> &'q [JudgedFigure] {
+    &one.published
 }
 
 /// Whether these are printed in cycles alone, which nothing converts.

@@ -2,7 +2,8 @@
 
 use syscost_results::Run;
 use syscost_results::study::{
-    JudgedQuantity, JudgedStudy, Quantity, Ratio, Study, judge, published_ratios,
+    JudgedFigure, JudgedQuantity, JudgedStudy, Quantity, Ratio, Study, figures, judge,
+    published_ratios,
 };
 
 use super::words::{between, ratio};
@@ -19,7 +20,8 @@ pub struct Repeated {
 /// A quantity, and what each run says of it.
 pub(crate) struct QuantityBy<'s> {
     pub(crate) quantity: &'s Quantity,
-    /// The runs' labels and results, in their order; there is at least one.
+    pub(crate) published: Vec<JudgedFigure>,
+    /// The runs' labels and results, in their order.
     pub(crate) by: Vec<(&'s str, &'s JudgedQuantity)>,
 }
 
@@ -41,18 +43,19 @@ impl Repeated {
         }
     }
 
-    /// The quantities in their order; none if there are no runs.
+    /// The quantities in their order.
     pub(crate) fn quantities(&self) -> Vec<QuantityBy<'_>> {
         let all = self.study.quantities.iter().enumerate();
-        let with_runs = all.map(|(index, quantity)| {
+        let all = all.map(|(index, quantity)| {
             let by = self.by.iter();
             let by = by.map(|(label, judged)| (label.as_str(), &judged.judged[index]));
             QuantityBy {
                 quantity,
+                published: figures(&self.study, quantity),
                 by: by.collect(),
             }
         });
-        with_runs.filter(|one| !one.by.is_empty()).collect()
+        all.collect()
     }
 
     /// Ids of the published machines that have figures of these quantities, in their order.

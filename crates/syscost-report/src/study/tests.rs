@@ -169,18 +169,19 @@ fn a_hand_made_study_on_two_machines() {
     let [slow, fast] = on_two_machines();
     let repeated = Repeated::new(&hand_made(), &[&slow, &fast]);
     let options = TableOptions::default();
-    assert_snapshot!(text(&repeated, &options));
+    let runs = [&slow, &fast];
+    assert_snapshot!(text(&repeated, &runs, &options));
     let narrow = TableOptions::of_width(60);
-    let text = text(&repeated, &narrow);
+    let text = text(&repeated, &runs, &narrow);
     fits(&text, 60);
 }
 
 #[test]
 fn a_hand_made_study_in_a_terminal() {
     let options = TableOptions::default();
-    assert_snapshot!(text(&repeated(&hand_made()), &options));
+    assert_snapshot!(text(&repeated(&hand_made()), &[&run()], &options));
     let narrow = TableOptions::of_width(80);
-    let text = text(&repeated(&hand_made()), &narrow);
+    let text = text(&repeated(&hand_made()), &[&run()], &narrow);
     fits(&text, 80);
 }
 
@@ -189,7 +190,7 @@ fn the_list_has_a_line_with_the_title_of_each_study() {
     let list = list([&hand_made()].into_iter(), &TableOptions::default());
     assert_eq!(
         list,
-        "hand-made  A system call that is none\n           3 quantities; An old machine; An older machine\n"
+        "hand-made  A system call that is none (3 quantities): An old machine; An older machine\n"
     );
 }
 
@@ -209,7 +210,7 @@ fn everything_fits_a_terminal_of_80_columns() {
     let study = Study::parse(&study).expect("it is right");
     let judged = repeated(&study);
     for text in [
-        text(&judged, &options),
+        text(&judged, &[&run()], &options),
         published(&study, &options),
         list([&study].into_iter(), &options),
     ] {
@@ -239,13 +240,13 @@ fn what_a_document_says_cannot_break_a_table() {
 fn a_hand_made_study_as_a_lab_report() {
     let run = run();
     let studies = [repeated(&hand_made())];
-    let charts = figures(&studies[0], &[&run]).into_iter();
-    let charts: Vec<(String, Figure)> = charts
-        .map(|figure| (format!("figures/{}.svg", figure.name), figure))
-        .collect();
-    assert_snapshot!(markdown(&studies, &[&run], &charts));
-    let bare = markdown(&studies, &[&run], &[]);
-    assert!(!bare.contains("### Charts"), "{bare}");
+    let report = markdown(&studies, &[&run], Some("figures"));
+    for figure in figures(&studies[0], &[&run]) {
+        has(&report, &[&format!("](figures/{}.svg)", figure.name)]);
+    }
+    assert_snapshot!(report);
+    let bare = markdown(&studies, &[&run], None);
+    assert!(!bare.contains("figures/"), "{bare}");
     let page = crate::html::lab_report(&studies, &[&run]);
     for part in [
         "Is it a system call?",

@@ -6,7 +6,6 @@ use syscost_results::study::{
 };
 use syscost_results::{Evidence, Unit, Verdict};
 
-use super::repeated::QuantityBy;
 use crate::sentence::Mark;
 use crate::units;
 
@@ -19,11 +18,13 @@ pub(crate) enum ViewOf {
 }
 
 impl ViewOf {
+    pub(crate) const ALL: [ViewOf; 3] = [ViewOf::AsPublished, ViewOf::Undisturbed, ViewOf::Ours];
+
     pub(crate) fn label(self) -> &'static str {
         match self {
             ViewOf::AsPublished => "as published, here",
             ViewOf::Undisturbed => "the same, core ours",
-            ViewOf::Ours => "syscost's row, here",
+            ViewOf::Ours => "syscost's row",
         }
     }
 }
@@ -47,15 +48,6 @@ pub(crate) fn machine(machine: &StudyMachine) -> String {
     let note: String = note.collect();
     format!("{}: {}, {clock}{note}", machine.id, machine.name)
 }
-
-/// What a cycle means here, for a study that uses the time-stamp counter.
-pub(crate) fn counter(ghz: f64) -> String {
-    format!("here, cycles are ticks of the time-stamp counter, {ghz:.3} GHz, and called so")
-}
-
-/// What the figures and the share with this name are, for a reader who sees them for the first time.
-pub(crate) const CORE_OURS: &str = "core ours: nothing else used the CPU's core, neither a task of this system nor another virtual \
-     machine; ten or more such results are compared alone, fewer together with all others";
 
 /// Where a text misleads and what cannot be repeated of it: headings with lines beneath.
 pub(crate) fn remarks(study: &Study) -> Vec<(&'static str, Vec<String>)> {
@@ -125,31 +117,13 @@ pub(crate) fn notes(figure: &JudgedFigure) -> String {
     notes.join("; ")
 }
 
-/// A figure of this machine in cycles, or in the ticks that its study takes for cycles; empty if
-/// unknown.
-pub(crate) fn cycles_here(judged: &JudgedQuantity, figure: &View) -> String {
-    let cycles = figure.in_cycles();
-    cycles.map_or_else(String::new, |one| one.shown(Scale::cycles(judged.cycles)))
-}
-
-/// The same, where the text prints cycles.
+/// A figure of this machine in cycles, or in the ticks that its study takes for cycles, where the
+/// text prints cycles; empty if unknown.
 pub(crate) fn cycles_beside(judged: &JudgedQuantity, figure: &View) -> String {
     let mut published = judged.published.iter();
-    match published.any(|figure| figure.cycles_printed.is_some()) {
-        true => cycles_here(judged, figure),
-        false => String::new(),
-    }
-}
-
-/// The name of syscost's row and what is to be said about it, if it has a number.
-pub(crate) fn row(judged: &JudgedQuantity) -> Option<String> {
-    let flags = judged.ours_flags.iter();
-    let flags: Vec<&str> = flags.map(|flag| crate::sentence::short(*flag)).collect();
-    let name = judged.ours_row.as_ref()?;
-    Some(match flags[..] {
-        [] => name.clone(),
-        _ => format!("{name}: {}", flags.join(", ")),
-    })
+    let are_printed = published.any(|figure| figure.cycles_printed.is_some());
+    let cycles = figure.in_cycles().filter(|_| are_printed);
+    cycles.map_or_else(String::new, |one| one.shown(Scale::cycles(judged.cycles)))
 }
 
 /// A ratio, with three digits.
@@ -165,19 +139,6 @@ pub(crate) fn between(between: &Between) -> String {
     }
 }
 
-/// A machine's published figures of a quantity: each in its unit and in cycles, a line each.
-pub(crate) fn published_lines(one: &QuantityBy<'_>, machine: &str) -> Vec<String> {
-    let (_, judged) = one.by[0];
-    let figures = judged.published.iter();
-    let lines = figures
-        .filter(|figure| figure.machine == machine)
-        .flat_map(|figure| {
-            let value = value(one.quantity.unit, figure, Some(judged.scale));
-            [value, cycles(figure)]
-        });
-    lines.filter(|line| !line.is_empty()).collect()
-}
-
 /// The one figure here that stands for a quantity: the same procedure's that is compared; syscost's, said to be
 /// so, where the procedure is not repeated.
 pub(super) fn shown(judged: &JudgedQuantity) -> (Option<&View>, Option<&'static str>) {
@@ -187,14 +148,14 @@ pub(super) fn shown(judged: &JudgedQuantity) -> (Option<&View>, Option<&'static 
     }
 }
 
-/// That figure in its unit and in cycles, a line each.
-pub(crate) fn here_lines(judged: &JudgedQuantity) -> Vec<String> {
-    let (Some(figure), whose) = shown(judged) else {
-        return vec!["-".to_owned()];
-    };
-    let lines = [figure.shown(judged.scale), cycles_here(judged, figure)];
-    let lines = lines.into_iter().chain(whose.map(str::to_owned));
-    lines.filter(|line| !line.is_empty()).collect()
+/// That figure in its unit and in cycles, and whose it is if not the procedure's.
+pub(crate) fn here_lines(judged: &JudgedQuantity) -> (Vec<String>, Option<&'static str>) {
+    let (figure, whose) = shown(judged);
+    let lines = figure.map_or_else(
+        || vec!["none".to_owned()],
+        |figure| vec![figure.shown(judged.scale), cycles_beside(judged, figure)],
+    );
+    (lines, figure.and(whose))
 }
 
 /// The verdict on one of several machines, in a few words.

@@ -170,7 +170,7 @@ fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
             compared(&comparison, &options(width))
         }),
         ("power", longest, &|width| {
-            compare::power::table(&comparison, width)
+            compare::power_table(&comparison, width)
         }),
         ("sparklines", longest, &|width| {
             sparklines(&series, &history(width))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use syscost_report::compare::{markdown, power, table};
+use syscost_report::compare::{markdown, power_markdown, power_table, table};
 use syscost_report::sentence;
 use syscost_report::table::TableOptions;
 use syscost_results::Run;
@@ -114,13 +114,13 @@ fn write(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Resu
             text
         }
         CompareFormat::Markdown => {
-            let power = output.power.then(|| power::markdown(comparison));
+            let power = output.power.then(|| power_markdown(comparison));
             markdown(comparison, output.verbose) + &power.unwrap_or_default()
         }
         CompareFormat::Table => {
             let power = output
                 .power
-                .then(|| power::table(comparison, terminal::width()));
+                .then(|| power_table(comparison, terminal::width()));
             text(comparison, output.verbose, output.output.is_none()) + &power.unwrap_or_default()
         }
         CompareFormat::Html => super::report::of_comparison(runs, comparison)?,

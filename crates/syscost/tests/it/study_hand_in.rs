@@ -88,10 +88,10 @@ fn the_ending_of_a_file_is_its_format_and_a_folder_is_a_report_to_hand_in() {
     let report = fs::read_to_string(lab.join("report.md")).expect("the report");
     for part in [
         "## Summary",
-        "### What was measured",
+        "## Machines",
+        "## Results",
+        "## Questions",
         "## Conclusion",
-        "### Results",
-        "### Questions",
         "   Answer:",
         "](data/three-costs.csv)",
     ] {

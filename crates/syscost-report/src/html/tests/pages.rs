@@ -124,7 +124,7 @@ fn two_runs_say_what_changed_as_compare_does() {
     }
     for group in &compared.groups {
         assert!(
-            changes.contains(&format!(">{}</td>", crate::compare::group_ratio(group))),
+            changes.contains(&format!(">{}</span>", crate::compare::group_ratio(group))),
             "{group:?}"
         );
     }

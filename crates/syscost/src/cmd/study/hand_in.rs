@@ -142,7 +142,7 @@ fn text(
             }
             for study in studies {
                 text += "\n";
-                text += &render::text(study, options);
+                text += &render::text(study, runs, options);
             }
             text
         }
@@ -151,7 +151,7 @@ fn text(
             let judged: Vec<&JudgedStudy> = judged.map(|(_, judged)| judged).collect();
             serde_json::to_string_pretty(&judged)? + "\n"
         }
-        StudyFormat::Markdown => render::markdown(studies, runs, &[]),
+        StudyFormat::Markdown => render::markdown(studies, runs, None),
         StudyFormat::Html => html::lab_report(studies, runs),
         StudyFormat::Csv => render::csv(studies, runs)?,
     })
@@ -191,12 +191,11 @@ const DATA: &str = "data";
 /// documents of the runs.
 pub(super) fn write(folder: &Path, studies: &[Repeated], runs: &[&Run]) -> Result<()> {
     make(folder)?;
-    let (mut figures, mut data) = (Vec::new(), Vec::new());
+    let mut data = Vec::new();
     for study in studies {
         for figure in render::figures(study, runs) {
             let path = format!("{FIGURES}/{}.svg", figure.name);
-            files::write(&folder.join(&path), figure.svg.as_bytes())?;
-            figures.push((path, figure));
+            files::write(&folder.join(path), figure.svg.as_bytes())?;
         }
         let table = render::csv(std::slice::from_ref(study), runs)?;
         let path = format!("{DATA}/{}.csv", study.study.id);
@@ -210,8 +209,8 @@ pub(super) fn write(folder: &Path, studies: &[Repeated], runs: &[&Run]) -> Resul
         data.push(path);
     }
     let data = data.iter().map(|path| format!("- [{path}]({path})\n"));
-    let report =
-        render::markdown(studies, runs, &figures) + "\n## Data\n\n" + &data.collect::<String>();
+    let report = render::markdown(studies, runs, Some(FIGURES));
+    let report = report + "\n## Data\n\n" + &data.collect::<String>();
     files::write(&folder.join(REPORT), report.as_bytes())?;
     let page = html::lab_report(studies, runs);
     files::write(&folder.join(PAGE), page.as_bytes())?;

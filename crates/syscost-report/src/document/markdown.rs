@@ -1,0 +1,129 @@
+//! A document as GitHub's Markdown.
+
+use super::{Block, Cell, Kind, Look, Part, Table, Text};
+use crate::view::Tone;
+
+/// A document as Markdown that ends in a newline. Its figures are shown from this folder; without
+/// one they are left out.
+pub(crate) fn markdown(blocks: &[Block], figures: Option<&str>) -> String {
+    let written = blocks.iter().filter_map(|block| one(block, figures));
+    written.collect::<Vec<String>>().join("\n")
+}
+
+fn one(block: &Block, figures: Option<&str>) -> Option<String> {
+    Some(match block {
+        Block::Heading { level, text, .. } => {
+            format!("{} {}\n", "#".repeat((*level).into()), escaped(text))
+        }
+        Block::Paragraph(text) => inline(text) + "\n",
+        Block::List(items) => items
+            .iter()
+            .map(|item| format!("- {}\n", inline(item)))
+            .collect(),
+        Block::Questions(questions) => {
+            let answered = questions.iter().enumerate().map(|(index, question)| {
+                format!("{}. {}\n\n   Answer:\n", index + 1, escaped(question))
+            });
+            answered.collect::<Vec<String>>().join("\n")
+        }
+        Block::Facts(facts) => {
+            let fact = |(name, fact): &(Text, Text)| match name.parts[..] {
+                [
+                    Part {
+                        look: Look::Plain, ..
+                    },
+                ] => format!("- **{}**: {}\n", inline(name), inline(fact)),
+                _ => format!("- {}: {}\n", inline(name), inline(fact)),
+            };
+            facts.iter().map(fact).collect()
+        }
+        Block::Table(table) => self::table(table),
+        Block::Figure(picture) => {
+            format!("![{}]({}/{}.svg)\n", picture.title, figures?, picture.name)
+        }
+        Block::Details(summary, blocks) => format!(
+            "<details><summary>{summary}</summary>\n\n{}\n</details>\n",
+            markdown(blocks, figures)
+        ),
+    })
+}
+
+/// A table, and below it what is to be said of its rows.
+fn table(table: &Table) -> String {
+    let columns = || table.columns.iter().filter(|one| one.kind != Kind::Plots);
+    let headings = columns().map(|column| inline(&column.heading));
+    let mut out = line([inline(&table.names)].into_iter().chain(headings));
+    out += "|---|";
+    out.extend(columns().map(|one| {
+        if one.kind == Kind::Numbers {
+            "--:|"
+        } else {
+            "---|"
+        }
+    }));
+    out += "\n";
+    for row in &table.rows {
+        let cells = table.worded(row).map(|(_, cells)| {
+            let texts = cells.iter().flat_map(Cell::texts);
+            texts.map(inline).collect::<Vec<_>>().join("<br>")
+        });
+        out += &line([inline(&row.name)].into_iter().chain(cells));
+    }
+    let mut notes = String::new();
+    for row in table.rows.iter().filter(|row| !row.notes.is_empty()) {
+        let name = inline(&row.name);
+        notes += &match &row.notes[..] {
+            [note] => format!("- **{name}**: {}\n", inline(note)),
+            all => {
+                let all = all.iter().map(|note| format!("  - {}\n", inline(note)));
+                format!("- **{name}**\n{}", all.collect::<String>())
+            }
+        };
+    }
+    match notes.is_empty() {
+        true => out,
+        false => format!("{out}\n{notes}"),
+    }
+}
+
+/// A line of cells, which nothing in them ends.
+fn line(cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.map(|text| text.replace('|', "\\|")).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn inline(text: &Text) -> String {
+    let mut out = String::new();
+    for (index, part) in text.parts.iter().enumerate() {
+        let words = &part.text;
+        out += &match &part.look {
+            Look::Plain => escaped(words),
+            Look::Strong => format!("**{}**", escaped(words)),
+            Look::Code | Look::Row => format!("`{}`", words.replace('`', "'")),
+            Look::Flag => format!("*{}*", escaped(words)),
+            Look::Drawn(_) => String::new(),
+            Look::Tag => {
+                let colon = if index + 1 < text.parts.len() {
+                    ": "
+                } else {
+                    ""
+                };
+                let bold = if text.tone == Tone::Plain { "" } else { "**" };
+                format!("{bold}{}{bold}{colon}", escaped(words))
+            }
+            Look::Link(to) if to.starts_with('#') => escaped(words),
+            Look::Link(to) => format!("[{}]({to})", escaped(words)),
+        };
+    }
+    out
+}
+
+/// Text that is not interpreted as a tag, except in code.
+fn escaped(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(index, part)| match index % 2 {
+        0 => part.replace('<', "&lt;"),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<String>>().join("`")
+}

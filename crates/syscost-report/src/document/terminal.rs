@@ -1,0 +1,270 @@
+//! A document in a terminal.
+
+use anstyle::Style;
+
+use super::{Block, Cell, Column, Kind, Look, Row, Table, Text};
+use crate::TableOptions;
+use crate::chart::TextOptions;
+use crate::grid::{self, Behind, Grid, INDENT, Name};
+use crate::page::Page;
+use crate::paint::{self, width};
+use crate::wrap::together;
+
+/// Columns between what stands beside a label.
+const GAP: usize = 3;
+/// Labels and lines wider than this do not widen what stands beneath them.
+const MAX_LABEL: usize = 28;
+const MAX_LINE: usize = 22;
+/// A note with less room than this beside its figure stands below.
+const MIN_NOTE: usize = 30;
+
+/// A document as lines of text.
+pub(crate) fn terminal(blocks: &[Block], options: &TableOptions) -> String {
+    let mut page = Page::new(options);
+    page.blocks(blocks, options.verbose);
+    page.out
+}
+
+impl Page {
+    /// Adds these parts; with what other media fold, if asked for.
+    fn blocks(&mut self, blocks: &[Block], is_unfolded: bool) {
+        let mut is_headed = true;
+        for block in blocks {
+            match block {
+                Block::Table(_) if !is_headed => self.line(""),
+                _ => {}
+            }
+            is_headed = matches!(block, Block::Heading { .. });
+            match block {
+                Block::Heading { text, .. } if self.out.is_empty() => {
+                    self.paragraph(0, paint::HEADING, text);
+                }
+                Block::Heading { text, .. } => self.heading(text),
+                Block::Paragraph(text) => self.text(0, text),
+                Block::List(items) => {
+                    for item in items {
+                        let line = format!("- {}", item.words());
+                        self.item(INDENT, 2, paint::style(item.tone), &together_shares(&line));
+                    }
+                }
+                Block::Questions(questions) => {
+                    for (index, question) in questions.iter().enumerate() {
+                        self.item(
+                            INDENT,
+                            3,
+                            Style::new(),
+                            &format!("{}. {question}", index + 1),
+                        );
+                    }
+                }
+                Block::Facts(facts) => self.facts(facts),
+                Block::Table(table) => self.table(table),
+                Block::Figure(picture) => {
+                    let options = TextOptions {
+                        width: self.columns,
+                        color: self.paint.color,
+                    };
+                    for line in picture
+                        .text(options)
+                        .iter()
+                        .flat_map(|it| ["", it.trim_end()])
+                    {
+                        self.line(line);
+                    }
+                    picture.note.iter().for_each(|note| self.dim(note));
+                }
+                Block::Details(summary, blocks) if is_unfolded => {
+                    self.heading(summary);
+                    self.blocks(blocks, is_unfolded);
+                }
+                Block::Details(..) => {}
+            }
+        }
+    }
+
+    fn text(&mut self, indent: usize, text: &Text) {
+        let words = together_shares(&text.words());
+        self.paragraph(indent, style(text), &words);
+    }
+
+    fn facts(&mut self, facts: &[(Text, Text)]) {
+        let names = facts.iter().map(|(name, _)| width(&name.words()));
+        let widest = names.max().unwrap_or(0).min(MAX_LABEL);
+        for (name, fact) in facts {
+            let name = name.words();
+            let begin = self.paint.text(paint::HEADING, &name);
+            let pad = widest.saturating_sub(width(&name));
+            if width(&name) > widest {
+                self.paragraph(0, paint::HEADING, &name);
+                self.text(INDENT, fact);
+                continue;
+            }
+            let begin = format!("{begin}{:pad$}  ", "");
+            let words = together_shares(&fact.words());
+            self.hanging(&begin, widest + 2, paint::style(fact.tone), &words);
+        }
+    }
+
+    /// Its columns side by side if there is room for them; each row's cells below its name if there
+    /// is none, or if something is to be said of cells, which stands beside each then.
+    fn table(&mut self, table: &Table) {
+        let grid = self.abreast(table);
+        let mut cells = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
+        let has_notes = cells.any(|cell| !cell.notes.is_empty());
+        match !has_notes && grid.has_room_for_columns(self.columns) {
+            true => self.grid(&grid),
+            false => self.stacked(table),
+        }
+    }
+
+    fn abreast<'t>(&self, table: &'t Table) -> Grid<'t> {
+        let column = |column: &Column| match column.kind {
+            Kind::Numbers => grid::right("").rank(column.rank),
+            Kind::Words | Kind::Plots => grid::left("").rank(column.rank),
+        };
+        let mut grid = Grid::new(table.columns.iter().map(column).collect());
+        let headings = table.columns.iter().map(|one| one.heading.words());
+        let title = grid::Cell::new(table.names.words(), heading(&table.names));
+        grid.headed(title, headings.map(grid::Cell::from).collect());
+        let mut is_apart = false;
+        for row in &table.rows {
+            if is_apart {
+                grid.whole("");
+            }
+            let cells: Vec<Vec<&Text>> = row.cells.iter().map(|cells| below(cells)).collect();
+            let high = cells.iter().map(Vec::len).max().unwrap_or(0);
+            for line in 0..high.max(1) {
+                let name = if line == 0 {
+                    row.name.words()
+                } else {
+                    String::new()
+                };
+                let texts = cells.iter().map(|lines| lines.get(line).copied());
+                let cells = texts.map(|text| text.map(cell).unwrap_or_default());
+                grid.line(Name::whole(name, INDENT), cells.collect(), Behind::Nothing);
+            }
+            grid.whole_lines(self.notes(row));
+            is_apart = !row.notes.is_empty();
+        }
+        grid
+    }
+
+    /// The lines of what is to be said of a row.
+    fn notes(&self, row: &Row) -> Vec<String> {
+        let mut page = Page {
+            out: String::new(),
+            ..*self
+        };
+        row.notes
+            .iter()
+            .for_each(|note| page.text(2 * INDENT, note));
+        page.out.lines().map(str::to_owned).collect()
+    }
+
+    fn stacked(&mut self, table: &Table) {
+        let cells = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
+        let mut widths: Vec<usize> = Vec::new();
+        for cell in cells {
+            widths.resize(widths.len().max(cell.lines.len()), 0);
+            for (widest, line) in widths.iter_mut().zip(&cell.lines) {
+                *widest = (*widest).max(width(&line.words()).min(MAX_LINE));
+            }
+        }
+        let headings = table
+            .columns
+            .iter()
+            .map(|column| width(&column.heading.words()));
+        let label = headings.max().unwrap_or(0).min(MAX_LABEL);
+        for (index, row) in table.rows.iter().enumerate() {
+            if index > 0 {
+                self.line("");
+            }
+            self.paragraph(INDENT, paint::HEADING, &row.name.words());
+            for (column, cells) in table.worded(row) {
+                for cell in cells {
+                    self.labelled(&column.heading.words(), label, cell, &widths);
+                }
+            }
+            for line in self.notes(row) {
+                self.line(&line);
+            }
+        }
+    }
+
+    /// A cell beside its heading: its lines in columns of these widths, then its notes.
+    fn labelled(&mut self, heading: &str, label: usize, cell: &Cell, widths: &[usize]) {
+        let mut begin = format!("{:1$}{heading}", "", 2 * INDENT);
+        let indent = 2 * INDENT + label;
+        if width(heading) > label {
+            self.line(&begin);
+            begin.clear();
+        }
+        begin += &" ".repeat(indent.saturating_sub(width(&begin)));
+        let columns = widths.iter().zip(&cell.lines);
+        for (widest, line) in columns.filter(|(widest, _)| **widest > 0) {
+            let words = line.words();
+            let pad = GAP + widest.saturating_sub(width(&words));
+            begin += &format!(
+                "{:pad$}{}",
+                "",
+                self.paint.text(paint::style(line.tone), &words)
+            );
+        }
+        let taken = widths.iter().filter(|width| **width > 0);
+        let at = indent + taken.map(|width| GAP + width).sum::<usize>() + GAP;
+        if width(begin.trim_end()) > self.columns {
+            self.paragraph(2 * INDENT, Style::new(), begin.trim_start());
+            begin.clear();
+        }
+        let mut notes = cell.notes.iter().filter(|note| !note.is_empty());
+        let has_room = width(&begin) <= at && at + MIN_NOTE <= self.columns;
+        if has_room
+            && !begin.is_empty()
+            && let Some(note) = notes.next()
+        {
+            let pad = at - width(&begin);
+            let words = together_shares(&note.words());
+            self.hanging(
+                &format!("{begin}{:pad$}", ""),
+                at,
+                paint::style(note.tone),
+                &words,
+            );
+        } else if !begin.is_empty() {
+            self.line(&begin);
+        }
+        let indent = if has_room { at } else { 4 * INDENT };
+        notes.for_each(|note| self.text(indent, note));
+    }
+}
+
+/// The texts of some cells, below one another.
+fn below(cells: &[Cell]) -> Vec<&Text> {
+    cells.iter().flat_map(Cell::texts).collect()
+}
+
+fn cell(text: &Text) -> grid::Cell {
+    grid::Cell::new(text.words(), paint::style(text.tone))
+}
+
+fn style(text: &Text) -> Style {
+    let style = paint::style(text.tone);
+    let is_strong = text
+        .parts
+        .iter()
+        .all(|part| matches!(part.look, Look::Strong));
+    if is_strong { style.bold() } else { style }
+}
+
+fn heading(text: &Text) -> Style {
+    let is_plain = text
+        .parts
+        .iter()
+        .all(|part| matches!(part.look, Look::Plain));
+    if is_plain { paint::DIM } else { style(text) }
+}
+
+/// With each share on one line.
+fn together_shares(text: &str) -> String {
+    text.replace(" %", &together(" %"))
+}
