@@ -118,8 +118,14 @@ fn of_machines(runs: &[&Run]) -> Result<Table, ExportError> {
         ("kernel", text(|one| Some(one.kernel.clone()))),
         ("kernel_version", text(|one| one.kernel_version.clone())),
         ("distribution", text(|one| one.distribution.clone())),
-        ("hypervisor", text(|one| one.hypervisor.clone().into())),
-        ("container", text(|one| one.container.clone().into())),
+        (
+            "hypervisor",
+            text(|one| one.hypervisor.written().map(str::to_owned)),
+        ),
+        (
+            "container",
+            text(|one| one.container.written().map(str::to_owned)),
+        ),
         ("mitigations", text(|one| json(&one.mitigations))),
         ("governor", text(|one| one.governor.clone())),
         ("turbo", bool(|one| one.turbo)),

@@ -379,7 +379,10 @@ mod tests {
             let found = super::super::rows(&[(*instead).to_owned()], &Here::plain());
             assert!(found.is_ok_and(|rows| !rows.is_empty()), "{instead}");
             let told = unknown(id).to_string();
-            assert_eq!(told, format!("`{id}` is measured no longer; `{instead}` tells as much"));
+            assert_eq!(
+                told,
+                format!("`{id}` is measured no longer; `{instead}` tells as much")
+            );
         }
     }
 
