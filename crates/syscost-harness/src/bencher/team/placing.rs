@@ -18,6 +18,9 @@ use crate::placement::Placement;
 /// Maximum number of partners' CPUs that are looked at.
 const MAX_WATCHED: usize = 8;
 
+/// Measures by a plan on these CPUs.
+type Measure<'m, P> = dyn FnMut(&mut P, &[u32]) -> Result<Seen, Failure> + 'm;
+
 /// Where the tasks of a team were seen, and to which processes they belong.
 #[derive(Default)]
 pub(super) struct Seen {
@@ -91,7 +94,7 @@ impl Plan<'_> {
     pub(super) fn placed(
         &mut self,
         placement: Placement,
-        measure: &mut dyn FnMut(&mut Self, &[u32]) -> Result<Seen, Failure>,
+        measure: &mut Measure<'_, Self>,
     ) -> Result<(), Failure> {
         if placement == Placement::Free {
             // The kernel moves tasks that are not pinned.
