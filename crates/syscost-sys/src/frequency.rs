@@ -175,14 +175,6 @@ mod tests {
     }
 
     #[test]
-    fn only_an_interpreter_takes_long_for_an_addition_of_doubles() {
-        let named = crate::platform::hypervisor();
-        let is_said = named.is_some_and(|name| crate::platform::EMULATORS.contains(&&*name));
-        let is_under_qemu = cfg!(target_arch = "aarch64") && crate::platform::vdso().is_err();
-        assert_eq!(is_interpreted(), is_said || is_under_qemu);
-    }
-
-    #[test]
     fn a_clock_that_stands_still_gives_no_frequency() {
         mock::reset();
         let stopped = core_frequency(&Clock::mock());

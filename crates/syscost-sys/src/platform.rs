@@ -106,6 +106,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_an_interpreter_takes_long_for_an_addition_of_doubles() {
+        let is_interpreted = frequency::is_interpreted();
+        match cfg!(target_arch = "x86_64") {
+            true => {
+                let is_said = by_signature().as_deref() == Some(EMULATORS[0]);
+                assert_eq!(is_interpreted, is_said);
+            }
+            // QEMU gives programs of another processor no vDSO (before 8.2).
+            false => assert!(is_interpreted || vdso().is_ok()),
+        }
+    }
+
+    #[test]
     fn a_function_of_another_file_is_found_by_its_name() {
         const VARIABLE: &str = "SYSCOST_TEST_REPLACED";
         if std::env::var_os(VARIABLE).is_some() {
