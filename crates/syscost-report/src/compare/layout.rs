@@ -16,6 +16,9 @@ use crate::paint::{cut_end, width};
 use crate::sentence;
 use crate::view::Tone;
 
+/// Draws the interval of a row.
+type Draw<'s> = &'s dyn Fn(&Row) -> Markup;
+
 /// What is shown of a comparison.
 pub(crate) struct Shown<'s> {
     /// What the sides are called, the base first.
@@ -25,7 +28,7 @@ pub(crate) struct Shown<'s> {
     /// Whether to leave out all but results.
     pub(crate) quiet: bool,
     /// In a page, the axis of the rows' intervals, and what draws them.
-    pub(crate) plot: Option<(Markup, &'s dyn Fn(&Row) -> Markup)>,
+    pub(crate) plot: Option<(Markup, Draw<'s>)>,
 }
 
 /// A comparison with what precedes it where it stands alone: the verdict and the sides.
