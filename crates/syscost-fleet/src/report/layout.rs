@@ -58,7 +58,7 @@ pub(super) fn others(report: &Report, shown: &Shown) -> Vec<Block> {
             of => format!("{} changed as the others did not", count(of, "machine")),
         };
         all.push(Block::heading(3, changed));
-        all.extend(shown.machines(&report.changed, "had it changed as the others did"));
+        all.extend(shown.machines(&report.changed, "as others changed"));
     }
     all.push(Block::linked(2, "cohorts", "Held against each other"));
     all.push(Block::note(
@@ -109,14 +109,14 @@ impl Shown {
     /// The first lines of a list, and how many more there are.
     fn list<T>(&self, list: &[T], line: impl Fn(&T) -> Text) -> Option<Block> {
         let mut lines: Vec<Text> = list.iter().take(self.lines).map(line).collect();
-        lines.extend(self.more(list.len(), self.lines));
+        lines.extend(self.more(list.len(), self.lines, ""));
         (!lines.is_empty()).then_some(Block::List(lines))
     }
 
     /// How many more there are than are shown.
-    fn more(&self, all: usize, shown: usize) -> Option<Text> {
+    fn more(&self, all: usize, shown: usize, of: &str) -> Option<Text> {
         let more = all.checked_sub(shown).filter(|more| *more > 0)?;
-        Some(Text::from(format!("and {more} more; {}", self.all)).tone(Tone::Quiet))
+        Some(Text::from(format!("and {more} more{of}; {}", self.all)).tone(Tone::Quiet))
     }
 
     /// Machines with their rows, held against this.
@@ -135,7 +135,7 @@ impl Shown {
             }
         }
         all.extend(
-            self.more(machines.len(), self.machines)
+            self.more(machines.len(), self.machines, " machines")
                 .map(Block::Paragraph),
         );
         all
@@ -174,7 +174,7 @@ impl Shown {
             .map(|one| format!("goes with {}", reason(one)));
         let reasons = reasons.chain(unlike.changed_facts.iter().map(fact_changed));
         let mut reasons: Vec<Text> = reasons.map(Text::from).collect();
-        reasons.extend(self.more(unlike.rows.len(), self.rows));
+        reasons.extend(self.more(unlike.rows.len(), self.rows, " rows"));
         let reasons = (!reasons.is_empty()).then_some(Block::List(reasons));
         [Block::Table(table)].into_iter().chain(reasons).collect()
     }
