@@ -237,12 +237,14 @@ fn groups(comparison: &Comparison) -> Table {
 
 /// Rows that could not be compared: refused ones by name, missing ones counted unless verbose.
 fn uncompared(comparison: &Comparison, verbose: bool) -> Vec<Block> {
-    let fact = |name: &String, reason: &String| (Text::of(Look::Code, name), Text::from(reason));
+    let line = |name: &str, reason: &str| {
+        Text::of(Look::Code, name).with(Look::Plain, format!(": {reason}"))
+    };
     let mut all = Vec::new();
     let refused = comparison.refused.iter();
-    let refused: Vec<_> = refused.map(|row| fact(&row.name, &row.reason)).collect();
+    let refused: Vec<Text> = refused.map(|row| line(&row.name, &row.reason)).collect();
     if !refused.is_empty() {
-        all.extend([Block::heading(3, "Not compared"), Block::Facts(refused)]);
+        all.extend([Block::heading(3, "Not compared"), Block::List(refused)]);
     }
     let missing = &comparison.missing;
     let why = why_missing(comparison);
@@ -250,8 +252,8 @@ fn uncompared(comparison: &Comparison, verbose: bool) -> Vec<Block> {
         None => {}
         Some(_) if verbose => {
             all.push(Block::heading(3, sentence::capital(why)));
-            let missing = missing.iter().map(|row| fact(&row.name, &row.reason));
-            all.push(Block::Facts(missing.collect()));
+            let missing = missing.iter().map(|row| line(&row.name, &row.reason));
+            all.push(Block::List(missing.collect()));
         }
         Some(first) => {
             let rows = sentence::count(missing.len(), "row");

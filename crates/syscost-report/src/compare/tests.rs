@@ -298,7 +298,10 @@ fn a_name_too_long_for_a_line_is_whole_and_broken_after_parameters() {
     comparison.rows[0].name = long.to_owned();
     comparison.refused[0].name = long.to_owned();
     let text = table(&comparison, &TableOptions::of_width(80));
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(|line| line.trim().trim_start_matches("- "))
+        .collect();
     fits(&text, 80);
     let begin = "net.tcp.bandwidth{path=loopback,family=ipv4,cpus=same,streams=1,size=64K,";
     let begins = lines.iter().enumerate().filter(|(_, line)| **line == begin);
