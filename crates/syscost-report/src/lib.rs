@@ -6,6 +6,8 @@
 //! - [`mod@compare`]: two sides of runs, compared.
 //! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
+//! - [`document`]: what lies between facts and media: headings, tables, facts and what else is laid out
+//!   once.
 //! - [`study`]: published experiments compared with a run.
 //! - [`mod@html`]: the page for a browser. [`mod@chart`]: single pictures for papers and documents.
 //! - [`export`]: formats for other tools.
@@ -16,8 +18,7 @@
 pub mod chart;
 pub mod compare;
 mod curves;
-
-mod document;
+pub mod document;
 pub mod export;
 mod footer;
 mod grid;

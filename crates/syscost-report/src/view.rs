@@ -104,15 +104,17 @@ pub(crate) struct Cell {
 
 /// How a text is to be taken: a terminal's colour, a page's class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
     /// What people read first.
     #[default]
     Plain,
     /// Secondary.
     Quiet,
+    /// Good news.
     Good,
     /// Deserves attention.
     Care,
+    /// Bad news.
     Bad,
 }
 

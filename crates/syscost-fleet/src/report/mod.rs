@@ -1,16 +1,18 @@
 //! What is said of a fleet: the same for the terminal, for programs and for the page.
 
+mod layout;
 mod page;
-mod text;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use syscost_report::TableOptions;
+use syscost_report::document::{self, Block};
 use syscost_results::row_name;
 use syscost_results::{Better, Unit};
 
 pub use page::page;
-pub use text::text;
 
 use crate::baseline::{Baseline, CohortBaseline, ExpectedRow, VERSION};
 use crate::cohort::{Drifted, drifted};
@@ -19,6 +21,39 @@ use crate::drift::{self, Drift};
 use crate::fleet::{Fleet, date};
 use crate::judge::{self, Judgement, Outlier, Untold, judge};
 use crate::reasons::{Reason, Reasons};
+
+/// The report in lines of at most `width` columns; with every line if `all`.
+pub fn text(report: &Report, width: usize, all: bool) -> String {
+    let most = |few| if all { usize::MAX } else { few };
+    let shown = layout::Shown {
+        machines: most(20),
+        open: usize::MAX,
+        rows: most(3),
+        lines: most(5),
+        all: "-v shows all",
+        plot: None,
+    };
+    let mut blocks = vec![Block::paragraph(words::verdict(report))];
+    blocks.extend(layout::outliers(report, &shown));
+    blocks.extend(layout::others(report, &shown));
+    if report.collections.len() > 1 {
+        let dates = report.collections.iter();
+        let dates = dates.map(|one| match one.from == one.to {
+            true => format!("{} ({})", one.from, one.machines),
+            false => format!("{} to {} ({})", one.from, one.to, one.machines),
+        });
+        let dates: Vec<String> = dates.collect();
+        blocks.push(Block::note(format!(
+            "Measured on {}; of each machine the latest counts.",
+            dates.join(", ")
+        )));
+    }
+    let options = TableOptions {
+        color: true,
+        ..TableOptions::of_width(width)
+    };
+    document::terminal(&blocks, &options)
+}
 
 /// Facts of one machine that changed are told up to this many.
 const MAX_CHANGED: usize = 5;

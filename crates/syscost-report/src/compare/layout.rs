@@ -16,6 +16,9 @@ use crate::paint::{cut_end, width};
 use crate::sentence;
 use crate::view::Tone;
 
+/// Draws the interval of a row.
+type Draw<'s> = &'s dyn Fn(&Row) -> Markup;
+
 /// What is shown of a comparison.
 pub(crate) struct Shown<'s> {
     /// What the sides are called, the base first.
@@ -25,7 +28,7 @@ pub(crate) struct Shown<'s> {
     /// Whether to leave out all but results.
     pub(crate) quiet: bool,
     /// In a page, the axis of the rows' intervals, and what draws them.
-    pub(crate) plot: Option<(Markup, &'s dyn Fn(&Row) -> Markup)>,
+    pub(crate) plot: Option<(Markup, Draw<'s>)>,
 }
 
 /// A comparison with what precedes it where it stands alone: the verdict and the sides.
@@ -234,12 +237,14 @@ fn groups(comparison: &Comparison) -> Table {
 
 /// Rows that could not be compared: refused ones by name, missing ones counted unless verbose.
 fn uncompared(comparison: &Comparison, verbose: bool) -> Vec<Block> {
-    let fact = |name: &String, reason: &String| (Text::of(Look::Code, name), Text::from(reason));
+    let line = |name: &str, reason: &str| {
+        Text::of(Look::Code, name).with(Look::Plain, format!(": {reason}"))
+    };
     let mut all = Vec::new();
     let refused = comparison.refused.iter();
-    let refused: Vec<_> = refused.map(|row| fact(&row.name, &row.reason)).collect();
+    let refused: Vec<Text> = refused.map(|row| line(&row.name, &row.reason)).collect();
     if !refused.is_empty() {
-        all.extend([Block::heading(3, "Not compared"), Block::Facts(refused)]);
+        all.extend([Block::heading(3, "Not compared"), Block::List(refused)]);
     }
     let missing = &comparison.missing;
     let why = why_missing(comparison);
@@ -247,8 +252,8 @@ fn uncompared(comparison: &Comparison, verbose: bool) -> Vec<Block> {
         None => {}
         Some(_) if verbose => {
             all.push(Block::heading(3, sentence::capital(why)));
-            let missing = missing.iter().map(|row| fact(&row.name, &row.reason));
-            all.push(Block::Facts(missing.collect()));
+            let missing = missing.iter().map(|row| line(&row.name, &row.reason));
+            all.push(Block::List(missing.collect()));
         }
         Some(first) => {
             let rows = sentence::count(missing.len(), "row");

@@ -2,7 +2,6 @@
 //!
 //! - [`table`]: text for a terminal. [`markdown`]: a comment on a pull request.
 //! - [`power_table`], [`power_markdown`]: how large a change could have been found in each row.
-//! - [`change`]: the sentence for one row.
 
 mod layout;
 #[cfg(test)]
@@ -51,15 +50,8 @@ pub fn power_markdown(comparison: &Comparison) -> String {
     "\n".to_owned() + &document::markdown(&layout::smallest(comparison), None)
 }
 
-/// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; a ratio shown as 1 has no direction.
-pub fn change(row: &Row) -> String {
-    match parts(row) {
-        (words, Some(interval)) => format!("{words}, CI {interval}"),
-        (words, None) => format!("{words}, no CI"),
-    }
-}
-
-/// The change in words, and its interval: `1.80x slower`, `1.70 to 1.90`.
+/// A row's change in words, and its interval: `1.80x slower`, `1.70 to 1.90`; a ratio shown as 1 has
+/// no direction.
 pub(crate) fn parts(row: &Row) -> (String, Option<String>) {
     // Turned around so that it is above one.
     let is_less = row.ratio < 1.0;

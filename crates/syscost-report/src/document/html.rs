@@ -8,7 +8,7 @@ use crate::html::{broken, code, name, place, tone};
 use crate::view::Tone;
 
 /// A document as HTML.
-pub(crate) fn html(blocks: &[Block]) -> Markup {
+pub fn html(blocks: &[Block]) -> Markup {
     html! { @for block in blocks { (one(block)) } }
 }
 

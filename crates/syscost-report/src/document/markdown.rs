@@ -1,11 +1,12 @@
 //! A document as GitHub's Markdown.
 
 use super::{Block, Cell, Kind, Look, Part, Table, Text};
+use crate::export::escaped as plain;
 use crate::view::Tone;
 
 /// A document as Markdown that ends in a newline. Its figures are shown from this folder; without
 /// one they are left out.
-pub(crate) fn markdown(blocks: &[Block], figures: Option<&str>) -> String {
+pub fn markdown(blocks: &[Block], figures: Option<&str>) -> String {
     let written = blocks.iter().filter_map(|block| one(block, figures));
     written.collect::<Vec<String>>().join("\n")
 }
@@ -39,7 +40,12 @@ fn one(block: &Block, figures: Option<&str>) -> Option<String> {
         }
         Block::Table(table) => self::table(table),
         Block::Figure(picture) => {
-            format!("![{}]({}/{}.svg)\n", picture.title, figures?, picture.name)
+            format!(
+                "![{}]({}/{}.svg)\n",
+                plain(&picture.title),
+                figures?,
+                picture.name
+            )
         }
         Block::Details(summary, blocks) => format!(
             "<details><summary>{summary}</summary>\n\n{}\n</details>\n",
@@ -88,7 +94,9 @@ fn table(table: &Table) -> String {
 
 /// A line of cells, which nothing in them ends.
 fn line(cells: impl Iterator<Item = String>) -> String {
-    let cells: Vec<String> = cells.map(|text| text.replace('|', "\\|")).collect();
+    let cells: Vec<String> = cells
+        .map(|text| text.replace("\\|", "|").replace('|', "\\|"))
+        .collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
@@ -118,12 +126,17 @@ fn inline(text: &Text) -> String {
     out
 }
 
-/// Text that is not interpreted as a tag, except in code.
+/// Text that nothing in it changes the look of, except what stands between two backquotes.
 fn escaped(text: &str) -> String {
-    let parts = text.split('`').enumerate();
-    let parts = parts.map(|(index, part)| match index % 2 {
-        0 => part.replace('<', "&lt;"),
-        _ => part.to_owned(),
-    });
-    parts.collect::<Vec<String>>().join("`")
+    let parts: Vec<&str> = text.split('`').collect();
+    let mut out = String::new();
+    for (index, part) in parts.iter().enumerate() {
+        out += &match (index % 2 == 1, index + 1 < parts.len()) {
+            (true, true) => format!("`{part}`"),
+            // Nothing closes it.
+            (true, false) => format!("\\`{}", plain(part)),
+            (false, _) => plain(part),
+        };
+    }
+    out
 }

@@ -13,29 +13,37 @@ mod tests;
 use maud::Markup;
 
 use crate::export::on_one_line;
-use crate::view::Tone;
 
-pub(crate) use html::html;
-pub(crate) use markdown::markdown;
-pub(crate) use picture::{Drawn, Picture};
-pub(crate) use terminal::terminal;
+pub(crate) use picture::Drawn;
+
+pub use crate::view::Tone;
+pub use html::html;
+pub use markdown::markdown;
+pub use picture::Picture;
+pub use terminal::terminal;
 
 /// A part of a document.
-pub(crate) enum Block {
+pub enum Block {
     /// The title of what follows; 1 is the level of a whole document.
     Heading {
+        /// Its depth.
         level: u8,
         /// What links to it name; may be empty.
         id: String,
+        /// Its words.
         text: String,
     },
+    /// Sentences.
     Paragraph(Text),
+    /// Items, each with a sign before it.
     List(Vec<Text>),
     /// Questions, each with room for an answer.
     Questions(Vec<String>),
     /// Names, and what is to be known of each.
     Facts(Vec<(Text, Text)>),
+    /// Rows and columns.
     Table(Table),
+    /// A chart.
     Figure(Picture),
     /// What few want to know, below the words that unfold it. A terminal shows it only when asked.
     Details(String, Vec<Block>),
@@ -43,47 +51,54 @@ pub(crate) enum Block {
 
 impl Block {
     /// A heading that no link leads to.
-    pub(crate) fn heading(level: u8, text: impl Into<String>) -> Self {
+    pub fn heading(level: u8, text: impl Into<String>) -> Self {
         Block::linked(level, "", text)
     }
 
     /// A heading that links lead to.
-    pub(crate) fn linked(level: u8, id: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn linked(level: u8, id: impl Into<String>, text: impl Into<String>) -> Self {
         Block::Heading {
             level,
             id: id.into(),
-            text: text.into(),
+            text: on_one_line(&text.into()),
         }
     }
 
-    pub(crate) fn paragraph(text: impl Into<Text>) -> Self {
+    /// Sentences.
+    pub fn paragraph(text: impl Into<Text>) -> Self {
         Block::Paragraph(text.into())
     }
 
     /// A secondary paragraph.
-    pub(crate) fn note(text: impl Into<Text>) -> Self {
+    pub fn note(text: impl Into<Text>) -> Self {
         Block::Paragraph(text.into().tone(Tone::Quiet))
     }
 }
 
 /// A text of one tone; what stands between backquotes in it is code.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Text {
-    pub(crate) parts: Vec<Part>,
-    pub(crate) tone: Tone,
+pub struct Text {
+    /// What follows one another in it.
+    pub parts: Vec<Part>,
+    /// How it is to be taken.
+    pub tone: Tone,
 }
 
 /// A part of a text.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
-    pub(crate) text: String,
-    pub(crate) look: Look,
+pub struct Part {
+    /// Its words.
+    pub text: String,
+    /// What they are.
+    pub look: Look,
 }
 
 /// What a part of a text is.
 #[derive(Debug, Clone)]
-pub(crate) enum Look {
+pub enum Look {
+    /// Words.
     Plain,
+    /// Words that stand out.
     Strong,
     /// A name, a command.
     Code,
@@ -100,11 +115,13 @@ pub(crate) enum Look {
 }
 
 impl Text {
-    pub(crate) fn of(look: Look, text: impl Into<String>) -> Self {
+    /// A text of one part.
+    pub fn of(look: Look, text: impl Into<String>) -> Self {
         Text::default().with(look, text)
     }
 
-    pub(crate) fn with(mut self, look: Look, text: impl Into<String>) -> Self {
+    /// With a further part; what controls a terminal in it is taken out.
+    pub fn with(mut self, look: Look, text: impl Into<String>) -> Self {
         let text = on_one_line(&text.into());
         if !text.is_empty() {
             self.parts.push(Part { text, look });
@@ -112,7 +129,8 @@ impl Text {
         self
     }
 
-    pub(crate) fn drawn(picture: Markup) -> Self {
+    /// A small picture.
+    pub fn drawn(picture: Markup) -> Self {
         let part = Part {
             text: String::new(),
             look: Look::Drawn(picture),
@@ -123,16 +141,18 @@ impl Text {
         }
     }
 
-    pub(crate) fn tone(self, tone: Tone) -> Self {
+    /// To be taken so.
+    pub fn tone(self, tone: Tone) -> Self {
         Text { tone, ..self }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
     /// Its words alone.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let mut out = String::new();
         for (index, part) in self.parts.iter().enumerate() {
             out += &part.text;
@@ -163,29 +183,34 @@ impl From<&String> for Text {
 }
 
 /// A table whose rows have names.
-pub(crate) struct Table {
+pub struct Table {
     /// What the style sheet knows it by.
-    pub(crate) class: &'static str,
+    pub class: &'static str,
     /// What it shows, for who cannot see where it stands.
-    pub(crate) caption: String,
+    pub caption: String,
     /// The heading of the names.
-    pub(crate) names: Text,
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Row>,
+    pub names: Text,
+    /// The columns after the names.
+    pub columns: Vec<Column>,
+    /// The rows, from above.
+    pub rows: Vec<Row>,
 }
 
 /// A column after the names.
 #[derive(Debug, Clone)]
-pub(crate) struct Column {
-    pub(crate) heading: Text,
-    pub(crate) kind: Kind,
+pub struct Column {
+    /// What stands above it.
+    pub heading: Text,
+    /// What it has.
+    pub kind: Kind,
     /// Where a terminal is too narrow, those of the highest rank are left out first; never with 0.
-    pub(crate) rank: u8,
+    pub rank: u8,
 }
 
 /// What a column has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// Words.
     Words,
     /// Numbers, which end at the right.
     Numbers,
@@ -202,19 +227,23 @@ impl Column {
         }
     }
 
-    pub(crate) fn left(heading: impl Into<Text>) -> Self {
+    /// A column of words.
+    pub fn left(heading: impl Into<Text>) -> Self {
         Column::new(heading, Kind::Words)
     }
 
-    pub(crate) fn right(heading: impl Into<Text>) -> Self {
+    /// A column of numbers.
+    pub fn right(heading: impl Into<Text>) -> Self {
         Column::new(heading, Kind::Numbers)
     }
 
-    pub(crate) fn plot(axis: Markup) -> Self {
+    /// A column of small pictures.
+    pub fn plot(axis: Markup) -> Self {
         Column::new(Text::drawn(axis), Kind::Plots)
     }
 
-    pub(crate) fn rank(self, rank: u8) -> Self {
+    /// Left out before those of lower rank.
+    pub fn rank(self, rank: u8) -> Self {
         Column { rank, ..self }
     }
 }
@@ -229,22 +258,20 @@ impl Table {
 
 /// A row of a table.
 #[derive(Default)]
-pub(crate) struct Row {
+pub struct Row {
     /// What links to it name; may be empty.
-    pub(crate) id: String,
-    pub(crate) name: Text,
+    pub id: String,
+    /// Its name.
+    pub name: Text,
     /// What stands in each column, below one another.
-    pub(crate) cells: Vec<Vec<Cell>>,
+    pub cells: Vec<Vec<Cell>>,
     /// What is to be said of it.
-    pub(crate) notes: Vec<Text>,
+    pub notes: Vec<Text>,
 }
 
 impl Row {
     /// A row with one text in each column.
-    pub(crate) fn new<T: Into<Text>>(
-        name: impl Into<Text>,
-        cells: impl IntoIterator<Item = T>,
-    ) -> Self {
+    pub fn new<T: Into<Text>>(name: impl Into<Text>, cells: impl IntoIterator<Item = T>) -> Self {
         Row {
             name: name.into(),
             cells: cells.into_iter().map(|text| Cell::lines([text])).collect(),
@@ -255,14 +282,16 @@ impl Row {
 
 /// Short texts below one another, such as a figure in two units, and what is to be said of them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cell {
-    pub(crate) lines: Vec<Text>,
-    pub(crate) notes: Vec<Text>,
+pub struct Cell {
+    /// The short texts.
+    pub lines: Vec<Text>,
+    /// The remarks.
+    pub notes: Vec<Text>,
 }
 
 impl Cell {
     /// One cell with these lines; what is empty keeps its place where lines stand side by side.
-    pub(crate) fn lines<T: Into<Text>>(lines: impl IntoIterator<Item = T>) -> Vec<Self> {
+    pub fn lines<T: Into<Text>>(lines: impl IntoIterator<Item = T>) -> Vec<Self> {
         let lines: Vec<Text> = lines.into_iter().map(Into::into).collect();
         match lines.iter().all(Text::is_empty) {
             true => Vec::new(),
@@ -274,7 +303,7 @@ impl Cell {
     }
 
     /// Its lines and notes that are not empty, below one another.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &Text> {
+    pub fn texts(&self) -> impl Iterator<Item = &Text> {
         let all = self.lines.iter().chain(&self.notes);
         all.filter(|text| !text.is_empty())
     }

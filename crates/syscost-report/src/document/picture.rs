@@ -6,7 +6,7 @@ use syscost_results::Unit;
 use crate::chart::{self, Bar, Chart, GroupTexts, Labels, TextOptions, Theme};
 
 /// A chart, its title and its notes.
-pub(crate) struct Picture {
+pub struct Picture {
     /// That of its file, without an ending: `three-costs-1`.
     pub(crate) name: String,
     pub(crate) title: String,

@@ -19,7 +19,7 @@ const MAX_LINE: usize = 22;
 const MIN_NOTE: usize = 30;
 
 /// A document as lines of text.
-pub(crate) fn terminal(blocks: &[Block], options: &TableOptions) -> String {
+pub fn terminal(blocks: &[Block], options: &TableOptions) -> String {
     let mut page = Page::new(options);
     page.blocks(blocks, options.verbose);
     page.out

@@ -77,3 +77,10 @@ fn a_document_as_a_page() {
     let page = html(&document()).into_string().replace("><", ">\n<");
     assert_snapshot!(page);
 }
+
+#[test]
+fn no_name_brings_markup_into_markdown() {
+    let text = |text: &str| markdown(&[Block::paragraph(text)], None);
+    assert_eq!(text("a`<b>*c*|"), "a\\`&lt;b&gt;\\*c\\*\\|\n");
+    assert_eq!(text("`<b>` and <b>"), "`<b>` and &lt;b&gt;\n");
+}

@@ -107,7 +107,7 @@ fn name(name: &str) -> String {
 }
 
 /// Text escaped so that Markdown renders it unchanged, within its cell.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in on_one_line(text).chars() {
         match letter {

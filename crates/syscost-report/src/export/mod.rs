@@ -28,6 +28,7 @@ pub use columns::{COLUMNS, Value, word};
 pub(crate) use csv::guarded;
 pub use csv::to_csv;
 pub use ktap::to_ktap;
+pub(crate) use markdown::escaped;
 pub use markdown::to_markdown;
 pub use openmetrics::{Families, Labels, to_openmetrics};
 pub use record::{Record, parameters, to_jsonl};

@@ -12,15 +12,8 @@ use crate::sentence::time;
 /// A chart as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
-    /// The study's id.
-    pub study: String,
-    /// That and the chart's place, without an ending: `three-costs-1`.
+    /// The study's id and the chart's place, without an ending: `three-costs-1`.
     pub name: String,
-    /// What it shows.
-    pub title: String,
-    /// What its marks mean, and what it cannot show; empty if there is nothing to say. The picture
-    /// says it, too.
-    pub note: String,
     /// The picture.
     pub svg: String,
 }
@@ -44,10 +37,7 @@ pub fn figures(repeated: &Repeated, runs: &[&Run]) -> Vec<Figure> {
         };
         let svg = picture.svg(&labels, Theme::Light);
         Figure {
-            study: repeated.study.id.clone(),
-            note: picture.below(),
             name: picture.name,
-            title: picture.title,
             svg: svg.into_string() + "\n",
         }
     });

@@ -1,93 +1,14 @@
-//! The report for a terminal: which machines first, the worst first.
+//! The sentences of the report.
 
-use std::fmt::Write;
-
-use anstyle::Style;
 use syscost_report::sentence::count;
 use syscost_report::units::quantity;
-use syscost_report::wrap::{hanging, together};
-use syscost_results::{Better, Unit};
+use syscost_results::Unit;
 
-use super::{ChangedFact, CohortLine, Report, Unlike, UnlikeRow, UntoldKind};
+use super::{ChangedFact, CohortLine, Report, Unlike, UntoldKind};
 use crate::cohort::Drifted;
 use crate::facts;
 use crate::judge::RATE;
 use crate::reasons::Reason;
-
-/// The name of a machine.
-const NAME: Style = Style::new().bold();
-/// Maximum number of machines unlike the others, unless all are wanted.
-const MAX_MACHINES: usize = 20;
-/// Maximum number of lines of another kind.
-const MAX_LINES: usize = 5;
-/// Maximum number of rows shown of a machine.
-const MAX_ROWS: usize = 3;
-
-/// The report in lines of at most `width` columns; with every line if `all`.
-pub fn text(report: &Report, width: usize, all: bool) -> String {
-    let mut out = Text {
-        out: String::new(),
-        width,
-        all,
-    };
-    out.line("", &verdict(report));
-    out.list(&report.outliers, MAX_MACHINES, |out, unlike| {
-        out.unlike(unlike, "others")
-    });
-    let head = |of| {
-        let machines = count(of, "machine");
-        format!("{machines} changed as the others did not, since measured before:")
-    };
-    out.section(&report.changed, head, MAX_MACHINES, |out, unlike| {
-        out.unlike(unlike, "had it changed as the others did")
-    });
-    let head = |of| format!("In {} the machines changed together:", count(of, "row"));
-    out.section(&report.changed_together, head, MAX_LINES, |out, row| {
-        let of = change(row.change, row.low, row.high);
-        let (name, worse) = (&row.row, worse_or_better(row.worse));
-        let machines = row.machines;
-        out.line(
-            "  ",
-            &format!("{name} {of}, {worse}, the middle one of {machines} machines"),
-        );
-    });
-    let head = |_| format!("{CONFIGURATION}:");
-    out.section(&report.configuration, head, MAX_LINES, |out, one| {
-        out.line("  ", &configured(one))
-    });
-    let head = |of| format!("Of {} nothing can be said:", count(of, "machine"));
-    out.section(&report.untold, head, MAX_LINES, |out, one| {
-        out.line("  ", &format!("{}: cannot tell: {}", one.machine, one.why));
-    });
-    let head = |of| format!("{} gave no document:", count(of, "node"));
-    out.section(&report.silent, head, MAX_LINES, |out, node| {
-        let reason = [node.state.word(), &*node.reason].into_iter();
-        let reason: Vec<&str> = reason.filter(|text| !text.is_empty()).collect();
-        out.line("  ", &format!("{}: {}", node.node, reason.join(": ")));
-    });
-    let head = |of| format!("{} left out:", count(of, "document"));
-    out.section(&report.left_out, head, MAX_LINES, |out, left| {
-        out.line("  ", &format!("{}: {}", left.what, left.why));
-    });
-    out.heading("Held against each other:");
-    out.list(&report.cohorts, MAX_LINES, |out, cohort| {
-        out.line("  ", &in_words(cohort))
-    });
-    if report.collections.len() > 1 {
-        let dates = report
-            .collections
-            .iter()
-            .map(|one| match one.from == one.to {
-                true => format!("{} ({})", one.from, one.machines),
-                false => format!("{} to {} ({})", one.from, one.to, one.machines),
-            });
-        out.heading(&format!(
-            "Measured on {}; of each machine the latest counts.",
-            dates.collect::<Vec<_>>().join(", ")
-        ));
-    }
-    out.out
-}
 
 /// What stands above facts that not all machines of a kind share.
 pub(super) const CONFIGURATION: &str =
@@ -275,90 +196,6 @@ pub(super) fn in_words(cohort: &CohortLine) -> String {
         ),
     };
     format!("{facts}: {}, {told}", count(cohort.machines, "machine"))
-}
-
-struct Text {
-    out: String,
-    width: usize,
-    all: bool,
-}
-
-impl Text {
-    fn line(&mut self, indent: &str, text: &str) {
-        for line in hanging(text, self.width, indent, &format!("{indent}  ")) {
-            let _ = writeln!(self.out, "{line}");
-        }
-    }
-
-    fn heading(&mut self, text: &str) {
-        self.out.push('\n');
-        self.line("", text);
-    }
-
-    /// A list beneath its heading, which is made of its length; nothing if it is empty.
-    fn section<T>(
-        &mut self,
-        list: &[T],
-        heading: impl Fn(usize) -> String,
-        most: usize,
-        line: impl Fn(&mut Self, &T),
-    ) {
-        if !list.is_empty() {
-            self.heading(&heading(list.len()));
-            self.list(list, most, line);
-        }
-    }
-
-    /// The first lines of a list, and how many more there are.
-    fn list<T>(&mut self, list: &[T], most: usize, line: impl Fn(&mut Self, &T)) {
-        let shown = if self.all {
-            list.len()
-        } else {
-            list.len().min(most)
-        };
-        for one in &list[..shown] {
-            line(self, one);
-        }
-        if shown < list.len() {
-            self.line(
-                "  ",
-                &format!("and {} more; -v shows all", list.len() - shown),
-            );
-        }
-    }
-
-    fn unlike(&mut self, unlike: &Unlike, others: &str) {
-        let since = unlike
-            .since
-            .as_ref()
-            .map(|since| format!(", since {since}"));
-        let (name, summary) = (&unlike.machine, summary(unlike));
-        self.heading(&format!(
-            "{NAME}{name}{NAME:#}  {summary}{}",
-            since.unwrap_or_default()
-        ));
-        let rows = if self.all { usize::MAX } else { MAX_ROWS };
-        for row in unlike.rows.iter().take(rows) {
-            self.line("    ", &of_row(row, others));
-        }
-        for one in &unlike.reasons {
-            self.line("    ", &format!("goes with {}", reason(one)));
-        }
-        for fact in &unlike.changed_facts {
-            self.line("    ", &fact_changed(fact));
-        }
-    }
-}
-
-fn of_row(row: &UnlikeRow, others: &str) -> String {
-    let of = together(&change(row.change, row.low, row.high));
-    let [median, expected] =
-        [row.median, row.expected].map(|value| together(&quantity(row.unit, value)));
-    let sense = match row.better {
-        Better::Lower => "",
-        Better::Higher => " (more is better)",
-    };
-    format!("{} {of}: {median}, {others} {expected}{sense}", row.row)
 }
 
 /// `kernel was Linux 6.1, is Linux 6.12`.
