@@ -142,6 +142,12 @@ impl<'a> Bencher<'a> {
         self.given.pass == Pass::Timed
     }
 
+    /// Whether witnesses look that a sample need not stand: in the evidence pass, and in the timed process
+    /// that is audited.
+    pub fn looks(&self) -> bool {
+        self.given.is_audited || !self.is_timed()
+    }
+
     /// Whether this pass writes and compares contents as a whole.
     pub fn compares(&self) -> Compares {
         self.has_compared.set(true);
