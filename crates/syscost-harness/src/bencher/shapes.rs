@@ -376,6 +376,11 @@ where
     P: FnMut() -> Result<(), Failure>,
     F: FnMut() -> Result<f64, Failure>,
 {
+    /// Operations in an observation.
+    fn operations(&self) -> u64 {
+        self.times.map_or(1, |operations| operations as u64)
+    }
+
     /// Its observations as batches.
     fn batches(&mut self) -> impl FnMut(u64) -> Result<(), Failure> {
         |n| {
@@ -399,11 +404,11 @@ where
 
     fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
         plan.time_observations(&mut self.prepare, &mut self.observation, self.times)?;
-        plan.audit_timed_batches(1, &mut self.batches())
+        plan.audit_timed_batches(self.operations(), &mut self.batches())
     }
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.count_batches(1, &mut self.batches())
+        plan.count_batches(self.operations(), &mut self.batches())
     }
 }
 

@@ -236,14 +236,16 @@ impl Plan<'_> {
     }
 }
 
-/// What an audit of timed operations found, as one claim: the worst of it.
+/// What an audit of timed operations found, as one claim: the worst of it. What it could not tell, the
+/// evidence pass says, if it cannot either.
 fn of_timed(all: Vec<Evidence>) -> Option<Evidence> {
-    let claims = all.into_iter().filter(|one| !one.is_note());
-    let worst = claims.max_by_key(|one| one.verdict)?;
+    let is_told = |one: &Evidence| !one.is_note() && one.verdict != Verdict::Unverified;
+    let told = all.into_iter().filter(is_told);
+    let worst = told.max_by_key(|one| one.verdict)?;
     let sentence = worst.claim.sentence;
     let said = |fact: Fact| match worst.verdict {
-        Verdict::Confirmed => Fact::from(AS_COUNTED),
-        _ => Fact::from(format!("{sentence}: {fact}")),
+        Verdict::Refuted => Fact::from(format!("{sentence}: {fact}")),
+        Verdict::Confirmed | Verdict::Unverified => Fact::from(AS_DECLARED),
     };
     Some(Evidence {
         expected: worst.expected.map(&said),
@@ -257,7 +259,7 @@ fn of_timed(all: Vec<Evidence>) -> Option<Evidence> {
 }
 
 const OF_TIMED: &str = "system calls of what was timed";
-const AS_COUNTED: &str = "as declared";
+const AS_DECLARED: &str = "as declared";
 
 /// What a user's own program does is for its study to judge.
 const ASKED: &str = "as its study says";
