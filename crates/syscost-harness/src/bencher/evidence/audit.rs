@@ -109,7 +109,9 @@ impl Plan<'_> {
         &mut self,
         audit: impl FnOnce(&mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        if !self.given.is_audited || self.given.pass != Pass::Timed {
+        // Beyond its time limit the process would lose the samples, too.
+        let has_time = self.begun.elapsed() + self.audit_limit() <= self.given.time_limit;
+        if !self.given.is_audited || self.given.pass != Pass::Timed || !has_time {
             return Ok(());
         }
         let known = self.findings.evidence.len();
