@@ -19,7 +19,7 @@ use syscost_harness::worker::Program;
 use syscost_harness::{Case, Entry};
 use syscost_results::stats::order::median;
 
-use crate::workers::{APART, End, Honest, Tally, Workers, job_case};
+use crate::workers::{APART, End, Honest, Tally, Workers, beside, job_case};
 use list::Slip;
 
 /// Minimum share of slips that must lose their number or their check mark.
@@ -200,6 +200,10 @@ impl<'a> Trials<'a> {
         let counts = if timed_only { &self.honest } else { slipped };
         let counted = counts.found(benchmark, Pass::Evidence, &cases)?;
         let timed = slipped.found(benchmark, Pass::Timed, &cases)?;
+        let both = counted.iter().zip(timed);
+        let timed: Vec<_> = both
+            .map(|(counted, timed)| beside(counted.as_ref().ok(), timed))
+            .collect();
         let both = counted.iter().zip(&timed);
         let mut ends: Vec<End> = both
             .map(|(counted, timed)| End::of(counted, honest).min(End::of(timed, honest)))

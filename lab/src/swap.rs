@@ -14,7 +14,7 @@ use syscost_harness::worker::{JobCase, Program as WorkerProgram};
 use syscost_harness::{Case, Entry};
 
 use crate::program::Given;
-use crate::workers::{APART, End, Honest, Tally, Workers, chosen, job_case};
+use crate::workers::{APART, End, Honest, Tally, Workers, beside, chosen, job_case};
 
 /// What nothing keeps apart from its neighbour: a benchmark, a parameter, the value of another
 /// parameter where it is so (`copies=1`) or `all`, and why, separated by tabs.
@@ -198,7 +198,8 @@ impl Trials<'_> {
         for ((case, (counted, timed)), again) in cases.iter().zip(first).zip(second) {
             let honest = Honest::of(&counted, &timed);
             if let Some(honest) = &honest {
-                let end = End::of(&again.0, honest).min(End::of(&again.1, honest));
+                let timed = beside(again.0.as_ref().ok(), again.1);
+                let end = End::of(&again.0, honest).min(End::of(&timed, honest));
                 totals.of("itself", benchmark).add(&end, false);
             }
             let name = format!("{}{}", benchmark.id, case.suffix());
@@ -261,9 +262,10 @@ impl Trials<'_> {
         };
         let honest: Vec<Honest> = pairs.iter().filter_map(honest).collect();
         let mut ends = vec![End::Kept; pairs.len()];
+        let mut counts: Vec<_> = honest.iter().map(|one| Ok(one.counted.clone())).collect();
         if !self.arguments.timed_only {
-            let counted = self.workers.found(benchmark, Pass::Evidence, &jobs)?;
-            let counted = counted.iter().zip(&honest);
+            counts = self.workers.found(benchmark, Pass::Evidence, &jobs)?;
+            let counted = counts.iter().zip(&honest);
             ends = counted
                 .map(|(found, honest)| End::of(found, honest))
                 .collect();
@@ -275,6 +277,7 @@ impl Trials<'_> {
         let timed = self.workers.found(benchmark, Pass::Timed, &again)?;
         let mut factors = vec![None; pairs.len()];
         for (index, found) in left.into_iter().zip(timed) {
+            let found = beside(counts[index].as_ref().ok(), found);
             let end = End::of(&found, &honest[index]);
             factors[index] = honest[index].factor(&found);
             ends[index] = ends[index].clone().min(end);

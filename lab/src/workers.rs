@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::process;
+use std::slice;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -139,8 +140,18 @@ pub(crate) fn job_case(named: &Case, instead: Option<String>) -> JobCase {
         suffix: named.suffix(),
         iterations: None,
         may_defer: false,
+        is_audited: true,
         instead,
     }
+}
+
+/// What a timed pass found, and what a run says of its time beside that of an evidence pass.
+pub(crate) fn beside(counted: Option<&Findings>, mut timed: Found) -> Found {
+    if let (Some(counted), Ok(timed)) = (counted, &mut timed) {
+        let judged = counted.judge_time(timed, slice::from_ref(&timed.samples));
+        timed.evidence.extend(judged);
+    }
+    timed
 }
 
 /// What is known of a row that does not lie.
@@ -148,12 +159,15 @@ pub(crate) fn job_case(named: &Case, instead: Option<String>) -> JobCase {
 pub(crate) struct Honest {
     pub(crate) cost: Option<f64>,
     unverified: BTreeSet<ClaimId>,
+    /// Its evidence pass.
+    pub(crate) counted: Findings,
 }
 
 impl Honest {
     /// Of its evidence and timed pass; `None` if it has no number, or a claim refuted.
     pub(crate) fn of(counted: &Found, timed: &Found) -> Option<Self> {
-        let (counted, timed) = (counted.as_ref().ok()?, timed.as_ref().ok()?);
+        let timed = beside(counted.as_ref().ok(), timed.clone());
+        let (counted, timed) = (counted.as_ref().ok()?, timed.ok()?);
         let evidence = || counted.evidence.iter().chain(&timed.evidence);
         if evidence().any(|one| one.verdict == Verdict::Refuted) {
             return None;
@@ -162,6 +176,7 @@ impl Honest {
         Some(Self {
             cost: median(&timed.samples.values),
             unverified: unverified.map(|one| one.claim.id.clone()).collect(),
+            counted: counted.clone(),
         })
     }
 
@@ -169,9 +184,10 @@ impl Honest {
     pub(crate) fn together(all: &[Self]) -> Option<Self> {
         let costs: Vec<f64> = all.iter().filter_map(|one| one.cost).collect();
         let unverified = all.iter().flat_map(|one| &one.unverified);
-        (!all.is_empty()).then(|| Self {
+        Some(Self {
             cost: median(&costs),
             unverified: unverified.cloned().collect(),
+            counted: all.first()?.counted.clone(),
         })
     }
 
@@ -315,6 +331,7 @@ mod tests {
             let honest = Honest {
                 cost: None,
                 unverified: unverified.iter().map(|one| ClaimId::of(one)).collect(),
+                counted: Findings::default(),
             };
             End::of(found, &honest)
         };

@@ -50,6 +50,7 @@ fn with_situation(
         case,
         instead: None,
         pass,
+        is_audited: false,
         time_limit: Duration::from_secs(20),
         effort: &effort,
         clock: &clock,
@@ -78,6 +79,7 @@ pub(crate) fn findings_of_row(
         let situation = Situation {
             here,
             instead: Some(measured),
+            is_audited: true,
             ..situation
         };
         measure(Plan::new(benchmark.expect, situation))?.finish()

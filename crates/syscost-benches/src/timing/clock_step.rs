@@ -100,7 +100,7 @@ impl Measured for Row {
 fn steps_of(mut plan: Plan, named: Named) -> Result<Outcome, Failure> {
     let quantile = |values: &mut [f64], q| nearest_rank(values, q).unwrap_or(f64::NAN);
     let source = named.source();
-    if !plan.is_timed() {
+    if plan.looks() {
         source.look(&mut plan)?;
     }
     let units_per_ns = source.units_per_ns(plan.clock());

@@ -100,7 +100,7 @@ impl Measured for Row {
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let source = self.source.source();
-        if !plan.is_timed() {
+        if plan.looks() {
             source.look(&mut plan)?;
         }
         let mut all = Seen::default();

@@ -82,7 +82,14 @@ pub(crate) fn spread(cpus: &[u32], most: usize) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
+    use syscost_harness::prelude::*;
+    use syscost_results::Verdict;
+    use syscost_sys::audit;
+
     use super::*;
+    use crate::CATALOGUE;
+    use crate::testing::{claims, findings_of_row};
 
     #[test]
     fn a_spread_reaches_from_the_first_to_the_last() {
@@ -95,5 +102,30 @@ mod tests {
             "{some:?}"
         );
         assert_eq!(spread(&[0, 1], 8), [0, 1]);
+    }
+
+    #[test]
+    fn another_clock_where_it_is_timed_alone_is_refuted() {
+        if let Err(reason) = audit::available() {
+            return println!("skipped: {reason}");
+        }
+        let here = Here::plain();
+        for id in ["timing.clock_read", "timing.clock_step"] {
+            let benchmark = CATALOGUE.find(id).expect("listed");
+            let cases = (benchmark.cases)(&here);
+            let of = |source| {
+                cases
+                    .iter()
+                    .find(|case| case.find("source") == Some(source))
+            };
+            let named = of("monotonic").expect("a row");
+            for (measured, is_refuted) in [("monotonic", false), ("monotonic_coarse", true)] {
+                let pair = (named, of(measured).expect("a row"));
+                let found = findings_of_row(benchmark, &here, pair, Pass::Timed);
+                let refuted = claims(&found.expect("timed"), Verdict::Refuted);
+                let claim = "of 100 readings, those of CLOCK_MONOTONIC".to_owned();
+                assert_eq!(refuted.contains(&claim), is_refuted, "{id} {measured}");
+            }
+        }
     }
 }

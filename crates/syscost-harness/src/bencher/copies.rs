@@ -158,12 +158,31 @@ where
         plan.done.operations += course.iterations * self.per_iteration;
         plan.claim_tasks([&groups_of(course.running.tasks())]);
         course.running.dismiss()?;
+        plan.audit_timed(|plan| self.audited(plan, cpus))?;
         Ok(log)
     }
 
+    /// What the last copy calls: a partner's, if there is one.
+    fn last(&self, cpus: &[u32]) -> Result<O, Failure> {
+        (self.make)(cpus.len() - 1)
+    }
+
+    /// Audits a copy, while this process has no other thread that a fork would lose.
+    fn audited(&self, plan: &mut Plan, cpus: &[u32]) -> Result<(), Failure> {
+        plan.judge_audit(AUDITED * self.per_iteration, &mut || {
+            let mut op = uncounted(|| {
+                let mut op = self.last(cpus)?;
+                op().map_err(failed)?;
+                Ok::<_, Failure>(op)
+            })?;
+            (0..AUDITED).try_for_each(|_| op().map_err(failed))?;
+            uncounted(|| drop(op));
+            Ok(())
+        })
+    }
+
     fn counted(&self, plan: &mut Plan, cpus: &[u32]) -> Result<Log, Failure> {
-        // The last copy is that of a partner, if there is one.
-        let one = || (self.make)(cpus.len() - 1);
+        let one = || self.last(cpus);
         // Before the audit, whose child leaves in the caches what this process reads next.
         if let Some(expect) = plan.find(|counter| counter == Counter::TimeScaling) {
             let mut op = one()?;
@@ -171,17 +190,7 @@ where
             let evidence = plan.judge_scaling(expect, self.per_iteration, &mut body)?;
             plan.findings.evidence.push(evidence);
         }
-        // While this process has no other thread that a fork would lose.
-        plan.judge_audit(AUDITED * self.per_iteration, &mut || {
-            let mut op = uncounted(|| {
-                let mut op = one()?;
-                op().map_err(failed)?;
-                Ok::<_, Failure>(op)
-            })?;
-            (0..AUDITED).try_for_each(|_| op().map_err(failed))?;
-            uncounted(|| drop(op));
-            Ok(())
-        })?;
+        self.audited(plan, cpus)?;
         let mut course = self.course(plan, cpus)?;
         course.window(&mut None)?;
         let stats: Vec<TaskStat> = course

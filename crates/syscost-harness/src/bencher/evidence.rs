@@ -118,11 +118,21 @@ impl Plan<'_> {
             let evidence = self.judge_scaling(expect, per_iteration, body)?;
             self.findings.evidence.push(evidence);
         }
-        // Fewer if a single operation takes long. Another process may wait again when the audit
-        // ends, or not yet: one call more or less among many.
+        self.audit_batches(operations, per_iteration, body)
+    }
+
+    /// Audits operations of batches, no more than so many where a single one may take long.
+    pub(super) fn audit_batches(
+        &mut self,
+        most: u64,
+        per_iteration: u64,
+        body: &mut dyn Body,
+    ) -> Result<(), Failure> {
+        // Another process may wait again when the audit ends, or not yet: one call more or less
+        // among many.
         let most = match body.usage() {
             Some(_) => AUDITED,
-            None => AUDITED.min(operations),
+            None => AUDITED.min(most),
         };
         let audited = most
             .max(MIN_AUDITED)
@@ -161,12 +171,30 @@ impl Plan<'_> {
             }
         }
         self.judge_counts(used.map(Counted::from), count);
+        self.audit_singles(prepare, op)
+    }
+
+    /// Audits single operations.
+    pub(super) fn audit_singles(
+        &mut self,
+        prepare: &mut dyn FnMut() -> Result<(), Failure>,
+        op: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         // What the last operation left, e.g. a child to wait for, must not be inherited by the
         // audited copy of this process.
         prepare()?;
-        self.judge_audit_without(Without::EachPreparation, AUDITED, &mut |audited| {
+        // Samples have used up what some preparations restore: after them no two are alike.
+        let is_timed = self.is_timed();
+        let without = match is_timed {
+            true => Without::Nothing,
+            false => Without::EachPreparation,
+        };
+        self.judge_audit_without(without, AUDITED, &mut |audited| {
             for _ in 0..AUDITED {
-                prepare()?;
+                match is_timed {
+                    true => uncounted(&mut *prepare)?,
+                    false => prepare()?,
+                }
                 if audited == Audited::Operations {
                     op()?;
                 }

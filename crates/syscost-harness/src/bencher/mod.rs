@@ -30,7 +30,7 @@ mod timed;
 mod watch;
 
 use std::cell::Cell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{Alone, Probe};
@@ -60,6 +60,7 @@ pub use team::{
 /// far.
 pub struct Bencher<'a> {
     given: Situation<'a>,
+    begun: Instant,
     random: fastrand::Rng,
     /// What proves the parameters of the case.
     proofs: Vec<Proof>,
@@ -76,6 +77,7 @@ pub struct Bencher<'a> {
 impl<'a> Bencher<'a> {
     fn new(given: Situation<'a>) -> Self {
         Self {
+            begun: Instant::now(),
             random: fastrand::Rng::with_seed(given.seed),
             proofs: given.case.proofs(),
             findings: Findings::default(),
@@ -140,6 +142,12 @@ impl<'a> Bencher<'a> {
     /// Whether this pass times.
     pub fn is_timed(&self) -> bool {
         self.given.pass == Pass::Timed
+    }
+
+    /// Whether witnesses look that a sample need not stand: in the evidence pass, and in the timed process
+    /// that is audited.
+    pub fn looks(&self) -> bool {
+        self.given.is_audited || !self.is_timed()
     }
 
     /// Whether this pass writes and compares contents as a whole.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use syscost_results::measurement::Cause;
-use syscost_results::{Evidence, RoundSamples};
+use syscost_results::stats::order::median;
+use syscost_results::{Bound, Claim, Evidence, RoundSamples};
 use syscost_sys::clock::Clock;
 
 use super::Detail;
@@ -143,6 +144,31 @@ pub struct Findings {
     pub histogram: Vec<(f64, u64)>,
 }
 
+/// How much longer an operation may take where it is timed than where it is counted: a neighbour on the core
+/// at most doubles either.
+const AS_COUNTED: Bound = Bound::Within(0.5, 2.0);
+const OTHERWISE: &str =
+    "what is timed takes another time than what is counted: it may be another operation";
+
+impl Findings {
+    /// Judges how long an operation took in these rounds of a timed pass, against how long it took where it
+    /// was counted, which these findings are of. `None` where that is not known, or either is not a time of
+    /// an operation.
+    pub fn judge_time(&self, timed: &Findings, rounds: &[RoundSamples]) -> Option<Evidence> {
+        let counted_ns = self.counted_ns?;
+        let own = rounds.iter().filter(|round| round.is_undisturbed());
+        let medians = own.filter_map(|round| median(&round.values));
+        let value = median(&medians.collect::<Vec<_>>())?;
+        let timed_ns = timed.bytes.map_or(value, |bytes| bytes * 1e9 / value);
+        let is_difference = rounds.iter().any(|round| !round.raw.is_empty());
+        let is_of_an_operation = !timed.observed && timed.copies.is_none() && !is_difference;
+        let claim =
+            Claim::by_most("time of an operation where it is timed over where it is counted");
+        let evidence = Evidence::judged(claim, AS_COUNTED, timed_ns / counted_ns, "clock");
+        is_of_an_operation.then(|| evidence.tolerated(|| Some(OTHERWISE)))
+    }
+}
+
 /// What is given to a measurement: the case, and the circumstances.
 pub struct Situation<'a> {
     /// The case whose name is claimed.
@@ -153,6 +179,8 @@ pub struct Situation<'a> {
     pub pass: Pass,
     /// Maximum time of the case.
     pub time_limit: Duration,
+    /// Whether the calls of what is timed are audited once all samples are taken.
+    pub is_audited: bool,
     /// How much to measure.
     pub effort: &'a Effort,
     /// The calibrated clock.

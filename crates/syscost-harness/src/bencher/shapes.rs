@@ -127,7 +127,8 @@ impl<B: Body> Shape for Loop<B> {
     fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
         let before = plan.done.operations;
         plan.time_batches(self.per_iteration, &mut self.body)?;
-        self.check_made(plan.done.operations - before)
+        self.check_made(plan.done.operations - before)?;
+        plan.audit_timed_batches(self.per_iteration, &mut self.body)
     }
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
@@ -263,6 +264,7 @@ impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
         claim_operations(plan, self.kernel);
         let (baseline, body) = (KernelBody::new(self.baseline), KernelBody::new(self.kernel));
         plan.time_difference(per_iteration, baseline, body, self.share.0)?;
+        plan.audit_timed_batches(per_iteration, &mut KernelBody::new(self.kernel))?;
         claim_checksum(plan);
         Ok(())
     }
@@ -318,7 +320,8 @@ where
     const MANNER: Manner = Manner::Singles;
 
     fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.time_singles(&mut (), |()| (self.prepare)(), |()| (self.op)())
+        plan.time_singles(&mut (), |()| (self.prepare)(), |()| (self.op)())?;
+        plan.audit_timed(|plan| plan.audit_singles(&mut self.prepare, &mut self.op))
     }
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
@@ -368,6 +371,28 @@ impl<P, F> Observed<P, F> {
     }
 }
 
+impl<P, F> Observed<P, F>
+where
+    P: FnMut() -> Result<(), Failure>,
+    F: FnMut() -> Result<f64, Failure>,
+{
+    /// Operations in an observation.
+    fn operations(&self) -> u64 {
+        self.times.map_or(1, |operations| operations as u64)
+    }
+
+    /// Its observations as batches.
+    fn batches(&mut self) -> impl FnMut(u64) -> Result<(), Failure> {
+        |n| {
+            for _ in 0..n {
+                (self.prepare)()?;
+                black_box((self.observation)()?);
+            }
+            Ok(())
+        }
+    }
+}
+
 impl<P, F> Shape for Observed<P, F>
 where
     P: FnMut() -> Result<(), Failure>,
@@ -377,18 +402,13 @@ where
 
     const MANNER: Manner = Manner::Observations;
 
-    fn time(self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.time_observations(self.prepare, self.observation, self.times)
+    fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
+        plan.time_observations(&mut self.prepare, &mut self.observation, self.times)?;
+        plan.audit_timed_batches(self.operations(), &mut self.batches())
     }
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.count_batches(1, &mut |n: u64| {
-            for _ in 0..n {
-                (self.prepare)()?;
-                black_box((self.observation)()?);
-            }
-            Ok(())
-        })
+        plan.count_batches(self.operations(), &mut self.batches())
     }
 }
 

@@ -42,7 +42,7 @@ static ONE_CPU: LazyLock<Here> = LazyLock::new(|| Here {
     ..Here::plain()
 });
 
-fn situation<'a>(
+pub(super) fn situation<'a>(
     case: &'a Case,
     pass: Pass,
     effort: &'a Effort,
@@ -53,6 +53,7 @@ fn situation<'a>(
         case,
         instead: None,
         pass,
+        is_audited: false,
         time_limit: Duration::from_secs(20),
         effort,
         clock,

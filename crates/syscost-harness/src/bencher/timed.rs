@@ -93,6 +93,15 @@ impl Batch {
     }
 }
 
+/// Fails if the samples together stand for another time than was timed, in ns, of all that was.
+fn check_sum(implied_ns: f64, timed_ns: f64, all_ns: f64) -> Result<(), Failure> {
+    if (implied_ns - timed_ns).abs() <= MAX_ROUNDING * all_ns {
+        return Ok(());
+    }
+    let what = format!("has values that stand for {implied_ns} ns where {timed_ns} were timed");
+    Err(Failure::Broken(what))
+}
+
 impl Plan<'_> {
     pub(super) fn time_batches(
         &mut self,
@@ -154,11 +163,7 @@ impl Plan<'_> {
         let bytes = self.findings.bytes;
         let each_ns = |value: &f64| bytes.map_or(*value, |bytes| bytes * 1e9 / value);
         let each = self.findings.samples.values.iter().map(each_ns);
-        let share = each.sum::<f64>() * operations as f64 / timed_ns;
-        if (share - 1.0).abs() > MAX_ROUNDING {
-            let what = format!("has values that are {share} times what was timed");
-            return Err(Failure::Broken(what));
-        }
+        check_sum(each.sum::<f64>() * operations as f64, timed_ns, timed_ns)?;
         self.note_overhead(shortest_ns);
         Ok(median(&self.findings.samples.values).unwrap_or(0.0))
     }
@@ -194,6 +199,7 @@ impl Plan<'_> {
         let (iterations, warm_up) = (batch.iterations, batch.warm_up(&body));
         let operations = iterations * per_iteration;
         let events = operations as f64 * share;
+        let (mut more_ns, mut all_ns) = (0.0, 0.0);
         self.sample(operations, |plan| {
             plan.wait_before_sample();
             plan.probe_before();
@@ -206,11 +212,15 @@ impl Plan<'_> {
             let without = first + plan.time_bare(&mut baseline, iterations)?;
             plan.probe_after();
             plan.done.operations += warm_up * per_iteration + 2 * operations;
+            more_ns += with - without;
+            all_ns += with + without;
             Ok((
                 (with - without) / (2.0 * events),
                 Some(with / (2.0 * events)),
             ))
         })?;
+        let each: f64 = self.findings.samples.values.iter().sum();
+        check_sum(each * 2.0 * events, more_ns, all_ns)?;
         // A sample consists of four batches with twice the events.
         self.findings.grain *= 2.0 / share;
         Ok(())
@@ -230,6 +240,7 @@ impl Plan<'_> {
             self.done.operations += 1;
         }
         let mut empty = Vec::with_capacity(self.given.effort.samples as usize);
+        let mut timed_ns = 0.0;
         self.sample(1, |plan| {
             plan.wait_before_sample();
             // The probes precede and follow both preparations, not each operation: during a probe
@@ -243,14 +254,17 @@ impl Plan<'_> {
             let ns = plan.clocked(|| op(state))?;
             plan.probe_after();
             plan.done.operations += 1;
+            timed_ns += ns;
             Ok((ns, None))
         })?;
-        self.subtract_timer(empty);
-        Ok(())
+        let timer_ns = self.subtract_timer(empty);
+        let each = self.findings.samples.values.iter().map(|ns| ns + timer_ns);
+        check_sum(each.sum(), timed_ns, timed_ns)
     }
 
-    /// Subtracts the timer's own cost, `empty` of each pair, from the individually timed operations.
-    fn subtract_timer(&mut self, empty: Vec<f64>) {
+    /// Subtracts the timer's own cost, `empty` of each pair, from the individually timed operations, and
+    /// returns it, in ns.
+    fn subtract_timer(&mut self, empty: Vec<f64>) -> f64 {
         // Uses pairs from an undisturbed core, if there are enough: on a shared one timer and
         // operation are slower.
         let own: Vec<usize> = (0..empty.len())
@@ -273,6 +287,7 @@ impl Plan<'_> {
             self.record_single(ns);
         }
         self.detail("timer_overhead_ns", overhead);
+        overhead
     }
 
     pub(super) fn time_observations(
@@ -453,5 +468,19 @@ impl Plan<'_> {
     pub(super) fn note_overhead(&mut self, batch_ns: f64) {
         let percent = 100.0 * self.given.clock_cost.read_ns / batch_ns;
         self.detail("overhead_bound_percent", percent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_that_stand_for_another_time_than_was_timed_are_a_defect() {
+        assert_eq!(check_sum(300.0, 300.0 + 1e-5, 900.0), Ok(()));
+        for implied_ns in [150.0, 300.1, f64::NAN] {
+            let checked = check_sum(implied_ns, 300.0, 900.0);
+            assert!(matches!(checked, Err(Failure::Broken(_))), "{implied_ns}");
+        }
     }
 }

@@ -33,12 +33,6 @@ const PATIENT_ROUNDS: usize = 3;
 /// Maximum share of a figure that disturbances may explain.
 const MAX_EXPLAINED: f64 = 0.1;
 
-/// How much longer an operation may take where it is timed than where it is counted: a neighbour on the core
-/// at most doubles either.
-const AS_COUNTED: Bound = Bound::Within(0.5, 2.0);
-const OTHERWISE: &str =
-    "what is timed takes another time than what is counted: it may be another operation";
-
 /// The share of a run's time that a row takes, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Takes {
@@ -179,21 +173,9 @@ impl RowState {
         })
     }
 
-    /// Judges how long an operation takes where it is timed against where it is counted: what is counted is
-    /// what is timed. `None` where it is not known, or neither is a time of the same.
+    /// Judges how long an operation takes where it is timed against where it is counted.
     fn judge_counted(&self, rounds: &[RoundSamples]) -> Option<Evidence> {
-        let counted_ns = self.proof.as_ref()?.counted_ns?;
-        let found = self.timed.first()?;
-        let own = rounds.iter().filter(|round| round.is_undisturbed());
-        let medians = own.filter_map(|round| order::median(&round.values));
-        let timed = order::median(&medians.collect::<Vec<_>>())?;
-        let timed_ns = found.bytes.map_or(timed, |bytes| bytes * 1e9 / timed);
-        let is_difference = rounds.iter().any(|round| !round.raw.is_empty());
-        let is_of_an_operation = !found.observed && found.copies.is_none() && !is_difference;
-        let claim =
-            Claim::by_most("time of an operation where it is timed over where it is counted");
-        let evidence = Evidence::judged(claim, AS_COUNTED, timed_ns / counted_ns, "clock");
-        is_of_an_operation.then(|| evidence.tolerated(|| Some(OTHERWISE)))
+        self.proof.as_ref()?.judge_time(self.timed.first()?, rounds)
     }
 
     /// The limits of its method, where it has some: wide enough for all processes.

@@ -91,8 +91,8 @@ impl Schedule {
     }
 
     /// What one run measures of these rows of a benchmark in one round. An evidence pass has cases in
-    /// the first round, and where a count is doubtful. `None` if nothing is due, for which as much is
-    /// drawn from `random`.
+    /// the first round, and where a count is doubtful; in these rounds what is timed is audited, too.
+    /// `None` if nothing is due, for which as much is drawn from `random`.
     pub(super) fn due(
         &self,
         ledger: &Ledger,
@@ -112,6 +112,7 @@ impl Schedule {
             .map(|row| JobCase {
                 instead: None,
                 suffix: row.row.case.suffix(),
+                is_audited: round == 0 || row.is_doubtful(),
                 iterations: row.iterations(),
                 // Rows that are sources of computed rows need rounds that all of them have.
                 may_defer: self.may_defer && row.may_defer() && !is_source(&row.row),

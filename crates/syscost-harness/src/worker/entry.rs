@@ -82,6 +82,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
             suffix,
             iterations,
             may_defer,
+            is_audited,
             instead,
         } = &job.cases[index];
         let find = |suffix: &String| known.iter().find(|case| case.suffix() == *suffix);
@@ -127,6 +128,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                 case,
                 instead: other.as_ref().map(|(_, case)| case),
                 pass: job.pass,
+                is_audited: *is_audited,
                 time_limit: Duration::from_secs_f64(job.time_limit_s),
                 effort: &effort,
                 clock: &clock,

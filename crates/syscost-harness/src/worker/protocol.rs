@@ -57,6 +57,9 @@ pub struct JobCase {
     pub iterations: Option<u64>,
     /// Whether it may be left to a later round while no core is ours.
     pub may_defer: bool,
+    /// Whether the calls of what is timed are audited once all samples are taken.
+    #[serde(default)]
+    pub is_audited: bool,
     /// The name of the row that is measured instead: so the evidence of this one is put to the
     /// test.
     #[serde(default, skip_serializing_if = "Option::is_none")]

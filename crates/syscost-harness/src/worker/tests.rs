@@ -25,6 +25,7 @@ fn job(cases: usize) -> Job {
                 suffix: format!("{{n={case}}}"),
                 iterations: None,
                 may_defer: false,
+                is_audited: false,
             })
             .collect(),
         keeps_order: false,

@@ -6,12 +6,13 @@ use std::io::pipe;
 use std::mem;
 use std::time::Duration;
 
-use syscost_results::{Evidence, Verdict};
+use syscost_results::{Claim, Evidence, Fact, Verdict};
 use syscost_sys::audit::{self, AuditError, SyscallCounts};
 use syscost_sys::raw::Sysno;
 use syscost_sys::scratch;
 
 use crate::arguments::ArgumentClaim;
+use crate::bencher::body::Body;
 use crate::bencher::published::UNMARKED;
 use crate::bencher::{Pass, Plan};
 use crate::expect::{Counter, Expect};
@@ -100,6 +101,34 @@ impl Plan<'_> {
                 })
             },
         )
+    }
+
+    /// Audits, where this is asked for, what has been timed in this process, once all samples are taken:
+    /// the same claims as in the evidence pass, told as one.
+    pub(in crate::bencher) fn audit_timed(
+        &mut self,
+        audit: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        // Beyond its time limit the process would lose the samples, too.
+        let has_time = self.begun.elapsed() + self.audit_limit() <= self.given.time_limit;
+        if !self.given.is_audited || self.given.pass != Pass::Timed || !has_time {
+            return Ok(());
+        }
+        let known = self.findings.evidence.len();
+        audit(self)?;
+        let all = self.findings.evidence.split_off(known);
+        self.findings.evidence.extend(of_timed(all));
+        Ok(())
+    }
+
+    /// The same of operations of batches.
+    pub(in crate::bencher) fn audit_timed_batches(
+        &mut self,
+        per_iteration: u64,
+        body: &mut dyn Body,
+    ) -> Result<(), Failure> {
+        let most = self.findings.samples.iterations;
+        self.audit_timed(|plan| plan.audit_batches(most, per_iteration, body))
     }
 
     fn audit(
@@ -208,6 +237,31 @@ impl Plan<'_> {
         Ok(())
     }
 }
+
+/// What an audit of timed operations found, as one claim: the worst of it. What it could not tell, the
+/// evidence pass says, if it cannot either.
+fn of_timed(all: Vec<Evidence>) -> Option<Evidence> {
+    let is_told = |one: &Evidence| !one.is_note() && one.verdict != Verdict::Unverified;
+    let told = all.into_iter().filter(is_told);
+    let worst = told.max_by_key(|one| one.verdict)?;
+    let sentence = worst.claim.sentence;
+    let said = |fact: Fact| match worst.verdict {
+        Verdict::Refuted => Fact::from(format!("{sentence}: {fact}")),
+        Verdict::Confirmed | Verdict::Unverified => Fact::from(AS_DECLARED),
+    };
+    Some(Evidence {
+        expected: worst.expected.map(&said),
+        observed: worst.observed.map(&said),
+        claim: Claim {
+            refuted_by: worst.claim.refuted_by,
+            ..Claim::from(OF_TIMED)
+        },
+        ..worst
+    })
+}
+
+const OF_TIMED: &str = "system calls of what was timed";
+const AS_DECLARED: &str = "as declared";
 
 /// What a user's own program does is for its study to judge.
 const ASKED: &str = "as its study says";

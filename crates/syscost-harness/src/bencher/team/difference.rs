@@ -55,7 +55,9 @@ where
         plan.forget_floor();
         let per_iteration = self.whole.per_iteration;
         self.whole.carry_out(plan, |plan, cpus, make| {
-            plan.time_together_difference(cpus, per_iteration, make, self.baselines)
+            let seen = plan.time_together_difference(cpus, per_iteration, make, self.baselines)?;
+            plan.audit_timed(|plan| plan.audit_together(cpus, per_iteration, make))?;
+            Ok(seen)
         })
     }
 

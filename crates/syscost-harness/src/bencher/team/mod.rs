@@ -230,7 +230,9 @@ where
 
     fn time(self, plan: &mut Plan) -> Result<R, Failure> {
         self.carry_out(plan, |plan, cpus, make| {
-            plan.time_together(cpus, self.per_iteration, make)
+            let seen = plan.time_together(cpus, self.per_iteration, make)?;
+            plan.audit_timed(|plan| plan.audit_together(cpus, self.per_iteration, make))?;
+            Ok(seen)
         })
     }
 
@@ -344,13 +346,13 @@ impl Plan<'_> {
         }
     }
 
-    fn count_together<'t>(
+    /// Audits a team, while this process has no other thread, which a fork would not copy.
+    fn audit_together<'t>(
         &mut self,
         cpus: &[u32],
         per_iteration: u64,
         make: Make<'_, 't>,
-    ) -> Result<Seen, Failure> {
-        // First, while this process has no other thread, which a fork would not copy.
+    ) -> Result<(), Failure> {
         let audited_iterations = self.affordable(AUDITED_TOGETHER).div_ceil(per_iteration);
         self.judge_audit(audited_iterations * per_iteration, &mut || {
             Team::audited(
@@ -363,7 +365,16 @@ impl Plan<'_> {
                 },
                 |team| team.driver.run(audited_iterations),
             )
-        })?;
+        })
+    }
+
+    fn count_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        per_iteration: u64,
+        make: Make<'_, 't>,
+    ) -> Result<Seen, Failure> {
+        self.audit_together(cpus, per_iteration, make)?;
         let known = self.findings.evidence.len();
         let seen = self
             .at_work(make(cpus)?, per_iteration, cpus)?

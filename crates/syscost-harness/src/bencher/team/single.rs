@@ -27,7 +27,9 @@ where
 
     fn time(self, plan: &mut Plan) -> Result<R, Failure> {
         self.0.carry_out(plan, |plan, cpus, make| {
-            plan.time_single_together(cpus, make)
+            let seen = plan.time_single_together(cpus, make)?;
+            plan.audit_timed(|plan| plan.audit_single_together(cpus, make))?;
+            Ok(seen)
         })
     }
 
@@ -63,11 +65,11 @@ impl Plan<'_> {
         Ok(seen)
     }
 
-    fn count_single_together<'t>(
+    fn audit_single_together<'t>(
         &mut self,
         cpus: &[u32],
         make: Make<'_, 't>,
-    ) -> Result<Seen, Failure> {
+    ) -> Result<(), Failure> {
         self.judge_audit_without(Without::Preparation, AUDITED_TOGETHER, &mut |audited| {
             let make = || {
                 let mut team = make(cpus)?;
@@ -84,7 +86,15 @@ impl Plan<'_> {
                 // The effects of the last iteration end before the audit does.
                 team.driver.prepare()
             })
-        })?;
+        })
+    }
+
+    fn count_single_together<'t>(
+        &mut self,
+        cpus: &[u32],
+        make: Make<'_, 't>,
+    ) -> Result<Seen, Failure> {
+        self.audit_single_together(cpus, make)?;
         self.at_work(make(cpus)?, 1, cpus)?.drive(|work| {
             let begun = Instant::now();
             let used = count_iterations(&mut work.team)?;

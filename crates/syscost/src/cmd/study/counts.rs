@@ -78,6 +78,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
             suffix: row.case.suffix(),
             iterations: None,
             may_defer: false,
+            is_audited: false,
             instead: None,
         }],
         keeps_order: true,

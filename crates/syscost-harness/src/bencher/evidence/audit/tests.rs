@@ -2,15 +2,18 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use syscost_results::Evidence;
+use syscost_results::{ClaimId, Evidence};
+use syscost_sys::clock::{Clock, mock};
 use syscost_sys::partner::{Between, Shared};
 use syscost_sys::{audit, cpu};
 
 use super::*;
 use crate::bencher::tests::real::found_of;
-use crate::bencher::{TaskGroup, Together};
+use crate::bencher::tests::{EFFORT, situation};
+use crate::bencher::{Loop, Outcome, Situation, TaskGroup, Together};
 use crate::case::Case;
-use crate::expect::together;
+use crate::cores::UNKNOWN;
+use crate::expect::{calls, together};
 use crate::placement::Placement;
 
 /// Asks for the parent's process id.
@@ -110,4 +113,43 @@ fn the_most_frequent_calls_are_named_first() {
         Some("futex 70, close 3 in 64 operations")
     );
     assert_eq!(judged(0.0).reason, None);
+}
+
+/// What is said of the calls of what is timed, which declares one to `getppid` and makes as many as
+/// `times` says; and its samples.
+fn timed(is_audited: bool, times: u64) -> (Option<Evidence>, Vec<f64>) {
+    let (case, clock) = (Case::default(), Clock::mock());
+    mock::reset();
+    let situation = Situation {
+        is_audited,
+        ..situation(&case, Pass::Timed, &EFFORT, &clock, &UNKNOWN)
+    };
+    let plan = Plan::new(&[calls(Sysno::GETPPID)], situation);
+    let outcome = plan.measure(Loop::infallible(|| {
+        call(times);
+        mock::advance_ns(70);
+    }));
+    let found = outcome.and_then(Outcome::finish).expect("measured");
+    let mut evidence = found.evidence.into_iter();
+    let audited = evidence.find(|one| one.source == AUDIT);
+    (audited, found.samples.values)
+}
+
+#[test]
+fn what_makes_other_calls_where_it_is_timed_alone_is_refuted() {
+    if let Err(reason) = audit::available() {
+        return println!("skipped: {reason}");
+    }
+    assert_eq!(timed(false, 0).0, None, "where it is not asked for");
+    for (times, expected) in [
+        (1, Verdict::Confirmed),
+        (0, Verdict::Refuted),
+        (2, Verdict::Refuted),
+    ] {
+        let (evidence, samples) = timed(true, times);
+        let evidence = evidence.expect("audited");
+        assert_eq!(evidence.verdict, expected, "{evidence:?}");
+        assert_eq!(evidence.claim.id, ClaimId::of(OF_TIMED));
+        assert!(samples.iter().all(|ns| *ns == 70.0), "{samples:?}");
+    }
 }
