@@ -33,7 +33,7 @@ pub trait Measured<By = ()>: Params {
         Profile::Standard
     }
 
-    /// What proves each of its parameters: `RowProofs { .. }`, evaluated of the row that is named.
+    /// What proves each of its parameters: `LseekProofs { .. }`, evaluated of the row that is named.
     fn proofs(&self) -> Self::Proofs<Proof>;
 
     /// How expensive its set-up is, if that differs from its benchmark's.

@@ -20,7 +20,7 @@ use crate::witness::code;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Function call, floating-point arguments",
     tags: "procedure call, call overhead, calling convention",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<CallDouble>()
 };
 
 /// Arguments of the procedure.
@@ -33,13 +33,13 @@ enum Arguments {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct CallDouble {
     arguments: Arguments,
 }
 
-impl Measured for Row {
+impl Measured for CallDouble {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(CallDouble {
             arguments: Arguments::ALL
         })
     }
@@ -59,14 +59,14 @@ impl Measured for Row {
         code::measure(plan, &call(self.call())?)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> CallDoubleProofs<Proof> {
+        CallDoubleProofs {
             arguments: code::consists_of(self.call().instructions()),
         }
     }
 }
 
-impl Row {
+impl CallDouble {
     fn call(&self) -> Call {
         match self.arguments {
             Arguments::One => Call::Double,

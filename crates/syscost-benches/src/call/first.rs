@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     // Since 2: nothing runs between making the code cold and the call, and no prediction of it is left.
     revision: 2,
     expect: &[exactly(Counter::Reported(ANSWERS), 1.0)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<CallFirst>()
 };
 
 const ANSWERS: &str = "correct return values of the called procedure";
@@ -68,17 +68,17 @@ enum State {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct CallFirst {
     state: State,
 }
 
-impl Measured for Row {
+impl Measured for CallFirst {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { state: State::ALL })
+        rows!(CallFirst { state: State::ALL })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> CallFirstProofs<Proof> {
+        CallFirstProofs {
             state: match self.state {
                 State::First => Proof::counted([
                     exactly(Counter::MinorFaults, 1.0),

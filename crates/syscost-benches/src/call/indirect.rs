@@ -24,7 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Indirect function call",
     tags: "procedure call, function pointer, virtual function, virtual call, vtable, plt, \
         dynamic linking, shared library",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<CallIndirect>()
 };
 
 /// How the procedure is found.
@@ -44,18 +44,18 @@ enum Target {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct CallIndirect {
     via: Via,
     target: Target,
 }
 
-impl Measured for Row {
+impl Measured for CallIndirect {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        let predicted = rows!(Row {
+        let predicted = rows!(CallIndirect {
             via: Via::ALL,
             target: [Target::Predicted]
         });
-        let unpredicted = rows!(Row {
+        let unpredicted = rows!(CallIndirect {
             via: [Via::Table],
             target: [Target::Unpredicted]
         });
@@ -78,15 +78,15 @@ impl Measured for Row {
         code::measure(plan, &call(self.call(seed))?)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> CallIndirectProofs<Proof> {
+        CallIndirectProofs {
             via: code::consists_of(self.call(0).instructions()),
             target: code::leads_elsewhere(self.target == Target::Unpredicted),
         }
     }
 }
 
-impl Row {
+impl CallIndirect {
     fn call(&self, seed: u64) -> Call {
         let targets = match self.target {
             Target::Predicted => Targets::Same,

@@ -24,19 +24,19 @@ use crate::witness::code;
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Function call, integer arguments",
     tags: "procedure call, call overhead, calling convention, argument passing, lat_proc",
-    roles: roles!(Row { arguments: 0 } => Role::FunctionCall),
-    ..Benchmark::of::<Row>()
+    roles: roles!(CallInteger { arguments: 0 } => Role::FunctionCall),
+    ..Benchmark::of::<CallInteger>()
 };
 
 #[derive(Params, Clone, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct CallInteger {
     /// Arguments of the procedure.
     pub(crate) arguments: u64,
 }
 
-impl Measured for Row {
+impl Measured for CallInteger {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { arguments: 0..=8 })
+        rows!(CallInteger { arguments: 0..=8 })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -56,8 +56,8 @@ impl Measured for Row {
         code::measure(plan, &call(Call::Integer(self.arguments))?)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> CallIntegerProofs<Proof> {
+        CallIntegerProofs {
             arguments: code::consists_of(Call::Integer(self.arguments).instructions()),
         }
     }

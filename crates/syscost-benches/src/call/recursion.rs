@@ -26,7 +26,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Recursive function call, per level",
     tags: "procedure call, recursion, return stack buffer, rsb, return address stack, \
         return prediction",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<CallRecursion>()
 };
 
 static LEVELS: Witness = Witness::of("levels that a call goes down", "what it returns");
@@ -42,19 +42,19 @@ enum Origin {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct CallRecursion {
     /// How many levels the procedure goes down.
     depth: u64,
     from: Origin,
 }
 
-impl Measured for Row {
+impl Measured for CallRecursion {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        let one = rows!(Row {
+        let one = rows!(CallRecursion {
             depth: [8, 16, 64, 256],
             from: [Origin::OnePlace]
         });
-        let two = rows!(Row {
+        let two = rows!(CallRecursion {
             depth: [8, 16, 32, 64],
             from: [Origin::TwoPlaces]
         });
@@ -80,15 +80,15 @@ impl Measured for Row {
         code::measure(plan, &kernel)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> CallRecursionProofs<Proof> {
+        CallRecursionProofs {
             depth: LEVELS.sees(self.depth),
             from: code::consists_of(self.call(0).instructions()),
         }
     }
 }
 
-impl Row {
+impl CallRecursion {
     fn call(&self, seed: u64) -> Call {
         let depth = self.depth;
         match self.from {

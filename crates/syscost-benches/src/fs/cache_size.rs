@@ -44,7 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     setup: Setup::Expensive { seconds: 0.8 },
     roles: roles!(_ => Role::PageCache),
     ignores_interference: true,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FsCacheSize>()
 };
 
 /// Time of a search that cannot find the limit, and maximum time of one that can.
@@ -62,16 +62,16 @@ const PASSES: f64 = 3.0;
 const KEPT: f64 = 0.99;
 
 #[derive(Params, Clone)]
-struct Row {
+struct FsCacheSize {
     /// The directory's label.
     dir: String,
 }
 
-impl Measured for Row {
+impl Measured for FsCacheSize {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row { dir: labels(here) })
+        rows!(FsCacheSize { dir: labels(here) })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -79,8 +79,8 @@ impl Measured for Row {
         Profile::Full
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> FsCacheSizeProofs<Proof> {
+        FsCacheSizeProofs {
             dir: DIRECTORY.sees(&*self.dir),
         }
     }

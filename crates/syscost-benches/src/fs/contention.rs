@@ -45,7 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     setup: Setup::Expensive { seconds: 0.06 },
     roles: roles!(_ => Role::Readers),
     ignores_interference: true,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Contention>()
 };
 
 const COUNTS: [usize; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 50];
@@ -71,7 +71,7 @@ const MIN_DELIVERED_OF_FEW: f64 = 0.6;
 const MAX_NEAR: f64 = 0.25;
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct Contention {
     /// The directory's label.
     pub(super) dir: String,
     pub(super) file: Whose,
@@ -86,11 +86,11 @@ pub(super) enum Whose {
     Shared,
 }
 
-impl Measured for Row {
+impl Measured for Contention {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Contention {
             dir: labels(here),
             file: Whose::ALL,
             processes: COUNTS
@@ -105,12 +105,12 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> ContentionProofs<Proof> {
         let (files, bytes) = match self.file {
             Whose::Shared => (1, SHARED_BYTES),
             Whose::Own => (self.processes, OWN_BYTES),
         };
-        RowProofs {
+        ContentionProofs {
             dir: DIRECTORY.sees(&*self.dir),
             file: FILES.sees(files).and(FILE_BYTES.sees(bytes)),
             processes: PROCESSES.sees(self.processes).and(all_fetched()),

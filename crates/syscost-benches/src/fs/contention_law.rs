@@ -36,25 +36,25 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "i/o contention, disk contention, scalability, universal scalability law, usl",
     quantity: Quantity::Level,
     roles: roles!(_ => Role::ReadersLaw),
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<ContentionLaw>()
 };
 
 /// Maximum typical distance of a law from points left out of the fit, relative to them.
 const MAX_ERROR: f64 = 0.25;
 
 #[derive(Params, Clone)]
-struct Row {
+struct ContentionLaw {
     /// The directory's label.
     dir: String,
     file: Whose,
 }
 
-impl Computed for Row {
+impl Computed for ContentionLaw {
     const FROM: &'static [&'static str] = &[id!(fs::contention)];
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(ContentionLaw {
             dir: labels(here),
             file: Whose::ALL
         })
@@ -65,7 +65,7 @@ impl Computed for Row {
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {
-        let row = other.case.row::<contention::Row>();
+        let row = other.case.row::<contention::Contention>();
         row.is_some_and(|row| (&self.dir, self.file) == (&row.dir, row.file))
     }
 
@@ -77,7 +77,7 @@ impl Computed for Row {
 /// The law that fits the times of these rows.
 fn fitted(sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
     let time = |source: &Source<'_>| {
-        let processes = source.row::<contention::Row>()?.processes as f64;
+        let processes = source.row::<contention::Contention>()?.processes as f64;
         Ok((processes, processes * 1e9 / source.median))
     };
     let times = sources.iter().map(time);
@@ -149,8 +149,8 @@ mod tests {
 
     fn law_of(rate: impl Fn(f64) -> f64) -> Result<ComputedValue, Failure> {
         let cases = {
-            use contention::Row;
-            rows!(Row {
+            use contention::Contention;
+            rows!(Contention {
                 dir: [DEFAULT.to_owned()],
                 file: [Whose::Own],
                 processes: COUNTS

@@ -45,7 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "copy_file_range, sendfile, splice, reflink, clone, cp",
     // A file system that has much to write makes a task that adds to it wait.
     expect: &[MAX_SLEEPS],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FsCopy>()
 };
 
 /// From this share on it counts as all of the content, and up to the remainder as none of it: the
@@ -61,7 +61,7 @@ const PIPE: usize = 1 << 20;
 const TARGET: &str = "target";
 
 #[derive(Params, Clone)]
-struct Row {
+struct FsCopy {
     /// The directory's label.
     dir: String,
     via: By,
@@ -69,11 +69,11 @@ struct Row {
     size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for FsCopy {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(FsCopy {
             dir: labels(here),
             via: By::ALL,
             size: [Bytes::mib(4)]
@@ -87,8 +87,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> FsCopyProofs<Proof> {
+        FsCopyProofs {
             dir: DIRECTORY.sees(&*self.dir),
             via: Proof::counted(self.via.calls(self.size.0)).and(self.via.became()),
             size: MOVED.sees(self.size.0),

@@ -32,7 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File space: fallocate, punch hole, truncate",
     tags: "preallocation, allocation, ftruncate, sparse file, stress-ng",
     expect: &[MAX_SLEEPS],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Fallocate>()
 };
 
 /// Maximum bytes that a file system may add to the blocks of a file for its own metadata.
@@ -45,7 +45,7 @@ const MAX_FREED: u64 = 64;
 const GAINED: &str = "bytes of blocks that the file has more after it";
 
 #[derive(Params, Clone)]
-struct Row {
+struct Fallocate {
     /// The directory's label.
     dir: String,
     op: Op,
@@ -53,18 +53,18 @@ struct Row {
     size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for Fallocate {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Fallocate {
             dir: labels(here),
             op: Op::ALL,
             size: [Bytes::mib(1)]
         })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> FallocateProofs<Proof> {
         let (call, mode, length) = match self.op {
             // The preparation of the other two makes such calls as well, with other arguments.
             Op::Allocate => (Sysno::FALLOCATE, Some(0), Some((3, self.size.0))),
@@ -80,7 +80,7 @@ impl Measured for Row {
         };
         let mode = mode.map(|mode| argument(1, "mode", mode));
         let length = length.map(|(position, length)| argument(position, "length", length));
-        RowProofs {
+        FallocateProofs {
             dir: DIRECTORY.sees(&*self.dir),
             op: Proof::counted([calls(call), self.op.gained(self.size.0)])
                 .and(mode.unwrap_or_default())

@@ -26,28 +26,28 @@ use crate::witness::files::DIRECTORY;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File lock in the measured directory",
     tags: "flock, fcntl, record lock, open file description lock, lat_fcntl",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Lock>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct Lock {
     /// The directory's label.
     dir: String,
     via: Via,
 }
 
-impl Measured for Row {
+impl Measured for Lock {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Lock {
             dir: labels(here),
             via: Via::ALL
         })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> LockProofs<Proof> {
+        LockProofs {
             dir: DIRECTORY.sees(&*self.dir),
             via: sync::proof_of_free_lock(self.via),
         }

@@ -51,22 +51,22 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File metadata: create, open, stat, rename, link, unlink",
     tags: "inode, directory entry, dentry, mkdir, rmdir, symlink, chmod, lat_fs, mdtest",
     revision: 2,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Metadata>()
 };
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct Metadata {
     /// The directory's label.
     pub(super) dir: String,
     pub(super) op: Op,
     pub(super) sync: Sync,
 }
 
-impl Measured for Row {
+impl Measured for Metadata {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Metadata {
             dir: labels(here),
             op: Op::ALL,
             sync: op.syncs().iter().copied()
@@ -94,8 +94,8 @@ impl Measured for Row {
         self.sync.is_of_the_device()
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> MetadataProofs<Proof> {
+        MetadataProofs {
             dir: DIRECTORY.sees(&*self.dir),
             op: self.op.proof(),
             sync: self.sync.proof(),

@@ -47,7 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "network file system, remote procedure call, rpc, getattr, lookup, lat_rpc, nfsping, \
         nfsometer",
     roles: roles!(_ => Role::NfsServer),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Nfs>()
 };
 
 /// Bytes of a READ, up to the maximum that servers usually return.
@@ -102,13 +102,13 @@ pub(super) fn check(bytes: &[u8], offset: u64, seed: u64, is_whole: bool) -> Res
 }
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct Nfs {
     pub(super) op: Step,
     /// Bytes of a read.
     pub(super) size: Option<Bytes>,
 }
 
-impl Measured for Row {
+impl Measured for Nfs {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
@@ -118,7 +118,7 @@ impl Measured for Row {
                 vec![None]
             }
         };
-        rows!(Row {
+        rows!(Nfs {
             op: Step::ALL,
             size: sizes(op)
         })
@@ -132,14 +132,14 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> NfsProofs<Proof> {
         let op = match self.op {
             Step::Icmp => Proof::counted([calls(Sysno::SENDTO), calls(Sysno::RECVFROM)]),
             Step::Connect => Proof::counted([calls(Sysno::SOCKET), calls(Sysno::CONNECT)]),
             Step::Call(call) => caller::proof(call),
         };
         let size = self.size.map(|size| MOVED.sees(size.0));
-        RowProofs {
+        NfsProofs {
             op,
             size: size.unwrap_or_default(),
         }

@@ -36,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NFS mount operation",
     tags: "network file system, nfs client, getattr, nfsstat",
     ignores_interference: true,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FsNfsMount>()
 };
 
 /// The operation on a file.
@@ -57,7 +57,7 @@ impl Op {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct FsNfsMount {
     /// The directory's label.
     dir: String,
     op: Op,
@@ -65,7 +65,7 @@ struct Row {
     size: Option<Bytes>,
 }
 
-impl Measured for Row {
+impl Measured for FsNfsMount {
     const DEPENDS_ON_MACHINE: bool = true;
 
     /// The rows in those directories that are on NFS; if there are none, those in the first
@@ -81,7 +81,7 @@ impl Measured for Row {
             Op::Getattr => vec![None],
             Op::Read => SIZES.map(Some).to_vec(),
         };
-        rows!(Row {
+        rows!(FsNfsMount {
             dir: mounted,
             op: Op::ALL,
             size: sizes(op)
@@ -92,13 +92,13 @@ impl Measured for Row {
         is_mounted(here, &self.dir)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> FsNfsMountProofs<Proof> {
         let length = |size: Bytes| {
             let given = ArgumentValue::Always(size.0);
             let length = Proof::argument(Sysno::PREAD64, Argument::at(2, "length"), given);
             MOVED.sees(size.0).and(length)
         };
-        RowProofs {
+        FsNfsMountProofs {
             dir: DIRECTORY.sees(&*self.dir),
             op: Proof::counted([match self.op {
                 Op::Getattr => together(Sysno::STATX, 1.0),

@@ -37,14 +37,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "random read, pread, page cache, direct i/o, o_direct, disk latency, storage latency, \
         iops, cold cache, cache hit, bw_file_rd, fio",
     roles: roles!(
-        Row {
+        FsRead {
             access: Access::Random,
             cache: State::Cold,
             size,
             ..
         } if size == Bytes::kib(4) => Role::ColdRead,
     ),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FsRead>()
 };
 
 /// Size of the file, in bytes.
@@ -55,7 +55,7 @@ pub(super) const FILE: u64 = 8 << 20;
 const MAX_WAITS: f64 = 3.0;
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct FsRead {
     /// The directory's label.
     pub(super) dir: String,
     pub(super) access: Access,
@@ -64,12 +64,12 @@ pub(super) struct Row {
     pub(super) size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for FsRead {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 4] = [Bytes(512), Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
-        rows!(Row {
+        rows!(FsRead {
             dir: labels(here),
             access: [Access::Random],
             cache: State::ALL,
@@ -95,7 +95,7 @@ impl Measured for Row {
         self.cache != State::Warm
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> FsReadProofs<Proof> {
         self.proved(pages(self.size.0), 1)
     }
 
@@ -115,7 +115,7 @@ impl Measured for Row {
     }
 }
 
-impl Row {
+impl FsRead {
     pub(super) fn source(&self, b: &mut Bencher) -> Result<Source, Failure> {
         Source::open(b, &self.dir, FILE, self.cache, self.size)
     }
@@ -130,10 +130,10 @@ impl Row {
 
     /// What proves its parameters, if a cold read leaves this many pages in the cache, and an
     /// operation is this many calls.
-    pub(super) fn proved(&self, left: u64, calls: u64) -> RowProofs<Proof> {
+    pub(super) fn proved(&self, left: u64, calls: u64) -> FsReadProofs<Proof> {
         let (blocks, call) = (self.blocks(), Sysno::PREAD64);
         let counted = exactly(Counter::Syscall(call), calls as f64);
-        RowProofs {
+        FsReadProofs {
             dir: DIRECTORY.sees(&*self.dir),
             access: blocks.in_order(call),
             cache: self.cache.proof(FILE, left),
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn every_cold_and_direct_read_is_in_the_histogram() {
-        let row = Row {
+        let row = FsRead {
             dir: DEFAULT.to_owned(),
             access: Access::Random,
             cache: State::Direct,

@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     ignores_interference: true,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<ReadAhead>()
 };
 
 /// Size of the file, and of the part that is read, in bytes.
@@ -66,7 +66,7 @@ enum Advised {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct ReadAhead {
     /// The directory's label.
     dir: String,
     advice: Advised,
@@ -74,11 +74,11 @@ struct Row {
     size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for ReadAhead {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(ReadAhead {
             dir: labels(here),
             advice: Advised::ALL,
             size: [Bytes::kib(4)]
@@ -92,7 +92,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> ReadAheadProofs<Proof> {
         let (blocks, call) = (self.blocks(), Sysno::PREAD64);
         let advice = match self.advice {
             Advised::None => AS_FAR_AHEAD
@@ -104,7 +104,7 @@ impl Measured for Row {
                 .and(fetched_ahead()),
         };
         let counted = exactly(Counter::Syscall(call), blocks.count() as f64);
-        RowProofs {
+        ReadAheadProofs {
             dir: DIRECTORY.sees(&*self.dir),
             advice: advice.and(BEFORE.sees(0_u64)),
             size: blocks
@@ -157,7 +157,7 @@ impl Measured for Row {
     }
 }
 
-impl Row {
+impl ReadAhead {
     fn blocks(&self) -> Blocks {
         Blocks {
             access: Access::Sequential,

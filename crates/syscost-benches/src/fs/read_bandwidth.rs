@@ -20,7 +20,7 @@ use syscost_harness::prelude::*;
 
 use super::blocks::Access;
 use super::labels;
-use super::read::{FILE, Row, RowProofs};
+use super::read::{FILE, FsRead, FsReadProofs};
 use super::reader::Reader;
 use super::transfer::{Observes, State, Transfer, pages};
 
@@ -31,10 +31,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     roles: roles!(
-        Row { access: Access::Sequential, cache: State::Warm, size: LARGE, .. } => Role::WarmScan,
-        Row { access: Access::Sequential, cache: State::Cold, size: LARGE, .. } => Role::ColdScan,
+        FsRead { access: Access::Sequential, cache: State::Warm, size: LARGE, .. } => Role::WarmScan,
+        FsRead { access: Access::Sequential, cache: State::Cold, size: LARGE, .. } => Role::ColdScan,
     ),
-    ..Benchmark::by::<Row, Bandwidth>()
+    ..Benchmark::by::<FsRead, Bandwidth>()
 };
 
 const LARGE: Bytes = Bytes::mib(1);
@@ -42,11 +42,11 @@ const LARGE: Bytes = Bytes::mib(1);
 /// What the same file as that of `fs.read` is read for.
 struct Bandwidth;
 
-impl Measured<Bandwidth> for Row {
+impl Measured<Bandwidth> for FsRead {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(FsRead {
             dir: labels(here),
             access: [Access::Sequential],
             cache: State::ALL,
@@ -71,7 +71,7 @@ impl Measured<Bandwidth> for Row {
         self.cache != State::Warm
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> FsReadProofs<Proof> {
         let calls = match self.cache {
             State::Warm => 1,
             State::Cold | State::Direct => self.blocks().count(),

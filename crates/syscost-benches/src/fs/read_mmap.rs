@@ -39,7 +39,7 @@ use crate::witness::files::DIRECTORY;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Mapped file read, per page",
     tags: "mmap, memory-mapped file, page fault, page cache, cold cache, bw_mmap_rd",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<ReadMmap>()
 };
 
 /// Maximum number of mappings per batch, read one after another.
@@ -56,18 +56,18 @@ static BEHIND_ANOTHER: Witness = Witness::of(
 .only_in(Pass::Evidence);
 
 #[derive(Params, Clone)]
-struct Row {
+struct ReadMmap {
     /// The directory's label.
     dir: String,
     access: Access,
     cache: State,
 }
 
-impl Measured for Row {
+impl Measured for ReadMmap {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(ReadMmap {
             dir: labels(here),
             cache: [State::Warm, State::Cold],
             access: Access::ALL
@@ -78,13 +78,13 @@ impl Measured for Row {
         self.cache != State::Warm
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> ReadMmapProofs<Proof> {
         let blocks = self.blocks();
         let (behind, left) = match self.access {
             Access::Sequential => (blocks.count() - 1, blocks.count()),
             Access::Random => (0, 1),
         };
-        RowProofs {
+        ReadMmapProofs {
             dir: DIRECTORY.sees(&*self.dir),
             access: BEHIND_ANOTHER.sees(behind).and(blocks.whole()),
             cache: self.cache.proof(FILE, left),
@@ -124,7 +124,7 @@ impl Measured for Row {
     }
 }
 
-impl Row {
+impl ReadMmap {
     fn blocks(&self) -> Blocks {
         Blocks {
             access: self.access,

@@ -40,7 +40,7 @@ use crate::witness::files::{DIRECTORY, MOVED};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Random file read by io_uring, by queue depth",
     tags: "random read, asynchronous i/o, i/o depth, iodepth, iops, direct i/o, o_direct, fio",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<ReadUring>()
 };
 
 /// Reads in a window: at least this many times those in flight, and at least this number.
@@ -48,7 +48,7 @@ const ROUNDS: u64 = 4;
 const MIN_READS: u64 = 32;
 
 #[derive(Params, Clone)]
-struct Row {
+struct ReadUring {
     /// The directory's label.
     dir: String,
     cache: State,
@@ -58,11 +58,11 @@ struct Row {
     depth: u32,
 }
 
-impl Measured for Row {
+impl Measured for ReadUring {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(ReadUring {
             dir: labels(here),
             cache: [State::Direct, State::Warm],
             size: [Bytes::kib(4)],
@@ -81,7 +81,7 @@ impl Measured for Row {
         self.cache == State::Direct
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> ReadUringProofs<Proof> {
         // All of them are submitted by one call, which waits for them; otherwise a window is many.
         let enters = match self.cache {
             State::Warm => {
@@ -91,7 +91,7 @@ impl Measured for Row {
             State::Cold | State::Direct => Proof::default(),
         };
         let blocks = self.blocks();
-        RowProofs {
+        ReadUringProofs {
             dir: DIRECTORY.sees(&*self.dir),
             cache: self.cache.proof(FILE, 0),
             size: MOVED.sees(self.size.0).and(blocks.whole()),
@@ -117,7 +117,7 @@ impl Measured for Row {
     }
 }
 
-impl Row {
+impl ReadUring {
     fn blocks(&self) -> Blocks {
         Blocks {
             access: Access::Random,

@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Directory read (readdir)",
     tags: "getdents, directory listing, directory scan, ls",
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Readdir>()
 };
 
 /// Bytes that a file system may need for an empty file, including its name.
@@ -49,7 +49,7 @@ const LARGEST: usize = 10_000;
 const EXPENSIVE: Setup = Setup::Expensive { seconds: 0.25 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct Readdir {
     /// The directory's label.
     dir: String,
     /// Entries of the directory.
@@ -64,11 +64,11 @@ enum Each {
     Stat,
 }
 
-impl Measured for Row {
+impl Measured for Readdir {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Readdir {
             dir: labels(here),
             per_entry: Each::ALL,
             entries: [1, USUAL, LARGEST]
@@ -87,7 +87,7 @@ impl Measured for Row {
         (self.entries == LARGEST).then_some(EXPENSIVE)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> ReaddirProofs<Proof> {
         let (each, stat) = (self.entries as f64, Counter::Syscall(Sysno::NEWFSTATAT));
         let each = (self.per_entry == Each::Stat).then(|| exactly(stat, each));
         // Each name lies where getdents64 put it, so no two successive ones are at the same
@@ -99,7 +99,7 @@ impl Measured for Row {
                 ArgumentValue::Apart(1),
             )
         });
-        RowProofs {
+        ReaddirProofs {
             dir: DIRECTORY.sees(&*self.dir),
             entries: ENTRIES.sees(self.entries),
             per_entry: Proof::counted(each).and(names.unwrap_or_default()),

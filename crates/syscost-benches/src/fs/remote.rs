@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Remote file: latency added over a local file",
     tags: "network file system, remote file system, nfs, smb, overhead",
     quantity: Quantity::Level,
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<FsRemote>()
 };
 
 /// The operation, as it is measured on both sides.
@@ -85,14 +85,14 @@ impl Op {
     fn place(self, case: &Case) -> Option<&str> {
         const SMALL: Bytes = Bytes::kib(4);
         const LARGE: Bytes = Bytes::mib(1);
-        let (place, is_it) = if let Some(&nfs::Row { op, size }) = case.row() {
+        let (place, is_it) = if let Some(&nfs::Nfs { op, size }) = case.row() {
             let is = [
                 (Op::Read4K, Step::Call(NfsCall::Read), Some(SMALL)),
                 (Op::Read1M, Step::Call(NfsCall::Read), Some(LARGE)),
                 (Op::Stat, Step::Call(NfsCall::Getattr), None),
             ];
             (NFS, is.contains(&(self, op, size)))
-        } else if let Some(row) = case.row::<read::Row>() {
+        } else if let Some(row) = case.row::<read::FsRead>() {
             let is = [
                 (Op::Read4K, State::Warm, SMALL),
                 (Op::Read1M, State::Warm, LARGE),
@@ -101,14 +101,14 @@ impl Op {
             ];
             let is_it = is.contains(&(self, row.cache, row.size));
             (&*row.dir, is_it && row.access == Access::Random)
-        } else if let Some(row) = case.row::<write::Row>() {
+        } else if let Some(row) = case.row::<write::FsWrite>() {
             let is = (Op::WriteBuffered4K, Access::Random, Target::Buffered, SMALL);
             (&*row.dir, is == (self, row.access, row.cache, row.size))
-        } else if let Some(sync::Row { dir, via, size }) = case.row() {
+        } else if let Some(sync::FsSync { dir, via, size }) = case.row() {
             let is = (Op::Fsync4K, Call::Fsync, SMALL);
             (&**dir, is == (self, *via, *size))
         } else {
-            let metadata::Row { dir, op, sync } = case.row()?;
+            let metadata::Metadata { dir, op, sync } = case.row()?;
             let is = [
                 (Op::Open, metadata::Op::Keep(Kept::Open), Sync::None),
                 (Op::Stat, metadata::Op::Keep(Kept::Stat), Sync::None),
@@ -121,7 +121,7 @@ impl Op {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct FsRemote {
     /// The remote directory's label.
     dir: String,
     /// The label of the local directory that it is compared with.
@@ -132,7 +132,7 @@ struct Row {
     op: Option<Op>,
 }
 
-impl Computed for Row {
+impl Computed for FsRemote {
     const FROM: &'static [&'static str] = &[OF_SERVER, READ, WRITE, SYNC, METADATA];
     const DEPENDS_ON_MACHINE: bool = true;
 
@@ -141,7 +141,7 @@ impl Computed for Row {
             |label: &String| filesystem(here, label).is_some_and(|found| found.is_remote());
         let (remote, local): (Vec<String>, Vec<String>) = labels(here).partition(is_remote);
         let server = here.targets.nfs.iter().map(|_| NFS.to_owned());
-        let rows = rows!(Row {
+        let rows = rows!(FsRemote {
             local: local.iter().take(1).cloned().map(Some),
             dir: server.clone().chain(remote.clone()),
             op: match dir == NFS {
@@ -150,7 +150,7 @@ impl Computed for Row {
             }
         });
         match rows.is_empty() {
-            true => rows!(Row {
+            true => rows!(FsRemote {
                 dir: [NOTHING_REMOTE.to_owned()],
                 local: [None],
                 op: [None]
@@ -193,7 +193,7 @@ impl Computed for Row {
     }
 }
 
-impl Row {
+impl FsRemote {
     /// What it compares: an operation, in the remote directory and the local one of these labels.
     fn sides(&self) -> Result<(Op, &str, &str), Unsupported> {
         match (&self.local, self.op) {
@@ -261,8 +261,8 @@ mod tests {
 
     use super::*;
 
-    fn case(remote: &str, op: Op) -> Case<Row> {
-        let rows = rows!(Row {
+    fn case(remote: &str, op: Op) -> Case<FsRemote> {
+        let rows = rows!(FsRemote {
             dir: [remote.to_owned()],
             local: [Some("ssd".to_owned())],
             op: [Some(op)]
@@ -271,8 +271,8 @@ mod tests {
     }
 
     fn read(dir: &str, cache: State) -> Case {
-        use read::Row;
-        let rows = rows!(Row {
+        use read::FsRead;
+        let rows = rows!(FsRead {
             dir: [dir.to_owned()],
             access: [Access::Random],
             cache: [cache],
@@ -285,7 +285,7 @@ mod tests {
         Source { id, case, median }
     }
 
-    fn computed(case: &Case<Row>, sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
+    fn computed(case: &Case<FsRemote>, sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
         case.row.compute(sources, &Here::plain())
     }
 
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn the_server_without_a_mount_is_compared_with_the_page_cache() {
-        use nfs::Row as Server;
+        use nfs::Nfs as Server;
         let remote = rows!(Server {
             op: [Step::Call(NfsCall::Read)],
             size: [Some(Bytes::kib(4))]
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn only_rows_of_the_operation_take_part_each_in_its_directory() {
-        use metadata::Row as Named;
+        use metadata::Metadata as Named;
         let rows = rows!(Named {
             dir: ["ssd".to_owned()],
             op: [metadata::Op::CREATE],
@@ -367,7 +367,7 @@ mod tests {
             label: "here".to_owned(),
             path: "/proc".into(),
         }];
-        let rows = Row::rows(&here);
+        let rows = FsRemote::rows(&here);
         let names: Vec<String> = rows.iter().map(Case::suffix).collect();
         let named = |op| format!("{{dir=nfs,local=here,op={op}}}");
         assert_eq!(names, ["read_4K", "read_1M", "stat"].map(named));
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn where_nothing_is_remote_the_row_says_what_is_missing() {
-        let nothing = Row::rows(&Here::plain()).remove(0);
+        let nothing = FsRemote::rows(&Here::plain()).remove(0);
         let reason = nothing.row.sides().map(drop).unwrap_err().to_string();
         let says = ["--nfs", "--dir"].map(|option| reason.contains(option));
         assert_eq!(says, [true; 2], "{reason}");

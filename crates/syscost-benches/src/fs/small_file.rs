@@ -38,7 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Small file: create and unlink",
     tags: "file creation, file deletion, inode, lat_fs",
     revision: 2,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<SmallFile>()
 };
 
 /// The sizes of lmbench's files.
@@ -47,7 +47,7 @@ const EMPTY: Bytes = Bytes(0);
 const LARGEST: Bytes = Bytes::kib(10);
 
 #[derive(Params, Clone)]
-struct Row {
+struct SmallFile {
     /// The directory's label.
     dir: String,
     op: Op,
@@ -56,11 +56,11 @@ struct Row {
     sync: Sync,
 }
 
-impl Measured for Row {
+impl Measured for SmallFile {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(SmallFile {
             dir: labels(here),
             sync: Sync::ALL,
             op: Op::ALL,
@@ -84,7 +84,7 @@ impl Measured for Row {
         self.sync.is_of_the_device()
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> SmallFileProofs<Proof> {
         let is_written = self.op == Op::Create && self.size != EMPTY;
         let (made, named) = match self.op {
             Op::Create => (
@@ -99,7 +99,7 @@ impl Measured for Row {
             Proof::counted([calls(Sysno::WRITE)]).and(length)
         });
         let name = Proof::argument(named, Argument::at(1, "name"), ArgumentValue::Different);
-        RowProofs {
+        SmallFileProofs {
             dir: DIRECTORY.sees(&*self.dir),
             op: Proof::counted(made).and(name),
             size: MOVED.sees(self.size.0).and(written.unwrap_or_default()),

@@ -42,9 +42,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "fdatasync, o_dsync, o_sync, synchronous write, durability, commit latency, \
         write-ahead log, flush, barrier, pg_test_fsync, fio",
     expect: &[calls(Sysno::PWRITE64), MAX_SLEEPS],
-    roles: roles!(Row { via: Call::Fsync, size, .. } if size == Bytes::kib(4) => Role::Fsync),
+    roles: roles!(FsSync { via: Call::Fsync, size, .. } if size == Bytes::kib(4) => Role::Fsync),
     ignores_interference: true,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FsSync>()
 };
 
 /// Minimum size of the file, in bytes, and minimum number of its blocks.
@@ -55,7 +55,7 @@ const MIN_BLOCKS: u64 = 8;
 const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct FsSync {
     /// The directory's label.
     pub(super) dir: String,
     pub(super) via: Call,
@@ -63,12 +63,12 @@ pub(super) struct Row {
     pub(super) size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for FsSync {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
-        rows!(Row {
+        rows!(FsSync {
             dir: labels(here),
             via: Call::ALL,
             size: match via {
@@ -93,10 +93,10 @@ impl Measured for Row {
         waits::has_device(here, &self.dir)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> FsSyncProofs<Proof> {
         let (blocks, call) = (blocks(self.size), Sysno::PWRITE64);
         let follows = Proof::counted(self.via.follows().map(calls));
-        RowProofs {
+        FsSyncProofs {
             dir: DIRECTORY.sees(&*self.dir),
             via: OPEN_AS.sees(self.via.opened()).and(follows),
             size: blocks.sized(call).and(blocks.in_order(call)),

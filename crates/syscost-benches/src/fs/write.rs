@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "sequential write, random write, write in place, pwrite, buffered write, direct i/o, \
         o_direct, page cache, iops, lmdd, fio",
     expect: &[calls(Sysno::PWRITE64)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FsWrite>()
 };
 
 /// Maximum share of the written bytes whose pages may become dirty again without casting doubt on
@@ -77,7 +77,7 @@ pub(super) enum Target {
 }
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct FsWrite {
     /// The directory's label.
     pub(super) dir: String,
     pub(super) access: Access,
@@ -86,12 +86,12 @@ pub(super) struct Row {
     pub(super) size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for FsWrite {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 4] = [Bytes(512), Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
-        rows!(Row {
+        rows!(FsWrite {
             dir: labels(here),
             cache: Target::ALL,
             access: Access::ALL,
@@ -124,7 +124,7 @@ impl Measured for Row {
         self.cache == Target::Direct
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> FsWriteProofs<Proof> {
         let (blocks, call) = (self.blocks(), Sysno::PWRITE64);
         let in_cache = match self.cache {
             Target::Buffered => {
@@ -133,7 +133,7 @@ impl Measured for Row {
             }
             Target::Direct => BEFORE.sees(0_u64).and(AFTER.sees(0_u64)),
         };
-        RowProofs {
+        FsWriteProofs {
             dir: DIRECTORY.sees(&*self.dir),
             access: blocks.in_order(call),
             cache: in_cache.and(is_direct(self.cache == Target::Direct)),
@@ -150,7 +150,7 @@ impl Measured for Row {
     }
 }
 
-impl Row {
+impl FsWrite {
     fn blocks(&self) -> Blocks {
         Blocks {
             access: self.access,

@@ -28,7 +28,7 @@ use syscost_sys::partner::{Between, Shared};
 
 use super::channel::gate::Gate;
 use super::channel::{self, Channel, Ends, Mechanism, Open, Rows, Via};
-use super::traffic::{Row, Side, Tasks, Traffic};
+use super::traffic::{IpcTraffic, Side, Tasks, Traffic};
 use crate::witness::messages::Moved;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -43,14 +43,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     roles: roles!(
-        Row {
+        IpcTraffic {
             via: Via::Pipe,
             between: Between::Processes,
             cpus: Placement::SAME,
             size,
         } if size == Bytes::kib(64) => Role::PipeBandwidth,
     ),
-    ..Benchmark::by::<Row, OneWay>()
+    ..Benchmark::by::<IpcTraffic, OneWay>()
 };
 
 const MAX_PER_TURN: u64 = 512;

@@ -32,18 +32,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // Each write into an empty pipe takes a page that the last read has put back.
         at_most(Counter::MinorFaults, 0.01),
     ],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<PipeAlone>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct PipeAlone {
     /// Bytes of a write.
     size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for PipeAlone {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(PipeAlone {
             size: [Bytes(1), Bytes(512)]
         })
     }
@@ -55,9 +55,9 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> PipeAloneProofs<Proof> {
         let given = |call| Proof::argument(call, LENGTH, ArgumentValue::Always(self.size.0));
-        RowProofs {
+        PipeAloneProofs {
             size: given(Sysno::WRITE).and(given(Sysno::READ)),
         }
     }

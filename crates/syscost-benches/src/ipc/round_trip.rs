@@ -27,7 +27,7 @@ use syscost_sys::partner::Between;
 
 use super::channel::{self, Channel, Ends, Mechanism, Open, Rows, Via};
 use super::message::Message;
-use super::traffic::{Row, Side, Tasks, Traffic};
+use super::traffic::{IpcTraffic, Side, Tasks, Traffic};
 use crate::syscall::{Bad, must};
 use crate::witness::messages::{Moved, Strays, claim_same};
 
@@ -38,14 +38,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         lat_fifo, lat_unix, ipc-bench",
     revision: 3,
     roles: roles!(
-        Row {
+        IpcTraffic {
             via: Via::UnixStream,
             between: Between::Processes,
             cpus: Placement::SAME,
             size: Bytes(64),
         } => Role::SocketRoundTrip,
     ),
-    ..Benchmark::by::<Row, RoundTrips>()
+    ..Benchmark::by::<IpcTraffic, RoundTrips>()
 };
 
 /// Messages that the partner sends back.

@@ -15,7 +15,7 @@ static WAITS: Witness = Witness::of("how a waiting side passes the time", "the c
 
 /// A row of a benchmark of messages.
 #[derive(Params, Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct IpcTraffic {
     pub(super) via: Via,
     pub(super) between: Between,
     pub(super) cpus: Placement,
@@ -37,7 +37,7 @@ pub(crate) trait Traffic: 'static {
     ) -> Result<Outcome<'_>, Failure>;
 }
 
-impl<T: Traffic> Measured<T> for Row {
+impl<T: Traffic> Measured<T> for IpcTraffic {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
@@ -45,7 +45,7 @@ impl<T: Traffic> Measured<T> for Row {
         let of = |via: Via| {
             let places = T::rows(via.mechanism()).by_place(&placements).into_iter();
             let rows = places.map(move |(between, cpus, sizes)| {
-                rows!(Row {
+                rows!(IpcTraffic {
                     via: [via],
                     between: [between],
                     cpus: [cpus],
@@ -58,7 +58,7 @@ impl<T: Traffic> Measured<T> for Row {
     }
 
     fn profile(&self, here: &Here) -> Profile {
-        let Row {
+        let IpcTraffic {
             via,
             between,
             cpus,
@@ -73,12 +73,12 @@ impl<T: Traffic> Measured<T> for Row {
         self.via.carries(self.size)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> IpcTrafficProofs<Proof> {
         let mechanism = self.via.mechanism();
         let via = descriptors::sees(mechanism.descriptors)
             .and(WAITS.sees(waits(mechanism.sleeps)))
             .and(Proof::counted(self.counts(mechanism, T::IS_ANSWERED)));
-        RowProofs {
+        IpcTrafficProofs {
             via,
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks(),
@@ -97,7 +97,7 @@ impl<T: Traffic> Measured<T> for Row {
     }
 }
 
-impl Row {
+impl IpcTraffic {
     /// The calls, faults and switches of both tasks per operation: each side waits once for each
     /// part of a message, or as often as its mechanism says. A side that spins never waits, but may
     /// be preempted.

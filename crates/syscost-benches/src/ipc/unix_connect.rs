@@ -43,7 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // A debug build checks that the descriptor is open before it closes it.
         at_most(Counter::Syscall(Sysno::FCNTL), 2.1),
     ],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<UnixConnect>()
 };
 
 /// What the partner's socket is bound to.
@@ -56,25 +56,25 @@ enum Name {
 static BOUND: Witness = Witness::of("what the partner's socket is bound to", "getsockname");
 
 #[derive(Params, Clone)]
-struct Row {
+struct UnixConnect {
     name: Name,
     /// What the partners are: only processes, since threads would share the descriptors that are closed.
     between: Between,
     cpus: Placement,
 }
 
-impl Measured for Row {
+impl Measured for UnixConnect {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let placements = Placement::among(&here.allowed);
         let between = [Between::Processes];
-        let with_path = rows!(Row {
+        let with_path = rows!(UnixConnect {
             name: [Name::Path],
             between,
             cpus: placements.clone()
         });
-        let others = rows!(Row {
+        let others = rows!(UnixConnect {
             name: [Name::Abstract],
             between,
             cpus: [placements[0]]
@@ -91,9 +91,9 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> UnixConnectProofs<Proof> {
         let switches = within(Counter::Switches, sleeps(self.cpus), 2.1);
-        RowProofs {
+        UnixConnectProofs {
             name: BOUND.sees(self.name.name()),
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks().and(Proof::counted([switches])),

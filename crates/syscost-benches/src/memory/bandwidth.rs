@@ -38,8 +38,8 @@ use syscost_sys::kernel::{Course, Stream, Streaming, supports};
 use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
-pub(super) use cases::{Level, Row, max_threads, widest};
-use cases::{RowProofs, Vectors};
+pub(super) use cases::{Level, ReadOrWrite, max_threads, widest};
+use cases::{ReadOrWriteProofs, Vectors};
 pub(super) use pool::{Lent, enough_for_all};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -52,20 +52,20 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     stays: true,
     revision: 2,
     roles: roles!(
-        Row {
+        ReadOrWrite {
             op: Stream::Read,
             size,
             threads: Copies(1),
             ..
         } if size == Bytes::mib(512) => Role::ReadBandwidth,
     ),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<ReadOrWrite>()
 };
 
 static BYTES: Witness = Witness::of("bytes of all arrays", "kernel");
 static SIMD: Witness = Witness::of("simd of the machine code", "kernel");
 
-impl Measured for Row {
+impl Measured for ReadOrWrite {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
@@ -85,8 +85,8 @@ impl Measured for Row {
         supports(self.op, self.simd())
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> ReadOrWriteProofs<Proof> {
+        ReadOrWriteProofs {
             op: cases::proof_of(self.op),
             simd: SIMD.sees(&*self.simd.text()),
             // Rounding to whole kilobytes and parts leaves a remainder.
@@ -111,7 +111,7 @@ impl Measured for Row {
 }
 
 /// Measures one thread: the measuring one.
-fn alone<'p>(plan: Plan<'p>, row: &Row, course: Course) -> Result<Outcome<'p>, Failure> {
+fn alone<'p>(plan: Plan<'p>, row: &ReadOrWrite, course: Course) -> Result<Outcome<'p>, Failure> {
     let lent = Lent::new(row.simd(), course)?;
     let streaming: &Streaming = &lent;
     let mut outcome = plan.measure(Kernel::of(streaming))?;
@@ -173,7 +173,11 @@ fn prove_loads(b: &mut Bencher, streaming: &Streaming) -> Result<(), Failure> {
 }
 
 /// Measures several threads, each with its own arrays, which verify every operation themselves.
-fn together<'p>(mut plan: Plan<'p>, row: &Row, course: Course) -> Result<Outcome<'p>, Failure> {
+fn together<'p>(
+    mut plan: Plan<'p>,
+    row: &ReadOrWrite,
+    course: Course,
+) -> Result<Outcome<'p>, Failure> {
     let (simd, threads) = (row.simd(), row.threads.0 as usize);
     let mut cpus = spread_from(plan.cpu(), plan.allowed());
     cpus.truncate(threads);

@@ -25,25 +25,25 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "heap, sbrk, page fault, heap growth",
     revision: 2,
     expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<MemoryBrk>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct MemoryBrk {
     /// Bytes by which the heap grows.
     size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for MemoryBrk {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(MemoryBrk {
             size: [Bytes::kib(4), Bytes::mib(1)]
         })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> MemoryBrkProofs<Proof> {
         let pages = in_pages(self.size);
-        RowProofs {
+        MemoryBrkProofs {
             size: Proof::counted([within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages)])
                 // Up by this size, plus what is missing to a whole page; then down again.
                 .and(Proof::argument(

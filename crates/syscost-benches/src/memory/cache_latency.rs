@@ -27,13 +27,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Load-to-use latency by cache level",
     tags: "cache latency, memory latency, dram latency, l1, l2, l3, last-level cache, llc, cache",
     roles: roles!(
-        Row { level: Level::First } => Role::L1Latency,
-        Row { level: Level::Second } => Role::L2Latency,
-        Row { level: Level::Third } => Role::L3Latency,
-        Row { level: Level::Fourth } => Role::L4Latency,
-        Row { level: Level::Memory } => Role::MemoryLatency,
+        CacheLatency { level: Level::First } => Role::L1Latency,
+        CacheLatency { level: Level::Second } => Role::L2Latency,
+        CacheLatency { level: Level::Third } => Role::L3Latency,
+        CacheLatency { level: Level::Fourth } => Role::L4Latency,
+        CacheLatency { level: Level::Memory } => Role::MemoryLatency,
     ),
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<CacheLatency>()
 };
 
 /// The level of the cache, 1 being the nearest, or memory.
@@ -51,15 +51,15 @@ enum Level {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct CacheLatency {
     level: Level,
 }
 
-impl Computed for Row {
+impl Computed for CacheLatency {
     const FROM: &'static [&'static str] = hierarchy::CACHES;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { level: Level::ALL })
+        rows!(CacheLatency { level: Level::ALL })
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {

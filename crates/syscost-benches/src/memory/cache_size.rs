@@ -30,25 +30,25 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Bytes,
     better: Better::Higher,
     roles: roles!(
-        Row { level: 1 } => Role::L1Size,
-        Row { level: 2 } => Role::L2Size,
-        Row { level: 3 } => Role::L3Size,
-        Row { level: 4 } => Role::L4Size,
+        MemoryCacheSize { level: 1 } => Role::L1Size,
+        MemoryCacheSize { level: 2 } => Role::L2Size,
+        MemoryCacheSize { level: 3 } => Role::L3Size,
+        MemoryCacheSize { level: 4 } => Role::L4Size,
     ),
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<MemoryCacheSize>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct MemoryCacheSize {
     /// The level of the cache, 1 being the nearest.
     level: u32,
 }
 
-impl Computed for Row {
+impl Computed for MemoryCacheSize {
     const FROM: &'static [&'static str] = hierarchy::CACHES;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { level: 1..=4 })
+        rows!(MemoryCacheSize { level: 1..=4 })
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {

@@ -43,8 +43,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "cache-to-cache, inter-core latency, cache coherence, cache line bouncing, c2c, \
         multichase",
     expect: &[costs(Counter::CoreCycles, ROUND_TRIP)],
-    roles: roles!(Row { via: Method::Exchange, .. } => Role::CoreToCore),
-    ..Benchmark::of::<Row>()
+    roles: roles!(MemoryCoreToCore { via: Method::Exchange, .. } => Role::CoreToCore),
+    ..Benchmark::of::<MemoryCoreToCore>()
 };
 
 /// Minimum core cycles of a round trip: two threads of one core need a store and a load each.
@@ -54,7 +54,7 @@ const ROUND_TRIP: f64 = 10.0;
 const MAX_MESSENGERS: usize = 8;
 
 #[derive(Params, Clone)]
-struct Row {
+struct MemoryCoreToCore {
     via: Method,
     /// The CPU of the first thread.
     from: Cpu,
@@ -62,13 +62,13 @@ struct Row {
     to: Cpu,
 }
 
-impl Measured for Row {
+impl Measured for MemoryCoreToCore {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let cpus = cpus::measured(here);
         let of = |methods: &[Method], cpus: &[u32]| {
-            rows!(Row {
+            rows!(MemoryCoreToCore {
                 via: methods.iter().copied(),
                 from: cpus.iter().copied().map(Cpu),
                 // With one CPU a placeholder row shows why there are no pairs.
@@ -87,7 +87,7 @@ impl Measured for Row {
         .concat();
         // The summary shows the first row that exists.
         let pair = cpus::first_pair(&cpus);
-        let is_first = |row: &Row| pair == Some((row.from.0, row.to.0));
+        let is_first = |row: &MemoryCoreToCore| pair == Some((row.from.0, row.to.0));
         if let Some(first) = rows.iter().position(|case| is_first(&case.row)) {
             let first = rows.remove(first).in_profile(Profile::Quick);
             rows.insert(0, first);
@@ -109,8 +109,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> MemoryCoreToCoreProofs<Proof> {
+        MemoryCoreToCoreProofs {
             via: WRITTEN.sees(self.via.words()),
             from: pair::FROM.sees(self.from.0),
             to: pair::TO.sees(self.to.0),

@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         perf c2c",
     // The tick and other tasks of the machine preempt now and then.
     expect: &[at_most(Counter::Switches, 0.01)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FalseSharing>()
 };
 
 /// A placement that stands for the lack of another CPU.
@@ -75,14 +75,14 @@ enum Op {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct FalseSharing {
     op: Op,
     cpus: Placement,
     /// Bytes from one word to the other.
     distance: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for FalseSharing {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
@@ -106,8 +106,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> FalseSharingProofs<Proof> {
+        FalseSharingProofs {
             op: match self.op {
                 Op::FetchAdd => LOST.sees(0_u64),
                 Op::Plain => LOST.within(Bound::AtLeast(1.0)),
@@ -137,18 +137,18 @@ impl Measured for Row {
     }
 }
 
-fn rows_at(mut placements: Vec<Placement>) -> Vec<Case<Row>> {
+fn rows_at(mut placements: Vec<Placement>) -> Vec<Case<FalseSharing>> {
     placements.retain(|placement| matches!(placement, Placement::At(_)) && *placement != NOWHERE);
     if placements.is_empty() {
         // A placeholder row shows why there are none.
-        return rows!(Row {
+        return rows!(FalseSharing {
             op: [Op::FetchAdd],
             cpus: [NOWHERE],
             distance: [DISTANCES[0]]
         });
     }
     let at = |placement: Placement| {
-        rows!(Row {
+        rows!(FalseSharing {
             op: Op::ALL,
             cpus: [placement],
             distance: DISTANCES
@@ -493,8 +493,8 @@ mod tests {
     #[test]
     fn without_a_second_cpu_one_case_says_so() {
         let distant = Placement::At(Relation::ALL[Relation::ALL.len() - 1]);
-        let reasons = |cases: Vec<Case<Row>>| -> Vec<bool> {
-            let support = |case: &Case<Row>| case.row.support(&Here::plain());
+        let reasons = |cases: Vec<Case<FalseSharing>>| -> Vec<bool> {
+            let support = |case: &Case<FalseSharing>| case.row.support(&Here::plain());
             cases.iter().map(|case| support(case).is_err()).collect()
         };
         assert_eq!(reasons(rows_at(vec![NOWHERE])), [true]);

@@ -25,16 +25,16 @@ pub(super) const TRANSLATION: &[&str] = &[APART, DENSE];
 
 /// The latency of dense lines, by the bytes of their memory.
 pub(super) fn dense(sources: &[Source<'_>]) -> Result<Vec<(f64, f64)>, Failure> {
-    points(DENSE, sources, |row: &latency::Row| row.size.0)
+    points(DENSE, sources, |row: &latency::MemoryLatency| row.size.0)
 }
 
 /// The latency of one line per page, by the number of pages.
 pub(super) fn of_pages(sources: &[Source<'_>]) -> Result<Vec<(f64, f64)>, Failure> {
-    points(APART, sources, |row: &tlb::Row| row.count)
+    points(APART, sources, |row: &tlb::Tlb| row.count)
 }
 
 pub(super) fn is_of_caches(row: &Row) -> bool {
-    let row = row.case.row::<latency::Row>();
+    let row = row.case.row::<latency::MemoryLatency>();
     row.is_some_and(|row| row.is_of_caches())
 }
 
@@ -211,7 +211,7 @@ pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Result<Evidence, Fa
 pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
     let mut rows = sources
         .iter()
-        .filter_map(|source| source.case.row::<latency::Row>());
+        .filter_map(|source| source.case.row::<latency::MemoryLatency>());
     rows.any(|row| row.pages == Pages::Small).then(|| {
         Evidence::new(
             "pages in which translation takes no part",

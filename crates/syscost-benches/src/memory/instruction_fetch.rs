@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "instruction cache, icache, l1i, front end, frontend, decode, code size",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<InstructionFetch>()
 };
 
 const SIZES: [Bytes; 3] = [Bytes::kib(16), Bytes::kib(512), FAR];
@@ -43,17 +43,17 @@ static BYTES: Witness = Witness::of("bytes of the instructions of a turn", "the 
 const LAPS: u64 = 3;
 
 #[derive(Params, Clone)]
-struct Row {
+struct InstructionFetch {
     op: Filler,
     /// Bytes of code.
     size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for InstructionFetch {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(InstructionFetch {
             op: Filler::ALL,
             size: SIZES
         })
@@ -70,8 +70,8 @@ impl Measured for Row {
         Fetch::write(Filler::Nop, Fetch::BLOCK).map(drop)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> InstructionFetchProofs<Proof> {
+        InstructionFetchProofs {
             op: FILLERS.sees(self.op.name()),
             size: BYTES.sees(self.size.0),
         }

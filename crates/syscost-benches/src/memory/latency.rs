@@ -71,14 +71,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "memory latency, cache latency, dram latency, dependent-load latency, pointer chasing, \
         pointer chase, random access, huge pages, lat_mem_rd, multichase",
     roles: roles!(
-        Row { .. } => Role::Load,
-        Row { access: Access::Random, .. } => Role::RandomLoad,
-        Row { pages: Pages::Small, access: Access::Random, size: FIRST } => Role::LoadIn16K,
-        Row { pages: Pages::Small, access: Access::Random, size: SECOND } => Role::LoadIn240K,
-        Row { pages: Pages::Huge, access: Access::Random, size: THIRD } => Role::LoadIn6M,
-        Row { pages: Pages::Huge, access: Access::Random, size: FAR } => Role::LoadIn128M,
+        MemoryLatency { .. } => Role::Load,
+        MemoryLatency { access: Access::Random, .. } => Role::RandomLoad,
+        MemoryLatency { pages: Pages::Small, access: Access::Random, size: FIRST } => Role::LoadIn16K,
+        MemoryLatency { pages: Pages::Small, access: Access::Random, size: SECOND } => Role::LoadIn240K,
+        MemoryLatency { pages: Pages::Huge, access: Access::Random, size: THIRD } => Role::LoadIn6M,
+        MemoryLatency { pages: Pages::Huge, access: Access::Random, size: FAR } => Role::LoadIn128M,
     ),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<MemoryLatency>()
 };
 
 /// The order in which lines are visited.
@@ -90,14 +90,14 @@ pub(super) enum Access {
 }
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct MemoryLatency {
     pub(super) pages: Pages,
     pub(super) access: Access,
     /// Bytes of the memory that is walked.
     pub(super) size: Bytes,
 }
 
-impl Row {
+impl MemoryLatency {
     /// Whether runs that are not careful include it. The largest ones take long to fill.
     fn is_common(&self) -> bool {
         let is_filled_fast = self.size <= LARGEST || self.pages == chases::largest();
@@ -134,7 +134,7 @@ impl Row {
     }
 }
 
-impl Measured for Row {
+impl Measured for MemoryLatency {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
@@ -145,12 +145,12 @@ impl Measured for Row {
         let all: BTreeSet<Bytes> = sizes().into_iter().chain(between()).collect();
         let others = [Access::Sequential, Access::Stride];
         [
-            rows!(Row {
+            rows!(MemoryLatency {
                 pages,
                 access: [Access::Random],
                 size: all.iter().copied()
             }),
-            rows!(Row {
+            rows!(MemoryLatency {
                 pages: [Pages::Small],
                 access: others,
                 size: FEW
@@ -177,8 +177,8 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> MemoryLatencyProofs<Proof> {
+        MemoryLatencyProofs {
             pages: memory::in_pages(self.pages),
             access: match self.access {
                 Access::Random => chases::in_random_order(self.size),

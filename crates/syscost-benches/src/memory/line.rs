@@ -32,7 +32,7 @@ const CLOSEST: u64 = 16;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Spatial locality: second load, by distance",
     tags: "cache line, spatial locality, adjacent-line prefetch, hardware prefetcher, line",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Line>()
 };
 
 static DISTANCE: Witness = Witness::of("bytes of every second step, up or down", "walk");
@@ -46,20 +46,20 @@ thread_local! {
 }
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct Line {
     /// Bytes from one load to the next.
     pub(super) distance: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for Line {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Line {
             distance: DISTANCES.map(Bytes)
         })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> LineProofs<Proof> {
+        LineProofs {
             distance: DISTANCE.sees(self.distance.0),
         }
     }

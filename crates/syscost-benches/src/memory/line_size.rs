@@ -30,21 +30,21 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "line length, cache block, line",
     unit: Unit::Bytes,
     quantity: Quantity::Choice,
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<LineSize>()
 };
 
 #[derive(Params, Clone)]
-struct Row;
+struct LineSize;
 
-impl Computed for Row {
+impl Computed for LineSize {
     const FROM: &'static [&'static str] = &[id!(memory::line)];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        vec![Case::only(Row)]
+        vec![Case::only(LineSize)]
     }
 
     fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
-        let distance = |row: &line::Row| row.distance.0;
+        let distance = |row: &line::Line| row.distance.0;
         size(
             &points(id!(memory::line), sources, distance)?,
             &here.allowed,

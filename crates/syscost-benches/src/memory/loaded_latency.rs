@@ -36,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "loaded latency, latency under bandwidth, dram latency, memory contention, \
         intel memory latency checker, mlc",
     stays: true,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<MemoryLoadedLatency>()
 };
 
 /// How long the other CPUs pause.
@@ -97,16 +97,16 @@ fn enough(cpus: usize) -> Result<(), Unsupported> {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct MemoryLoadedLatency {
     delay: Delay,
 }
 
-impl Measured for Row {
+impl Measured for MemoryLoadedLatency {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
         let pauses = PAUSES_NS.map(|ns| Delay::Of(Nanoseconds(ns)));
-        rows!(Row {
+        rows!(MemoryLoadedLatency {
             delay: [Delay::Idle].into_iter().chain(pauses)
         })
     }
@@ -126,8 +126,8 @@ impl Measured for Row {
         enough(Topology::here().cpus.len())
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> MemoryLoadedLatencyProofs<Proof> {
+        MemoryLoadedLatencyProofs {
             delay: match self.delay {
                 Delay::Idle => MOST.sees(0.0),
                 Delay::Of(Nanoseconds(0)) => LEAST.within(READ).and(PAUSE.within(NO_PAUSE)),

@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "madv_dontneed, madv_free, release memory",
     revision: 2,
     expect: &[calls(Sysno::MADVISE)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Madvise>()
 };
 
 /// Pages that are resident afterwards, which the benchmark counts itself.
@@ -61,7 +61,7 @@ impl Advice {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Madvise {
     advice: Advice,
     /// Bytes of the range.
     size: Bytes,
@@ -69,21 +69,21 @@ struct Row {
     touched: bool,
 }
 
-impl Measured for Row {
+impl Measured for Madvise {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         let [page, some, many] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         [
-            rows!(Row {
+            rows!(Madvise {
                 advice: [Advice::Dontneed],
                 size: [page],
                 touched: [false]
             }),
-            rows!(Row {
+            rows!(Madvise {
                 advice: [Advice::Dontneed],
                 size: [page, some, many],
                 touched: [true]
             }),
-            rows!(Row {
+            rows!(Madvise {
                 advice: [Advice::Free],
                 size: [many],
                 touched: [true]
@@ -99,7 +99,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> MadviseProofs<Proof> {
         let argument = |argument, value| {
             Proof::argument(Sysno::MADVISE, argument, ArgumentValue::Always(value))
         };
@@ -121,7 +121,7 @@ impl Measured for Row {
         if self.touched && self.advice == Advice::Dontneed {
             before.push(gives_back(self.size));
         }
-        RowProofs {
+        MadviseProofs {
             advice: argument(space::ADVICE, self.advice.given() as u64).and(after),
             size: argument(LENGTH, self.size.0),
             touched: Proof::counted(before),

@@ -32,7 +32,7 @@ use super::space::no_huge::NoHugePages;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "malloc and free",
     tags: "heap, allocator, memory allocation, dynamic memory",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Malloc>()
 };
 
 /// Free blocks of the heap, occupied so that malloc has to map: what an earlier case freed would
@@ -86,7 +86,7 @@ enum Origin {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Malloc {
     /// Bytes of the block.
     size: Bytes,
     from: Origin,
@@ -94,28 +94,28 @@ struct Row {
     touched: bool,
 }
 
-impl Measured for Row {
+impl Measured for Malloc {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         use Origin::{Heap, Mmap};
         let [some, many] = [Bytes::kib(256), Bytes::mib(1)];
         let small = [Bytes(16), Bytes(64), Bytes::kib(1), some];
         [
-            rows!(Row {
+            rows!(Malloc {
                 size: small,
                 from: [Heap],
                 touched: [false]
             }),
-            rows!(Row {
+            rows!(Malloc {
                 size: [many],
                 from: [Heap],
                 touched: [true]
             }),
-            rows!(Row {
+            rows!(Malloc {
                 size: [some, many],
                 from: [Mmap],
                 touched: [false]
             }),
-            rows!(Row {
+            rows!(Malloc {
                 size: [many],
                 from: [Mmap],
                 touched: [true]
@@ -132,7 +132,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> MallocProofs<Proof> {
         let page = page_size() as f64;
         // The allocator rounds up, never down. A block of its own is of whole pages.
         let more = match self.from {
@@ -146,7 +146,7 @@ impl Measured for Row {
             // The allocator writes some of them.
             false => Bound::AtMost(0.5),
         });
-        RowProofs {
+        MallocProofs {
             size: USABLE.within(usable),
             from: Proof::counted(match self.from {
                 Origin::Heap => vec![],

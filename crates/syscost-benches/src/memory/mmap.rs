@@ -27,7 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "memory mapping, virtual memory, address space, vma, lat_mmap",
     revision: 2,
     expect: &[calls(Sysno::MMAP)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Mmap>()
 };
 
 /// Maximum bytes and mappings per batch. Machines with strict overcommit reserve
@@ -41,20 +41,20 @@ const IN_TURN: [ProtFlags; 2] = [ProtFlags::READ.union(ProtFlags::WRITE), ProtFl
 const COUNTED: usize = 50;
 
 #[derive(Params, Clone)]
-struct Row {
+struct Mmap {
     /// Bytes of the mapping.
     size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for Mmap {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Mmap {
             size: [Bytes::kib(4), Bytes::mib(16)]
         })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> MmapProofs<Proof> {
+        MmapProofs {
             size: Proof::argument(Sysno::MMAP, LENGTH, ArgumentValue::Always(self.size.0)),
         }
     }

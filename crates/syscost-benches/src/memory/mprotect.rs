@@ -25,7 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "memory protection, page protection, page permissions",
     revision: 2,
     expect: &[calls(Sysno::MPROTECT)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Mprotect>()
 };
 
 static BEFORE: Witness = Witness::of("pages resident before the calls", "pagemap");
@@ -34,22 +34,22 @@ static AFTER: Witness = Witness::of("pages resident after the calls", "pagemap")
 const PAGE: Bytes = Bytes::kib(4);
 
 #[derive(Params, Clone)]
-struct Row {
+struct Mprotect {
     /// Bytes of the mapping.
     size: Bytes,
     /// Whether its pages were written before.
     touched: bool,
 }
 
-impl Measured for Row {
+impl Measured for Mprotect {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         let sizes = [PAGE, Bytes::kib(64), Bytes::mib(1), Bytes::mib(64)];
         [
-            rows!(Row {
+            rows!(Mprotect {
                 size: [PAGE],
                 touched: [false]
             }),
-            rows!(Row {
+            rows!(Mprotect {
                 size: sizes,
                 touched: [true]
             }),
@@ -64,13 +64,13 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> MprotectProofs<Proof> {
         let resident = if self.touched {
             in_pages(self.size)
         } else {
             0.0
         };
-        RowProofs {
+        MprotectProofs {
             size: Proof::argument(Sysno::MPROTECT, LENGTH, ArgumentValue::Always(self.size.0)),
             touched: BEFORE.sees(resident).and(AFTER.sees(resident)),
         }

@@ -34,7 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "move mapping, resize mapping, realloc",
     revision: 2,
     expect: &[calls(Sysno::MREMAP)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Mremap>()
 };
 
 const OLD_LENGTH: Argument = Argument::at(1, "old length");
@@ -61,21 +61,21 @@ impl Op {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Mremap {
     op: Op,
     /// Bytes of the mapping.
     size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for Mremap {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         let sizes = [Bytes::kib(4), Bytes::mib(1), Bytes::mib(64)];
         [
-            rows!(Row {
+            rows!(Mremap {
                 op: [Op::Resize],
                 size: [Bytes::kib(64)]
             }),
-            rows!(Row {
+            rows!(Mremap {
                 op: [Op::Move],
                 size: sizes
             }),
@@ -90,11 +90,11 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> MremapProofs<Proof> {
         use ArgumentValue::{Always, Apart, InTurn};
         let argument = |argument, value| Proof::argument(Sysno::MREMAP, argument, value);
         let (whole, half) = (self.size.0, self.size.0 / 2);
-        RowProofs {
+        MremapProofs {
             op: argument(FLAGS, Always(self.op.flags())),
             size: match self.op {
                 Op::Resize => argument(OLD_LENGTH, InTurn(whole, half))

@@ -28,7 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "msync",
     tags: "mapped file, writeback, dirty page, flush",
     expect: &[calls(Sysno::MSYNC)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Msync>()
 };
 
 const FLAGS: Argument = Argument::at(2, "flags");
@@ -57,19 +57,19 @@ enum State {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Msync {
     op: Op,
     state: State,
 }
 
-impl Measured for Row {
+impl Measured for Msync {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         [
-            rows!(Row {
+            rows!(Msync {
                 op: [Op::Async],
                 state: [State::Dirty]
             }),
-            rows!(Row {
+            rows!(Msync {
                 op: [Op::Sync],
                 state: State::ALL
             }),
@@ -84,14 +84,14 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> MsyncProofs<Proof> {
         let given = match self.op {
             Op::Async => MsyncFlags::ASYNC,
             Op::Sync => MsyncFlags::SYNC,
         };
         let flags = ArgumentValue::Always(given.bits().into());
         let page = page_size() as f64;
-        RowProofs {
+        MsyncProofs {
             op: Proof::argument(Sysno::MSYNC, FLAGS, flags).and(Proof::counted(match self.op {
                 Op::Async => vec![],
                 Op::Sync => vec![WAITS],

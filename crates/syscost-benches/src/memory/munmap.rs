@@ -26,7 +26,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "memory mapping, virtual memory, address space, lat_mmap",
     revision: 2,
     expect: &[calls(Sysno::MUNMAP)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Munmap>()
 };
 
 const PAGE: Bytes = Bytes::kib(4);
@@ -42,23 +42,23 @@ const MAX_BYTES: usize = 256 << 20;
 const MAX_MAPPINGS: usize = 512;
 
 #[derive(Params, Clone)]
-struct Row {
+struct Munmap {
     /// Bytes of the mapping.
     size: Bytes,
     /// Whether its pages were written before.
     touched: bool,
 }
 
-impl Measured for Row {
+impl Measured for Munmap {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
         [
-            rows!(Row {
+            rows!(Munmap {
                 size: [PAGE, MOST],
                 touched: [false]
             }),
-            rows!(Row {
+            rows!(Munmap {
                 size: [PAGE, Bytes::kib(64), MANY, MOST],
                 touched: [true]
             }),
@@ -77,9 +77,9 @@ impl Measured for Row {
         (self.touched && self.size == MOST).then_some(Setup::Expensive { seconds: 0.05 })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> MunmapProofs<Proof> {
         let resident = |pages| exactly(Counter::Reported(RESIDENT), pages);
-        RowProofs {
+        MunmapProofs {
             size: Proof::argument(Sysno::MUNMAP, LENGTH, ArgumentValue::Always(self.size.0)),
             touched: Proof::counted(match self.touched {
                 true => vec![

@@ -17,24 +17,24 @@ pub(super) const SLEEPS: Expect = at_least(
 
 /// Work of one node's CPU on another's memory that is a benchmark.
 pub(super) trait Work {
-    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
+    fn measure(row: OnNodes, plan: Plan) -> Result<Outcome, Failure>;
 }
 
 /// The row of such work.
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct OnNodes {
     /// The NUMA node of the CPU.
     pub(super) cpu_node: u32,
     /// The NUMA node of the memory.
     pub(super) memory_node: u32,
 }
 
-impl<W: Work> Measured<W> for Row {
+impl<W: Work> Measured<W> for OnNodes {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let with_cpus = cpus_of_nodes(&here.allowed);
-        rows!(Row {
+        rows!(OnNodes {
             cpu_node: with_cpus.iter().map(|(node, _)| *node),
             memory_node: nodes()
         })
@@ -47,8 +47,8 @@ impl<W: Work> Measured<W> for Row {
         Ok(())
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> OnNodesProofs<Proof> {
+        OnNodesProofs {
             cpu_node: CPU_NODE.sees(self.cpu_node),
             memory_node: MEMORY_NODE.sees(self.memory_node),
         }

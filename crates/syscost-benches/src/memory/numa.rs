@@ -19,7 +19,7 @@ use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
 use syscost_sys::memory::Memory;
 
 use super::chases;
-use super::nodes::{self, Row};
+use super::nodes::{self, OnNodes};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NUMA memory latency, by node",
@@ -27,7 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         mlc",
     expect: &[nodes::SLEEPS],
     setup: Setup::Expensive { seconds: 0.2 },
-    ..Benchmark::by::<Row, Latency>()
+    ..Benchmark::by::<OnNodes, Latency>()
 };
 
 /// Bytes of memory, of which a cache holds hardly anything: a measurement visits a small part of it, once.
@@ -39,7 +39,7 @@ const TURNS: u64 = 64;
 struct Latency;
 
 impl nodes::Work for Latency {
-    fn measure(row: Row, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(row: OnNodes, mut plan: Plan) -> Result<Outcome, Failure> {
         let (cpu, node) = (nodes::cpu_of(&plan, row.cpu_node)?, row.memory_node);
         let memory = Memory::fill_on(BYTES, chases::largest(), node)?;
         let route = Route {

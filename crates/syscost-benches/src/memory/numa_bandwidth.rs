@@ -17,7 +17,7 @@ use syscost_sys::kernel::{Arrays, Course, Stream, Streaming};
 
 use super::bandwidth::widest;
 use super::chases;
-use super::nodes::{self, Row};
+use super::nodes::{self, OnNodes};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "NUMA memory bandwidth, by node",
@@ -27,7 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     expect: &[nodes::SLEEPS],
     setup: Setup::Expensive { seconds: 0.3 },
-    ..Benchmark::by::<Row, Bandwidth>()
+    ..Benchmark::by::<OnNodes, Bandwidth>()
 };
 
 /// Bytes of memory: more than most caches hold.
@@ -39,7 +39,7 @@ const PART: usize = 4 << 20;
 struct Bandwidth;
 
 impl nodes::Work for Bandwidth {
-    fn measure(row: Row, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(row: OnNodes, mut plan: Plan) -> Result<Outcome, Failure> {
         let (cpu, node) = (nodes::cpu_of(&plan, row.cpu_node)?, row.memory_node);
         let course = Course::new(Stream::Read, BYTES, PART);
         let arrays = Arrays::on_node(chases::largest(), node);

@@ -52,9 +52,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         lat_pagefault",
     revision: 3,
     roles: roles!(
-        Row { kind: Kind::AnonymousWrite, state: Some(State::Recycled) } => Role::PageFault,
+        MemoryPageFault { kind: Kind::AnonymousWrite, state: Some(State::Recycled) } => Role::PageFault,
     ),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<MemoryPageFault>()
 };
 
 /// The kind of page that is touched.
@@ -126,14 +126,14 @@ const fn minor_faults(count: f64) -> Expect {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct MemoryPageFault {
     kind: Kind,
     state: Option<State>,
 }
 
-impl Measured for Row {
+impl Measured for MemoryPageFault {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(MemoryPageFault {
             kind: Kind::ALL,
             state: kind.states()
         })
@@ -151,8 +151,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> MemoryPageFaultProofs<Proof> {
+        MemoryPageFaultProofs {
             kind: self.kind.proof(),
             state: match self.state {
                 Some(state) => self.kind.proof_of(state),

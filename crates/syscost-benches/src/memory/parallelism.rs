@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Memory-level parallelism: independent loads",
     tags: "mlp, outstanding misses, cache misses in flight, line fill buffer, mshr, \
         miss status holding register, par_mem",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Parallelism>()
 };
 
 thread_local! {
@@ -58,7 +58,7 @@ thread_local! {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Parallelism {
     pages: Pages,
     /// Bytes of the memory that is walked.
     size: Bytes,
@@ -66,7 +66,7 @@ struct Row {
     chains: usize,
 }
 
-impl Measured for Row {
+impl Measured for Parallelism {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
@@ -76,7 +76,7 @@ impl Measured for Row {
             counts
         };
         let of = |(size, first): (Bytes, usize)| {
-            rows!(Row {
+            rows!(Parallelism {
                 pages: [chases::largest()],
                 size: [size],
                 chains: counts(first)
@@ -101,8 +101,8 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> ParallelismProofs<Proof> {
+        ParallelismProofs {
             pages: memory::in_pages(self.pages),
             size: chases::through(self.size),
             chains: chases::in_chains(self.chains),

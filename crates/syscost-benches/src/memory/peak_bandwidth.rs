@@ -29,42 +29,42 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     roles: roles!(
-        Row { level: Level::First, threads: Copies(1) } => Role::L1Bandwidth,
-        Row { level: Level::Second, threads: Copies(1) } => Role::L2Bandwidth,
-        Row { level: Level::Third, threads: Copies(1) } => Role::L3Bandwidth,
-        Row { level: Level::Memory, threads: Copies(1) } => Role::MemoryBandwidth,
+        PeakBandwidth { level: Level::First, threads: Copies(1) } => Role::L1Bandwidth,
+        PeakBandwidth { level: Level::Second, threads: Copies(1) } => Role::L2Bandwidth,
+        PeakBandwidth { level: Level::Third, threads: Copies(1) } => Role::L3Bandwidth,
+        PeakBandwidth { level: Level::Memory, threads: Copies(1) } => Role::MemoryBandwidth,
     ),
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<PeakBandwidth>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct PeakBandwidth {
     level: Level,
     /// How many threads stream at once, each on a separate CPU.
     threads: Copies,
 }
 
-impl Computed for Row {
+impl Computed for PeakBandwidth {
     const FROM: &'static [&'static str] = &[id!(memory::bandwidth)];
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let most = max_threads(here);
         let threads = [1, most].map(Copies).into_iter().take(most.min(2) as usize);
-        rows!(Row {
+        rows!(PeakBandwidth {
             level: Level::ALL,
             threads: threads.clone()
         })
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {
-        let row = other.case.row::<bandwidth::Row>();
+        let row = other.case.row::<bandwidth::ReadOrWrite>();
         row.is_some_and(|row| row.level() == Some(self.level) && row.threads == self.threads)
     }
 
     fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
         let rows = sources.iter().filter_map(|source| {
-            let row = source.case.row::<bandwidth::Row>()?;
+            let row = source.case.row::<bandwidth::ReadOrWrite>()?;
             Some((row, source.median))
         });
         let (fastest, value) = rows
@@ -82,7 +82,7 @@ impl Computed for Row {
 }
 
 /// The row with the largest bandwidth, and of how many.
-fn is_largest(row: &bandwidth::Row, count: usize) -> Evidence {
+fn is_largest(row: &bandwidth::ReadOrWrite, count: usize) -> Evidence {
     let largest = Claim::new(
         "the largest of its rows",
         format!("the largest of {count} rows"),
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_largest_of_the_rows_of_a_level_counts() {
-        let peak = Row {
+        let peak = PeakBandwidth {
             level: Level::First,
             threads: Copies(1),
         };

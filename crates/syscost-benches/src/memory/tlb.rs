@@ -31,24 +31,24 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Load-to-use latency, one line per page",
     tags: "dependent-load latency, pointer chasing, translation lookaside buffer, dtlb, page walk, \
         tlb",
-    roles: roles!(Row { pages: Pages::Small, count: 4096 } => Role::LoadPerPage),
-    ..Benchmark::of::<Row>()
+    roles: roles!(Tlb { pages: Pages::Small, count: 4096 } => Role::LoadPerPage),
+    ..Benchmark::of::<Tlb>()
 };
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct Tlb {
     pub(super) pages: Pages,
     /// Pages that are visited in turn, one line of each.
     pub(super) count: u64,
 }
 
-impl Measured for Row {
+impl Measured for Tlb {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
         let halves = (0..10).flat_map(|doubling| (2..4).map(move |part| (4 << doubling) * part));
         let counts = halves.chain([8192, 16_384, 65_536]);
-        rows!(Row {
+        rows!(Tlb {
             pages: [Pages::Small],
             count: counts.clone()
         })
@@ -71,8 +71,8 @@ impl Measured for Row {
         self.pages.bytes().map(drop)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> TlbProofs<Proof> {
+        TlbProofs {
             pages: memory::in_pages(self.pages),
             count: VISITED.sees(self.count),
         }

@@ -24,23 +24,23 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "TLB miss penalty",
     tags: "translation lookaside buffer, dtlb, stlb, page walk, page table walk, tlb",
     roles: roles!(
-        Row { level: 1 } => Role::L1TlbMiss,
-        Row { level: 2 } => Role::L2TlbMiss,
+        TlbMiss { level: 1 } => Role::L1TlbMiss,
+        TlbMiss { level: 2 } => Role::L2TlbMiss,
     ),
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<TlbMiss>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct TlbMiss {
     /// The level of the TLB that is missed, 1 being the nearest.
     level: usize,
 }
 
-impl Computed for Row {
+impl Computed for TlbMiss {
     const FROM: &'static [&'static str] = hierarchy::TRANSLATION;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { level: 1..=2 })
+        rows!(TlbMiss { level: 1..=2 })
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {

@@ -27,23 +27,23 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Bytes,
     better: Better::Higher,
     roles: roles!(
-        Row { level: 1 } => Role::L1TlbReach,
-        Row { level: 2 } => Role::L2TlbReach,
+        TlbReach { level: 1 } => Role::L1TlbReach,
+        TlbReach { level: 2 } => Role::L2TlbReach,
     ),
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<TlbReach>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct TlbReach {
     /// The level of the TLB, 1 being the nearest.
     level: usize,
 }
 
-impl Computed for Row {
+impl Computed for TlbReach {
     const FROM: &'static [&'static str] = hierarchy::TRANSLATION;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { level: 1..=2 })
+        rows!(TlbReach { level: 1..=2 })
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {

@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "TLB shootdown",
     tags: "tlb flush, tlb invalidation, inter-processor interrupt, ipi, \
         translation lookaside buffer",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<TlbShootdown>()
 };
 
 const MAX_THREADS: u32 = 64;
@@ -64,7 +64,7 @@ fn counts_to(others: u32) -> Vec<u32> {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct TlbShootdown {
     via: Call,
     /// How many other threads run meanwhile, each on a separate CPU.
     threads: Others,
@@ -90,13 +90,13 @@ impl Value for Others {
 
 static RUNNING: Witness = Witness::of("other threads that run", "their own counts");
 
-impl Measured for Row {
+impl Measured for TlbShootdown {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let others = here.allowed.len().saturating_sub(1);
         let counts = counts_to(others as u32);
-        rows!(Row {
+        rows!(TlbShootdown {
             via: Call::ALL,
             threads: counts.iter().copied().map(Others)
         })
@@ -110,12 +110,12 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> TlbShootdownProofs<Proof> {
         let argument = |argument, value| {
             Proof::argument(self.via.number(), argument, ArgumentValue::Always(value))
         };
         let call = Proof::counted([together(self.via.number(), 1.0)]);
-        RowProofs {
+        TlbShootdownProofs {
             via: match self.via.asks() {
                 Some((argument_of_it, value)) => call.and(argument(argument_of_it, value)),
                 None => call,

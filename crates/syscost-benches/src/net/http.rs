@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "HTTP request latency",
     tags: "web server, request/response, lat_http",
     revision: 2,
-    ..Benchmark::of::<OverNetwork<Row>>()
+    ..Benchmark::of::<OverNetwork<NetHttp>>()
 };
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: syscost\r\n\r\n";
@@ -62,16 +62,16 @@ enum Connection {
 static CONNECTIONS: Witness = Witness::of("connections for its requests", "far end");
 
 #[derive(Params, Clone)]
-struct Row {
+struct NetHttp {
     path: Path,
     connection: Connection,
     /// Bytes of the response's body.
     size: Bytes,
 }
 
-impl Networked for Row {
+impl Networked for NetHttp {
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(NetHttp {
             path: Path::each(here),
             connection: Connection::ALL,
             size: [PLAIN, Bytes::kib(64)]
@@ -89,8 +89,8 @@ impl Networked for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> NetHttpProofs<Proof> {
+        NetHttpProofs {
             path: sockets::path(self.path),
             connection: CONNECTIONS
                 .sees(self.connection.name())
@@ -113,7 +113,7 @@ impl Networked for Row {
     }
 }
 
-impl Row {
+impl NetHttp {
     /// The calls and switches of those ends that are tasks of this machine.
     fn counts(&self) -> Vec<Expect> {
         let (ends, there) = (self.path.own_ends(), self.path.own_ends() - 1.0);

@@ -37,7 +37,7 @@ use crate::witness::{sockets, tasks};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP round-trip latency under load",
     tags: "bufferbloat, loaded latency, working latency, queueing delay, rtt, flent",
-    ..Benchmark::of::<OverNetwork<Row>>()
+    ..Benchmark::of::<OverNetwork<NetLoadedLatency>>()
 };
 
 static MOVING: Witness = Witness::of("streams that moved bytes in every sample", "both ends");
@@ -65,7 +65,7 @@ fn is_enough(passed: Duration, round_trips: usize) -> bool {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct NetLoadedLatency {
     path: Path,
     family: Family,
     cpus: Option<Placement>,
@@ -73,10 +73,10 @@ struct Row {
     streams: usize,
 }
 
-impl Networked for Row {
+impl Networked for NetLoadedLatency {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let near = same_and_nearest(here);
-        rows!(Row {
+        rows!(NetLoadedLatency {
             path: Path::each(here),
             family: path.families(here).into_iter().take(1),
             cpus: path.cpus(&near[near.len() - 1..]),
@@ -88,14 +88,14 @@ impl Networked for Row {
         Destination::new(self.path, self.family, self.cpus)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> NetLoadedLatencyProofs<Proof> {
         let ends = self.path.own_ends();
         let calls = [
             together(Sysno::SENDTO, ends),
             together(Sysno::RECVFROM, ends),
             at_most(Counter::OtherSyscalls, 0.05),
         ];
-        RowProofs {
+        NetLoadedLatencyProofs {
             path: sockets::path(self.path).and(Proof::counted(calls)),
             family: sockets::family(self.family),
             cpus: tasks::placement(self.cpus),

@@ -33,7 +33,7 @@ use syscost_results::stats::hockney::{self, MIN_POINTS, Model};
 use syscost_results::{Evidence, Verdict};
 
 use super::far_end::{Destination, Family, Networked, OverNetwork, Path};
-use super::round_trip::Row as RoundTrip;
+use super::round_trip::NetRoundTrip as RoundTrip;
 use super::tcp::bandwidth;
 use crate::ipc::traffic::same_and_nearest;
 
@@ -54,7 +54,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Network path model: latency and bandwidth",
     tags: "hockney model, alpha-beta model, postal model, loggp, startup cost",
     quantity: Quantity::Level,
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<NetModel>()
 };
 
 /// Which term of the model it is.
@@ -67,7 +67,7 @@ enum Term {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct NetModel {
     path: Path,
     family: Family,
     cpus: Option<Placement>,
@@ -75,19 +75,19 @@ struct Row {
     term: Term,
 }
 
-impl Row {
+impl NetModel {
     fn destination(&self) -> Destination {
         Destination::new(self.path, self.family, self.cpus)
     }
 }
 
-impl Computed for Row {
+impl Computed for NetModel {
     const FROM: &'static [&'static str] = &[ROUND_TRIP, id!(net::tcp::bandwidth)];
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         // The placements and ways to wait for which round trips of many sizes are measured.
-        rows!(Row {
+        rows!(NetModel {
             path: Path::each(here),
             family: path.families(here).into_iter().take(1),
             cpus: path.cpus(&same_and_nearest(here)),
@@ -114,7 +114,7 @@ impl Computed for Row {
     fn takes(&self, other: &syscost_harness::Row) -> bool {
         let to = self.destination();
         let trip = other.case.row::<OverNetwork<RoundTrip>>();
-        let stream = other.case.row::<OverNetwork<bandwidth::Row>>();
+        let stream = other.case.row::<OverNetwork<bandwidth::TcpBandwidth>>();
         trip.is_some_and(|OverNetwork(trip)| trip.destination() == to && trip.wait == self.wait)
             || stream
                 .is_some_and(|OverNetwork(stream)| stream.destination() == to && stream.is_plain())
@@ -135,7 +135,7 @@ impl Computed for Row {
 /// The model of this row, of round trips of these bytes and times in ns, beside the bandwidth of
 /// a stream.
 fn modelled(
-    row: &Row,
+    row: &NetModel,
     points: &[(f64, f64)],
     stream: Option<f64>,
 ) -> Result<ComputedValue, Failure> {
@@ -227,8 +227,8 @@ mod tests {
     use super::*;
 
     /// The row of a model on this machine.
-    fn of_model(term: Term) -> Row {
-        Row {
+    fn of_model(term: Term) -> NetModel {
+        NetModel {
             path: Path::Loopback,
             family: Family::Ipv4,
             cpus: Some(Placement::SAME),

@@ -50,7 +50,7 @@ pub(super) const PLAIN: Bytes = Bytes(64);
 
 /// The parameters of a round trip.
 #[derive(Params, Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct NetRoundTrip {
     pub(super) path: Path,
     pub(super) family: Family,
     pub(super) cpus: Option<Placement>,
@@ -59,7 +59,7 @@ pub(super) struct Row {
     pub(super) size: Bytes,
 }
 
-impl Row {
+impl NetRoundTrip {
     pub(super) fn destination(&self) -> Destination {
         Destination::new(self.path, self.family, self.cpus)
     }
@@ -103,7 +103,7 @@ impl Row {
     }
 }
 
-impl<L: Echoed> Networked<L> for Row {
+impl<L: Echoed> Networked<L> for NetRoundTrip {
     /// All sizes over IPv4, the plain size over IPv6 and with epoll as well.
     fn rows(here: &Here) -> Vec<Case<Self>> {
         use Family::{Ipv4, Ipv6};
@@ -116,7 +116,7 @@ impl<L: Echoed> Networked<L> for Row {
         let mut rows = Vec::new();
         let mut add = |to: &[Destination], wait: Wait, sizes: &[Bytes]| {
             for Destination { path, family, cpus } in to.iter().copied() {
-                rows.extend(rows!(Row {
+                rows.extend(rows!(NetRoundTrip {
                     path: [path],
                     family: [family],
                     cpus: [cpus],
@@ -149,7 +149,7 @@ impl<L: Echoed> Networked<L> for Row {
 
     /// Other sizes on loopback are for the full profile, and so are all of IPv6 but one.
     fn profile(&self) -> Profile {
-        let Row {
+        let NetRoundTrip {
             path, wait, size, ..
         } = *self;
         let (is_usual, is_plain) = (self.destination().is_usual(), size == PLAIN);
@@ -161,12 +161,12 @@ impl<L: Echoed> Networked<L> for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> NetRoundTripProofs<Proof> {
         let flags = match self.wait {
             Wait::Block => L::FLAGS,
             Wait::Epoll | Wait::Spin => L::FLAGS | RecvFlags::DONTWAIT,
         };
-        RowProofs {
+        NetRoundTripProofs {
             path: sockets::path(self.path),
             family: sockets::family(self.family),
             cpus: Proof::by_tasks(),

@@ -26,18 +26,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Atomic operation, uncontended",
     tags: "compare and swap, cas, fetch and add, lock prefix, memory fence, memory barrier, \
         mfence, lock-free",
-    roles: roles!(Row { op: Atomic::FetchAdd } => Role::AtomicAddition),
-    ..Benchmark::of::<Row>()
+    roles: roles!(OpAtomic { op: Atomic::FetchAdd } => Role::AtomicAddition),
+    ..Benchmark::of::<OpAtomic>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct OpAtomic {
     op: Atomic,
 }
 
-impl Measured for Row {
+impl Measured for OpAtomic {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { op: Atomic::ALL })
+        rows!(OpAtomic { op: Atomic::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -60,8 +60,8 @@ impl Measured for Row {
         code::measure(plan, &atomic(self.op)?)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> OpAtomicProofs<Proof> {
+        OpAtomicProofs {
             op: code::consists_of(self.op.instructions()),
         }
     }

@@ -23,7 +23,7 @@ use crate::witness::code;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Conditional branch, predicted or not",
     tags: "branch prediction, branch predictor, jump",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<OpBranch>()
 };
 
 /// Which way the branches go.
@@ -36,13 +36,13 @@ enum Direction {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct OpBranch {
     direction: Direction,
 }
 
-impl Measured for Row {
+impl Measured for OpBranch {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(OpBranch {
             direction: Direction::ALL
         })
     }
@@ -52,9 +52,9 @@ impl Measured for Row {
         code::measure(plan, &branch(self.branch(seed)))
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> OpBranchProofs<Proof> {
         let instructions = code::consists_of(self.branch(0).instructions());
-        RowProofs {
+        OpBranchProofs {
             direction: match self.direction {
                 Direction::Taken | Direction::NotTaken => instructions,
                 Direction::Alternating => instructions.and(code::alternates(true)),
@@ -64,7 +64,7 @@ impl Measured for Row {
     }
 }
 
-impl Row {
+impl OpBranch {
     fn branch(&self, seed: u64) -> Branch {
         match self.direction {
             Direction::Taken => Branch::Taken,

@@ -32,8 +32,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "branch miss, branch prediction, branch predictor, pipeline flush",
     // Any core that predicts branches has at least as many stages between the prediction and its check.
     expect: &[costs(Counter::CoreCycles, 5.0)],
-    roles: roles!(Row { branch: Kind::Conditional } => Role::BranchMiss),
-    ..Benchmark::of::<Row>()
+    roles: roles!(OpBranchMiss { branch: Kind::Conditional } => Role::BranchMiss),
+    ..Benchmark::of::<OpBranchMiss>()
 };
 
 /// Iterations of the batches that support the claims: some ten thousand branches.
@@ -56,13 +56,13 @@ enum Kind {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct OpBranchMiss {
     branch: Kind,
 }
 
-impl Measured for Row {
+impl Measured for OpBranchMiss {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { branch: Kind::ALL })
+        rows!(OpBranchMiss { branch: Kind::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -78,13 +78,13 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> OpBranchMissProofs<Proof> {
         let branch = match self.branch {
             Kind::Conditional => Branch::OnBit(Directions::Random(0)),
             Kind::ConditionalOnLoad => Branch::OnLoad(Directions::Random(0)),
             Kind::Indirect => Branch::IndirectByTable(Targets::Random(0)),
         };
-        RowProofs {
+        OpBranchMissProofs {
             branch: code::consists_of(branch.instructions()),
         }
     }

@@ -24,7 +24,7 @@ use syscost_sys::kernel::{Iteration, Jumps, Path, Work};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Branch target buffer (BTB): taken branches",
     tags: "btb capacity, branch predictor, jump",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<BranchTargets>()
 };
 
 const BYTES_OF_CODE: &str = "the code's bytes";
@@ -34,15 +34,15 @@ static JUMPS: Witness = Witness::of("jumps of an iteration", BYTES_OF_CODE);
 static BYTES: Witness = Witness::of("bytes that an iteration leads through", BYTES_OF_CODE);
 
 #[derive(Params, Clone)]
-struct Row {
+struct BranchTargets {
     code: Path,
     /// How many blocks of code stand in a row.
     branches: usize,
 }
 
-impl Measured for Row {
+impl Measured for BranchTargets {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(BranchTargets {
             code: Path::ALL,
             branches: (7..=14).map(|power| 1 << power)
         })
@@ -71,9 +71,9 @@ impl Measured for Row {
         plan.measure(Kernel::of(&jumps))
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> BranchTargetsProofs<Proof> {
         let branches = self.branches;
-        RowProofs {
+        BranchTargetsProofs {
             code: JUMPS.sees(match self.code {
                 Path::Jumps => branches,
                 Path::Straight => 0,

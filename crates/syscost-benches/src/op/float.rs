@@ -24,20 +24,20 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Floating-point operation, latency and throughput",
     tags: "instruction latency, fpu, arithmetic, add, multiply, divide, square root, fma, \
         fused multiply-add, lat_ops, par_ops",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Float>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct Float {
     op: Operation,
     r#type: OperandType,
     shape: Shape,
 }
 
-impl Measured for Row {
+impl Measured for Float {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         use Operation::{Add, Divide, FusedMultiplyAdd, Multiply, SquareRoot};
-        rows!(Row {
+        rows!(Float {
             op: [Add, Multiply, FusedMultiplyAdd, Divide, SquareRoot],
             r#type: [OperandType::F32, OperandType::F64],
             shape: Shape::ALL
@@ -62,10 +62,10 @@ impl Measured for Row {
         code::measure(plan, &arithmetic(self.op, self.r#type, self.shape)?)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> FloatProofs<Proof> {
         let instructions = self.op.instructions(self.r#type, self.shape);
         let instructions = code::consists_of(instructions);
-        RowProofs {
+        FloatProofs {
             op: instructions.clone(),
             r#type: instructions.clone(),
             shape: instructions,

@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     unit: Unit::FlopsPerSecond,
     better: Better::Higher,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Flops>()
 };
 
 const MAX_THREADS: u32 = 512;
@@ -50,20 +50,20 @@ static COUNTED: Witness = Witness::of(
 );
 
 #[derive(Params, Clone)]
-struct Row {
+struct Flops {
     bits: Bits,
     /// How many threads compute at once, each on a separate CPU.
     threads: Copies,
 }
 
-impl Measured for Row {
+impl Measured for Flops {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let all = here.allowed.len().max(1) as u32;
         let mut threads = vec![Copies(1), Copies(all.min(MAX_THREADS))];
         threads.dedup();
-        rows!(Row {
+        rows!(Flops {
             bits: Bits::ALL,
             threads: threads.iter().copied()
         })
@@ -115,7 +115,7 @@ impl Measured for Row {
         Ok(outcome)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> FlopsProofs<Proof> {
         let (operation, shape) = (VectorOperation::FusedMultiplyAdd, Shape::Throughput);
         let instructions = code::consists_of(self.bits.instructions(operation, shape));
         let (lanes, floor) = (
@@ -123,7 +123,7 @@ impl Measured for Row {
             kernel(self.bits).map(|(one, _)| one.floor_cycles),
         );
         let floor = floor.unwrap_or_default() / (2 * lanes) as f64;
-        RowProofs {
+        FlopsProofs {
             bits: instructions
                 .and(COUNTED.sees(lanes))
                 .and(Proof::counted([costs(Counter::CoreCycles, floor)])),

@@ -24,7 +24,7 @@ use crate::witness::code;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Indirect branch, predicted or not",
     tags: "indirect jump, jump table, branch prediction, branch target prediction",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<OpIndirect>()
 };
 
 /// Where the branches go.
@@ -36,13 +36,13 @@ enum Target {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct OpIndirect {
     target: Target,
 }
 
-impl Measured for Row {
+impl Measured for OpIndirect {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(OpIndirect {
             target: Target::ALL
         })
     }
@@ -52,15 +52,15 @@ impl Measured for Row {
         code::measure(plan, &branch(self.branch(seed)))
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> OpIndirectProofs<Proof> {
         let instructions = code::consists_of(self.branch(0).instructions());
-        RowProofs {
+        OpIndirectProofs {
             target: instructions.and(code::leads_elsewhere(self.target == Target::TableRandom)),
         }
     }
 }
 
-impl Row {
+impl OpIndirect {
     fn branch(&self, seed: u64) -> Branch {
         match self.target {
             Target::Fixed => Branch::Indirect,

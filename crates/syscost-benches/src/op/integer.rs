@@ -28,33 +28,33 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Integer operation, latency and throughput",
     tags: "instruction latency, alu, arithmetic, add, multiply, divide, cpi, lat_ops, par_ops",
     roles: roles!(
-        Row {
+        OpInteger {
             op: Operation::Add,
             r#type: OperandType::I64,
             shape: Shape::Latency,
         } => Role::Addition,
-        Row {
+        OpInteger {
             op: Operation::Divide,
             r#type: OperandType::I64,
             shape: Shape::Latency,
         } => Role::Division,
     ),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<OpInteger>()
 };
 
 static RESULT: Witness = Witness::of("what an iteration comes to", "the instructions' checksum");
 
 #[derive(Params, Clone)]
-struct Row {
+struct OpInteger {
     op: Operation,
     r#type: OperandType,
     shape: Shape,
 }
 
-impl Measured for Row {
+impl Measured for OpInteger {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         use Operation::{Add, Divide, DivideLong, Multiply, Remainder, Shift, Xor};
-        rows!(Row {
+        rows!(OpInteger {
             op: [Add, Xor, Shift, Multiply, Divide, DivideLong, Remainder],
             r#type: [OperandType::I32, OperandType::I64],
             shape: Shape::ALL
@@ -86,7 +86,7 @@ impl Measured for Row {
         code::measure(plan, &kernel)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> OpIntegerProofs<Proof> {
         let instructions = self.op.instructions(self.r#type, self.shape);
         let instructions = code::consists_of(instructions);
         // How long the operands of a division are shows in what comes out.
@@ -94,7 +94,7 @@ impl Measured for Row {
             Ok(kernel) => RESULT.sees(format!("{:#x}", kernel.expected(1))),
             Err(_) => Proof::default(),
         };
-        RowProofs {
+        OpIntegerProofs {
             op: instructions.clone().and(result),
             r#type: instructions.clone(),
             shape: instructions,

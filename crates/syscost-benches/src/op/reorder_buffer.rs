@@ -31,7 +31,7 @@ use syscost_sys::topology::Topology;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Reorder buffer: overlap of two cache misses",
     tags: "rob, out-of-order window, instruction window, out-of-order execution",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<ReorderBuffer>()
 };
 
 /// Minimum and maximum bytes that the walks go through: beyond any second-level cache, and not too
@@ -72,14 +72,14 @@ static FEWEST: Witness = Witness::of("instructions after a load, at the fewest",
 static MOST: Witness = Witness::of("instructions after a load, at the most", BYTES_OF_CODE);
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct ReorderBuffer {
     /// Instructions between two loads.
     pub(super) instructions: usize,
 }
 
-impl Measured for Row {
+impl Measured for ReorderBuffer {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(ReorderBuffer {
             instructions: [
                 64, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544, 640, 768,
             ]
@@ -105,9 +105,9 @@ impl Measured for Row {
         plan.measure(Kernel::of(&window))
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> ReorderBufferProofs<Proof> {
         let instructions = FEWEST.sees(self.instructions);
-        RowProofs {
+        ReorderBufferProofs {
             instructions: instructions.and(MOST.sees(self.instructions)),
         }
     }

@@ -29,7 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "rob size, out-of-order window, instruction window, out-of-order execution",
     unit: Unit::Count,
     better: Better::Higher,
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<ReorderBufferSize>()
 };
 
 /// Minimum cost of loads that do not overlap, relative to loads that do.
@@ -42,17 +42,17 @@ const MIN_SHARE: f64 = 0.5;
 const ASIDE: usize = 2;
 
 #[derive(Params, Clone)]
-struct Row;
+struct ReorderBufferSize;
 
-impl Computed for Row {
+impl Computed for ReorderBufferSize {
     const FROM: &'static [&'static str] = &[id!(op::reorder_buffer)];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        vec![Case::only(Row)]
+        vec![Case::only(ReorderBufferSize)]
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
-        let instructions = |row: &reorder_buffer::Row| row.instructions as u64;
+        let instructions = |row: &reorder_buffer::ReorderBuffer| row.instructions as u64;
         size(&points(id!(op::reorder_buffer), sources, instructions)?)
     }
 }

@@ -25,19 +25,19 @@ use crate::witness::code;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "SIMD instruction, latency and throughput",
     tags: "vector instruction, sse2, avx2, avx-512, neon, fma, fused multiply-add",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Simd>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct Simd {
     bits: Bits,
     op: VectorOperation,
     shape: Shape,
 }
 
-impl Measured for Row {
+impl Measured for Simd {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Simd {
             bits: [Bits::B128, Bits::B256, Bits::B512],
             op: VectorOperation::ALL,
             shape: Shape::ALL
@@ -60,9 +60,9 @@ impl Measured for Row {
         code::measure(plan, &kernel)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> SimdProofs<Proof> {
         let instructions = code::consists_of(self.bits.instructions(self.op, self.shape));
-        RowProofs {
+        SimdProofs {
             bits: instructions.clone(),
             op: instructions.clone(),
             shape: instructions,

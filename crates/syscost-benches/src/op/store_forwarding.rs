@@ -27,19 +27,19 @@ use crate::witness::code;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Store-to-load forwarding latency",
     tags: "store forwarding, store buffer, store queue, memory renaming",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<StoreForwarding>()
 };
 
 static ARRIVED: Witness = Witness::of("what an iteration ends with, its count aside", "kernel");
 
 #[derive(Params, Clone)]
-struct Row {
+struct StoreForwarding {
     load: Forward,
 }
 
-impl Measured for Row {
+impl Measured for StoreForwarding {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { load: Forward::ALL })
+        rows!(StoreForwarding { load: Forward::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -58,8 +58,8 @@ impl Measured for Row {
         code::measure(plan, &kernel)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> StoreForwardingProofs<Proof> {
+        StoreForwardingProofs {
             load: ARRIVED.sees(format!("{:#x}", self.load.arrives())),
         }
     }

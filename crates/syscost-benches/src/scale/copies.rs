@@ -29,22 +29,22 @@ pub(super) trait Operation {
     /// Which profiles measure it by processes, and by threads.
     const PROFILES: [Profile; 2];
 
-    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
+    fn measure(row: ScaledCopies, plan: Plan) -> Result<Outcome, Failure>;
 }
 
 /// The row of such an operation.
 #[derive(Params, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct ScaledCopies {
     /// What the copies are: processes or threads.
     pub(super) r#as: Between,
     pub(super) copies: Copies,
 }
 
-impl<O: Operation> Measured<O> for Row {
+impl<O: Operation> Measured<O> for ScaledCopies {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(ScaledCopies {
             r#as: Between::ALL,
             copies: copies(here)
         })
@@ -58,8 +58,8 @@ impl<O: Operation> Measured<O> for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> ScaledCopiesProofs<Proof> {
+        ScaledCopiesProofs {
             r#as: Proof::by_tasks(),
             copies: Proof::by_tasks(),
         }

@@ -22,7 +22,7 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
 
-use super::copies::{Operation, Row};
+use super::copies::{Operation, ScaledCopies};
 
 /// Pages that a copy touches in turn.
 const PAGES: usize = 64;
@@ -36,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::MinorFaults, 0.99, 1.01),
         exactly(Counter::Syscall(Sysno::MADVISE), 1.0 / PAGES as f64),
     ],
-    ..Benchmark::by::<Row, Fault>()
+    ..Benchmark::by::<ScaledCopies, Fault>()
 };
 
 struct Fault;
@@ -44,7 +44,7 @@ struct Fault;
 impl Operation for Fault {
     const PROFILES: [Profile; 2] = [Profile::Standard, Profile::Standard];
 
-    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(row: ScaledCopies, plan: Plan) -> Result<Outcome, Failure> {
         let count = row.copies.0 as usize;
         plan.measure(Copied::of(row.r#as, count, PAGES as u64, |_| {
             let mut pages = Touched::reserve()?;

@@ -34,7 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::FUTEX)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<ScaleFutex>()
 };
 
 const OPERATION: Argument = Argument::at(1, "operation");
@@ -47,18 +47,18 @@ pub(super) enum Op {
 }
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct ScaleFutex {
     pub(super) op: Op,
     /// What the copies are: processes or threads.
     pub(super) r#as: Between,
     pub(super) copies: Copies,
 }
 
-impl Measured for Row {
+impl Measured for ScaleFutex {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(ScaleFutex {
             op: Op::ALL,
             r#as: Between::ALL,
             copies: copies::copies(here)
@@ -72,7 +72,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> ScaleFutexProofs<Proof> {
         // Threads call the private kind.
         let operation = match self.op {
             Op::Wait => libc::FUTEX_WAIT,
@@ -83,7 +83,7 @@ impl Measured for Row {
             Between::Processes => 0,
         };
         let given = ArgumentValue::Always((operation | private) as u64);
-        RowProofs {
+        ScaleFutexProofs {
             op: Proof::argument(Sysno::FUTEX, OPERATION, given),
             r#as: Proof::by_tasks(),
             copies: Proof::by_tasks(),

@@ -37,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "usl, contention, coherence, amdahl, gunther, speedup",
     unit: Unit::Ratio,
     quantity: Quantity::Level,
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<ScalingLaw>()
 };
 
 /// The benchmarks whose rows it is computed from.
@@ -67,18 +67,18 @@ enum Term {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct ScalingLaw {
     of: Of,
     /// What the copies are: processes or threads.
     r#as: Between,
     term: Term,
 }
 
-impl Computed for Row {
+impl Computed for ScalingLaw {
     const FROM: &'static [&'static str] = &[SYSCALL, FAULT, FUTEX, PIPE, OPEN];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(ScalingLaw {
             of: Of::ALL,
             r#as: Between::ALL,
             term: Term::ALL
@@ -154,21 +154,21 @@ impl Computed for Row {
 
 /// What the copies of a row of the group do, what they are, and their number.
 fn copies_of(id: &str, case: &Case) -> Option<(Of, Between, Copies)> {
-    if let Some(&futex::Row { op, r#as, copies }) = case.row() {
+    if let Some(&futex::ScaleFutex { op, r#as, copies }) = case.row() {
         let of = match op {
             futex::Op::Wake => Of::FutexWake,
             futex::Op::Wait => Of::FutexWait,
         };
         return Some((of, r#as, copies));
     }
-    if let Some(&open::Row { of, r#as, copies }) = case.row() {
+    if let Some(&open::Open { of, r#as, copies }) = case.row() {
         let of = match of {
             open::Of::Same => Of::OpenSame,
             open::Of::Different => Of::OpenDifferent,
         };
         return Some((of, r#as, copies));
     }
-    let &copies::Row { r#as, copies } = case.row()?;
+    let &copies::ScaledCopies { r#as, copies } = case.row()?;
     let of = [(SYSCALL, Of::Syscall), (FAULT, Of::Fault), (PIPE, Of::Pipe)];
     let (_, of) = of.into_iter().find(|(known, _)| *known == id)?;
     Some((of, r#as, copies))
@@ -182,7 +182,7 @@ mod tests {
     use syscost_results::stats::usl::UniversalLaw;
     use syscost_results::{Estimate, Measurement, RoundSamples, Status};
 
-    use super::open::Row as Open;
+    use super::open::Open;
     use super::*;
     use crate::CATALOGUE;
 

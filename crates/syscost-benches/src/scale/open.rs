@@ -39,7 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Open>()
 };
 
 static FILES: Witness = Witness::of("different files that the copies open", "fstat");
@@ -52,18 +52,18 @@ pub(super) enum Of {
 }
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct Open {
     pub(super) of: Of,
     /// What the copies are: processes or threads.
     pub(super) r#as: Between,
     pub(super) copies: Copies,
 }
 
-impl Measured for Row {
+impl Measured for Open {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Open {
             of: Of::ALL,
             r#as: Between::ALL,
             copies: copies::copies(here)
@@ -77,12 +77,12 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> OpenProofs<Proof> {
         let files = match self.of {
             Of::Same => 1,
             Of::Different => self.copies.0,
         };
-        RowProofs {
+        OpenProofs {
             of: FILES.sees(files),
             r#as: Proof::by_tasks(),
             copies: Proof::by_tasks(),

@@ -16,7 +16,7 @@ use rustix::io::{read, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 
-use super::copies::{self, Operation, Row};
+use super::copies::{self, Operation, ScaledCopies};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -25,7 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::WRITE), calls(Sysno::READ)],
-    ..Benchmark::by::<Row, Pipe>()
+    ..Benchmark::by::<ScaledCopies, Pipe>()
 };
 
 struct Pipe;
@@ -33,7 +33,7 @@ struct Pipe;
 impl Operation for Pipe {
     const PROFILES: [Profile; 2] = [Profile::Standard, Profile::Full];
 
-    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(row: ScaledCopies, plan: Plan) -> Result<Outcome, Failure> {
         copies::measure(plan, row.r#as, row.copies, |_| {
             let (out, into) = pipe_with(PipeFlags::CLOEXEC).tried("make a pipe")?;
             let mut byte = [0_u8];

@@ -19,7 +19,7 @@
 use syscost_harness::prelude::*;
 use syscost_sys::raw::syscall0;
 
-use super::copies::{self, Operation, Row};
+use super::copies::{self, Operation, ScaledCopies};
 use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -28,7 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     expect: &[calls(Sysno::GETPPID)],
-    ..Benchmark::by::<Row, Syscall>()
+    ..Benchmark::by::<ScaledCopies, Syscall>()
 };
 
 struct Syscall;
@@ -36,7 +36,7 @@ struct Syscall;
 impl Operation for Syscall {
     const PROFILES: [Profile; 2] = [Profile::Quick, Profile::Full];
 
-    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(row: ScaledCopies, plan: Plan) -> Result<Outcome, Failure> {
         copies::measure(plan, row.r#as, row.copies, |_| {
             Ok(|| -> Result<(), Bad> {
                 // SAFETY: getppid takes nothing and touches no memory.

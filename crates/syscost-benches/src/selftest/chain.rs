@@ -15,25 +15,25 @@ use syscost_sys::kernel::{self, Work};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Chain of dependent additions",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<SelftestChain>()
 };
 
 /// Each addition adds one.
 static ADDED: Witness = Witness::of("what an operation adds up to", "kernel");
 
 #[derive(Params, Clone)]
-struct Row {
+struct SelftestChain {
     /// Additions of the chain.
     adds: u64,
 }
 
-impl Measured for Row {
+impl Measured for SelftestChain {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { adds: [1, 10, 100] })
+        rows!(SelftestChain { adds: [1, 10, 100] })
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
-        RowProofs {
+        SelftestChainProofs {
             adds: ADDED.sees(self.adds),
         }
     }

@@ -19,21 +19,23 @@ use super::spin;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "A spin of 50 µs over one of 5 µs",
     unit: Unit::Ratio,
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<SelftestRatio>()
 };
 
 #[derive(Params, Clone)]
-struct Row;
+struct SelftestRatio;
 
-impl Computed for Row {
+impl Computed for SelftestRatio {
     const FROM: &'static [&'static str] = &[id!(selftest::spin)];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        vec![Case::only(Row)]
+        vec![Case::only(SelftestRatio)]
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
-        let spins = points(id!(selftest::spin), sources, |row: &spin::Row| row.delay.0)?;
+        let spins = points(id!(selftest::spin), sources, |row: &spin::SelftestSpin| {
+            row.delay.0
+        })?;
         let of = |delay_ns: f64| spins.iter().find(|(delay, _)| *delay == delay_ns);
         let (Some((_, long)), Some((_, short))) = (of(50_000.0), of(5_000.0)) else {
             return Err(Failure::Unsupported("it takes both spins".to_owned()));

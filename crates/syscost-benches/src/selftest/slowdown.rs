@@ -27,7 +27,7 @@ const OPERATIONS: f64 = 20.0;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Twenty operations, or more",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Slowdown>()
 };
 
 /// The operation that is slowed down.
@@ -38,13 +38,13 @@ enum Of {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Slowdown {
     of: Of,
 }
 
-impl Measured for Row {
+impl Measured for Slowdown {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { of: Of::ALL })
+        rows!(Slowdown { of: Of::ALL })
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
@@ -52,7 +52,7 @@ impl Measured for Row {
             Of::Getppid => Sysno::GETPPID,
             Of::Fstat => Sysno::FSTAT,
         };
-        RowProofs {
+        SlowdownProofs {
             of: Proof::counted([at_least(
                 Counter::Syscall(call),
                 OPERATIONS,

@@ -14,28 +14,28 @@ use syscost_harness::prelude::*;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Spin of a known time",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<SelftestSpin>()
 };
 
 /// Of the batch in which spins took the shortest: others only make them longer.
 static LASTED: Witness = Witness::of("time of a spin in ns", "CLOCK_MONOTONIC_RAW").by_most();
 
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct SelftestSpin {
     /// How long it spins.
     pub(super) delay: Nanoseconds,
 }
 
-impl Measured for Row {
+impl Measured for SelftestSpin {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(SelftestSpin {
             delay: [Nanoseconds(5_000), Nanoseconds(50_000)]
         })
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
         let ns = self.delay.0 as f64;
-        RowProofs {
+        SelftestSpinProofs {
             delay: LASTED.within(Bound::Within(ns, 4.0 * ns)),
         }
     }

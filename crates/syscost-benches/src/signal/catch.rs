@@ -29,8 +29,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::RT_SIGRETURN),
         exactly(Counter::Reported(CAUGHT), 1.0),
     ],
-    roles: roles!(Row { via: Via::Tgkill } => Role::Signal),
-    ..Benchmark::of::<Row>()
+    roles: roles!(Catch { via: Via::Tgkill } => Role::Signal),
+    ..Benchmark::of::<Catch>()
 };
 
 const CAUGHT: &str = "handler runs";
@@ -50,13 +50,13 @@ enum Via {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Catch {
     via: Via,
 }
 
-impl Measured for Row {
+impl Measured for Catch {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { via: Via::ALL })
+        rows!(Catch { via: Via::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -66,8 +66,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> CatchProofs<Proof> {
+        CatchProofs {
             via: Proof::counted([calls(match self.via {
                 Via::Kill => Sysno::KILL,
                 Via::Tgkill => Sysno::TGKILL,

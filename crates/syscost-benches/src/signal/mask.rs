@@ -20,7 +20,7 @@ use crate::syscall::{Bad, checked, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Signal mask: query, block and unblock",
     tags: "sigprocmask, rt_sigprocmask",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Mask>()
 };
 
 const SIGNAL: u64 = set_of(libc::SIGUSR1);
@@ -33,13 +33,13 @@ enum Op {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Mask {
     op: Op,
 }
 
-impl Measured for Row {
+impl Measured for Mask {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { op: Op::ALL })
+        rows!(Mask { op: Op::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -49,12 +49,12 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> MaskProofs<Proof> {
         let count = match self.op {
             Op::Query => 1.0,
             Op::BlockUnblock => 2.0,
         };
-        RowProofs {
+        MaskProofs {
             op: Proof::counted([exactly(Counter::Syscall(Sysno::RT_SIGPROCMASK), count)]),
         }
     }

@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "A procedure of your own study",
     tags: "system call",
     quantity: Quantity::Level,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<OwnProgram>()
 };
 
 /// The file that the kernel executes is named by both.
@@ -44,20 +44,20 @@ const EXE: &str = "/proc/PID/exe";
 const COUNTED: u64 = 1000;
 
 #[derive(Params, Clone)]
-struct Row {
+struct OwnProgram {
     /// The study's name.
     study: String,
     /// The quantity of the study.
     quantity: String,
 }
 
-impl Measured for Row {
+impl Measured for OwnProgram {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let ids = here.programs.iter().map(|one| &one.id);
         ids.flat_map(|id| {
-            rows!(Row {
+            rows!(OwnProgram {
                 study: [id.study.clone()],
                 quantity: [id.quantity.clone()]
             })
@@ -66,14 +66,14 @@ impl Measured for Row {
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
-        RowProofs {
+        OwnProgramProofs {
             study: STUDY.sees(&*self.study),
             quantity: QUANTITY.sees(&*self.quantity),
         }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        let Row { study, quantity } = self;
+        let OwnProgram { study, quantity } = self;
         let mut programs = plan.programs().iter();
         let own = programs.find(|one| one.id.study == study && one.id.quantity == quantity);
         let own = own.expect("rows are listed by the programs");

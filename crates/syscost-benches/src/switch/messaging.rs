@@ -46,7 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // An iteration is long, and this many tasks are created in each round.
     setup: Setup::Expensive { seconds: 0.2 },
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Messaging>()
 };
 
 /// Number of senders of a group, and of its receivers.
@@ -65,16 +65,16 @@ static KIND: Witness = Witness::of(
 static CHANNELS: Witness = Witness::of("channels, one per receiver", "fstat");
 
 #[derive(Params, Clone)]
-struct Row {
+struct Messaging {
     via: Via,
     between: Between,
     /// How many groups there are at once.
     groups: u64,
 }
 
-impl Measured for Row {
+impl Measured for Messaging {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Messaging {
             via: Via::ALL,
             between: Between::ALL,
             groups: [1]
@@ -94,7 +94,7 @@ impl Measured for Row {
             Via::Pipe => "pipe",
             Via::Socket => "unix stream socket without a path",
         };
-        RowProofs {
+        MessagingProofs {
             via: KIND.sees(kind),
             between: Proof::by_tasks(),
             groups: CHANNELS.sees(self.groups * EACH),
@@ -102,7 +102,7 @@ impl Measured for Row {
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
-        let Row {
+        let Messaging {
             via,
             between,
             groups,

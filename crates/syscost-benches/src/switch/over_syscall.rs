@@ -23,15 +23,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch over null system call",
     tags: "ratio, context switch, syscall overhead",
     unit: Unit::Ratio,
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<OverSyscall>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct OverSyscall {
     between: Between,
 }
 
-impl Row {
+impl OverSyscall {
     /// The round trip that it is computed from.
     fn round_trip(&self) -> Tasks {
         Tasks {
@@ -41,11 +41,11 @@ impl Row {
     }
 }
 
-impl Computed for Row {
+impl Computed for OverSyscall {
     const FROM: &'static [&'static str] = &[id!(switch::pipe), id!(syscall::null)];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(OverSyscall {
             between: Between::ALL
         })
     }

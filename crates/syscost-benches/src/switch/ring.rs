@@ -55,7 +55,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         lat_ctx",
     revision: 2,
     expect: &HOP,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Ring>()
 };
 
 /// Expected counts of a hop. Other tasks preempt, too, the more the longer a hop takes.
@@ -88,7 +88,7 @@ enum Cost {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Ring {
     cost: Cost,
     /// How many tasks form the ring.
     tasks: TaskCount,
@@ -96,18 +96,18 @@ struct Row {
     size: Bytes,
 }
 
-impl Measured for Row {
+impl Measured for Ring {
     const DEPENDS_ON_MACHINE: bool = true;
 
     /// All sizes for the switch; fewer for the refill, which is expensive: those with a distinguishable cost.
     fn rows(_: &Here) -> Vec<Case<Self>> {
         let (middle, largest) = (Bytes::kib(64), Bytes::mib(1));
-        let switch = rows!(Row {
+        let switch = rows!(Ring {
             cost: [Cost::Switch],
             tasks: [2, 8, 32, 96].map(TaskCount),
             size: [Bytes(0), Bytes::kib(16), middle, Bytes::kib(256), largest]
         });
-        let refill = rows!(Row {
+        let refill = rows!(Ring {
             cost: [Cost::Refill],
             tasks: [2, 8, 32].map(TaskCount),
             size: [middle, largest]
@@ -130,7 +130,7 @@ impl Measured for Row {
             (_, Cost::Switch) => SAME_WORK.to_owned(),
             (_, Cost::Refill) => format!("{SAME_WORK}, {EMPTY_HOP}"),
         };
-        RowProofs {
+        RingProofs {
             cost: SUBTRACTED.sees(subtracted),
             tasks: Proof::by_tasks(),
             size: WORKING_SET.sees(self.size.0).and(match self.size {

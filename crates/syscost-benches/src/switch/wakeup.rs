@@ -57,14 +57,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 2,
     roles: roles!(
-        Row {
+        SwitchWakeup {
             via: Via::Futex,
             class: Class::Normal,
             cpu: State::Idle,
             cpus: Some(Placement::At(Relation::SameLastLevelCache)),
         } => Role::Wakeup,
     ),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<SwitchWakeup>()
 };
 
 static CLASS: Witness = Witness::of("class of the task", "sched_getscheduler");
@@ -98,7 +98,7 @@ enum State {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct SwitchWakeup {
     via: Via,
     class: Class,
     cpu: State,
@@ -106,11 +106,11 @@ struct Row {
     cpus: Option<Placement>,
 }
 
-impl Measured for Row {
+impl Measured for SwitchWakeup {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(SwitchWakeup {
             via: Via::ALL,
             class: Class::ALL,
             cpu: State::ALL,
@@ -129,7 +129,7 @@ impl Measured for Row {
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
-        RowProofs {
+        SwitchWakeupProofs {
             via: Proof::counted(match self.via {
                 Via::Timer => [calls(Sysno::CLOCK_NANOSLEEP)],
                 Via::Futex => [calls(Sysno::FUTEX)],

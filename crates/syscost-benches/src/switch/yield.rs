@@ -36,23 +36,23 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::SCHED_YIELD), 0.8, 1.3),
         switches(1.0),
     ],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Yield>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct Yield {
     between: Between,
     cpus: Placement,
     /// How many tasks share a CPU, or run side by side.
     tasks: TaskCount,
 }
 
-impl Measured for Row {
+impl Measured for Yield {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
         let of = |between: Between, tasks: &[u64]| {
-            rows!(Row {
+            rows!(Yield {
                 between: [between],
                 cpus: [Placement::SAME],
                 tasks: tasks.iter().copied().map(TaskCount)
@@ -71,7 +71,7 @@ impl Measured for Row {
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
-        RowProofs {
+        YieldProofs {
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks(),
             tasks: Proof::by_tasks(),

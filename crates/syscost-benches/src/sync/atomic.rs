@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "atomic contention, shared counter, fetch and add, compare and swap, cas, \
         cache line bouncing, lock-free",
     expect: &[contention::KEEP_RUNNING],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<SyncAtomic>()
 };
 
 static OPERATION: Witness = Witness::of("operation of all threads", "the adder");
@@ -47,18 +47,18 @@ enum Op {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct SyncAtomic {
     op: Op,
     cpus: Placement,
     /// How many threads add at once, each on a separate CPU.
     threads: Copies,
 }
 
-impl Measured for Row {
+impl Measured for SyncAtomic {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(SyncAtomic {
             op: Op::ALL,
             cpus: contention::placements(here),
             threads: contention::threads(cpus, here)
@@ -72,13 +72,13 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> SyncAtomicProofs<Proof> {
         let operation = match self.op {
             Op::FetchAdd => "fetch_add",
             Op::CompareExchange => "compare_exchange",
             Op::Exchange => "swap",
         };
-        RowProofs {
+        SyncAtomicProofs {
             op: OPERATION.sees(operation),
             cpus: Proof::by_tasks(),
             threads: Proof::by_tasks(),
@@ -94,7 +94,7 @@ impl Measured for Row {
     }
 }
 
-impl Row {
+impl SyncAtomic {
     fn add<A: Named>(self, plan: Plan) -> Result<Outcome, Failure> {
         let mut outcome = contention::measure(plan, self.cpus, self.threads, A::default)?;
         outcome.saw(&OPERATION, A::OPERATION);

@@ -34,25 +34,25 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 12.0),
     ],
     revision: 2,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Barrier>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct Barrier {
     cpus: Placement,
 }
 
-impl Measured for Row {
+impl Measured for Barrier {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Barrier {
             cpus: hand_over::placements(here)
         })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> BarrierProofs<Proof> {
+        BarrierProofs {
             cpus: Proof::by_tasks(),
         }
     }

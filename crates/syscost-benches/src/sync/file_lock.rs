@@ -38,18 +38,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "File lock: lock, unlock, hand over",
     tags: "flock, fcntl, record lock, open file description lock, lock contention, lat_fcntl",
     revision: 3,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FileLock>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct FileLock {
     via: Via,
     state: State,
     between: Option<Between>,
     cpus: Option<Placement>,
 }
 
-impl Measured for Row {
+impl Measured for FileLock {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
@@ -60,7 +60,7 @@ impl Measured for Row {
                 hand_over::placements(here).map(Some).collect(),
             ),
         };
-        rows!(Row {
+        rows!(FileLock {
             via: Via::ALL,
             state: State::ALL,
             between: [of_state(state).0],
@@ -75,8 +75,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> FileLockProofs<Proof> {
+        FileLockProofs {
             via: match self.state {
                 State::Free => proof_of_free(self.via),
                 State::Contended => proof_of_hand_over(self.via),
@@ -308,14 +308,14 @@ mod tests {
     /// Whether the commands of a lock that is handed over are refuted under this name, or why
     /// it cannot be measured.
     fn is_refuted(named: Via, via: Via) -> Result<bool, String> {
-        let row = Row {
+        let row = FileLock {
             via,
             state: State::Contended,
             between: Some(Between::Processes),
             cpus: Some(Placement::SAME),
         };
         let is_named = |case: &&Case| {
-            let named_so = |row: &Row| row.via == named && row.cpus == Some(Placement::SAME);
+            let named_so = |row: &FileLock| row.via == named && row.cpus == Some(Placement::SAME);
             case.row().is_some_and(named_so)
         };
         let cases = (BENCHMARK.cases)(&Here::plain());

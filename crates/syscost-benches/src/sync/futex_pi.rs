@@ -32,20 +32,20 @@ use crate::syscall::{Bad, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Priority-inheritance futex: lock and unlock",
     tags: "priority inversion, pi futex, pi mutex, lock contention, perf bench futex lock-pi",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FutexPi>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct FutexPi {
     state: State,
     cpus: Option<Placement>,
 }
 
-impl Measured for Row {
+impl Measured for FutexPi {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(FutexPi {
             state: State::ALL,
             cpus: match state {
                 State::Free => vec![None],
@@ -54,7 +54,7 @@ impl Measured for Row {
         })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> FutexPiProofs<Proof> {
         let counted = match (self.state, self.cpus) {
             (State::Free, _) => vec![exactly(Counter::Syscall(Sysno::FUTEX), 2.0)],
             (State::Contended, Some(Placement::SAME)) => {
@@ -64,7 +64,7 @@ impl Measured for Row {
                 vec![at_most(Counter::Switches, 2.1), together(Sysno::FUTEX, 4.0)]
             }
         };
-        RowProofs {
+        FutexPiProofs {
             state: Proof::counted(counted).and(match self.state {
                 State::Free => Proof::default(),
                 State::Contended => TAKERS.sees(2_u64),

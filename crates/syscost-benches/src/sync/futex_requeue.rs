@@ -26,19 +26,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Futex requeue of sleeping threads",
     tags: "futex_cmp_requeue, thundering herd, perf bench futex requeue",
     expect: &[together(Sysno::FUTEX, 1.0), LOOKS[0], LOOKS[1]],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FutexRequeue>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct FutexRequeue {
     cpus: Placement,
     /// How many threads sleep on the futex.
     waiters: u64,
 }
 
-impl Measured for Row {
+impl Measured for FutexRequeue {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(FutexRequeue {
             cpus: [Placement::SAME],
             waiters: [1, 8, 64]
         })
@@ -51,8 +51,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> FutexRequeueProofs<Proof> {
+        FutexRequeueProofs {
             cpus: Proof::by_tasks(),
             waiters: MOVED.sees(self.waiters),
         }

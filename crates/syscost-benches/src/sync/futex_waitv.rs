@@ -24,20 +24,20 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Futex wait on several words (futex_waitv)",
     tags: "wait for multiple objects",
     expect: &[calls(Sysno::FUTEX_WAITV)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FutexWaitv>()
 };
 
 const WORDS: Argument = Argument::at(1, "number of words");
 
 #[derive(Params, Clone)]
-struct Row {
+struct FutexWaitv {
     /// How many words the call waits for.
     words: usize,
 }
 
-impl Measured for Row {
+impl Measured for FutexWaitv {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { words: [1, 8, 128] })
+        rows!(FutexWaitv { words: [1, 8, 128] })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -56,8 +56,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> FutexWaitvProofs<Proof> {
+        FutexWaitvProofs {
             words: COMPARED.sees(self.words).and(Proof::argument(
                 Sysno::FUTEX_WAITV,
                 WORDS,

@@ -31,22 +31,22 @@ use crate::syscall::{Bad, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Futex wake, cost to the waker",
     tags: "wakeup, perf bench futex wake",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FutexWake>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct FutexWake {
     /// Where the waiters are.
     cpus: Option<Placement>,
     /// How many threads sleep on the futex.
     waiters: u64,
 }
 
-impl Measured for Row {
+impl Measured for FutexWake {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(FutexWake {
             cpus: [None]
                 .into_iter()
                 .chain(hand_over::placements(here).map(Some)),
@@ -66,8 +66,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> FutexWakeProofs<Proof> {
+        FutexWakeProofs {
             cpus: Proof::by_tasks(),
             waiters: WOKEN.sees(self.waiters).and(Proof::counted(self.counts())),
         }
@@ -104,7 +104,7 @@ impl Measured for Row {
 
 static WOKEN: Witness = Witness::of("threads that a call woke", "FUTEX_WAKE");
 
-impl Row {
+impl FutexWake {
     fn counts(&self) -> Vec<Expect> {
         if self.waiters == 0 {
             return vec![calls(Sysno::FUTEX)];

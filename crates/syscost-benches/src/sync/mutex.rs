@@ -38,8 +38,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: "lock contention, contended lock, uncontended lock, pthread_mutex_lock, lock handoff, \
         critical section",
     revision: 2,
-    roles: roles!(Row { state: State::Free, cpus: None, threads: None } => Role::FreeMutex),
-    ..Benchmark::of::<Row>()
+    roles: roles!(SyncMutex { state: State::Free, cpus: None, threads: None } => Role::FreeMutex),
+    ..Benchmark::of::<SyncMutex>()
 };
 
 /// Whether another thread wants the mutex.
@@ -51,19 +51,19 @@ enum State {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct SyncMutex {
     state: State,
     cpus: Option<Placement>,
     /// How many threads take it at once, each on a separate CPU.
     threads: Option<Copies>,
 }
 
-impl Measured for Row {
+impl Measured for SyncMutex {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let row = |state: State, cpus: Option<Placement>, threads: Vec<Option<Copies>>| {
-            rows!(Row {
+            rows!(SyncMutex {
                 state: [state],
                 cpus: [cpus],
                 threads: threads.clone()
@@ -86,7 +86,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> SyncMutexProofs<Proof> {
         let counted = match self.state {
             State::Free => vec![lock::FREE],
             State::Contended => vec![
@@ -105,7 +105,7 @@ impl Measured for Row {
             State::Contended => self.threads.map_or(0, |Copies(threads)| threads),
             State::HandedOver => 2,
         };
-        RowProofs {
+        SyncMutexProofs {
             state: Proof::counted(counted).and(TAKERS.sees(takers)),
             cpus: Proof::by_tasks(),
             threads: Proof::by_tasks(),

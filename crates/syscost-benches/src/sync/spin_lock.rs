@@ -27,28 +27,28 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Spin lock: lock and unlock",
     tags: "spinlock, lock contention, contended lock, uncontended lock, pthread_spin_lock, \
         busy waiting",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<SpinLockContention>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct SpinLockContention {
     state: State,
     cpus: Option<Placement>,
     /// How many threads take it at once, each on a separate CPU.
     threads: Option<Copies>,
 }
 
-impl Measured for Row {
+impl Measured for SpinLockContention {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        let free = rows!(Row {
+        let free = rows!(SpinLockContention {
             state: [State::Free],
             cpus: [None],
             threads: [None]
         });
         let contended = |at: Placement| {
-            rows!(Row {
+            rows!(SpinLockContention {
                 state: [State::Contended],
                 cpus: [Some(at)],
                 threads: contention::threads(at, here).into_iter().map(Some)
@@ -58,7 +58,7 @@ impl Measured for Row {
         free.into_iter().chain(contended).collect()
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> SpinLockContentionProofs<Proof> {
         let (counted, takers) = match self.state {
             State::Free => (lock::FREE, 1),
             State::Contended => {
@@ -66,7 +66,7 @@ impl Measured for Row {
                 (contention::KEEP_RUNNING, threads)
             }
         };
-        RowProofs {
+        SpinLockContentionProofs {
             state: Proof::counted([counted]).and(TAKERS.sees(takers)),
             cpus: Proof::by_tasks(),
             threads: Proof::by_tasks(),

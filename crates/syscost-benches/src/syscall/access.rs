@@ -21,17 +21,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "access by path",
     tags: "faccessat, path lookup, path walk, file permissions",
     expect: &[calls(Sysno::FACCESSAT)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<SyscallAccess>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct SyscallAccess {
     of: Named,
 }
 
-impl Measured for Row {
+impl Measured for SyscallAccess {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(SyscallAccess {
             of: [Named::File, Named::Device]
         })
     }
@@ -43,8 +43,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> SyscallAccessProofs<Proof> {
+        SyscallAccessProofs {
             of: self.of.proof(),
         }
     }

@@ -19,7 +19,7 @@ use super::must;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "brk: query, grow and shrink",
     tags: "sbrk, heap, program break",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<SyscallBrk>()
 };
 
 /// What the calls do with the end of the heap.
@@ -30,21 +30,21 @@ enum Op {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct SyscallBrk {
     op: Op,
 }
 
-impl Measured for Row {
+impl Measured for SyscallBrk {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { op: Op::ALL })
+        rows!(SyscallBrk { op: Op::ALL })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> SyscallBrkProofs<Proof> {
         let count = match self.op {
             Op::Query => 1.0,
             Op::Page => 2.0,
         };
-        RowProofs {
+        SyscallBrkProofs {
             op: Proof::counted([exactly(Counter::Syscall(Sysno::BRK), count)]),
         }
     }

@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Null system call, cold",
     tags: "cold cache, cache miss, kernel entry, syscall overhead, getppid",
     expect: &[calls(Sysno::GETPPID)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Cold>()
 };
 
 static DISPLACED: Witness = Witness::of(
@@ -62,23 +62,23 @@ enum State {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Cold {
     state: State,
 }
 
-impl Measured for Row {
+impl Measured for Cold {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { state: State::ALL })
+        rows!(Cold { state: State::ALL })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> ColdProofs<Proof> {
         let (children, displaced) = match self.state {
             State::First => (1.0, Bound::Exactly(0.0)),
             State::Displaced => (0.0, Bound::AtLeast(2.0)),
             State::Warm => (0.0, Bound::Exactly(0.0)),
         };
         let children = Proof::counted([exactly(Counter::Reported(CHILDREN), children)]);
-        RowProofs {
+        ColdProofs {
             state: children.and(DISPLACED.within(displaced)),
         }
     }

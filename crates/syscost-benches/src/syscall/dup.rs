@@ -23,7 +23,7 @@ use super::{Bad, checked, subject};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Duplicate a descriptor: dup and close, dup3",
     tags: "file descriptor, dup2",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Dup>()
 };
 
 /// The system call.
@@ -34,13 +34,13 @@ enum Call {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Dup {
     call: Call,
 }
 
-impl Measured for Row {
+impl Measured for Dup {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { call: Call::ALL })
+        rows!(Dup { call: Call::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -50,8 +50,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> DupProofs<Proof> {
+        DupProofs {
             call: match self.call {
                 Call::DupClose => Proof::counted([calls(Sysno::DUP), calls(Sysno::CLOSE)]),
                 Call::Dup3 => Proof::counted([calls(Sysno::DUP3)]),

@@ -18,14 +18,14 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::event::epoll;
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, Kind, Ready, Row, Waiting};
+use super::subject::{Descriptors, Kind, Polling, Ready, Waiting};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "epoll_wait on many descriptors",
     tags: "epoll_pwait, i/o multiplexing, event loop, lat_select",
     expect: &[calls(Sysno::EPOLL_PWAIT)],
-    ..Benchmark::by::<Row, Epoll>()
+    ..Benchmark::by::<Polling, Epoll>()
 };
 
 static IN_SET: Witness = Witness::of("descriptors in the set", "/proc/self/fdinfo");
@@ -34,7 +34,7 @@ struct Epoll;
 
 impl Waiting for Epoll {
     /// Neither which is ready nor how many there are makes a difference: one row of each kind is enough to show it.
-    fn profile(row: &Row) -> Profile {
+    fn profile(row: &Polling) -> Profile {
         match (row.of, row.ready, row.fds) {
             (Kind::Tcp, Ready::Last, 100) => Profile::Quick,
             (Kind::Tcp, Ready::Last, _) => Profile::Standard,
@@ -47,7 +47,7 @@ impl Waiting for Epoll {
         IN_SET.sees(fds)
     }
 
-    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(row: Polling, plan: Plan) -> Result<Outcome, Failure> {
         let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let set = epoll::create(epoll::CreateFlags::CLOEXEC).tried("make an epoll set")?;
         for (index, fd) in descriptors.watched().iter().enumerate() {

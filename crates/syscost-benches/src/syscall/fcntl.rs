@@ -19,7 +19,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fcntl: descriptor and file flags",
     tags: "f_getfd, f_getfl, file descriptor",
     expect: &[calls(Sysno::FCNTL)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Fcntl>()
 };
 
 const COMMAND: Argument = Argument::at(1, "command");
@@ -32,13 +32,13 @@ enum Op {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Fcntl {
     op: Op,
 }
 
-impl Measured for Row {
+impl Measured for Fcntl {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { op: Op::ALL })
+        rows!(Fcntl { op: Op::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -48,13 +48,13 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> FcntlProofs<Proof> {
         let command = match self.op {
             Op::Getfd => libc::F_GETFD,
             Op::Getfl => libc::F_GETFL,
         };
         let given = ArgumentValue::Always(command as u64);
-        RowProofs {
+        FcntlProofs {
             op: Proof::argument(Sysno::FCNTL, COMMAND, given),
         }
     }

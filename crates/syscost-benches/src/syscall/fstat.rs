@@ -23,7 +23,7 @@ use super::{Bad, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fstat",
     tags: "file attributes, file descriptor, newfstatat, empty path, lat_syscall",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Fstat>()
 };
 
 /// What the descriptor refers to.
@@ -40,14 +40,14 @@ enum Call {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Fstat {
     of: Of,
     call: Option<Call>,
 }
 
-impl Measured for Row {
+impl Measured for Fstat {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Fstat {
             call: [None, Some(Call::Newfstatat)],
             of: Of::ALL
         })
@@ -60,8 +60,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> FstatProofs<Proof> {
+        FstatProofs {
             of: match self.of {
                 Of::File => Object::FileInMemory,
                 Of::Pipe => Object::Pipe,

@@ -25,7 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "getcwd",
     tags: "working directory, current directory",
     expect: &[calls(Sysno::GETCWD)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Getcwd>()
 };
 
 static DEPTH: Witness = Witness::of(
@@ -43,13 +43,13 @@ enum Depth {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Getcwd {
     depth: Depth,
 }
 
-impl Measured for Row {
+impl Measured for Getcwd {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { depth: Depth::ALL })
+        rows!(Getcwd { depth: Depth::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -59,8 +59,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> GetcwdProofs<Proof> {
+        GetcwdProofs {
             depth: DEPTH.sees(match self.depth {
                 Depth::Root => 0_u64,
                 Depth::Three => 3,

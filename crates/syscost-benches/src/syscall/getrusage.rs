@@ -22,7 +22,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "getrusage",
     tags: "resource usage, cpu time",
     expect: &[calls(Sysno::GETRUSAGE)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Getrusage>()
 };
 
 const WHO: Argument = Argument::at(0, "subject");
@@ -35,13 +35,13 @@ enum Of {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Getrusage {
     of: Of,
 }
 
-impl Measured for Row {
+impl Measured for Getrusage {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { of: Of::ALL })
+        rows!(Getrusage { of: Of::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -51,13 +51,13 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> GetrusageProofs<Proof> {
         let who = match self.of {
             Of::Thread => libc::RUSAGE_THREAD,
             Of::Process => libc::RUSAGE_SELF,
         };
         let given = ArgumentValue::Always(who as u64);
-        RowProofs {
+        GetrusageProofs {
             of: Proof::argument(Sysno::GETRUSAGE, WHO, given),
         }
     }

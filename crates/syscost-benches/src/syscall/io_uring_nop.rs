@@ -21,20 +21,20 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "io_uring no-op",
     tags: "asynchronous i/o, submission queue, system call batching",
     expect: &[exactly(Counter::Reported(COMPLETIONS), 1.0)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<IoUringNop>()
 };
 
 const COMPLETIONS: &str = "successful completions";
 
 #[derive(Params, Clone)]
-struct Row {
+struct IoUringNop {
     /// Operations that one call submits.
     batch: u64,
 }
 
-impl Measured for Row {
+impl Measured for IoUringNop {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { batch: [1, 8, 64] })
+        rows!(IoUringNop { batch: [1, 8, 64] })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -45,9 +45,9 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> IoUringNopProofs<Proof> {
         let enters = 1.0 / self.batch as f64;
-        RowProofs {
+        IoUringNopProofs {
             batch: Proof::counted([exactly(Counter::Syscall(Sysno::IO_URING_ENTER), enters)]),
         }
     }

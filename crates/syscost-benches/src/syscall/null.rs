@@ -26,8 +26,8 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Null system call",
     tags: "syscall overhead, system call overhead, kernel entry, mode switch, getppid, getuid, \
         lat_syscall, perf bench syscall basic",
-    roles: roles!(Row { call: Call::Getppid, via: None } => Role::SystemCall),
-    ..Benchmark::of::<Row>()
+    roles: roles!(SyscallNull { call: Call::Getppid, via: None } => Role::SystemCall),
+    ..Benchmark::of::<SyscallNull>()
 };
 
 /// A number that every architecture still has and no kernel implements.
@@ -82,20 +82,20 @@ enum Via {
 }
 
 #[derive(Params, Clone, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct SyscallNull {
     call: Call,
     via: Option<Via>,
 }
 
 /// The row that other operations are compared with.
-pub(crate) const GETPPID: Row = Row {
+pub(crate) const GETPPID: SyscallNull = SyscallNull {
     call: Call::Getppid,
     via: None,
 };
 
-impl Measured for Row {
+impl Measured for SyscallNull {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        let raw = rows!(Row {
+        let raw = rows!(SyscallNull {
             call: Call::ALL,
             via: [None]
         });
@@ -104,7 +104,7 @@ impl Measured for Row {
         };
         [
             raw,
-            rows!(Row {
+            rows!(SyscallNull {
                 call: present,
                 via: [Some(Via::Libc)]
             }),
@@ -120,7 +120,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> SyscallNullProofs<Proof> {
         let via = match (self.via, self.call.of_library()) {
             (Some(Via::Libc), Some(own)) => ArgumentValue::In(own),
             (_, own) => ArgumentValue::NotIn(own.unwrap_or(code_at(
@@ -129,7 +129,7 @@ impl Measured for Row {
             ))),
         };
         let call = self.call.number();
-        RowProofs {
+        SyscallNullProofs {
             call: Proof::counted([calls(call)]),
             via: Proof::argument(call, CALLED_FROM, via),
         }

@@ -26,18 +26,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "openat and close",
     tags: "path lookup, file descriptor, lat_syscall",
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
-    roles: roles!(Row { of: Named::File } => Role::OpenClose),
-    ..Benchmark::of::<Row>()
+    roles: roles!(SyscallOpenClose { of: Named::File } => Role::OpenClose),
+    ..Benchmark::of::<SyscallOpenClose>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct SyscallOpenClose {
     of: Named,
 }
 
-impl Measured for Row {
+impl Measured for SyscallOpenClose {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(SyscallOpenClose {
             of: [Named::File, Named::Device]
         })
     }
@@ -49,8 +49,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> SyscallOpenCloseProofs<Proof> {
+        SyscallOpenCloseProofs {
             of: self.of.proof(),
         }
     }

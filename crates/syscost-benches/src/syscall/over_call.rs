@@ -24,19 +24,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Null system call over procedure call",
     tags: "ratio, syscall overhead, procedure call, mode switch",
     unit: Unit::Ratio,
-    ..Benchmark::computed::<Row>()
+    ..Benchmark::computed::<OverCall>()
 };
 
-const CALL: integer::Row = integer::Row { arguments: 0 };
+const CALL: integer::CallInteger = integer::CallInteger { arguments: 0 };
 
 #[derive(Params, Clone)]
-struct Row;
+struct OverCall;
 
-impl Computed for Row {
+impl Computed for OverCall {
     const FROM: &'static [&'static str] = &[id!(syscall::null), id!(call::integer)];
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        vec![Case::only(Row)]
+        vec![Case::only(OverCall)]
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {

@@ -16,14 +16,14 @@
 use rustix::event::{PollFd, PollFlags};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, Row, Waiting};
+use super::subject::{Descriptors, Polling, Waiting};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "poll of many descriptors",
     tags: "ppoll, i/o multiplexing, event loop, lat_select",
     expect: &[calls(Sysno::PPOLL)],
-    ..Benchmark::by::<Row, Poll>()
+    ..Benchmark::by::<Polling, Poll>()
 };
 
 const COUNT: Argument = Argument::at(1, "number of descriptors");
@@ -35,7 +35,7 @@ impl Waiting for Poll {
         Proof::argument(Sysno::PPOLL, COUNT, ArgumentValue::Always(fds))
     }
 
-    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(row: Polling, plan: Plan) -> Result<Outcome, Failure> {
         let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let mut fds: Vec<PollFd<'_>> = descriptors
             .watched()

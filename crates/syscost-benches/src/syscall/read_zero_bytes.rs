@@ -24,7 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "read of 0 bytes",
     tags: "system call, file descriptor",
     expect: &[calls(Sysno::READ)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<ReadZeroBytes>()
 };
 
 /// What is read.
@@ -36,13 +36,13 @@ enum Of {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct ReadZeroBytes {
     of: Of,
 }
 
-impl Measured for Row {
+impl Measured for ReadZeroBytes {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { of: Of::ALL })
+        rows!(ReadZeroBytes { of: Of::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -52,8 +52,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> ReadZeroBytesProofs<Proof> {
+        ReadZeroBytesProofs {
             of: match self.of {
                 Of::Zero => Object::Zero,
                 Of::Pipe => Object::Pipe,

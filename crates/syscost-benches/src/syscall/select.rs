@@ -18,14 +18,14 @@ use std::os::fd::AsRawFd;
 use rustix::event::{FdSetElement, FdSetIter, fd_set_insert, fd_set_num_elements};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, Kind, Ready, Row, Waiting};
+use super::subject::{Descriptors, Kind, Polling, Ready, Waiting};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "select of many descriptors",
     tags: "pselect, i/o multiplexing, event loop, lat_select",
     expect: &[calls(Sysno::PSELECT6)],
-    ..Benchmark::by::<Row, Select>()
+    ..Benchmark::by::<Polling, Select>()
 };
 
 static IN_SET: Witness = Witness::of("descriptors in the set", "the set");
@@ -39,14 +39,14 @@ impl Waiting for Select {
         IN_SET.sees(fds)
     }
 
-    fn profile(row: &Row) -> Profile {
+    fn profile(row: &Polling) -> Profile {
         match (row.of, row.ready) {
             (Kind::Tcp, Ready::Last) => Profile::Standard,
             (Kind::Pipe, _) | (_, Ready::First) => Profile::Full,
         }
     }
 
-    fn measure(row: Row, mut plan: Plan) -> Result<Outcome, Failure> {
+    fn measure(row: Polling, mut plan: Plan) -> Result<Outcome, Failure> {
         let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let numbers: Vec<i32> = descriptors
             .watched()

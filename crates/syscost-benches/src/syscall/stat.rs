@@ -22,17 +22,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "stat by path",
     tags: "path lookup, path walk, file attributes, newfstatat, lat_syscall",
     expect: &[calls(Sysno::NEWFSTATAT)],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Stat>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct Stat {
     of: Named,
 }
 
-impl Measured for Row {
+impl Measured for Stat {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { of: Named::ALL })
+        rows!(Stat { of: Named::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -43,8 +43,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> StatProofs<Proof> {
+        StatProofs {
             of: self.of.proof(),
         }
     }

@@ -25,7 +25,7 @@ use super::{checked, must};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "vDSO call vs. system call",
     tags: "clock_gettime, getcpu, virtual system call, vsyscall",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<SyscallVdso>()
 };
 
 static ANSWER: Witness = Witness::of("what the last call answers", "its answer");
@@ -45,14 +45,14 @@ enum Via {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct SyscallVdso {
     call: Call,
     via: Via,
 }
 
-impl Measured for Row {
+impl Measured for SyscallVdso {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(SyscallVdso {
             call: Call::ALL,
             via: Via::ALL
         })
@@ -65,7 +65,7 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> SyscallVdsoProofs<Proof> {
         let (call, answer) = match self.call {
             Call::ClockGettime => (Sysno::CLOCK_GETTIME, "the time"),
             Call::Getcpu => (Sysno::GETCPU, "the processor"),
@@ -79,7 +79,7 @@ impl Measured for Row {
             ],
             Via::Syscall => vec![exactly(Counter::Syscall(call), 1.0)],
         };
-        RowProofs {
+        SyscallVdsoProofs {
             call: ANSWER.sees(answer),
             via: Proof::counted(via),
         }

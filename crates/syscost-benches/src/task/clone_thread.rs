@@ -23,7 +23,7 @@ use syscost_sys::raw::{syscall1, syscall4};
 
 use super::child::Stack;
 use super::ids::{DISTINCT, Ids};
-use super::until::{self, Creation, Row, Until};
+use super::until::{self, Creation, TaskCreation, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Thread creation: clone",
@@ -37,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         exactly(Counter::Reported(RAN), 1.0),
     ],
-    ..Benchmark::by::<Row, CloneThread>()
+    ..Benchmark::by::<TaskCreation, CloneThread>()
 };
 
 const RAN: &str = "threads that ran";

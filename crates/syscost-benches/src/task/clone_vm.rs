@@ -20,7 +20,7 @@ use syscost_sys::lean::{Script, ScriptCall};
 
 use super::ids::DISTINCT;
 use super::lean::{self, ASKED, Iteration, NO_FAULTS};
-use super::until::{Creation, Row, Until};
+use super::until::{Creation, TaskCreation, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: clone, memory shared",
@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
-    ..Benchmark::by::<Row, CloneVm>()
+    ..Benchmark::by::<TaskCreation, CloneVm>()
 };
 
 /// What a lean process does: makes a child in its own memory, and waits for it.

@@ -39,8 +39,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
     revision: 3,
-    roles: roles!(Row { via: Via::Fork } => Role::Exec),
-    ..Benchmark::of::<Row>()
+    roles: roles!(TaskExec { via: Via::Fork } => Role::Exec),
+    ..Benchmark::of::<TaskExec>()
 };
 
 /// The call that creates the process.
@@ -51,13 +51,13 @@ enum Via {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct TaskExec {
     via: Via,
 }
 
-impl Measured for Row {
+impl Measured for TaskExec {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { via: Via::ALL })
+        rows!(TaskExec { via: Via::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -73,7 +73,7 @@ impl Measured for Row {
             Via::Fork => FAULTS,
             Via::Vfork => NO_FAULTS,
         };
-        RowProofs {
+        TaskExecProofs {
             via: Proof::counted([faults]),
         }
     }

@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // For the child's end, so that it had not run before; and for the next request.
         within(Counter::Reported(FIRST_WAITS), 0.75, 2.5),
     ],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<FirstChild>()
 };
 
 /// The call that makes the child.
@@ -52,13 +52,13 @@ enum Via {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct FirstChild {
     via: Via,
 }
 
-impl Measured for Row {
+impl Measured for FirstChild {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { via: Via::ALL })
+        rows!(FirstChild { via: Via::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -69,7 +69,7 @@ impl Measured for Row {
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
-        RowProofs {
+        FirstChildProofs {
             via: Proof::counted([match self.via {
                 // The pages that the process writes after the call are given back to it.
                 Via::Fork => within(Counter::Reported(FIRST_FAULTS), 0.9, 16.0),

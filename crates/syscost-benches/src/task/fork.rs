@@ -25,7 +25,7 @@ use syscost_sys::lean::{Script, ScriptCall};
 
 use super::ids::DISTINCT;
 use super::lean::{self, ASKED, FAULTS, Iteration};
-use super::until::{Creation, Row, Until};
+use super::until::{Creation, TaskCreation, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: fork",
@@ -40,8 +40,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         FAULTS,
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
-    roles: roles!(Row { until: Until::Reaped } => Role::Fork),
-    ..Benchmark::by::<Row, Fork>()
+    roles: roles!(TaskCreation { until: Until::Reaped } => Role::Fork),
+    ..Benchmark::by::<TaskCreation, Fork>()
 };
 
 /// What a lean process does: forks a child that exits, and waits for it.

@@ -36,7 +36,7 @@ use crate::implied::{Implied, Shares};
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "fork by resident memory size",
     tags: "resident set size, rss, page table copy, copy-on-write, process creation, huge pages",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<ForkByRss>()
 };
 
 const QUARTER: Bytes = Bytes::mib(256);
@@ -61,28 +61,28 @@ enum Term {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct ForkByRss {
     /// Bytes of private memory that the process has in addition.
     size: Option<Bytes>,
     term: Option<Term>,
     pages: Pages,
 }
 
-impl Measured for Row {
+impl Measured for ForkByRss {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        let none = rows!(Row {
+        let none = rows!(ForkByRss {
             size: [Some(Bytes(0))],
             term: [None],
             pages: [Pages::Small]
         });
-        let sizes = rows!(Row {
+        let sizes = rows!(ForkByRss {
             size: [Bytes::mib(16), QUARTER, GIGABYTE].map(Some),
             term: [None],
             pages: Pages::ALL
         });
-        let fits = rows!(Row {
+        let fits = rows!(ForkByRss {
             size: [None],
             term: [Some(Term::Page)],
             pages: Pages::ALL
@@ -105,7 +105,7 @@ impl Measured for Row {
         };
         let whole = Bytes::mib(sizes_of(self.pages).1 as u64);
         let (size, pages) = proofs(self.size.unwrap_or(whole).0, self.pages);
-        RowProofs {
+        ForkByRssProofs {
             size,
             term: Proof::counted(expected),
             pages,

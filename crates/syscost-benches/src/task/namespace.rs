@@ -51,7 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         exactly(Counter::Reported(CHANGED), 1.0),
     ],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<TaskNamespace>()
 };
 
 const CHANGED: &str = "children that were in the namespace afterwards";
@@ -59,14 +59,14 @@ const CHANGED: &str = "children that were in the namespace afterwards";
 static NAMESPACE: Witness = Witness::of("namespace that each child changed", "/proc/self/ns");
 
 #[derive(Params, Clone)]
-struct Row {
+struct TaskNamespace {
     op: Call,
     kind: Kind,
 }
 
-impl Measured for Row {
+impl Measured for TaskNamespace {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(TaskNamespace {
             op: Call::ALL,
             kind: Kind::ALL
         })
@@ -92,14 +92,14 @@ impl Measured for Row {
                 self.kind.name().to_owned()
             }
         };
-        RowProofs {
+        TaskNamespaceProofs {
             op: Proof::counted([calls, exactly(Counter::Syscall(other), 0.0)]),
             kind: NAMESPACE.sees(file),
         }
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
-        let Row { op: call, kind } = self;
+        let TaskNamespace { op: call, kind } = self;
         kind.exists()?;
         let clock = *plan.clock();
         let trial = Trial::possible(kind, call, &clock)?;
@@ -418,12 +418,12 @@ mod tests {
 
     #[test]
     fn as_many_calls_are_expected_as_the_child_has_to_make() {
-        let rows = rows!(Row {
+        let rows = rows!(TaskNamespace {
             op: Call::ALL,
             kind: [Kind::Uts]
         });
         for case in rows {
-            let (row, case) = (Row::clone(&case.row), case.erased());
+            let (row, case) = (TaskNamespace::clone(&case.row), case.erased());
             let calls = Counter::Syscall(row.op.number()).claim();
             let (pass, expect) = (Pass::Evidence, BENCHMARK.expect);
             let found = match found_by(&case, pass, expect, |plan| row.measure(plan)) {

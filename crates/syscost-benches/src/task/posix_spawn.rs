@@ -26,7 +26,7 @@ use super::child::clone3;
 use super::ids::DISTINCT;
 use super::lean::{self, Iteration, NO_FAULTS, once_and_asked};
 use super::marked::Marked;
-use super::until::{Creation, Row, Until};
+use super::until::{Creation, TaskCreation, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: posix_spawn",
@@ -47,7 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
-    ..Benchmark::by::<Row, PosixSpawn>()
+    ..Benchmark::by::<TaskCreation, PosixSpawn>()
 };
 
 /// All signals are reset to their defaults in the child (linux/sched.h).

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use syscost_harness::prelude::*;
 
-use super::until::{self, Creation, Row, Until};
+use super::until::{self, Creation, TaskCreation, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Thread creation: pthread_create",
@@ -35,8 +35,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 1.5),
         exactly(Counter::Reported(RAN), 1.0),
     ],
-    roles: roles!(Row { until: Until::Reaped } => Role::Thread),
-    ..Benchmark::by::<Row, Pthread>()
+    roles: roles!(TaskCreation { until: Until::Reaped } => Role::Thread),
+    ..Benchmark::by::<TaskCreation, Pthread>()
 };
 
 const RAN: &str = "threads that ran";

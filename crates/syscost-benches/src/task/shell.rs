@@ -36,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 4.0),
     ],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Shell>()
 };
 
 const SHELL: &CStr = c"/bin/sh";
@@ -52,13 +52,13 @@ enum Command {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Shell {
     command: Command,
 }
 
-impl Measured for Row {
+impl Measured for Shell {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Shell {
             command: Command::ALL
         })
     }
@@ -71,7 +71,7 @@ impl Measured for Row {
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
-        RowProofs {
+        ShellProofs {
             command: Proof::counted(match self.command {
                 Command::Exit => [calls(Sysno::EXECVE), calls(Sysno::WAIT4)],
                 Command::Program => [

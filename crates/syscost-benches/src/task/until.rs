@@ -34,13 +34,13 @@ pub(super) trait Creation {
 
 /// The row of a way to create tasks.
 #[derive(Params, Clone)]
-pub(super) struct Row {
+pub(super) struct TaskCreation {
     pub(super) until: Until,
 }
 
-impl<C: Creation> Measured<C> for Row {
+impl<C: Creation> Measured<C> for TaskCreation {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { until: Until::ALL })
+        rows!(TaskCreation { until: Until::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -52,7 +52,7 @@ impl<C: Creation> Measured<C> for Row {
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
-        RowProofs {
+        TaskCreationProofs {
             until: C::proof(self.until),
         }
     }

@@ -36,7 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<Vfork>()
 };
 
 const FLAGS: i32 = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
@@ -57,13 +57,13 @@ enum Moment {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct Vfork {
     until: Moment,
 }
 
-impl Measured for Row {
+impl Measured for Vfork {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { until: Moment::ALL })
+        rows!(Vfork { until: Moment::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -80,7 +80,7 @@ impl Measured for Row {
             once_and_asked(Sysno::READ),
             at_most(Counter::OtherSyscalls, 0.0),
         ];
-        RowProofs {
+        VforkProofs {
             until: match self.until {
                 Moment::Executed => lean::proof(Until::Created, true).and(Proof::counted(executes)),
                 Moment::Reaped => lean::proof(Until::Reaped, true).and(Proof::counted([ASKED])),

@@ -33,21 +33,21 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Clock reading: timer overhead",
     tags: "timing overhead, clock_gettime, gettimeofday, rdtsc, rdtscp, tsc, vdso, timing_o",
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    roles: roles!(Row { source: Named::Monotonic } => Role::ClockReading),
-    ..Benchmark::of::<Row>()
+    roles: roles!(ClockRead { source: Named::Monotonic } => Role::ClockReading),
+    ..Benchmark::of::<ClockRead>()
 };
 
 /// Readings in the audit that determines whether the vDSO or the kernel serves them.
 const AUDITED: u64 = 64;
 
 #[derive(Params, Clone)]
-struct Row {
+struct ClockRead {
     source: Named,
 }
 
-impl Measured for Row {
+impl Measured for ClockRead {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { source: Named::ALL })
+        rows!(ClockRead { source: Named::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -74,9 +74,9 @@ impl Measured for Row {
         self.source.source().support()
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> ClockReadProofs<Proof> {
         let source = self.source.proof();
-        RowProofs {
+        ClockReadProofs {
             source: match self.source {
                 // No vDSO serves these.
                 Named::ProcessCputime

@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Clock granularity: step between readings",
     tags: "clock resolution, timer resolution, timer granularity, gettimeofday, rdtsc",
     ignores_interference: true,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<ClockStep>()
 };
 
 const BACKWARDS: Counter = Counter::Reported("readings earlier than their predecessor");
@@ -44,15 +44,15 @@ const OBSERVED_NS: f64 = 100_000.0;
 const FINE: usize = 50;
 
 #[derive(Params, Clone)]
-struct Row {
+struct ClockStep {
     source: Named,
 }
 
-impl Measured for Row {
+impl Measured for ClockStep {
     fn rows(_: &Here) -> Vec<Case<Self>> {
         // An alarm clock is the clock it is named after, and `time` takes seconds to step.
         let same = [Named::RealtimeAlarm, Named::BoottimeAlarm, Named::Time];
-        rows!(Row {
+        rows!(ClockStep {
             source: Named::ALL.into_iter().filter(|name| !same.contains(name))
         })
     }
@@ -81,13 +81,13 @@ impl Measured for Row {
         self.source.source().support()
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> ClockStepProofs<Proof> {
         // Unfenced reads may pass one another: all that can be claimed is that few of them do.
         let backwards = match self.source == Named::Tsc {
             true => at_most(BACKWARDS, 1.0),
             false => exactly(BACKWARDS, 0.0),
         };
-        RowProofs {
+        ClockStepProofs {
             source: self.source.proof().and(Proof::counted([backwards])),
         }
     }

@@ -27,7 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     expect: &[within(Counter::Reported("plausible frequencies"), 0.5, 1.0)],
     roles: roles!(_ => Role::CoreFrequency),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<TimingCoreFrequency>()
 };
 
 /// The frequencies, in GHz, of any core that can run this program.
@@ -47,13 +47,13 @@ enum Op {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct TimingCoreFrequency {
     op: Op,
 }
 
-impl Measured for Row {
+impl Measured for TimingCoreFrequency {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { op: Op::ALL })
+        rows!(TimingCoreFrequency { op: Op::ALL })
     }
 
     fn profile(&self, _: &Here) -> Profile {
@@ -63,8 +63,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> TimingCoreFrequencyProofs<Proof> {
+        TimingCoreFrequencyProofs {
             op: CHAIN.sees(match self.op {
                 Op::Add => "additions",
                 Op::Multiply => "multiplications",

@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 0.05),
     ],
     ignores_interference: true,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<LongSteps>()
 };
 
 const BACKWARDS: &str = "readings earlier than their predecessor";
@@ -74,13 +74,13 @@ impl Seen {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct LongSteps {
     source: Named,
 }
 
-impl Measured for Row {
+impl Measured for LongSteps {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(LongSteps {
             source: [Named::Gettimeofday, Named::Monotonic]
         })
     }
@@ -92,8 +92,8 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> LongStepsProofs<Proof> {
+        LongStepsProofs {
             source: self.source.proof(),
         }
     }

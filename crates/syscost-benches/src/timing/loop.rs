@@ -22,17 +22,17 @@ use crate::witness::code;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Empty loop, one iteration",
     tags: "loop overhead, loop_o",
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<TimingLoop>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct TimingLoop {
     shape: LoopShape,
 }
 
-impl Measured for Row {
+impl Measured for TimingLoop {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(TimingLoop {
             shape: LoopShape::ALL
         })
     }
@@ -48,8 +48,8 @@ impl Measured for Row {
         code::measure(plan, &empty_loop(self.shape))
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> TimingLoopProofs<Proof> {
+        TimingLoopProofs {
             shape: code::consists_of(self.shape.instructions()),
         }
     }

@@ -40,19 +40,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     roles: roles!(_ => Role::Noise),
     ignores_interference: true,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<TimingNoise>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct TimingNoise {
     cpu: Cpu,
 }
 
-impl Measured for Row {
+impl Measured for TimingNoise {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(TimingNoise {
             cpu: super::spread(&here.allowed, super::MAX_CPUS)
                 .into_iter()
                 .map(Cpu)
@@ -63,8 +63,8 @@ impl Measured for Row {
         Profile::Quick
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> TimingNoiseProofs<Proof> {
+        TimingNoiseProofs {
             cpu: super::runs_on([self.cpu]),
         }
     }

@@ -46,7 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     roles: roles!(_ => Role::SharedCore),
     ignores_interference: true,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<TimingSharedCore>()
 };
 
 /// Minimum share of the readings of a deliberately slowed probe that must find the core shared, in
@@ -61,23 +61,23 @@ const MIN_PROBING_PERCENT: f64 = 80.0;
 const SAME_CHAIN: f64 = 0.05;
 
 #[derive(Params, Clone)]
-struct Row {
+struct TimingSharedCore {
     cpu: Cpu,
 }
 
-impl Measured for Row {
+impl Measured for TimingSharedCore {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(TimingSharedCore {
             cpu: super::spread(&here.allowed, super::MAX_CPUS)
                 .into_iter()
                 .map(Cpu)
         })
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> TimingSharedCoreProofs<Proof> {
+        TimingSharedCoreProofs {
             cpu: super::runs_on([self.cpu]),
         }
     }

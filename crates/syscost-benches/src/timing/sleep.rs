@@ -46,7 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported("early wake-ups"), 0.0),
     ],
     revision: 2,
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<TimingSleep>()
 };
 
 const SHORT: Nanoseconds = Nanoseconds(50_000);
@@ -87,16 +87,16 @@ fn coarse_timers(asked_ns: u64) -> Option<&'static str> {
 }
 
 #[derive(Params, Clone)]
-struct Row {
+struct TimingSleep {
     via: Via,
     /// How long the sleep is to be.
     delay: Nanoseconds,
     slack: Slack,
 }
 
-impl Measured for Row {
+impl Measured for TimingSleep {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(TimingSleep {
             via: Via::ALL,
             delay: [SHORT, Nanoseconds(1_000_000)],
             slack: Slack::ALL
@@ -111,11 +111,11 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> TimingSleepProofs<Proof> {
         let Nanoseconds(asked) = self.delay;
         let asked = asked as f64;
         let calls = self.via.calls().iter().copied().map(calls);
-        RowProofs {
+        TimingSleepProofs {
             via: Proof::counted(calls),
             delay: SHORTEST.within(Bound::Within((1.0 - SLEW) * asked, 10.0 * asked)),
             slack: SLACK.sees(self.slack.ns()),

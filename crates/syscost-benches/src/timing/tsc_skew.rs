@@ -46,19 +46,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             "it starts its helper, and waits for it",
         ),
     ],
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<TscSkew>()
 };
 
 const MAX_PAIRS: usize = 8;
 
 #[derive(Params, Clone)]
-struct Row {
+struct TscSkew {
     /// The number of the CPU that it is compared with.
     against: Cpu,
     cpu: Cpu,
 }
 
-impl Measured for Row {
+impl Measured for TscSkew {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case<Self>> {
@@ -67,7 +67,7 @@ impl Measured for Row {
             [first, ref others @ ..] => (first, super::spread(others, MAX_PAIRS)),
             [] => return Vec::new(),
         };
-        rows!(Row {
+        rows!(TscSkew {
             against: [Cpu(first)],
             cpu: others.iter().copied().map(Cpu)
         })
@@ -80,9 +80,9 @@ impl Measured for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> TscSkewProofs<Proof> {
         let both = super::runs_on([self.against, self.cpu]);
-        RowProofs {
+        TscSkewProofs {
             against: both.clone(),
             cpu: both,
         }

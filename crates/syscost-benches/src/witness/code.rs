@@ -79,7 +79,7 @@ mod tests {
 
     /// A row that is proven by one of the ways above.
     #[derive(Params, Clone)]
-    struct Row {
+    struct WitnessedCode {
         /// Which.
         way: Way,
     }
@@ -93,12 +93,12 @@ mod tests {
         RandomTargets,
     }
 
-    impl Measured for Row {
+    impl Measured for WitnessedCode {
         fn rows(_: &Here) -> Vec<Case<Self>> {
-            rows!(Row { way: Way::ALL })
+            rows!(WitnessedCode { way: Way::ALL })
         }
 
-        fn proofs(&self) -> RowProofs<Proof> {
+        fn proofs(&self) -> WitnessedCodeProofs<Proof> {
             let way = match self.way {
                 Way::FetchAdd => consists_of(Atomic::FetchAdd.instructions()),
                 Way::Alternating => alternates(true),
@@ -106,7 +106,7 @@ mod tests {
                 Way::SameTarget => leads_elsewhere(false),
                 Way::RandomTargets => leads_elsewhere(true),
             };
-            RowProofs { way }
+            WitnessedCodeProofs { way }
         }
 
         fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
@@ -116,7 +116,7 @@ mod tests {
 
     /// The verdict on this kernel under the name of a row that is proven so.
     fn verdict(way: Way, kernel: &kernel::Kernel) -> Verdict {
-        let cases = (Benchmark::of::<Row>().cases)(&Here::plain());
+        let cases = (Benchmark::of::<WitnessedCode>().cases)(&Here::plain());
         let case = &cases[way as usize];
         let found = findings_by(case, Pass::Timed, &[], |plan| measure(plan, kernel)).unwrap();
         let sources = [ASSEMBLED, TABLE];

@@ -114,7 +114,7 @@ impl Value for Vectors {
 }
 
 #[derive(Params, Debug, Clone, Copy)]
-pub(in crate::memory) struct Row {
+pub(in crate::memory) struct ReadOrWrite {
     pub(in crate::memory) op: Stream,
     pub(in crate::memory) simd: Vectors,
     /// Bytes of the arrays of all threads together.
@@ -149,10 +149,10 @@ pub(super) fn proof_of(op: Stream) -> Proof {
 /// Seconds that a row in memory takes to allocate its arrays, once per round: all of them share these.
 pub(super) const LARGE_SECONDS: f64 = 0.04;
 
-pub(super) fn rows(here: &Here) -> Vec<Case<Row>> {
+pub(super) fn rows(here: &Here) -> Vec<Case<ReadOrWrite>> {
     let widest = widest();
     let add = |streams: &[Stream], simd: Simd, level: Level, threads: u32| {
-        rows!(Row {
+        rows!(ReadOrWrite {
             op: streams.iter().copied(),
             simd: [Vectors::of(op, simd)],
             size: [level.size(threads)],
@@ -194,7 +194,7 @@ pub(in crate::memory) fn max_threads(here: &Here) -> u32 {
 /// A default run has the widest vectors: of one thread reading and copying at each level, and the
 /// usual streams in the first cache and in memory; of all threads reading at each level, copying in
 /// caches, and the triad in memory.
-pub(super) fn profile(row: &Row, here: &Here) -> Profile {
+pub(super) fn profile(row: &ReadOrWrite, here: &Here) -> Profile {
     let level = row.level();
     let is_in = |levels: &[Level]| level.is_some_and(|level| levels.contains(&level));
     let is_usual = match (row.op, row.threads.0) {
@@ -227,7 +227,7 @@ pub(super) fn profile(row: &Row, here: &Here) -> Profile {
     }
 }
 
-impl Row {
+impl ReadOrWrite {
     /// The instructions of its kernel; any where the processor or the C library chooses.
     pub(super) fn simd(&self) -> Simd {
         self.simd.0.unwrap_or(Simd::Sse2)
@@ -273,8 +273,8 @@ mod tests {
         }
     }
 
-    fn in_memory(op: Stream, size: Bytes, threads: u32) -> Row {
-        Row {
+    fn in_memory(op: Stream, size: Bytes, threads: u32) -> ReadOrWrite {
+        ReadOrWrite {
             op,
             simd: Vectors::of(op, Simd::Sse2),
             size,

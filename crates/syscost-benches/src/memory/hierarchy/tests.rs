@@ -4,8 +4,8 @@ use syscost_harness::Catalogue;
 
 use super::*;
 use crate::CATALOGUE;
-use crate::memory::latency::{Access, Row as Dense};
-use crate::memory::tlb::Row as Apart;
+use crate::memory::latency::{Access, MemoryLatency as Dense};
+use crate::memory::tlb::Tlb as Apart;
 use crate::memory::{cache_latency, cache_size, tlb_miss, tlb_reach};
 
 /// Latencies in ns of a machine with caches of 48 KiB and 2 MiB, including translation in small pages.

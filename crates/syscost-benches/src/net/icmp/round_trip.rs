@@ -30,20 +30,20 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "ICMP echo round-trip time (ping)",
     tags: "rtt, network latency",
     expect: &[calls(Sysno::SENDTO), calls(Sysno::RECVFROM)],
-    ..Benchmark::of::<OverNetwork<Row>>()
+    ..Benchmark::of::<OverNetwork<IcmpRoundTrip>>()
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct IcmpRoundTrip {
     path: Path,
     family: Family,
     /// Bytes of an echo's payload.
     size: Bytes,
 }
 
-impl Networked for Row {
+impl Networked for IcmpRoundTrip {
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(IcmpRoundTrip {
             path: Path::each(here),
             family: path.families(here),
             size: [PLAIN, Bytes::kib(1)]
@@ -66,7 +66,7 @@ impl Networked for Row {
         may_ping(self.family)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> IcmpRoundTripProofs<Proof> {
         let path = match self.path {
             Path::Loopback => Proof::default(),
             // One, unless a nearby host answers before this end has fallen asleep; none where the
@@ -75,7 +75,7 @@ impl Networked for Row {
             Path::Remote => Proof::counted([at_most(Counter::Switches, 2.3)]),
         };
         let length = ArgumentValue::Always(HEAD as u64 + self.size.0);
-        RowProofs {
+        IcmpRoundTripProofs {
             path: path.and(sockets::path(self.path)),
             family: sockets::family(self.family),
             size: messages::size(self.size, None).and(Proof::argument(

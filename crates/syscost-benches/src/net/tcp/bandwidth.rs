@@ -59,7 +59,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     roles: roles!(
-        Row {
+        TcpBandwidth {
             path: Path::Loopback,
             family: Family::Ipv4,
             cpus: Some(Placement::SAME),
@@ -68,7 +68,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
             direction: Direction::Send,
             via: Method::Write,
         } => Role::LoopbackStream,
-        Row {
+        TcpBandwidth {
             path: Path::Remote,
             streams: 1,
             size: LARGE,
@@ -77,7 +77,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
             ..
         } => Role::FarEndStream,
     ),
-    ..Benchmark::of::<OverNetwork<Row>>()
+    ..Benchmark::of::<OverNetwork<TcpBandwidth>>()
 };
 
 /// Messages whose calls are counted: fewer large ones to another machine, since the path may be
@@ -100,7 +100,7 @@ pub(in crate::net) enum Direction {
 }
 
 #[derive(Params, Clone)]
-pub(in crate::net) struct Row {
+pub(in crate::net) struct TcpBandwidth {
     path: Path,
     family: Family,
     cpus: Option<Placement>,
@@ -112,10 +112,10 @@ pub(in crate::net) struct Row {
     via: Method,
 }
 
-impl Row {
+impl TcpBandwidth {
     /// Whether it is one stream of large messages that this end writes.
     pub(in crate::net) fn is_plain(&self) -> bool {
-        let Row {
+        let TcpBandwidth {
             streams,
             size,
             direction,
@@ -126,7 +126,7 @@ impl Row {
     }
 }
 
-impl Networked for Row {
+impl Networked for TcpBandwidth {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         use Direction::{Receive, Send};
         use Method::{SendFile, Splice, Write, ZeroCopy};
@@ -137,7 +137,7 @@ impl Networked for Row {
                        sizes: &[Bytes],
                        directions: &[Direction],
                        methods: &[Method]| {
-            rows.extend(rows!(Row {
+            rows.extend(rows!(TcpBandwidth {
                 path: [to.path],
                 family: [to.family],
                 cpus: [to.cpus],
@@ -205,7 +205,7 @@ impl Networked for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> TcpBandwidthProofs<Proof> {
         let is_here = self.path == Path::Loopback;
         let sends = is_here || self.direction == Direction::Send;
         let receives = is_here || self.direction == Direction::Receive;
@@ -215,7 +215,7 @@ impl Networked for Row {
                 Bound::Exactly(0.0)
             }
         };
-        RowProofs {
+        TcpBandwidthProofs {
             path: sockets::path(self.path),
             family: sockets::family(self.family),
             cpus: tasks::placement(self.cpus),

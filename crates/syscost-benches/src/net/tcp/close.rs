@@ -43,7 +43,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::Syscall(Sysno::CONNECT), 0.05),
         costs(Counter::TimedCalls, 3.0),
     ],
-    ..Benchmark::of::<OverNetwork<Row>>()
+    ..Benchmark::of::<OverNetwork<TcpClose>>()
 };
 
 /// The far end sends a byte, by which this end knows that it has the connection, and waits for its
@@ -55,14 +55,14 @@ const RULE: Accept = Accept {
 };
 
 #[derive(Params, Clone)]
-struct Row {
+struct TcpClose {
     path: Path,
     family: Family,
 }
 
-impl Networked for Row {
+impl Networked for TcpClose {
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(TcpClose {
             path: Path::each(here),
             family: path.families(here)
         })
@@ -79,13 +79,13 @@ impl Networked for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> TcpCloseProofs<Proof> {
         // On one CPU this end waits for the far end's FIN, and the far end for this one's.
         let switches = match self.path {
             Path::Loopback => within(Counter::Switches, 1.9, 4.2),
             Path::Remote => within(Counter::Switches, 0.5, 2.3),
         };
-        RowProofs {
+        TcpCloseProofs {
             path: sockets::path(self.path).and(Proof::counted([switches])),
             family: sockets::family(self.family),
         }

@@ -49,7 +49,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     tags: "connection establishment, handshake, three-way handshake, accept, time_wait, \
         connection rate, lat_connect, netperf TCP_CC",
     revision: 2,
-    ..Benchmark::of::<OverNetwork<Row>>()
+    ..Benchmark::of::<OverNetwork<TcpConnect>>()
 };
 
 /// How far a connection gets, and how it ends.
@@ -64,15 +64,15 @@ enum Step {
 static BRINGS: Witness = Witness::of("what a connection brings", "connect and recvfrom");
 
 #[derive(Params, Clone)]
-struct Row {
+struct TcpConnect {
     path: Path,
     family: Family,
     step: Step,
 }
 
-impl Networked for Row {
+impl Networked for TcpConnect {
     fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(TcpConnect {
             path: Path::each(here),
             family: path.families(here),
             step: Step::ALL
@@ -91,8 +91,8 @@ impl Networked for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> TcpConnectProofs<Proof> {
+        TcpConnectProofs {
             path: sockets::path(self.path),
             family: sockets::family(self.family),
             step: BRINGS

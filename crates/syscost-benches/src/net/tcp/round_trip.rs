@@ -40,7 +40,7 @@ use syscost_net::{Account, Service, Wait};
 use super::stream::Stream;
 use crate::net::exchange::Caller;
 use crate::net::far_end::{Family, FarEnd, OverNetwork, PATIENCE, Path, Route, listen};
-use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
+use crate::net::round_trip::{EchoSpec, Echoed, Ends, NetRoundTrip, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     title: "TCP round-trip latency",
@@ -49,16 +49,16 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     comes_first: true,
     roles: roles!(
-        Row {
+        NetRoundTrip {
             path: Path::Loopback,
             family: Family::Ipv4,
             cpus: Some(Placement::SAME),
             wait: Wait::Block,
             size: Bytes(64),
         } => Role::LoopbackRoundTrip,
-        Row { path: Path::Remote, wait: Wait::Block, size: Bytes(64), .. } => Role::FarEndRoundTrip,
+        NetRoundTrip { path: Path::Remote, wait: Wait::Block, size: Bytes(64), .. } => Role::FarEndRoundTrip,
     ),
-    ..Benchmark::by::<OverNetwork<Row>, Stream>()
+    ..Benchmark::by::<OverNetwork<NetRoundTrip>, Stream>()
 };
 
 const ALL: &[Bytes] = &[

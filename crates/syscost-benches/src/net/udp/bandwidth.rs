@@ -52,7 +52,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         datagrams, iperf, iperf3, netperf UDP_STREAM, qperf udp_bw",
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    ..Benchmark::of::<OverNetwork<Row>>()
+    ..Benchmark::of::<OverNetwork<UdpBandwidth>>()
 };
 
 /// Datagrams whose calls are counted.
@@ -100,7 +100,7 @@ static PACE: Witness = Witness::of(
 static SENT_PER_S: Witness = Witness::of("datagrams sent per second", "sender and clock");
 
 #[derive(Params, Clone)]
-struct Row {
+struct UdpBandwidth {
     path: Path,
     family: Family,
     cpus: Option<Placement>,
@@ -109,13 +109,13 @@ struct Row {
     rate: Rate,
 }
 
-impl Networked for Row {
+impl Networked for UdpBandwidth {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let mut places = same_and_nearest(here);
         let mut rows = Vec::new();
         let mut add =
             |Destination { path, family, cpus }: Destination, sizes: &[Bytes], plain: &[Rate]| {
-                rows.extend(rows!(Row {
+                rows.extend(rows!(UdpBandwidth {
                     path: [path],
                     family: [family],
                     cpus: [cpus],
@@ -150,7 +150,7 @@ impl Networked for Row {
         }
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
+    fn proofs(&self) -> UdpBandwidthProofs<Proof> {
         // One to send each, none to wait if there is no rate to keep, and one to receive it.
         let waits = match self.rate {
             Rate::Max => 0.05,
@@ -172,7 +172,7 @@ impl Networked for Row {
         let rate = self.rate.per_s().map_or_else(Proof::default, |rate| {
             PACE.within(near(rate)).and(SENT_PER_S.within(near(rate)))
         });
-        RowProofs {
+        UdpBandwidthProofs {
             path: sockets::path(self.path),
             family: sockets::family(self.family),
             cpus: tasks::placement(self.cpus),

@@ -30,7 +30,7 @@ use crate::ipc::message::Message;
 use crate::net::exchange::{LOST_AFTER, Link};
 use crate::net::far_end::{FarEnd, OverNetwork, Route};
 use crate::net::interface::InterfaceCounters;
-use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
+use crate::net::round_trip::{EchoSpec, Echoed, Ends, NetRoundTrip, Sizes};
 use crate::net::waiting::Waiting;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -39,7 +39,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         netperf UDP_RR, sockperf, qperf udp_lat",
     revision: 2,
     comes_first: true,
-    ..Benchmark::by::<OverNetwork<Row>, Datagrams>()
+    ..Benchmark::by::<OverNetwork<NetRoundTrip>, Datagrams>()
 };
 
 /// The maximum payload of a datagram is a little less than 64 KiB.

@@ -31,7 +31,7 @@ pub(in super::super) enum Ready {
 
 /// A way to wait for descriptors that is a benchmark.
 pub(in super::super) trait Waiting {
-    fn profile(row: &Row) -> Profile {
+    fn profile(row: &Polling) -> Profile {
         match (row.of, row.ready) {
             // The set-up of five hundred takes longer than everything else.
             (Kind::Tcp, Ready::Last) if row.fds == 100 => Profile::Quick,
@@ -43,21 +43,21 @@ pub(in super::super) trait Waiting {
     /// Proof that this many descriptors are waited for.
     fn waits_for(fds: u64) -> Proof;
 
-    fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure>;
+    fn measure(row: Polling, plan: Plan) -> Result<Outcome, Failure>;
 }
 
 /// The row of a way to wait.
 #[derive(Params, Clone)]
-pub(in super::super) struct Row {
+pub(in super::super) struct Polling {
     pub(in super::super) of: Kind,
     pub(in super::super) ready: Ready,
     /// Descriptors that are waited for.
     pub(in super::super) fds: u64,
 }
 
-impl<W: Waiting> Measured<W> for Row {
+impl<W: Waiting> Measured<W> for Polling {
     fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
+        rows!(Polling {
             of: Kind::ALL,
             ready: Ready::ALL,
             fds: [10, 100, 500]
@@ -72,8 +72,8 @@ impl<W: Waiting> Measured<W> for Row {
         W::measure(self, plan)
     }
 
-    fn proofs(&self) -> RowProofs<Proof> {
-        RowProofs {
+    fn proofs(&self) -> PollingProofs<Proof> {
+        PollingProofs {
             of: KIND.sees(match self.of {
                 Kind::Pipe => "pipe",
                 Kind::Tcp => "IPv4 stream socket",
@@ -225,7 +225,7 @@ mod tests {
             Proof::default()
         }
 
-        fn measure(row: Row, plan: Plan) -> Result<Outcome, Failure> {
+        fn measure(row: Polling, plan: Plan) -> Result<Outcome, Failure> {
             let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
             let mut outcome = plan.measure(Loop::infallible(|| 1))?;
             descriptors.show(&mut outcome, Some(0));
@@ -234,12 +234,12 @@ mod tests {
     }
 
     /// The claims that are refuted where a row is measured under the name of another.
-    fn refuted(named: &Row, row: Row) -> Result<Vec<String>, String> {
-        let cases = (Benchmark::by::<Row, Test>().cases)(&Here::plain());
+    fn refuted(named: &Polling, row: Polling) -> Result<Vec<String>, String> {
+        let cases = (Benchmark::by::<Polling, Test>().cases)(&Here::plain());
         let is_named =
-            |row: &Row| (row.of, row.ready, row.fds) == (named.of, named.ready, named.fds);
+            |row: &Polling| (row.of, row.ready, row.fds) == (named.of, named.ready, named.fds);
         let mut cases = cases.iter();
-        let case = cases.find(|case| case.row::<Row>().is_some_and(is_named));
+        let case = cases.find(|case| case.row::<Polling>().is_some_and(is_named));
         let case = case.expect("there is such a row");
         let found = found_by(case, Pass::Timed, &[], |plan| Test::measure(row, plan))?;
         Ok(claims(&found, Verdict::Refuted))
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn descriptors_of_another_kind_or_number_are_refuted() {
         use Kind::{Pipe, Tcp};
-        let row = |of, fds| Row {
+        let row = |of, fds| Polling {
             of,
             ready: Ready::First,
             fds,

@@ -15,7 +15,7 @@ use syscost_harness::prelude::*;
 
 use crate::witness::descriptors::kind_of;
 
-pub(super) use descriptors::{Descriptors, Kind, Ready, Row, Waiting};
+pub(super) use descriptors::{Descriptors, Kind, Polling, Ready, Waiting};
 
 /// A device of memory (major number 1, the kernel's Documentation/admin-guide/devices.txt).
 #[derive(Debug, Clone, Copy)]
