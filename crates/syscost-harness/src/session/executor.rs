@@ -105,6 +105,25 @@ impl Found {
     }
 }
 
+/// How long a CPU was listened to, in seconds, and for how much of it its core was ours.
+#[derive(Debug, Clone, Copy, Default)]
+struct Listened {
+    all_s: f64,
+    own_s: f64,
+}
+
+impl Listened {
+    fn add(&mut self, seconds: f64, share: f64) {
+        self.all_s += seconds;
+        self.own_s += seconds * share;
+    }
+
+    /// The share of all of it: the quotient first, so that a whole is never rounded to more.
+    fn share(&self) -> f64 {
+        self.own_s / self.all_s
+    }
+}
+
 /// What measures: one run, or several in turn.
 pub(super) struct Executor<'a> {
     /// Those of each run's program.
@@ -118,8 +137,8 @@ pub(super) struct Executor<'a> {
     pub(super) warnings: Vec<Warning>,
     /// Share of the time in which the best CPU's core was ours when it listened last; `None` where it is not known.
     best_share: Option<f64>,
-    /// How long each CPU was listened to, from the beginning on, in seconds, and for how much of it its core was ours.
-    listened: BTreeMap<u32, [f64; 2]>,
+    /// How long each CPU was listened to, from the beginning on.
+    listened: BTreeMap<u32, Listened>,
 }
 
 impl<'a> Executor<'a> {
@@ -279,8 +298,7 @@ impl<'a> Executor<'a> {
         for noise in heard {
             if let Some(percent) = noise.alone_percent {
                 let known = self.listened.entry(noise.cpu).or_default();
-                known[0] += noise.probe_s;
-                known[1] += noise.probe_s * percent / 100.0;
+                known.add(noise.probe_s, percent / 100.0);
             }
         }
     }
@@ -297,7 +315,7 @@ impl<'a> Executor<'a> {
         &mut self,
         rounds: impl Iterator<Item = &'r RoundSamples> + Clone,
     ) -> bool {
-        let listened = |cpu: u32| self.listened.get(&cpu).map(|[all_s, own_s]| own_s / all_s);
+        let listened = |cpu: u32| self.listened.get(&cpu).map(Listened::share);
         let Some(shifted) = self.found.cores.learn_from_samples(rounds, listened) else {
             return false;
         };
@@ -351,10 +369,24 @@ impl<'a> Executor<'a> {
             noise.used = self.cpus.used.contains(&noise.cpu);
             // More may be known by now.
             self.found.cores.describe(noise);
-            if let Some([listened_s, own_s]) = self.listened.get(&noise.cpu) {
-                noise.alone_percent = Some(100.0 * own_s / listened_s);
+            if let Some(listened) = self.listened.get(&noise.cpu) {
+                noise.alone_percent = Some(100.0 * listened.share());
             }
         }
         noise
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Listened;
+
+    #[test]
+    fn a_core_that_is_ours_always_is_so_for_a_hundred_percent_and_no_more() {
+        let mut listened = Listened::default();
+        for count in 1..1000 {
+            listened.add(0.1 / f64::from(count), 1.0);
+            assert_eq!(100.0 * listened.share(), 100.0, "{listened:?}");
+        }
     }
 }
