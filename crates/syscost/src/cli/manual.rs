@@ -225,6 +225,7 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
+    #[cfg(all(feature = "doctor", feature = "fleet", feature = "studies"))]
     #[test]
     fn every_command_named_here_exists() {
         let cli = super::super::Cli::command();
