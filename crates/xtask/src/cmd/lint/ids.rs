@@ -1,4 +1,5 @@
-//! Results and reports know no benchmark by its id: what rows stand for comes with the rows.
+//! Results and reports know no benchmark by its id, but in the table of renamed ones: what rows stand for
+//! comes with the rows.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,7 +23,10 @@ pub(super) fn findings(files: &[SourceFile]) -> Vec<Finding> {
         parts.any(|part| tests.contains(part))
     };
     let ids: BTreeSet<&str> = CATALOGUE.benchmarks().map(|one| one.id).collect();
-    let files = files.into_iter().filter(|file| !is_of_tests(&file.path));
+    let is_table = |path: &Path| path == Path::new(super::released::TABLE);
+    let files = files
+        .into_iter()
+        .filter(|file| !is_of_tests(&file.path) && !is_table(&file.path));
     let found = files.flat_map(|file| {
         let code = file.text.split("#[cfg(test)]\nmod tests {").next();
         let lines = code.unwrap_or_default().lines().enumerate();
