@@ -171,8 +171,8 @@ pub fn read(bytes: &[u8]) -> Result<Run, DocumentError> {
     // where.
     match serde_json::from_slice::<Run>(&cleaned(bytes)) {
         Ok(mut run) if (1..=SCHEMA_VERSION).contains(&run.schema_version) => {
-            check(&run)?;
             run.measurements.iter_mut().for_each(Measurement::rename);
+            check(&run)?;
             Ok(run)
         }
         Ok(_) => Err(diagnose(bytes, None)),

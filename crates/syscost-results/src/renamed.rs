@@ -38,14 +38,12 @@ impl Renamed {
         let is_meant = |(meant, seen): (&(&str, &str), &(&str, &str))| {
             meant.0 == seen.0 && (meant.1.starts_with('$') || meant.1 == seen.1)
         };
+        let mut values = BTreeMap::new();
         let is_it = id(self.was) == id(name)
             && pattern.len() == found.len()
-            && pattern.iter().zip(&found).all(is_meant);
-        let values: BTreeMap<&str, &str> = pattern
-            .iter()
-            .zip(&found)
-            .map(|(meant, seen)| (meant.1, seen.1))
-            .collect();
+            && pattern.iter().zip(&found).all(is_meant)
+            && (pattern.iter().zip(&found))
+                .all(|(meant, seen)| *values.entry(meant.1).or_insert(seen.1) == seen.1);
         let value = |value| values.get(value).copied().unwrap_or(value);
         let now = parameters(self.now).map(|(key, of_it)| format!("{key}={}", value(of_it)));
         let now: Vec<String> = now.collect();

@@ -17,7 +17,7 @@ use crate::sync::Problem;
 /// Identifies the file as ours: `sysc`.
 const APPLICATION: i32 = 0x7379_7363;
 /// Version of the tables.
-const VERSION: i32 = 1;
+pub(crate) const VERSION: i32 = 1;
 /// How long to wait for a lock held by another process.
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -246,8 +246,8 @@ pub(super) fn measure<'p, O: Operation>(
     plan.expect(MAX_SLEEPS);
     let count = match sync {
         Sync::None => MAX_ENTRIES,
-        Sync::Fsync if plan.looks() => SINGLES_COUNTED,
-        Sync::Fsync => SINGLES_TIMED,
+        Sync::Fsync if plan.is_timed() => SINGLES_TIMED,
+        Sync::Fsync => SINGLES_COUNTED,
     };
     let pool = Pool::new(space, operation, sync, count)?;
     let synced = match pool.operation.waits_itself() {

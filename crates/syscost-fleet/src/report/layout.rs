@@ -131,7 +131,7 @@ impl Shown {
                 all.push(Block::heading(3, title));
                 all.extend(told);
             } else {
-                all.push(Block::Details(title, told));
+                all.push(Block::Details(title.into(), told));
             }
         }
         all.extend(

@@ -104,9 +104,13 @@ impl<'a> Bencher<'a> {
         self.given.clock
     }
 
-    /// Maximum time of an audit: half of what the case may take, as others are in it as well.
+    /// Maximum time of an audit: half of what the case may take, as others are in it as well; a quarter
+    /// where it follows samples.
     pub fn audit_limit(&self) -> Duration {
-        self.given.time_limit / 2
+        match self.given.pass {
+            Pass::Evidence => self.given.time_limit / 2,
+            Pass::Timed => self.given.time_limit / 4,
+        }
     }
 
     /// What the clock's readings cost.

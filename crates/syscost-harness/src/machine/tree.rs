@@ -108,11 +108,12 @@ impl<'a> Tree<'a> {
             };
             let tree = Path::new("sys/fs/cgroup").join(controllers);
             let of_version_2 = self.text(&tree.join("cgroup.controllers").to_string_lossy());
-            if sees_all && self.root.join(&tree).is_dir() {
+            let own = Path::new(own.trim_start_matches('/'));
+            // A container may have only its own group mounted, without those above it.
+            if sees_all && self.root.join(&tree).join(own).is_dir() {
                 let words = of_version_2.as_deref().unwrap_or(controllers);
                 seen.extend(words.split([' ', ',']).map(str::to_owned));
             }
-            let own = Path::new(own.trim_start_matches('/'));
             for group in own.ancestors().map(|group| tree.join(group)) {
                 let file = |name: &str| self.text(&group.join(name).to_string_lossy());
                 let micros = |name: &str| file(name)?.parse::<f64>().ok();

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{Block, Cell, Column, Kind, Look, Part, Picture, Row, Table, Text};
 use crate::chart::{Labels, Theme};
-use crate::html::{broken, code, name, place, tone};
+use crate::html::{broken, name, place, tone};
 use crate::view::Tone;
 
 /// A document as HTML.
@@ -28,7 +28,7 @@ fn one(block: &Block) -> Markup {
             ul class=[items.first().and_then(class)] { @for item in items { li { (inline(item)) } } }
         },
         Block::Questions(questions) => html! {
-            ol class="questions" { @for question in questions { li { (code(question)) } } }
+            ol class="questions" { @for question in questions { li { (inline(question)) } } }
         },
         Block::Facts(facts) => html! {
             dl class="card facts" {
@@ -38,7 +38,7 @@ fn one(block: &Block) -> Markup {
         Block::Table(table) => self::table(table),
         Block::Figure(picture) => figure(picture),
         Block::Details(summary, blocks) => {
-            html! { details { summary { (summary) } (html(blocks)) } }
+            html! { details { summary { (inline(summary)) } (html(blocks)) } }
         }
     }
 }

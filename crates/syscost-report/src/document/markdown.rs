@@ -1,5 +1,7 @@
 //! A document as GitHub's Markdown.
 
+use maud::html;
+
 use super::{Block, Cell, Kind, Look, Part, Table, Text};
 use crate::export::escaped as plain;
 use crate::view::Tone;
@@ -23,7 +25,7 @@ fn one(block: &Block, figures: Option<&str>) -> Option<String> {
             .collect(),
         Block::Questions(questions) => {
             let answered = questions.iter().enumerate().map(|(index, question)| {
-                format!("{}. {}\n\n   Answer:\n", index + 1, escaped(question))
+                format!("{}. {}\n\n   Answer:\n", index + 1, inline(question))
             });
             answered.collect::<Vec<String>>().join("\n")
         }
@@ -47,8 +49,10 @@ fn one(block: &Block, figures: Option<&str>) -> Option<String> {
                 picture.name
             )
         }
+        // Markup, in which Markdown is none.
         Block::Details(summary, blocks) => format!(
-            "<details><summary>{summary}</summary>\n\n{}\n</details>\n",
+            "<details><summary>{}</summary>\n\n{}\n</details>\n",
+            html! { (summary.words()) }.into_string(),
             markdown(blocks, figures)
         ),
     })

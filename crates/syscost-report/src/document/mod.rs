@@ -38,7 +38,7 @@ pub enum Block {
     /// Items, each with a sign before it.
     List(Vec<Text>),
     /// Questions, each with room for an answer.
-    Questions(Vec<String>),
+    Questions(Vec<Text>),
     /// Names, and what is to be known of each.
     Facts(Vec<(Text, Text)>),
     /// Rows and columns.
@@ -46,7 +46,7 @@ pub enum Block {
     /// A chart.
     Figure(Picture),
     /// What few want to know, below the words that unfold it. A terminal shows it only when asked.
-    Details(String, Vec<Block>),
+    Details(Text, Vec<Block>),
 }
 
 impl Block {

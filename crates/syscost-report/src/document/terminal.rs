@@ -53,7 +53,7 @@ impl Page {
                             INDENT,
                             3,
                             Style::new(),
-                            &format!("{}. {question}", index + 1),
+                            &format!("{}. {}", index + 1, question.words()),
                         );
                     }
                 }
@@ -74,7 +74,7 @@ impl Page {
                     picture.note.iter().for_each(|note| self.dim(note));
                 }
                 Block::Details(summary, blocks) if is_unfolded => {
-                    self.heading(summary);
+                    self.heading(&summary.words());
                     self.blocks(blocks, is_unfolded);
                 }
                 Block::Details(..) => {}

@@ -49,8 +49,8 @@ fn document() -> Vec<Block> {
             Text::of(Look::Link("#row-a".to_owned()), "a"),
             ["1", "22"],
         )])),
-        Block::Details("more".to_owned(), vec![Block::note("Few read this.")]),
-        Block::Questions(vec!["Why?".to_owned()]),
+        Block::Details("more".into(), vec![Block::note("Few read this.")]),
+        Block::Questions(vec!["Why?".into()]),
     ]
 }
 

@@ -75,10 +75,16 @@ pub(crate) fn report(studies: &[Repeated], runs: &[&Run]) -> Vec<Block> {
         if studies.len() > 1 {
             all.push(Block::heading(3, &study.id));
         }
-        all.push(Block::Questions(study.questions.clone()));
+        all.push(Block::Questions(
+            study
+                .questions
+                .iter()
+                .map(|one| one.as_str().into())
+                .collect(),
+        ));
     }
     all.push(Block::linked(2, "conclusion", "Conclusion"));
-    all.push(Block::Questions(vec![CONCLUSION.to_owned()]));
+    all.push(Block::Questions(vec![CONCLUSION.into()]));
     all
 }
 
@@ -293,10 +299,7 @@ fn table(
             by.map(move |(label, judged)| (format!("{title}, {label}").into(), verdict(judged)))
         });
         let facts = Block::Facts(verdicts.collect());
-        all.push(Block::Details(
-            "the verdicts in full".to_owned(),
-            vec![facts],
-        ));
+        all.push(Block::Details("the verdicts in full".into(), vec![facts]));
     }
     all
 }

@@ -147,12 +147,12 @@ pub fn read_digest(bytes: &[u8]) -> Result<Digest, DocumentError> {
     check_text(bytes)?;
     match serde_json::from_slice::<Digest>(&cleaned(bytes)) {
         Ok(mut digest) if (1..=SCHEMA_VERSION).contains(&digest.schema_version) => {
-            check_digest(&digest)?;
             for row in &mut digest.rows {
                 if let Some(now) = name_now(&row.name) {
                     row.name = now;
                 }
             }
+            check_digest(&digest)?;
             Ok(digest)
         }
         Ok(_) => Err(diagnose(bytes, None)),

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{document, id, open, put, store};
+use syscost_results::renamed::RENAMED;
+
 use crate::{Index, IndexError, Scope, Store, StoreError};
 
 /// The number of documents read when opening the index.
@@ -245,4 +247,11 @@ fn processes_that_write_at_once_lose_nothing() {
     assert_eq!(runs.last().expect("a run").tags.len(), all);
     let written: Vec<f64> = (0..WRITERS * EACH).map(f64::from).collect();
     assert_eq!(medians(&index), written);
+}
+
+#[test]
+fn the_index_has_the_names_of_its_version() {
+    // It keeps the names that rows had when their run was indexed. Whoever renames a row raises the
+    // version, and lets an index of an older one be made anew.
+    assert_eq!((super::super::index::VERSION, RENAMED.len()), (1, 0));
 }

@@ -59,7 +59,9 @@ fn any(_: &Value) -> bool {
 }
 
 fn is_virtual(machine: &Value) -> bool {
-    machine["hypervisor"].is_string()
+    machine["hypervisor"]
+        .as_str()
+        .is_some_and(|name| name != "none")
 }
 
 fn has_few_cpus(machine: &Value) -> bool {
@@ -91,6 +93,10 @@ const MAY_LACK: &[Lack] = &[
     lack("op.*bits=512*", "no AVX-512", |_| !has_flag("avx512f")),
     // Beside other work there may be time for few rounds, which may not show what is computed from them.
     lack("*", " rounds only", any),
+    // Nor need what others disturb follow the law of which a row is a constant.
+    lack("net.model{*}", "are not a fixed time plus", any),
+    lack("fs.contention_law{*}", "follow no law", any),
+    lack("scale.law{*}", "follow no law", any),
     lack("memory.numa*", "one memory node", |machine| {
         machine["numa_nodes"].as_u64() <= Some(1)
     }),

@@ -223,7 +223,7 @@ esac
     let text = fs::read(folder.join("fleet.json")).expect("the journal");
     let journal: Value = serde_json::from_slice(&text).expect("JSON");
     for (node, words) in [
-        ("n1", "too large"),
+        ("n1", "unpack to more than"),
         ("n2", "it is of the machine"),
         ("n3", "not a regular file"),
         ("n4", "exit code 3:0"),

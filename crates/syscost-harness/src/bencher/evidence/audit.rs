@@ -110,7 +110,8 @@ impl Plan<'_> {
         audit: impl FnOnce(&mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         // Beyond its time limit the process would lose the samples, too.
-        let has_time = self.begun.elapsed() + self.audit_limit() <= self.given.time_limit;
+        // Two children are audited where the calls of a preparation are subtracted.
+        let has_time = self.begun.elapsed() + 2 * self.audit_limit() <= self.given.time_limit;
         if !self.given.is_audited || self.given.pass != Pass::Timed || !has_time {
             return Ok(());
         }

@@ -55,15 +55,20 @@ impl Claim {
         self.worst.claim.refuted_by == RefutedBy::Most
     }
 
-    /// The worst verdict; but where most processes must refute it, no refutation of fewer.
+    /// The worst verdict; but where most processes must refute it, no refutation of fewer, nor of a
+    /// single one that there was no time to count again.
     fn evidence(&self) -> Evidence {
         let (judged, refuted) = (self.judged, self.refuted);
         self.worst.clone().tolerated(|| {
-            let is_minority = self.is_refuted_by_most() && 2 * refuted <= judged;
             let reason = self.worst.reason.as_ref();
             let why = reason.map_or_else(String::new, |reason| format!("{reason}, "));
-            is_minority
-                .then(|| format!("{why}in {refuted} of {judged} processes, and not in the others"))
+            match self.is_refuted_by_most() {
+                true if judged == 1 => Some(format!("{why}in the only process that counted")),
+                true if 2 * refuted <= judged => Some(format!(
+                    "{why}in {refuted} of {judged} processes, and not in the others"
+                )),
+                _ => None,
+            }
         })
     }
 }
@@ -102,8 +107,16 @@ mod tests {
     }
 
     #[test]
+    fn a_count_of_which_there_was_no_second_is_unverified() {
+        let claims = claims(RefutedBy::Most, &[NO]);
+        assert_eq!(verdict(&claims), Verdict::Unverified);
+        let reason = claims.evidence()[0].reason.clone();
+        assert_eq!(reason.as_deref(), Some("in the only process that counted"));
+    }
+
+    #[test]
     fn a_count_that_most_processes_refute_is_refuted() {
-        for verdicts in [&[NO][..], &[NO, NO], &[NO, YES, NO], &[NO, NO, NO]] {
+        for verdicts in [&[NO, NO][..], &[NO, YES, NO], &[NO, NO, NO]] {
             assert_eq!(verdict(&claims(RefutedBy::Most, verdicts)), NO);
         }
         let often = claims(RefutedBy::Most, &[NO, YES, NO, NO, YES, NO]);
