@@ -12,6 +12,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{Mode, openat};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
+use syscost_sys::audit::uncounted;
 
 use super::entries;
 use super::inodes::{self, Aside};
@@ -246,8 +247,8 @@ pub(super) fn measure<'p, O: Operation>(
     plan.expect(MAX_SLEEPS);
     let count = match sync {
         Sync::None => MAX_ENTRIES,
-        Sync::Fsync if plan.is_timed() => SINGLES_TIMED,
-        Sync::Fsync => SINGLES_COUNTED,
+        Sync::Fsync if plan.looks() => SINGLES_COUNTED,
+        Sync::Fsync => SINGLES_TIMED,
     };
     let pool = Pool::new(space, operation, sync, count)?;
     let synced = match pool.operation.waits_itself() {
@@ -266,9 +267,12 @@ pub(super) fn measure<'p, O: Operation>(
             settle(&pool.directory)?;
             let waits = Waits::begin(space.folder().file());
             let prepare = |waits: &Waits| match pool.done.get() == count {
-                true => waits.leave_out(|| {
-                    pool.renew()?;
-                    settle(&pool.directory)
+                // Of no operation: how many are made before it depends on the samples.
+                true => uncounted(|| {
+                    waits.leave_out(|| {
+                        pool.renew()?;
+                        settle(&pool.directory)
+                    })
                 }),
                 false => Ok(()),
             };

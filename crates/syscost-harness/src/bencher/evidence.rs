@@ -183,18 +183,9 @@ impl Plan<'_> {
         // What the last operation left, e.g. a child to wait for, must not be inherited by the
         // audited copy of this process.
         prepare()?;
-        // Samples have used up what some preparations restore: after them no two are alike.
-        let is_timed = self.is_timed();
-        let without = match is_timed {
-            true => Without::Nothing,
-            false => Without::EachPreparation,
-        };
-        self.judge_audit_without(without, AUDITED, &mut |audited| {
+        self.judge_audit_without(Without::EachPreparation, AUDITED, &mut |audited| {
             for _ in 0..AUDITED {
-                match is_timed {
-                    true => uncounted(&mut *prepare)?,
-                    false => prepare()?,
-                }
+                prepare()?;
                 if audited == Audited::Operations {
                     op()?;
                 }
