@@ -15,7 +15,8 @@ use syscost_results::measurement::Cause;
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
 use syscost_results::{
-    Bound, Claim, Estimate, Evidence, Flag, Measurement, RoundSamples, Sharing, Status, Verdict,
+    Better, Bound, Claim, Estimate, Evidence, Flag, Measurement, RoundSamples, Sharing, Status,
+    Verdict,
 };
 
 use self::claims::Claims;
@@ -462,6 +463,7 @@ impl RowState {
         let explained = self.explained();
         let doubts = explained.iter();
         evidence.extend(doubts.filter_map(|(cause, share)| doubted(*cause, *share, &estimate)));
+        evidence.extend(in_company(&estimate, self.row.benchmark.better));
         let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
         let is_shown = status.has_figures();
         if status == Status::AboveRange {
@@ -563,6 +565,23 @@ fn doubted(cause: Cause, share: f64, estimate: &Estimate) -> Option<Evidence> {
     };
     let evidence = Evidence::judged(Claim::by_most(claim), Bound::AtMost(most), share, source);
     (share > most).then(|| evidence.tolerated(|| Some(reason)))
+}
+
+/// Minimum cost in company, in costs on a core of our own: what a fifth of chance may take off, where both
+/// are of few processes.
+const MIN_IN_COMPANY: f64 = 0.8;
+
+/// What a price in company says of that of an own core where it is the lower one. `None` elsewhere.
+fn in_company(estimate: &Estimate, better: Better) -> Option<Evidence> {
+    let (own, shared) = estimate.median.zip(estimate.shared_median)?;
+    let share = match better {
+        Better::Lower => shared / own,
+        Better::Higher => own / shared,
+    };
+    let claim = Claim::by_most("cost in company, in costs on a core of our own");
+    let evidence = Evidence::judged(claim, Bound::AtLeast(MIN_IN_COMPANY), share, "probes");
+    let reason = "a neighbour makes nothing cheaper: something else than the cores tells these samples apart";
+    (share < MIN_IN_COMPANY).then(|| evidence.tolerated(|| Some(reason)))
 }
 
 #[cfg(test)]
@@ -763,6 +782,29 @@ mod tests {
         assert!(why(&[]).contains(defect));
         assert!(why(std::slice::from_ref(&note)).contains(defect));
         assert!(!why(&[note, claim]).contains(defect));
+    }
+
+    #[test]
+    fn what_is_cheaper_in_company_was_not_told_apart_by_the_core() {
+        let verdict = |own: f64, shared: Option<f64>, better| {
+            let estimate = Estimate {
+                median: Some(own),
+                shared_median: shared,
+                ..Estimate::default()
+            };
+            in_company(&estimate, better).map(|evidence| evidence.verdict)
+        };
+        let doubtful = Some(Verdict::Unverified);
+        assert_eq!(verdict(602.0, Some(182.0), Better::Lower), doubtful);
+        assert_eq!(verdict(2e9, Some(6e9), Better::Higher), doubtful);
+        for (own, shared, better) in [
+            (182.0, Some(602.0), Better::Lower),
+            (182.0, Some(170.0), Better::Lower),
+            (6e9, Some(2e9), Better::Higher),
+            (602.0, None, Better::Lower),
+        ] {
+            assert_eq!(verdict(own, shared, better), None, "{own} {shared:?}");
+        }
     }
 
     #[test]
