@@ -223,11 +223,10 @@ fn of<'c, T: Copy>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-
     #[cfg(all(feature = "doctor", feature = "fleet", feature = "studies"))]
     #[test]
     fn every_command_named_here_exists() {
+        use clap::CommandFactory;
         let cli = super::super::Cli::command();
         let is_there = |path: &str| {
             let mut words = path.split(' ');
