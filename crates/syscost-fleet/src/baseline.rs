@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use syscost_results::document::{Digest, DigestRow};
-use syscost_results::renamed::name_now;
+use syscost_results::renamed::rename;
 use syscost_results::{Better, Unit};
 
 use crate::deviation::{Deviation, Expected, Figure};
@@ -104,9 +104,7 @@ impl Baseline {
         let mut baseline: Baseline = serde_json::from_slice(&bytes).map_err(not_json)?;
         let cohorts = baseline.cohorts.iter_mut();
         for row in cohorts.flat_map(|cohort| &mut cohort.rows) {
-            if let Some(now) = name_now(&row.name) {
-                row.name = now;
-            }
+            rename(&mut row.name);
         }
         let of_none = |cohort: &CohortBaseline| {
             cohort.machines == 0 || cohort.rows.iter().any(|row| row.machines == 0)

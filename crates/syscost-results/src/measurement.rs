@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use crate::evidence::{Claim, ClaimId, Evidence, Fact, RefutedBy, Verdict};
-use crate::renamed::name_now;
+use crate::renamed::rename;
 use crate::role::Role;
 use crate::row_name;
 pub use crate::unit::Unit;
@@ -103,13 +103,11 @@ impl Measurement {
 
     /// Gives it the name that such a row has now, if it was named otherwise.
     pub(crate) fn rename(&mut self) {
-        if let Some(now) = name_now(&self.name) {
-            self.id = row_name::id(&now).to_owned();
-            let case = row_name::parameters(&now);
-            self.case = case
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect();
-            self.name = now;
+        if rename(&mut self.name) {
+            self.id = row_name::id(&self.name).to_owned();
+            let case = row_name::parameters(&self.name);
+            let case = case.map(|(key, value)| (key.to_owned(), value.to_owned()));
+            self.case = case.collect();
         }
     }
 

@@ -35,15 +35,13 @@ impl Renamed {
     pub fn apply(&self, name: &str) -> Option<String> {
         let pattern: Vec<(&str, &str)> = parameters(self.was).collect();
         let found: Vec<(&str, &str)> = parameters(name).collect();
-        let is_meant = |(meant, seen): (&(&str, &str), &(&str, &str))| {
-            meant.0 == seen.0 && (meant.1.starts_with('$') || meant.1 == seen.1)
-        };
         let mut values = BTreeMap::new();
         let is_it = id(self.was) == id(name)
             && pattern.len() == found.len()
-            && pattern.iter().zip(&found).all(is_meant)
-            && (pattern.iter().zip(&found))
-                .all(|(meant, seen)| *values.entry(meant.1).or_insert(seen.1) == seen.1);
+            && (pattern.iter().zip(&found)).all(|(&(key, meant), &(seen_key, seen))| {
+                let first = if meant.starts_with('$') { seen } else { meant };
+                key == seen_key && *values.entry(meant).or_insert(first) == seen
+            });
         let value = |value| values.get(value).copied().unwrap_or(value);
         let now = parameters(self.now).map(|(key, of_it)| format!("{key}={}", value(of_it)));
         let now: Vec<String> = now.collect();
@@ -57,6 +55,14 @@ impl Renamed {
 /// The name that a row has now; `None` where that is the one it had.
 pub fn name_now(name: &str) -> Option<String> {
     through(RENAMED, name)
+}
+
+/// Gives a row the name that it has now; whether that is another one.
+pub fn rename(name: &mut String) -> bool {
+    let now = name_now(name);
+    let is_other = now.is_some();
+    *name = now.unwrap_or_else(|| std::mem::take(name));
+    is_other
 }
 
 fn through(all: &[Renamed], name: &str) -> Option<String> {

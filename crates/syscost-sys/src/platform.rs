@@ -1,6 +1,6 @@
 //! The platform that this program runs on.
 
-use crate::{Unsupported, frequency};
+use crate::{Unsupported, frequency, os};
 
 /// The C library and how it is linked, e.g. `glibc 2.36, dynamic`: both change what malloc, memcpy
 /// and threads cost.
@@ -58,10 +58,8 @@ pub fn replaced_functions() -> Vec<Replaced> {
 ///
 /// # Errors
 /// `Unsupported` where it has not.
-#[allow(unsafe_code)] // the C library's own call has no safe form
 pub fn vdso() -> Result<(), Unsupported> {
-    // SAFETY: looks a number up that the kernel gave this process.
-    match unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } {
+    match os::vdso() {
         0 => Err(Unsupported::new(
             "the kernel has given this process no vDSO (vdso=0 on its command line, or an emulator)",
         )),

@@ -61,7 +61,7 @@ impl Caches {
         (second_levels * self.second..=HELD * self.last).contains(&bytes)
     }
 
-    /// Whether lines of so many pages lie there, with the entries of page tables that lead to them: on
+    /// Whether a line of each of these pages lies there, with the entries of page tables that lead to them: on
     /// a virtual machine a line of these for each.
     fn last_holds_pages(&self, pages: usize) -> bool {
         self.last_holds((2 * LINE * pages) as f64, 1.0)

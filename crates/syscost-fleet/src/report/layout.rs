@@ -47,11 +47,11 @@ pub(super) fn others(report: &Report, shown: &Shown) -> Vec<Block> {
                 change(row.change, row.low, row.high),
                 worse_or_better(row.worse),
             );
-            let told = format!(
+            let change = format!(
                 " {of}, {worse}, the middle one of {} machines",
                 row.machines
             );
-            Text::of(Look::Code, &row.row).with(Look::Plain, told)
+            Text::of(Look::Code, &row.row).with(Look::Plain, change)
         }));
         let changed = match report.changed.len() {
             0 => "No machine changed in another way than the others".to_owned(),
@@ -126,12 +126,12 @@ impl Shown {
             let since = unlike.since.iter().map(|since| format!(", since {since}"));
             let since: String = since.collect();
             let title = format!("{}: {}{since}", unlike.machine, summary(unlike));
-            let told = self.unlike(unlike, against);
+            let blocks = self.unlike(unlike, against);
             if place < self.open {
                 all.push(Block::heading(3, title));
-                all.extend(told);
+                all.extend(blocks);
             } else {
-                all.push(Block::Details(title.into(), told));
+                all.push(Block::Details(title.into(), blocks));
             }
         }
         all.extend(

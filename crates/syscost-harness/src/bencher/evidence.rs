@@ -121,7 +121,7 @@ impl Plan<'_> {
         self.audit_batches(operations, per_iteration, body)
     }
 
-    /// Audits operations of batches, no more than so many where a single one may take long.
+    /// Audits operations of batches: at most `most`, as a single one may take long.
     pub(super) fn audit_batches(
         &mut self,
         most: u64,

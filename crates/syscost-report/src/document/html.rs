@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{Block, Cell, Column, Kind, Look, Part, Picture, Row, Table, Text};
 use crate::chart::{Labels, Theme};
-use crate::html::{broken, name, place, tone};
+use crate::html::{broken, name, place, tone, with_code};
 use crate::view::Tone;
 
 /// A document as HTML.
@@ -123,11 +123,7 @@ fn inline(text: &Text) -> Markup {
 
 fn part(Part { text, look }: &Part, tone: Tone) -> Markup {
     match look {
-        Look::Plain => html! {
-            @for (index, part) in text.split('`').enumerate() {
-                @if index % 2 == 1 { code { (name(part)) } } @else { (broken(part)) }
-            }
-        },
+        Look::Plain => with_code(text, broken),
         Look::Strong => html! { b { (broken(text)) } },
         Look::Code => html! { code { (name(text)) } },
         Look::Row => html! { a href={ "#" (place(text)) } { (name(text)) } },

@@ -105,29 +105,19 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 }
 
 fn inline(text: &Text) -> String {
-    let mut out = String::new();
-    for (index, part) in text.parts.iter().enumerate() {
-        let words = &part.text;
-        out += &match &part.look {
-            Look::Plain => escaped(words),
-            Look::Strong => format!("**{}**", escaped(words)),
-            Look::Code | Look::Row => format!("`{}`", words.replace('`', "'")),
-            Look::Flag => format!("*{}*", escaped(words)),
-            Look::Drawn(_) => String::new(),
-            Look::Tag => {
-                let colon = if index + 1 < text.parts.len() {
-                    ": "
-                } else {
-                    ""
-                };
-                let bold = if text.tone == Tone::Plain { "" } else { "**" };
-                format!("{bold}{}{bold}{colon}", escaped(words))
-            }
-            Look::Link(to) if to.starts_with('#') => escaped(words),
-            Look::Link(to) => format!("[{}]({to})", escaped(words)),
-        };
-    }
-    out
+    text.written(|Part { text: words, look }| match look {
+        Look::Plain => escaped(words),
+        Look::Strong => format!("**{}**", escaped(words)),
+        Look::Code | Look::Row => format!("`{}`", words.replace('`', "'")),
+        Look::Flag => format!("*{}*", escaped(words)),
+        Look::Drawn(_) => String::new(),
+        Look::Tag => {
+            let bold = if text.tone == Tone::Plain { "" } else { "**" };
+            format!("{bold}{}{bold}", escaped(words))
+        }
+        Look::Link(to) if to.starts_with('#') => escaped(words),
+        Look::Link(to) => format!("[{}]({to})", escaped(words)),
+    })
 }
 
 /// Text that nothing in it changes the look of, except what stands between two backquotes.

@@ -153,14 +153,24 @@ impl Text {
 
     /// Its words alone.
     pub fn words(&self) -> String {
+        self.written(|part| part.text.clone())
+    }
+
+    /// Its parts, each written like this, with a colon between a tag and what follows it.
+    fn written(&self, write: impl Fn(&Part) -> String) -> String {
         let mut out = String::new();
         for (index, part) in self.parts.iter().enumerate() {
-            out += &part.text;
+            out += &write(part);
             if matches!(part.look, Look::Tag) && index + 1 < self.parts.len() {
                 out += ": ";
             }
         }
         out
+    }
+
+    /// Whether all of it is words of these kinds.
+    fn is_all(&self, of: impl Fn(&Look) -> bool) -> bool {
+        self.parts.iter().all(|part| of(&part.look))
     }
 }
 

@@ -30,9 +30,8 @@ impl Page {
     fn blocks(&mut self, blocks: &[Block], is_unfolded: bool) {
         let mut is_headed = true;
         for block in blocks {
-            match block {
-                Block::Table(_) if !is_headed => self.line(""),
-                _ => {}
+            if matches!(block, Block::Table(_)) && !is_headed {
+                self.line("");
             }
             is_headed = matches!(block, Block::Heading { .. });
             match block {
@@ -43,8 +42,8 @@ impl Page {
                 Block::Paragraph(text) => self.text(0, text),
                 Block::List(items) => {
                     for item in items {
-                        let line = format!("- {}", item.words());
-                        self.item(INDENT, 2, paint::style(item.tone), &together_shares(&line));
+                        let line = format!("- {}", words(item));
+                        self.item(INDENT, 2, paint::style(item.tone), &line);
                     }
                 }
                 Block::Questions(questions) => {
@@ -83,8 +82,7 @@ impl Page {
     }
 
     fn text(&mut self, indent: usize, text: &Text) {
-        let words = together_shares(&text.words());
-        self.paragraph(indent, style(text), &words);
+        self.paragraph(indent, style(text), &words(text));
     }
 
     fn facts(&mut self, facts: &[(Text, Text)]) {
@@ -100,8 +98,7 @@ impl Page {
                 continue;
             }
             let begin = format!("{begin}{:pad$}  ", "");
-            let words = together_shares(&fact.words());
-            self.hanging(&begin, widest + 2, paint::style(fact.tone), &words);
+            self.hanging(&begin, widest + 2, paint::style(fact.tone), &words(fact));
         }
     }
 
@@ -222,14 +219,8 @@ impl Page {
             && !begin.is_empty()
             && let Some(note) = notes.next()
         {
-            let pad = at - width(&begin);
-            let words = together_shares(&note.words());
-            self.hanging(
-                &format!("{begin}{:pad$}", ""),
-                at,
-                paint::style(note.tone),
-                &words,
-            );
+            let begin = format!("{begin}{:1$}", "", at - width(&begin));
+            self.hanging(&begin, at, paint::style(note.tone), &words(note));
         } else if !begin.is_empty() {
             self.line(&begin);
         }
@@ -249,22 +240,16 @@ fn cell(text: &Text) -> grid::Cell {
 
 fn style(text: &Text) -> Style {
     let style = paint::style(text.tone);
-    let is_strong = text
-        .parts
-        .iter()
-        .all(|part| matches!(part.look, Look::Strong));
+    let is_strong = text.is_all(|look| matches!(look, Look::Strong));
     if is_strong { style.bold() } else { style }
 }
 
 fn heading(text: &Text) -> Style {
-    let is_plain = text
-        .parts
-        .iter()
-        .all(|part| matches!(part.look, Look::Plain));
+    let is_plain = text.is_all(|look| matches!(look, Look::Plain));
     if is_plain { paint::DIM } else { style(text) }
 }
 
-/// With each share on one line.
-fn together_shares(text: &str) -> String {
-    text.replace(" %", &together(" %"))
+/// The words of a text, with each share on one line.
+fn words(text: &Text) -> String {
+    text.words().replace(" %", &together(" %"))
 }

@@ -40,7 +40,7 @@ use syscost_results::overview::{Overview, overview};
 pub use studies::lab_report;
 pub(crate) use table::place;
 pub use words::name;
-pub(crate) use words::{broken, tone};
+pub(crate) use words::{broken, tone, with_code};
 
 use crate::sentence;
 use crate::study::Repeated;

@@ -139,10 +139,15 @@ fn listed(paragraph: &str) -> (String, Vec<String>) {
 }
 
 /// Text with code between backquotes.
-pub(crate) fn code(text: &str) -> Markup {
+pub(super) fn code(text: &str) -> Markup {
+    with_code(text, |words| html! { (words) })
+}
+
+/// The same, with the words between code written like this.
+pub(crate) fn with_code(text: &str, write: fn(&str) -> Markup) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 1 { code { (name(part)) } } @else { (part) }
+            @if index % 2 == 1 { code { (name(part)) } } @else { (write(part)) }
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{DocumentError, ErrorPlace, TAKE_ANOTHER_COPY, check, check_text, cleaned, diagnose};
 use crate::measurement::first_revision;
-use crate::renamed::name_now;
+use crate::renamed::rename;
 use crate::run::{Config, Noise, Tool, Warning};
 use crate::{
     Better, Estimate, Flag, Machine, Measurement, Run, SCHEMA_VERSION, Status, Unit, Verdict,
@@ -148,9 +148,7 @@ pub fn read_digest(bytes: &[u8]) -> Result<Digest, DocumentError> {
     match serde_json::from_slice::<Digest>(&cleaned(bytes)) {
         Ok(mut digest) if (1..=SCHEMA_VERSION).contains(&digest.schema_version) => {
             for row in &mut digest.rows {
-                if let Some(now) = name_now(&row.name) {
-                    row.name = now;
-                }
+                rename(&mut row.name);
             }
             check_digest(&digest)?;
             Ok(digest)

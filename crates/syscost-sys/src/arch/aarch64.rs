@@ -94,56 +94,42 @@ pub(crate) fn stop() -> (u64, Option<u32>) {
     (cycle_counter_fenced(), None)
 }
 
-/// 64 dependent register adds per iteration, one cycle each.
-pub(crate) fn add_chain() -> Chain {
-    fn run(iterations: u32) {
-        // SAFETY: arithmetic on registers that are declared.
-        unsafe {
-            asm!(
-                ".p2align 6",
-                "2:",
-                ".rept 64",
-                "add {sum}, {sum}, {step}",
-                ".endr",
-                "subs {iterations:w}, {iterations:w}, #1",
-                "b.ne 2b",
-                sum = inout(reg) 1_u64 => _,
-                step = in(reg) 3_u64,
-                iterations = inout(reg) iterations.max(1) => _,
-                options(nomem, nostack),
-            );
+/// A chain of 64 dependent instructions per iteration, as if each took one cycle.
+macro_rules! chain {
+    ($instruction:literal, $register:ident: $one:expr, $other:expr) => {{
+        fn run(iterations: u32) {
+            // SAFETY: arithmetic on registers that are declared.
+            unsafe {
+                asm!(
+                    ".p2align 6",
+                    "2:",
+                    ".rept 64",
+                    $instruction,
+                    ".endr",
+                    "subs {iterations:w}, {iterations:w}, #1",
+                    "b.ne 2b",
+                    one = inout($register) $one => _,
+                    other = in($register) $other,
+                    iterations = inout(reg) iterations.max(1) => _,
+                    options(nomem, nostack),
+                );
+            }
         }
-    }
-    Chain {
-        run,
-        cycles_per_iteration: 64,
-    }
+        Chain {
+            run,
+            cycles_per_iteration: 64,
+        }
+    }};
 }
 
-/// 64 dependent additions of doubles per iteration, as if they took one cycle each.
+/// Register adds, one cycle each.
+pub(crate) fn add_chain() -> Chain {
+    chain!("add {one}, {one}, {other}", reg: 1_u64, 3_u64)
+}
+
+/// Additions of doubles.
 pub(crate) fn float_chain() -> Chain {
-    fn run(iterations: u32) {
-        // SAFETY: arithmetic on registers that are declared.
-        unsafe {
-            asm!(
-                ".p2align 6",
-                "2:",
-                ".rept 64",
-                "fadd {sum:d}, {sum:d}, {step:d}",
-                ".endr",
-                "subs {iterations:w}, {iterations:w}, #1",
-                "b.ne 2b",
-                sum = inout(vreg) 1.0_f64 => _,
-                step = in(vreg) 3.0_f64,
-                iterations = inout(reg) iterations.max(1) => _,
-                options(nomem, nostack),
-            );
-        }
-    }
-    Chain {
-        run,
-        cycles_per_iteration: 64,
-    }
+    chain!("fadd {one:d}, {one:d}, {other:d}", vreg: 1.0_f64, 3.0_f64)
 }
 
 /// `None`: the latency of `mul` differs from core to core (2 to 5 cycles), so it confirms nothing.

@@ -127,84 +127,49 @@ pub(crate) fn stop() -> (u64, Option<u32>) {
     (u64::from(high) << 32 | u64::from(low), Some(aux & 0xfff))
 }
 
-/// 64 dependent register adds per iteration, one cycle each. Register and register: some cores add
-/// a constant for nothing while renaming.
+/// A chain of so many dependent instructions per iteration, each of which takes so many cycles.
+macro_rules! chain {
+    ($count:literal of $instruction:literal, $cycles:literal, $register:ident: $one:expr, $other:expr) => {{
+        fn run(iterations: u32) {
+            // SAFETY: arithmetic on registers that are declared.
+            unsafe {
+                asm!(
+                    ".p2align 6",
+                    "2:",
+                    concat!(".rept ", $count),
+                    $instruction,
+                    ".endr",
+                    "dec {iterations:e}",
+                    "jnz 2b",
+                    one = inout($register) $one => _,
+                    other = in($register) $other,
+                    iterations = inout(reg) iterations.max(1) => _,
+                    options(nomem, nostack),
+                );
+            }
+        }
+        Chain {
+            run,
+            cycles_per_iteration: $count * $cycles,
+        }
+    }};
+}
+
+/// Register adds, one cycle each. Register and register: some cores add a constant for nothing while
+/// renaming.
 pub(crate) fn add_chain() -> Chain {
-    fn run(iterations: u32) {
-        // SAFETY: arithmetic on registers that are declared.
-        unsafe {
-            asm!(
-                ".p2align 6",
-                "2:",
-                ".rept 64",
-                "add {sum}, {step}",
-                ".endr",
-                "dec {iterations:e}",
-                "jnz 2b",
-                sum = inout(reg) 1_u64 => _,
-                step = in(reg) 3_u64,
-                iterations = inout(reg) iterations.max(1) => _,
-                options(nomem, nostack),
-            );
-        }
-    }
-    Chain {
-        run,
-        cycles_per_iteration: 64,
-    }
+    chain!(64 of "add {one}, {other}", 1, reg: 1_u64, 3_u64)
 }
 
-/// 64 dependent additions of doubles per iteration, as if they took one cycle each.
+/// Additions of doubles, as if they took one cycle each.
 pub(crate) fn float_chain() -> Chain {
-    fn run(iterations: u32) {
-        // SAFETY: arithmetic on registers that are declared.
-        unsafe {
-            asm!(
-                ".p2align 6",
-                "2:",
-                ".rept 64",
-                "addsd {sum}, {step}",
-                ".endr",
-                "dec {iterations:e}",
-                "jnz 2b",
-                sum = inout(xmm_reg) 1.0_f64 => _,
-                step = in(xmm_reg) 3.0_f64,
-                iterations = inout(reg) iterations.max(1) => _,
-                options(nomem, nostack),
-            );
-        }
-    }
-    Chain {
-        run,
-        cycles_per_iteration: 64,
-    }
+    chain!(64 of "addsd {one}, {other}", 1, xmm_reg: 1.0_f64, 3.0_f64)
 }
 
-/// 24 dependent 64-bit multiplications per iteration, three cycles each on every common core since
-/// 2008 (Agner Fog, "Instruction tables").
+/// 64-bit multiplications, three cycles each on every common core since 2008 (Agner Fog, "Instruction
+/// tables").
 pub(crate) fn multiply_chain() -> Option<Chain> {
-    fn run(iterations: u32) {
-        // SAFETY: arithmetic on registers that are declared.
-        unsafe {
-            asm!(
-                ".p2align 6",
-                "2:",
-                ".rept 24",
-                "imul {product}, {factor}",
-                ".endr",
-                "dec {iterations:e}",
-                "jnz 2b",
-                product = inout(reg) 1_u64 => _,
-                factor = in(reg) 3_u64,
-                iterations = inout(reg) iterations.max(1) => _,
-                options(nomem, nostack),
-            );
-        }
-    }
-    Some(Chain {
-        run,
-        cycles_per_iteration: 24 * 3,
-    })
+    Some(chain!(24 of "imul {one}, {other}", 3, reg: 1_u64, 3_u64))
 }
 
 // The loops of a probe of the core, in a section of their own that begins a page: where they lie in it, and what the branch

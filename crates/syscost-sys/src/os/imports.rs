@@ -112,10 +112,8 @@ fn file_of(address: usize) -> Option<String> {
     let address = std::ptr::without_provenance(address);
     // SAFETY: the call looks the address up, whatever it is, and fills `found`.
     let known = unsafe { libc::dladdr(address, &raw mut found) } != 0;
-    // The kernel's own code (vDSO) answers what the C library lets it.
-    // SAFETY: the call looks a number up.
-    let kernels = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
-    let is_own = [base(), kernels].contains(&found.dli_fbase.addr());
+    // The kernel's own code answers what the C library lets it.
+    let is_own = [base(), super::vdso()].contains(&found.dli_fbase.addr());
     if !known || found.dli_fname.is_null() || is_own {
         return None;
     }

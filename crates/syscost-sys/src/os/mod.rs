@@ -49,7 +49,7 @@ pub(crate) use process::{
     MAX_LANDLOCK_LAYERS, add_landlock_layers, address_space_limit, allow_tsc, aslr_disabled,
     become_subreaper, close_files_on_exec, ignore_file_size_signal, kill_found, kill_group,
     kill_me_with_parent, kill_process, leave_no_core, make_idle_timer, parent_id, reap, reap_group,
-    reset_signals, set_name, set_timer_slack, stop_process, timer_slack,
+    reset_signals, set_name, set_timer_slack, stop_process, timer_slack, vdso,
 };
 pub(crate) use rtnetlink::queue_dump;
 pub(crate) use scheduler::{class, limit_real_time, niceness, set_class};

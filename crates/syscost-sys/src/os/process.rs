@@ -175,6 +175,12 @@ pub(crate) fn aslr_disabled() -> Result<bool, Unsupported> {
     Ok(persona & libc::ADDR_NO_RANDOMIZE != 0)
 }
 
+/// Where the vDSO begins, the kernel's own code in user space; 0 where it has given this process none.
+pub(crate) fn vdso() -> usize {
+    // SAFETY: looks a number up that the kernel gave this process.
+    unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) as usize }
+}
+
 /// Kills one process; it is no error if it has already ended.
 pub(crate) fn kill_process(pid: u32) -> io::Result<()> {
     signal(pid, Signal::KILL)

@@ -356,17 +356,34 @@ mod tests {
         killed.kill().unwrap();
         let own = std::process::id();
         let killed_by = |pid: u32| killed_children(own).into_iter().find(|(id, _)| *id == pid);
-        while stat(killed.id()).is_some_and(Stat::is_alive) {
-            thread::sleep(Duration::from_millis(1));
-        }
+        wait_until_ended(&killed);
         assert_eq!(killed_by(killed.id()), Some((killed.id(), 9)));
-        while stat(ended.id()).is_some_and(Stat::is_alive) {
-            thread::sleep(Duration::from_millis(1));
-        }
+        wait_until_ended(&ended);
         assert_eq!(killed_by(ended.id()), None, "no signal ended it");
         killed.wait().unwrap();
         ended.wait().unwrap();
         assert_eq!(killed_by(killed.id()), None);
+    }
+
+    /// Returns once all threads of the child have ended (in an emulator it has more than one); its
+    /// status remains to be taken.
+    fn wait_until_ended(child: &Child) {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(Pid::from_child(child)), options).unwrap();
+    }
+
+    /// Returns once the child is in a process group. A system without vfork (an emulator) lets its
+    /// parent go on before that.
+    fn wait_until_in_group(child: &Child, group: u32) {
+        loop {
+            let stat = stat(child.id()).unwrap();
+            if stat.group == group {
+                return;
+            }
+            assert!(stat.is_alive(), "it has ended outside of the group");
+            thread::yield_now();
+        }
     }
 
     /// Returns once the child has said "ready".
@@ -424,11 +441,10 @@ mod tests {
             command.arg("1000").spawn()
         };
         let mut leader = or_skip!(start(0), "no sleep");
+        wait_until_in_group(&leader, leader.id());
         let others: Vec<Child> = (0..20).map(|_| start(leader.id()).unwrap()).collect();
-        // An emulator of processors does not wait until a child is what it was started as.
-        let is_of_it = |one: &Child| stat(one.id()).is_some_and(|stat| stat.group == leader.id());
-        while !others.iter().all(is_of_it) {
-            std::thread::yield_now();
+        for other in &others {
+            wait_until_in_group(other, leader.id());
         }
         os::kill_group(leader.id()).unwrap();
         leader.wait().unwrap();

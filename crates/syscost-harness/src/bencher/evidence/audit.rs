@@ -103,16 +103,16 @@ impl Plan<'_> {
         )
     }
 
-    /// Audits, where this is asked for, what has been timed in this process, once all samples are taken:
-    /// the same claims as in the evidence pass, told as one.
+    /// Audits, where this is asked for, what this process has timed, once all samples are taken: the
+    /// claims of the evidence pass, as a single one.
     pub(in crate::bencher) fn audit_timed(
         &mut self,
         audit: impl FnOnce(&mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        // Beyond its time limit the process would lose the samples, too.
-        // Two children are audited where the calls of a preparation are subtracted.
+        // Beyond its time limit the process would lose the samples, too; and it audits two children where
+        // the calls of a preparation are subtracted.
         let has_time = self.begun.elapsed() + 2 * self.audit_limit() <= self.given.time_limit;
-        if !self.given.is_audited || self.given.pass != Pass::Timed || !has_time {
+        if !self.given.is_audited || !has_time {
             return Ok(());
         }
         let known = self.findings.evidence.len();
@@ -239,12 +239,12 @@ impl Plan<'_> {
     }
 }
 
-/// What an audit of timed operations found, as one claim: the worst of it. What it could not tell, the
-/// evidence pass says, if it cannot either.
+/// What an audit of timed operations found, as one claim: the worst of it. What it could not verify, the
+/// evidence pass reports, if it cannot either.
 fn of_timed(all: Vec<Evidence>) -> Option<Evidence> {
-    let is_told = |one: &Evidence| !one.is_note() && one.verdict != Verdict::Unverified;
-    let told = all.into_iter().filter(is_told);
-    let worst = told.max_by_key(|one| one.verdict)?;
+    let is_judged = |one: &Evidence| !one.is_note() && one.verdict != Verdict::Unverified;
+    let judged = all.into_iter().filter(is_judged);
+    let worst = judged.max_by_key(|one| one.verdict)?;
     let sentence = worst.claim.sentence;
     let said = |fact: Fact| match worst.verdict {
         Verdict::Refuted => Fact::from(format!("{sentence}: {fact}")),

@@ -1,4 +1,5 @@
-//! No row of the last release is lost or renamed unsaid: kept runs are compared by the names of their rows.
+//! Each row of the last release is still there, or is listed as renamed or gone: kept runs are compared by the
+//! names of their rows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +14,7 @@ use xtask::workspace;
 
 /// The benchmarks of the last release with their parameters in order, a line each.
 const RELEASED: &str = include_str!("released.txt");
-/// Where a change is told.
+/// Where renamed rows are listed.
 pub(super) const TABLE: &str = "crates/syscost-results/src/renamed.rs";
 
 /// Writes today's benchmarks as those of the last release: a step of making one.
@@ -50,8 +51,8 @@ pub(super) fn findings() -> Vec<Finding> {
         .filter(|one| !is_kept(one, &renamed, &gone, &today));
     let of_line = |one: &str| {
         let message = format!(
-            "rows of `{one}` (id and parameters of the last release) have other names today: tell the new ones in RENAMED, or \
-             what to take instead in GONE"
+            "rows of `{one}` (id and parameters of the last release) have other names today: list the new ones in RENAMED, or \
+             what to use instead in GONE"
         );
         Finding::new(Path::new(TABLE), 1, message)
     };
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parameter_more_or_a_benchmark_less_is_noticed_unless_it_is_told() {
+    fn a_parameter_more_or_a_benchmark_less_is_noticed_unless_it_is_listed() {
         let today = ["fs.read size cache".to_owned(), "call.near".to_owned()];
         let renamed = [("fs.read size".to_owned(), "fs.read size cache".to_owned())];
         let is_kept =
