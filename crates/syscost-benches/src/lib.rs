@@ -8,6 +8,7 @@
 mod catalogue;
 
 mod call;
+pub mod command;
 mod fs;
 mod implied;
 mod ipc;
@@ -32,6 +33,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod timing;
+mod unpinned;
 mod witness;
 
 use syscost_harness::{Catalogue, Group};
@@ -62,6 +64,7 @@ const GROUPS: &[Group] = &[
     scale::GROUP,
     #[cfg(feature = "studies")]
     study::GROUP,
+    command::GROUP,
     selftest::GROUP,
     liar::GROUP,
 ];

@@ -42,6 +42,8 @@ pub struct Benchmark {
     pub expect: &'static [Expect],
     /// How expensive the set-up of each of its rows is; a row may say otherwise ([`Row::setup`](crate::Row::setup)).
     pub setup: Setup,
+    /// Whether its cases are compared with each other: each has as many rounds as the one that needs most.
+    pub settles_together: bool,
     /// Whether its cases are all measured on one CPU, since they reuse each other's memory, which
     /// is allocated near it.
     pub stays: bool,
@@ -78,6 +80,7 @@ impl Benchmark {
         parameters: &[],
         expect: &[],
         setup: Setup::Cheap,
+        settles_together: false,
         stays: false,
         ignores_interference: false,
         profile: Profile::Standard,

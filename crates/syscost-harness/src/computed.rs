@@ -27,6 +27,9 @@ pub struct Computation {
     pub takes: fn(&Case, &Row) -> bool,
     /// Computes a case from its sources.
     pub compute: fn(&Case, &[Source<'_>], &Here) -> Result<ComputedValue, Failure>,
+    /// The quantity of its only source's samples that its samples are
+    /// ([`RoundSamples::also`](syscost_results::RoundSamples::also)); then nothing is computed.
+    pub series: Option<&'static str>,
 }
 
 /// A row from which another is computed.
@@ -93,6 +96,9 @@ pub trait Computed: Params {
     /// Whether it depends on the machine which rows there are.
     const DEPENDS_ON_MACHINE: bool = false;
 
+    /// What of its only source's samples its own are ([`Computation::series`]); then it computes nothing.
+    const SERIES: Option<&'static str> = None;
+
     /// The rows that there are here, in order; see [`rows`](crate::rows).
     fn rows(here: &Here) -> Vec<Case<Self>>;
 
@@ -118,7 +124,9 @@ pub trait Computed: Params {
     ///
     /// # Errors
     /// Why there is no number.
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure>;
+    fn compute(&self, _: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+        Err(Failure::Broken("has nothing to compute".into()))
+    }
 }
 
 impl Benchmark {
@@ -138,6 +146,7 @@ impl Benchmark {
             parameters: R::MEANINGS,
             support: |case, here| case.own_row::<R>().support(here),
             computation: Some(Computation {
+                series: R::SERIES,
                 from: R::FROM,
                 takes: |case, other| case.own_row::<R>().takes(other),
                 compute: |case, sources, here| case.own_row::<R>().compute(sources, here),

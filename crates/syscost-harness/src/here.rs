@@ -2,6 +2,7 @@
 
 use syscost_sys::cpu;
 
+use crate::commands::Command;
 use crate::programs::OwnProgram;
 use crate::targets::Targets;
 
@@ -14,6 +15,8 @@ pub struct Here {
     pub targets: Targets,
     /// The programs of the user's own studies.
     pub programs: Vec<OwnProgram>,
+    /// The commands that `syscost time` measures.
+    pub commands: Vec<Command>,
 }
 
 impl Here {
@@ -23,6 +26,7 @@ impl Here {
             allowed: cpu::allowed().unwrap_or_else(|_| vec![0]),
             targets,
             programs: Vec::new(),
+            commands: Vec::new(),
         }
     }
 

@@ -8,6 +8,7 @@
 //! - [`trial`]: batches of other lengths, and other margins for what counts as an undisturbed core.
 //! - [`targets`]: what a run measures against and in, and what it may do. [`peer`]: the far end of network
 //!   measurements. [`congestion`]: their congestion control. [`directory`]: where file systems are measured.
+//! - [`commands`]: the commands of a user that `syscost time` measures.
 //! - [`here`]: what decides which rows there are.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
@@ -20,6 +21,7 @@ pub mod benchmark;
 pub mod case;
 pub mod catalogue;
 pub mod clock;
+pub mod commands;
 pub mod computed;
 pub mod congestion;
 pub mod cores;
@@ -56,9 +58,9 @@ pub use targets::Targets;
 pub mod prelude {
     pub use crate::arguments::{Argument, ArgumentValue, CALLED_FROM, Code};
     pub use crate::bencher::{
-        Baseline, Bencher, Compares, Copied, Counted, Driver, EventShare, Kernel, Laps, Loop,
-        Marked, Observed, OnceTimer, Outcome, Plan, Published, Ran, Responder, Served, Single,
-        Stop, TaskGroup, Team, Together, clocked,
+        Baseline, Bencher, Compares, Copied, Counted, Driver, EventShare, Execution, Executions,
+        Kernel, Laps, Loop, Marked, Observed, OnceTimer, Outcome, Plan, Published, Ran, Responder,
+        Served, Single, Stop, TaskGroup, Team, Together, clocked,
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::Case;

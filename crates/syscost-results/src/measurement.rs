@@ -445,6 +445,10 @@ pub struct RoundSamples {
     /// The samples before overhead was taken off; absent where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub raw: Vec<f64>,
+    /// Other quantities of the same samples, by name, each with its unit: `wall_ns` of a command whose
+    /// values are its CPU time.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub also: BTreeMap<String, Vec<f64>>,
     /// Disturbed samples: index into `values` and cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,

@@ -171,6 +171,11 @@ impl SyscallCounts {
         self.sum(|task, number| task == self.own && Some(number) == call.number())
     }
 
+    /// How often the processes and threads that the operation started made it.
+    pub fn of_started(&self, call: Sysno) -> u64 {
+        self.get(call) - self.own(call)
+    }
+
     /// The arguments of each such call by the operation's own task, in the order of the calls.
     /// Empty for a call that was not to be noted.
     pub fn arguments(&self, call: Sysno) -> &[Arguments] {

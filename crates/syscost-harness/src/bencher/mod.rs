@@ -14,6 +14,7 @@ mod counts;
 mod detail;
 mod disturbances;
 mod evidence;
+mod executions;
 mod laps;
 mod min_times;
 mod pass;
@@ -36,6 +37,7 @@ use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{Alone, Probe};
 
 use crate::case::Case;
+use crate::commands::Command;
 use crate::programs::OwnProgram;
 use crate::proof::{Proof, Witness};
 use crate::targets::Targets;
@@ -44,6 +46,7 @@ pub use clocked::{OnceTimer, clocked};
 pub use copies::Copied;
 pub use detail::{Detail, Over};
 pub(crate) use disturbances::WAITED_SHARE;
+pub use executions::{Execution, Executions};
 pub use laps::Laps;
 pub use min_times::MinTimes;
 pub use pass::{ClockCost, Compares, Effort, Findings, Pass, Situation};
@@ -104,6 +107,11 @@ impl<'a> Bencher<'a> {
         self.given.clock
     }
 
+    /// Maximum time of the case in this process.
+    pub fn time_limit(&self) -> Duration {
+        self.given.time_limit
+    }
+
     /// Maximum time of an audit: half of what the case may take, as others are in it as well; a quarter
     /// where it follows samples.
     pub fn audit_limit(&self) -> Duration {
@@ -136,6 +144,11 @@ impl<'a> Bencher<'a> {
     /// The programs of the user's own studies.
     pub fn programs(&self) -> &'a [OwnProgram] {
         &self.given.here.programs
+    }
+
+    /// The commands that `syscost time` measures.
+    pub fn commands(&self) -> &'a [Command] {
+        &self.given.here.commands
     }
 
     /// Random numbers, seeded by the run's seed, the round and the row.

@@ -1,5 +1,7 @@
 //! Rows computed at the end of a run from what it measured.
 
+use std::collections::BTreeMap;
+
 use syscost_results::estimate::KeptRuns;
 use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::sharing::OwnCores;
@@ -37,6 +39,7 @@ pub fn computed<'a>(
                     let refusal = Failure::Unsupported(reason);
                     state.take(Pass::Evidence, Err(refusal));
                 }
+                None if let Some(series) = how.series => take_series(&mut state, series, &sources),
                 None => compute(&mut state, how, &sources, here),
             },
             // If it is unsupported here, that is the reason, not the lack of other rows.
@@ -174,6 +177,37 @@ fn compute(state: &mut RowState, how: &Computation, sources: &[(&Row, &Measureme
         if is_proved && has_number(&value) {
             state.take(Pass::Timed, value);
         }
+    }
+}
+
+/// Takes another quantity of the samples of the only source for the row's own.
+fn take_series(state: &mut RowState, series: &str, sources: &[(&Row, &Measurement)]) {
+    let sources: Vec<_> = sources.iter().collect();
+    state.take(
+        Pass::Evidence,
+        Ok(Findings {
+            evidence: vec![proof_of(&sources)],
+            observed: true,
+            ..Findings::default()
+        }),
+    );
+    let rounds = sources
+        .iter()
+        .flat_map(|(_, source)| source.samples.iter().flatten());
+    for round in rounds {
+        let samples = RoundSamples {
+            values: round.also.get(series).cloned().unwrap_or_default(),
+            also: BTreeMap::new(),
+            ..round.clone()
+        };
+        state.take(
+            Pass::Timed,
+            Ok(Findings {
+                samples,
+                observed: true,
+                ..Findings::default()
+            }),
+        );
     }
 }
 

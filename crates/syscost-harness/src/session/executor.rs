@@ -244,6 +244,7 @@ impl<'a> Executor<'a> {
             cores: self.found.cores.clone(),
             targets: self.here.targets.clone(),
             programs: self.here.programs.clone(),
+            commands: self.here.commands.clone(),
             seed: due.seed,
             stack_offset: due.stack_offset,
             parent: std::process::id(),

@@ -2,6 +2,7 @@
 //! is its copy on the disk: whether a record comes from there or was just made, it is entered
 //! alike.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -143,6 +144,15 @@ impl Ledger {
             let rule = profile.stop_rule_with(row.row.setup());
             let kept = self.kept.of(row);
             row.settled |= row.ends(rule, &frequencies, &self.cores, kept);
+        }
+        let together = self
+            .rows
+            .iter()
+            .filter(|row| row.row.benchmark.settles_together);
+        let active = together.filter(|row| row.is_active());
+        let ids: BTreeSet<&str> = active.map(|row| row.row.benchmark.id).collect();
+        for row in &mut self.rows {
+            row.settled &= row.cut || !ids.contains(row.row.benchmark.id);
         }
     }
 

@@ -54,6 +54,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         allowed: job.allowed.clone(),
         targets: std::mem::take(&mut job.targets),
         programs: std::mem::take(&mut job.programs),
+        commands: std::mem::take(&mut job.commands),
     };
     let benchmark = catalogue
         .find(&job.benchmark)

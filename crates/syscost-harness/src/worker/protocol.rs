@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bencher::{ClockCost, Effort, Findings, Pass};
+use crate::commands::Command;
 use crate::cores::Cores;
 use crate::failure::Failure;
 use crate::programs::OwnProgram;
@@ -40,6 +41,9 @@ pub struct Job {
     /// The programs of the user's own studies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<OwnProgram>,
+    /// The commands that `syscost time` measures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<Command>,
     /// Seed of this round of this benchmark.
     pub seed: u64,
     /// Shift of the stack in bytes, in addition to the random environment.

@@ -64,7 +64,7 @@ pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = libc::O_NONBLOCK | libc::O_NOFOL
 pub(crate) const DIRECT: i32 = libc::O_DIRECT;
 /// The error number of a call for which the kernel has no buffers at the moment.
 pub(crate) const NO_BUFFERS: i32 = libc::ENOBUFS;
-pub(crate) use usage::{OF_CHILDREN, children_run_ns, read_at_start, run_ns, usage};
+pub(crate) use usage::{OF_CHILDREN, child_end, children_run_ns, read_at_start, run_ns, usage};
 pub(crate) use zero_copy::{
     allow_zero_copy, file_in_memory, from_error_queue, move_pages, send_file, send_zero_copy,
 };

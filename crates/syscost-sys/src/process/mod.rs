@@ -7,6 +7,7 @@ mod status;
 mod surroundings;
 mod tree;
 
+use std::process::ExitStatus;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,7 @@ pub use tree::{
     proc_shows, sees_itself, waited_for_cpu,
 };
 
+use crate::counters::Usage;
 use crate::{SystemError, Unsupported, os};
 
 /// Makes the kernel kill the calling process when the parent's thread that created it ends, for
@@ -92,6 +94,30 @@ pub fn reset_settings() {
     let _ = os::set_timer_slack(DEFAULT_TIMER_SLACK_NS);
     os::allow_tsc();
     os::close_files_on_exec();
+}
+
+/// A child that has ended, with what the kernel counted of it and of the children that it waited for
+/// (wait4(2)).
+#[derive(Debug, Clone, Copy)]
+pub struct ChildEnd {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Time on a CPU outside of the kernel, in ns; the kernel tells whole microseconds. Only the sum with
+    /// `system_ns` is exact: the kernel divides it by the ticks in either.
+    pub user_ns: u64,
+    /// The same in the kernel.
+    pub system_ns: u64,
+    /// Faults, switches and the most memory of one of them.
+    pub usage: Usage,
+}
+
+/// Takes the end of a child of this process; `None` while it has not ended.
+///
+/// # Errors
+/// It is no child, or its end was taken before.
+pub fn take_end(pid: u32) -> Result<Option<ChildEnd>, SystemError> {
+    os::child_end(pid)
+        .map_err(|cause| SystemError::new("wait4", format!("for process {pid}"), cause))
 }
 
 /// Keeps this process, and what it starts, from leaving a core file.

@@ -239,6 +239,43 @@ impl Plan<'_> {
     }
 }
 
+impl Plan<'_> {
+    /// Notes how often each system call is made by what `body` starts, and by how many tasks.
+    pub(in crate::bencher) fn note_calls_of_children(
+        &mut self,
+        body: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let counts = match audited(self.audit_limit(), &[], body)? {
+            Ok(counts) => counts,
+            Err(error) => {
+                self.claim_unobserved(OF_ALL, ANY, AUDIT, error);
+                return Ok(());
+            }
+        };
+        let calls = counts
+            .iter()
+            .filter_map(|(number, _)| Sysno::from_number(number));
+        let calls = calls.map(|call| (call, counts.of_started(call)));
+        let mut calls: Vec<(Sysno, u64)> = calls.filter(|(_, count)| *count > 0).collect();
+        calls.sort_by_key(|(_, count)| Reverse(*count));
+        let all: u64 = calls.iter().map(|(_, count)| count).sum();
+        self.note(OF_ALL, (all + counts.foreign()) as f64, AUDIT);
+        for (call, count) in calls {
+            self.note(Counter::Syscall(call).claim(), count as f64, AUDIT);
+        }
+        // The audited task itself is one.
+        self.note(
+            "tasks that made system calls",
+            counts.tasks().saturating_sub(1) as f64,
+            AUDIT,
+        );
+        Ok(())
+    }
+}
+
+const OF_ALL: &str = "system calls of the command";
+const ANY: &str = "any";
+
 /// What an audit of timed operations found, as one claim: the worst of it. What it could not verify, the
 /// evidence pass reports, if it cannot either.
 fn of_timed(all: Vec<Evidence>) -> Option<Evidence> {

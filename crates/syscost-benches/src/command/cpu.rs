@@ -1,0 +1,148 @@
+//! What a command of the user's own costs: its CPU time.
+//!
+//! ## Measures
+//! The time on CPUs, in the kernel and outside of it, of the command and all that it starts and waits for (wait4(2)).
+//! Each sample is a run of its own. A command with one task stays on the measuring CPU, and its runs are told apart by
+//! whose the core was; the tasks of others have all CPUs of the run.
+//! ## Does not measure
+//! Time that it sleeps or waits: `command.wall`. What it leaves running when it ends: such a command is refused.
+//! ## Interpretation
+//! Other programs on its CPU take none of it, but displace what it has in caches. `waited_percent` is the share of its elapsed
+//! time in which it was ready and had no CPU. How often it makes each system call, and its faults and switches, are counted in
+//! runs that are not timed.
+//! ## Source
+//! `hyperfine`, `perf stat`, `time`.
+
+use syscost_harness::bencher::Over;
+use syscost_harness::commands::{Command, row_value};
+use syscost_harness::prelude::*;
+
+use super::execute::{self, Run};
+use crate::unpinned::Unpinned;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    title: "A command of your own: CPU time",
+    tags: "hyperfine, time, perf stat, user time, system time",
+    settles_together: true,
+    ..Benchmark::of::<CpuTime>()
+};
+
+static COMMAND: Witness = Witness::of("command that the kernel executes", "/proc/PID/cmdline");
+
+/// How the CPU time by wait4 and that by the scheduler of the first task may differ: the one ends somewhat later.
+const AS_SCHEDULED: Bound = Bound::Within(0.95, 1.05);
+
+/// How two clocks may differ in the length of a run.
+const BY_BOTH_CLOCKS: Bound = Bound::Within(0.99, 1.01);
+
+#[derive(Params, Clone)]
+struct CpuTime {
+    /// The command.
+    command: String,
+}
+
+impl Measured for CpuTime {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let names = here.commands.iter().map(|one| one.name.clone());
+        rows!(CpuTime {
+            command: names.collect::<Vec<_>>()
+        })
+    }
+
+    fn proofs(&self) -> Self::Proofs<Proof> {
+        CpuTimeProofs {
+            command: COMMAND.sees(&*self.command),
+        }
+    }
+
+    fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
+        let commands = plan.commands();
+        let command = commands.iter().find(|one| one.name == self.command);
+        let command = command.expect("rows are listed by the commands");
+        let unpinned = match command.is_pinned {
+            true => None,
+            false => Some(Unpinned::new(&plan)?),
+        };
+        let (clock, limit, looks) = (*plan.clock(), plan.time_limit(), plan.looks());
+        if !plan.is_timed() {
+            for _ in 0..command.warm_up {
+                execute::prepare(command)?;
+                execute::run(command, None, limit, false)?;
+            }
+        }
+        let mut runs: Vec<Run> = Vec::new();
+        let shape = Executions::of(
+            command.is_pinned,
+            || execute::prepare(command),
+            || {
+                let run = execute::run(command, Some(&clock), limit, looks)?;
+                let execution = run.execution.clone();
+                runs.push(run);
+                Ok(execution)
+            },
+        );
+        let mut outcome = plan.measure(shape)?;
+        drop(unpinned);
+        claim(&mut outcome, command, commands, &runs);
+        Ok(outcome)
+    }
+}
+
+/// What its runs show of it.
+fn claim(outcome: &mut Bencher, command: &Command, all: &[Command], runs: &[Run]) {
+    match runs.iter().find_map(|run| run.command_line.as_deref()) {
+        Some(line) => {
+            let is_it = |one: &&Command| execute::is_executed_as(one, line);
+            let known = all.iter().filter(is_it);
+            // The same command may be measured twice.
+            let name = known.clone().find(|one| one.name == command.name);
+            let name = name.or_else(|| known.clone().next());
+            match name {
+                Some(one) => outcome.saw(&COMMAND, &*one.name),
+                None => outcome.saw(&COMMAND, row_value(&line.join(" "))),
+            }
+        }
+        None => outcome.unseen(&COMMAND, "it had ended before it was looked at"),
+    }
+    if let Some(expected) = &command.expected {
+        let other = runs
+            .iter()
+            .map(|run| &run.said)
+            .find(|said| *said != expected);
+        let said = other.unwrap_or(expected);
+        outcome.claim_equal("end of each run", &*expected.ended, &*said.ended, "wait4");
+        if let Some((expected, said)) = expected.printed.zip(said.printed) {
+            let words = |(bytes, checksum)| format!("{bytes} B, checksum {checksum:08x}");
+            outcome.claim_equal("output of each run", words(expected), words(said), "memfd");
+        }
+    }
+    let all_of = |part: fn(&Run) -> f64| runs.iter().map(part).sum::<f64>();
+    let by_clocks = all_of(|run| run.counter_ns.unwrap_or(f64::NAN)) / all_of(Run::wall_ns);
+    outcome.claim_within(
+        "length of all runs by the counter over that by CLOCK_MONOTONIC",
+        BY_BOTH_CLOCKS,
+        by_clocks,
+        "clocks",
+    );
+    let one_task = runs.iter().filter(|run| !run.execution.has_several_tasks);
+    let scheduled = one_task.filter_map(|run| Some((run.scheduled_ns?, run.execution.cpu_ns)));
+    let (scheduled, counted) =
+        scheduled.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    if counted > 0.0 {
+        outcome.claim_within(
+            "CPU time of runs with one task by the scheduler over that by wait4",
+            AS_SCHEDULED,
+            scheduled / counted,
+            "schedstat",
+        );
+    }
+    for (name, part) in [("read_bytes", 0), ("written_bytes", 1)] {
+        if let Some(bytes) = runs.iter().find_map(|run| run.moved) {
+            outcome.note(name, [bytes.0, bytes.1][part] as f64, "/proc/PID/io");
+        }
+    }
+    let waited = all_of(|run| run.execution.waited_ns as f64) / all_of(Run::wall_ns);
+    outcome.detail_over(Over::Median, "waited_percent", 100.0 * waited);
+}

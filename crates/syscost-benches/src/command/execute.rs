@@ -1,0 +1,393 @@
+//! Shared: one run of a command, with what the kernel counted of it and all that it started.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::{self as program, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
+use syscost_harness::commands::{Command, Output, Said};
+use syscost_harness::prelude::*;
+use syscost_sys::audit::uncounted;
+use syscost_sys::clock::Clock;
+use syscost_sys::counters::{TaskId, TaskStat};
+use syscost_sys::files;
+use syscost_sys::process::{self, ChildEnd, proc_of};
+
+/// Maximum number of bytes that a command prints: they are kept in memory until it ends.
+const MAX_PRINTED: u64 = 256 << 20;
+
+/// Maximum number of processes of a command at a time.
+const MAX_PROCESSES: usize = 4096;
+
+/// How often what it prints is looked at while it runs, and its processes: a look at either takes some
+/// microseconds, and some hundred.
+const LOOK: Duration = Duration::from_millis(50);
+const LOOK_AT_PROCESSES: Duration = Duration::from_secs(1);
+
+/// How long what it started may take to end after it: more is left running.
+const GRACE: Duration = Duration::from_millis(20);
+
+/// A run of a command.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// What is a sample of it.
+    pub execution: Execution,
+    /// How it ended, and what it printed.
+    pub said: Said,
+    /// The last line on standard error.
+    pub complaint: String,
+    /// Its length by the processor's counter, in ns.
+    pub(super) counter_ns: Option<f64>,
+    /// CPU time of its first task by the scheduler, in ns.
+    pub(super) scheduled_ns: Option<f64>,
+    /// The command line that the kernel executes, if it was looked at in time.
+    pub(super) command_line: Option<Vec<String>>,
+    /// Bytes that it read and wrote by any call, if these were looked at.
+    pub(super) moved: Option<(u64, u64)>,
+}
+
+impl Run {
+    /// Its length by the system's clock, in ns.
+    pub fn wall_ns(&self) -> f64 {
+        self.execution.also[WALL]
+    }
+}
+
+const WALL: &str = "wall_ns";
+
+/// Does what precedes a run.
+///
+/// # Errors
+/// A step that failed.
+pub fn prepare(command: &Command) -> Result<(), Failure> {
+    uncounted(|| {
+        if let Some(step) = &command.prepare {
+            shell(step).map_err(|why| Failure::Failed(format!("--prepare {step}: {why}")))?;
+        }
+        for path in &command.warm {
+            let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
+            read.map_err(|cause| Failure::of(&format!("read {}", path.display()), cause))?;
+        }
+        for path in &command.cold {
+            let file = File::open(path);
+            let file =
+                file.map_err(|cause| Failure::of(&format!("open {}", path.display()), cause))?;
+            let dropped = files::drop_cache(&file);
+            dropped
+                .map_err(|cause| Failure::Failed(format!("--cold {}: {cause}", path.display())))?;
+        }
+        Ok(())
+    })
+}
+
+/// Has a shell do this, without input.
+///
+/// # Errors
+/// How it ended, with the last line that it said.
+pub fn shell(step: &str) -> Result<(), String> {
+    let ran = program::Command::new("/bin/sh")
+        .args(["-c", step])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|cause| format!("/bin/sh: {cause}"))?;
+    match ran.status.success() {
+        true => Ok(()),
+        false => Err(format!("{}: {}", ran.status, last_line(&ran.stderr))),
+    }
+}
+
+/// Runs a command once, and ends it if it takes longer than this. `looks` at what only a run that is not
+/// timed may be looked at for; its length is taken by the `clock`, too.
+///
+/// # Errors
+/// Why it has no figures.
+pub fn run(
+    command: &Command,
+    clock: Option<&Clock>,
+    limit: Duration,
+    looks: bool,
+) -> Result<Run, Failure> {
+    let Start {
+        command: mut started,
+        printed,
+        complaints,
+    } = uncounted(|| Start::of(command))?;
+    let ticks = clock.map(Clock::start);
+    let begun = Instant::now();
+    let child = started.spawn();
+    let child = child.map_err(|cause| not_started(&command.words[0], cause))?;
+    // Its end is taken by hand.
+    let pid = child.id();
+    uncounted(|| {
+        let command_line = if looks { command_line(pid) } else { None };
+        let watched = watch(pid, printed.as_ref(), begun + limit);
+        let wall_ns = begun.elapsed().as_nanos() as f64;
+        let counter_ns = clock.zip(ticks);
+        let counter_ns = counter_ns.map(|(clock, ticks)| clock.between(ticks, clock.stop().ticks));
+        if let Err(why) = watched {
+            let _ = process::kill_tree(pid);
+            while let Ok(None) = process::take_end(pid) {
+                process::pause(Duration::from_millis(1));
+            }
+            end_orphans();
+            return Err(why);
+        }
+        let id = TaskId {
+            process: pid,
+            thread: pid,
+        };
+        let first = TaskStat::of(id).and_then(|task| task.read()).ok();
+        let moved = if looks { moved_by(pid) } else { None };
+        let taken = process::take_end(pid).map_err(|cause| Failure::Failed(cause.to_string()))?;
+        let mut end =
+            taken.ok_or_else(|| Failure::Broken("is taken for ended too early".into()))?;
+        let left = orphans(&mut end);
+        if !left.is_empty() {
+            end_orphans();
+            return Err(Failure::Failed(format!(
+                "it leaves processes running when it ends ({}): what they cost is not known by then",
+                left.join(", ")
+            )));
+        }
+        let printed = printed.map(checksum).transpose();
+        let printed = printed.map_err(|cause| Failure::of("read what it printed", cause))?;
+        let cpu_ns = (end.user_ns + end.system_ns) as f64;
+        let usage = end.usage;
+        let switches = usage.voluntary_switches + usage.involuntary_switches;
+        // Its last switch, at its end, may come after it was looked at.
+        let has_one_task = first.is_some_and(|first| {
+            first.minor_faults == usage.minor_faults && switches <= first.switches() + 1
+        });
+        let also = BTreeMap::from([
+            (WALL, wall_ns),
+            ("user_ns", end.user_ns as f64),
+            ("peak_bytes", (usage.max_rss_kib << 10) as f64),
+        ]);
+        Ok(Run {
+            execution: Execution {
+                cpu_ns,
+                also,
+                usage,
+                waited_ns: first.and_then(|first| first.delay_ns).unwrap_or(0),
+                has_several_tasks: !has_one_task,
+            },
+            said: Said {
+                ended: end.status.to_string(),
+                printed,
+            },
+            complaint: last_line(&contents(complaints).unwrap_or_default()),
+            counter_ns,
+            scheduled_ns: first.and_then(|first| first.run_ns).map(|ns| ns as f64),
+            command_line,
+            moved,
+        })
+    })
+}
+
+/// What is needed to start a command.
+struct Start {
+    command: program::Command,
+    /// What it prints, where that is compared, and what it complains of.
+    printed: Option<File>,
+    complaints: File,
+}
+
+impl Start {
+    fn of(command: &Command) -> Result<Self, Failure> {
+        let error = |cause: io::Error| Failure::of("open what the command reads and writes", cause);
+        // What it starts and does not wait for is this process's to end.
+        process::become_subreaper().map_err(|cause| Failure::Failed(cause.to_string()))?;
+        let memory = || memfd_create("syscost-command", MemfdFlags::CLOEXEC).map(File::from);
+        let complaints = memory().map_err(|cause| error(cause.into()))?;
+        let mut started = program::Command::new(&command.words[0]);
+        started.args(&command.words[1..]);
+        match &command.input {
+            Some(path) => started.stdin(File::open(path).map_err(error)?),
+            None => started.stdin(Stdio::null()),
+        };
+        let printed = match command.output {
+            Output::Compared => Some(memory().map_err(|cause| error(cause.into()))?),
+            Output::Discarded | Output::Shown { .. } => None,
+        };
+        let output = match (command.output, &printed) {
+            (Output::Shown { by }, _) => {
+                let file = File::options()
+                    .append(true)
+                    .open(format!("/proc/{by}/fd/1"));
+                Stdio::from(file.map_err(error)?)
+            }
+            (_, Some(file)) => Stdio::from(file.try_clone().map_err(error)?),
+            (_, None) => Stdio::null(),
+        };
+        started.stdout(output);
+        started.stderr(complaints.try_clone().map_err(error)?);
+        Ok(Self {
+            command: started,
+            printed,
+            complaints,
+        })
+    }
+}
+
+/// Why a command was not started.
+fn not_started(file: &str, cause: io::Error) -> Failure {
+    let found = std::fs::metadata(file);
+    let why = match found {
+        Ok(found) if found.is_dir() => "it is a directory".to_owned(),
+        _ => cause.to_string(),
+    };
+    Failure::Failed(format!("{file} cannot be executed: {why}"))
+}
+
+/// Why a file must not be started where its calls are counted: it would lose what its bits give it.
+pub fn privileged(path: &Path) -> Option<&'static str> {
+    let found = std::fs::metadata(path)
+        .ok()
+        .filter(std::fs::Metadata::is_file)?;
+    let mode = found.permissions().mode();
+    if mode & 0o4000 != 0 && found.uid() != rustix::process::geteuid().as_raw() {
+        return Some("set-user-ID");
+    }
+    if mode & 0o2010 == 0o2010 && found.gid() != rustix::process::getegid().as_raw() {
+        return Some("set-group-ID");
+    }
+    let capabilities = rustix::fs::getxattr(path, "security.capability", &mut [0_u8; 64]);
+    capabilities.is_ok().then_some("given capabilities")
+}
+
+/// Returns once the process has ended.
+fn watch(pid: u32, printed: Option<&File>, deadline: Instant) -> Result<(), Failure> {
+    let id = Pid::from_raw(pid.cast_signed());
+    let end = id.and_then(|id| pidfd_open(id, PidfdFlags::empty()).ok());
+    let mut next_look = Instant::now() + LOOK_AT_PROCESSES;
+    loop {
+        match &end {
+            Some(end) => {
+                let look = Timespec::try_from(LOOK).expect("it is short");
+                let ready = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&look));
+                if matches!(ready, Ok(1..)) {
+                    return Ok(());
+                }
+            }
+            // Where a container refuses that call, its end is seen up to a millisecond later.
+            None if has_ended(pid) => return Ok(()),
+            None => process::pause(Duration::from_millis(1)),
+        }
+        let now = Instant::now();
+        let failed = |what: String| Err(Failure::Failed(what));
+        if now > deadline {
+            return failed("it still runs at the time limit (--time-limit SECONDS)".to_owned());
+        }
+        let bytes = printed
+            .and_then(|file| file.metadata().ok())
+            .map_or(0, |found| found.len());
+        if bytes > MAX_PRINTED {
+            let most = MAX_PRINTED >> 20;
+            return failed(format!("it prints more than {most} MiB (--output null)"));
+        }
+        if now >= next_look {
+            next_look = now + LOOK_AT_PROCESSES;
+            if process::descendants(pid).len() > MAX_PROCESSES {
+                return failed(format!("it has more than {MAX_PROCESSES} processes"));
+            }
+        }
+    }
+}
+
+/// Whether a child has ended; its end remains to be taken.
+fn has_ended(pid: u32) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let id = Pid::from_raw(pid.cast_signed());
+    id.is_none_or(|id| !matches!(waitid(WaitId::Pid(id), options), Ok(None)))
+}
+
+/// Adds what processes cost that the command did not wait for, and returns those that still run.
+fn orphans(end: &mut ChildEnd) -> Vec<String> {
+    let until = Instant::now() + GRACE;
+    loop {
+        let mut left = Vec::new();
+        for pid in process::descendants(program::id()) {
+            match process::take_end(pid) {
+                Ok(Some(other)) => {
+                    end.user_ns += other.user_ns;
+                    end.system_ns += other.system_ns;
+                }
+                Ok(None) => left.push(pid),
+                // One that another one started, and waits for.
+                Err(_) => {}
+            }
+        }
+        if left.is_empty() || Instant::now() > until {
+            return left.into_iter().map(name_of).collect();
+        }
+        process::pause(Duration::from_millis(1));
+    }
+}
+
+fn name_of(pid: u32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+    name.map_or_else(|_| pid.to_string(), |name| name.trim_end().to_owned())
+}
+
+fn end_orphans() {
+    for pid in process::descendants(program::id()) {
+        let _ = process::kill_tree(pid);
+        process::reap(pid);
+    }
+}
+
+/// The command line of a process that has just been started.
+fn command_line(pid: u32) -> Option<Vec<String>> {
+    let path = format!("{}/cmdline", proc_of(pid).ok()?);
+    let text = std::fs::read(path).ok().filter(|text| !text.is_empty())?;
+    let words = text.split(|byte| *byte == 0);
+    let words: Vec<String> = words
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    // The last one is ended, too.
+    Some(words[..words.len() - 1].to_vec())
+}
+
+/// Whether the kernel executes a command by such a line: its own, or that of its script's interpreter.
+pub(super) fn is_executed_as(command: &Command, line: &[String]) -> bool {
+    let arguments = &command.words[1..];
+    line == &command.words[..] || (line.len() > command.words.len() && line.ends_with(arguments))
+}
+
+/// Bytes that a process and the children that it waited for read and wrote.
+fn moved_by(pid: u32) -> Option<(u64, u64)> {
+    let text = std::fs::read_to_string(format!("{}/io", proc_of(pid).ok()?)).ok()?;
+    let value = |key: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
+    };
+    Some((value("rchar:")?, value("wchar:")?))
+}
+
+fn contents(mut file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn checksum(file: File) -> io::Result<(u64, u32)> {
+    let bytes = contents(file)?;
+    Ok((bytes.len() as u64, crc32fast::hash(&bytes)))
+}
+
+fn last_line(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let line = text.lines().rev().find(|line| !line.trim().is_empty());
+    let line = line
+        .unwrap_or_default()
+        .chars()
+        .filter(|one| !one.is_control());
+    line.take(200).collect()
+}

@@ -1,0 +1,103 @@
+//! Commands of a user: each sample is one process, from its start to its end, with all that it starts.
+
+use std::collections::BTreeMap;
+
+use syscost_results::Evidence;
+use syscost_sys::counters::Usage;
+
+use super::counts::RUSAGE;
+use super::plan::{Plan, Shape};
+use crate::expect::{Counter, Manner};
+use crate::failure::Failure;
+
+/// One run of a command, with what the kernel counted of it and all that it started and waited for.
+#[derive(Debug, Clone, Default)]
+pub struct Execution {
+    /// Time on CPUs, in ns.
+    pub cpu_ns: f64,
+    /// Other quantities of the run, by name.
+    pub also: BTreeMap<&'static str, f64>,
+    /// Faults and switches.
+    pub usage: Usage,
+    /// How long it was ready and did not run, as far as its first task tells, in ns.
+    pub waited_ns: u64,
+    /// Whether it had several tasks, which wait for each other.
+    pub has_several_tasks: bool,
+}
+
+/// Runs of a command: a sample is the CPU time of one.
+pub struct Executions<P, R> {
+    is_pinned: bool,
+    prepare: P,
+    run: R,
+}
+
+impl<P, R> Executions<P, R>
+where
+    P: FnMut() -> Result<(), Failure>,
+    R: FnMut() -> Result<Execution, Failure>,
+{
+    /// `prepare` and `run` start the command and wait for its end. If its tasks are not all on the measuring
+    /// CPU, whose core that is says nothing.
+    pub fn of(is_pinned: bool, prepare: P, run: R) -> Self {
+        Self {
+            is_pinned,
+            prepare,
+            run,
+        }
+    }
+}
+
+impl<P, R> Shape for Executions<P, R>
+where
+    P: FnMut() -> Result<(), Failure>,
+    R: FnMut() -> Result<Execution, Failure>,
+{
+    type Seen = ();
+
+    const MANNER: Manner = Manner::Observations;
+
+    fn time(mut self, plan: &mut Plan) -> Result<(), Failure> {
+        // Much of what programs do is no work of the core's.
+        plan.disregard_frequency();
+        if !self.is_pinned {
+            plan.ignore_interference();
+            plan.pinned = false;
+        }
+        plan.may_take_few(1);
+        plan.waits.begin_programs();
+        plan.sample(1, |plan| {
+            plan.done.operations += 1;
+            (self.prepare)()?;
+            plan.wait_before_sample();
+            plan.probe_before();
+            let ran = (self.run)()?;
+            plan.waits.add_program(ran.waited_ns, ran.has_several_tasks);
+            plan.probe_after();
+            for (name, value) in ran.also {
+                let values = plan.findings.samples.also.entry(name.to_owned());
+                values.or_default().push(value);
+            }
+            Ok((ran.cpu_ns, None))
+        })
+    }
+
+    fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
+        (self.prepare)()?;
+        let Execution { usage, .. } = (self.run)()?;
+        plan.done.operations += 1;
+        for (counter, count) in [
+            (Counter::MinorFaults, usage.minor_faults),
+            (Counter::MajorFaults, usage.major_faults),
+            (Counter::VoluntarySwitches, usage.voluntary_switches),
+            (
+                Counter::Switches,
+                usage.voluntary_switches + usage.involuntary_switches,
+            ),
+        ] {
+            plan.add_evidence(Evidence::note(counter.claim(), count as f64, RUSAGE));
+        }
+        (self.prepare)()?;
+        plan.note_calls_of_children(&mut || (self.run)().map(drop))
+    }
+}

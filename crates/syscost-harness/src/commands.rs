@@ -1,0 +1,91 @@
+//! The commands of a user that `syscost time` measures. A worker gets them with its job; no journal keeps
+//! them, so that no file decides what is started.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// A command, and how it is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// What its rows call it, as [`row_value`] writes it.
+    pub name: String,
+    /// The executable and its arguments.
+    pub words: Vec<String>,
+    /// What a shell does before each run; it is not timed.
+    pub prepare: Option<String>,
+    /// What it reads as standard input; nothing if there is none.
+    pub input: Option<PathBuf>,
+    /// Files that are in the page cache at its start, and those that are not.
+    pub warm: Vec<PathBuf>,
+    /// See `warm`.
+    pub cold: Vec<PathBuf>,
+    /// Where its output goes.
+    pub output: Output,
+    /// Whether all its tasks stay on the measuring CPU: of one that has a single task at a time.
+    pub is_pinned: bool,
+    /// What each run must end with and print; nothing is compared where it is not known.
+    pub expected: Option<Said>,
+    /// How often it is run before it is first timed.
+    pub warm_up: u32,
+}
+
+/// Where the output of a command goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// Into memory, and is the same in each run.
+    #[default]
+    Compared,
+    /// To /dev/null.
+    Discarded,
+    /// To the standard output of this process.
+    Shown {
+        /// Its id.
+        by: u32,
+    },
+}
+
+/// How a command ended, and what it printed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// `0`, or how it ended otherwise: `exit status: 3`, `signal: 11 (SIGSEGV)`.
+    pub ended: String,
+    /// Bytes on standard output with their checksum (CRC-32); `None` where they are not looked at.
+    pub printed: Option<(u64, u32)>,
+}
+
+/// A text as the value of a row's parameter: what has a meaning in a row's name, and control characters, are
+/// written as `%` and two hexadecimal digits.
+pub fn row_value(text: &str) -> String {
+    let is_plain = |character: char| !character.is_control() && !",{}%".contains(character);
+    let written = |character: char| match is_plain(character) {
+        true => character.to_string(),
+        false => {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).bytes();
+            bytes.map(|byte| format!("%{byte:02x}")).collect()
+        }
+    };
+    text.chars().map(written).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscost_results::row_name;
+
+    #[test]
+    fn any_text_is_a_value() {
+        for (text, value) in [
+            ("git status -s", "git status -s"),
+            ("awk '{print $1,$2}' a=b", "awk '%7bprint $1%2c$2%7d' a=b"),
+            ("100%\n\u{1b}[2J\u{85}", "100%25%0a%1b[2J%c2%85"),
+        ] {
+            assert_eq!(row_value(text), value);
+            let name = format!("command.cpu{{command={value}}}");
+            let parameters: Vec<_> = row_name::parameters(&name).collect();
+            assert_eq!(parameters, [("command", value)]);
+        }
+    }
+}
