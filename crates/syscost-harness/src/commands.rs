@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// A command, and how it is run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Command {
     /// What its rows call it, as [`row_value`] writes it.
     pub name: String,
@@ -28,6 +28,8 @@ pub struct Command {
     pub expected: Option<Said>,
     /// How often it is run before it is first timed.
     pub warm_up: u32,
+    /// How long one run may take, in seconds.
+    pub time_limit_s: f64,
 }
 
 /// Where the output of a command goes.

@@ -3,6 +3,7 @@
 //!
 //! - [`mod@summary`]: the short answer: the numbers people look for first.
 //! - [`mod@table`]: the table in a terminal.
+//! - [`commands`]: commands of a user's own.
 //! - [`mod@compare`]: two sides of runs, compared.
 //! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
@@ -16,6 +17,7 @@
 //! - [`wrap`]: text wrapped for a terminal.
 
 pub mod chart;
+pub mod commands;
 pub mod compare;
 mod curves;
 pub mod document;

@@ -5,6 +5,7 @@
 //!
 //! - [`run`]: the document a run produces, a contract with other tools (JSON Schema in `docs/`).
 //! - [`mod@document`]: reads a run from bytes, or says in one line what is wrong and where.
+//! - [`mod@commands`]: a user's own commands, compared.
 //! - [`mod@compare`]: two sides of runs, row by row. [`history`]: a metric over time.
 //! - [`mod@bound`]: what a count must be for a claim to hold.
 //! - [`measurement`]: one row of the document: estimate, evidence, flags, raw samples.
@@ -23,6 +24,7 @@ pub mod agreement;
 mod anonymous;
 pub mod beside;
 pub mod bound;
+pub mod commands;
 pub mod compare;
 pub mod details;
 pub mod directory;

@@ -107,6 +107,7 @@ fn dispatch() -> ExitCode {
     }
     let result = match cli.command {
         Command::Run(arguments) => cmd::run::run(arguments),
+        Command::Time(arguments) => cmd::time::run(&arguments),
         Command::Show(arguments) => cmd::show::run(&arguments),
         Command::Numbers(arguments) => cmd::numbers::run(&arguments),
         Command::Compare(arguments) => cmd::compare::run(&arguments),

@@ -65,11 +65,11 @@ impl Measured for CpuTime {
             true => None,
             false => Some(Unpinned::new(&plan)?),
         };
-        let (clock, limit, looks) = (*plan.clock(), plan.time_limit(), plan.looks());
+        let (clock, looks) = (*plan.clock(), plan.looks());
         if !plan.is_timed() {
             for _ in 0..command.warm_up {
                 execute::prepare(command)?;
-                execute::run(command, None, limit, false)?;
+                execute::run(command, None, false)?;
             }
         }
         let mut runs: Vec<Run> = Vec::new();
@@ -77,7 +77,7 @@ impl Measured for CpuTime {
             command.is_pinned,
             || execute::prepare(command),
             || {
-                let run = execute::run(command, Some(&clock), limit, looks)?;
+                let run = execute::run(command, Some(&clock), looks)?;
                 let execution = run.execution.clone();
                 runs.push(run);
                 Ok(execution)

@@ -107,12 +107,7 @@ pub fn shell(step: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// Why it has no figures.
-pub fn run(
-    command: &Command,
-    clock: Option<&Clock>,
-    limit: Duration,
-    looks: bool,
-) -> Result<Run, Failure> {
+pub fn run(command: &Command, clock: Option<&Clock>, looks: bool) -> Result<Run, Failure> {
     let Start {
         command: mut started,
         printed,
@@ -126,7 +121,11 @@ pub fn run(
     let pid = child.id();
     uncounted(|| {
         let command_line = if looks { command_line(pid) } else { None };
-        let watched = watch(pid, printed.as_ref(), begun + limit);
+        let watched = watch(
+            pid,
+            printed.as_ref(),
+            begun + Duration::from_secs_f64(command.time_limit_s),
+        );
         let wall_ns = begun.elapsed().as_nanos() as f64;
         let counter_ns = clock.zip(ticks);
         let counter_ns = counter_ns.map(|(clock, ticks)| clock.between(ticks, clock.stop().ticks));

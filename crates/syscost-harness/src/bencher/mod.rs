@@ -107,11 +107,6 @@ impl<'a> Bencher<'a> {
         self.given.clock
     }
 
-    /// Maximum time of the case in this process.
-    pub fn time_limit(&self) -> Duration {
-        self.given.time_limit
-    }
-
     /// Maximum time of an audit: half of what the case may take, as others are in it as well; a quarter
     /// where it follows samples.
     pub fn audit_limit(&self) -> Duration {

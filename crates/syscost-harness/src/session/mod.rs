@@ -90,7 +90,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
 
     /// All rounds; a break if the budget was spent or Ctrl-C arrived before the last one was over.
     fn rounds(&mut self, observer: &mut dyn Observer) -> ControlFlow<()> {
-        for round in 0..self.schedule.profile.max_rounds() {
+        for round in 0..self.schedule.max_rounds() {
             let was_replaying = self.is_replaying();
             self.round(round, observer)?;
             // A round that was cut short is not judged as if it were complete.
@@ -214,7 +214,9 @@ impl<const RUNS: usize> Session<'_, RUNS> {
             }
         }
         for ledger in &mut self.ledgers {
-            ledger.settle(self.schedule.profile);
+            if self.schedule.may_settle(rounds) {
+                ledger.settle(self.schedule.profile);
+            }
         }
         for index in 0..self.ledgers[0].rows.len() {
             let is_out = |row: &mut RowState| row.failure.is_some() || row.skipped.is_some();

@@ -180,6 +180,7 @@ fn look_around(
     warnings.extend(far.and_then(|far| doctor::far_end_warning(&machine, far)));
     warnings.extend(directories.iter().filter_map(doctor::directory_warning));
     let looks = options.profile.looks();
+    let rounds = options.rounds.unwrap_or((looks[0], looks[looks.len() - 1]));
     let budget = options.budget.unwrap_or(options.profile.budget(rows.len()));
     let header = Header {
         journal_version: Header::version(),
@@ -197,8 +198,8 @@ fn look_around(
             seed: options.seed.unwrap_or_else(|| fastrand::u64(..1 << 53)),
             cpus: vec![cpu],
             selectors: options.selectors.clone(),
-            min_rounds: looks[0],
-            max_rounds: looks[looks.len() - 1],
+            min_rounds: rounds.0,
+            max_rounds: rounds.1,
             samples_per_round: options.profile.effort().samples,
             worker_start_ms: None,
             resumed: 0,
@@ -266,6 +267,7 @@ fn assemble<'a, const RUNS: usize>(
         executor: Executor::new(launchers.into(), interrupted, found, cpus, here),
         ledgers,
     };
+    session.schedule.rounds = options.rounds;
     session.judge();
     session
 }

@@ -23,6 +23,9 @@ pub struct Options {
     /// Time budget, if not the profile's own. An explicit one ends the run even before its minimum
     /// number of rounds.
     pub budget: Option<Duration>,
+    /// How many rounds there are at least and at most, if not the profile's; as many as these, each of one
+    /// sample, where both are the same.
+    pub rounds: Option<(u32, u32)>,
     /// How long it may wait in addition, while no core is ours.
     pub patience: Duration,
     /// Seed, if the run is to repeat another's shuffles.
@@ -66,6 +69,7 @@ impl Options {
         Options {
             profile: Profile::Quick,
             budget: None,
+            rounds: None,
             patience: Duration::ZERO,
             seed: None,
             cpus: None,

@@ -19,7 +19,7 @@ pub(super) use self::reach::resting;
 use super::executor::Due;
 use super::ledger::Ledger;
 use super::{Event, Profile};
-use crate::bencher::Pass;
+use crate::bencher::{Effort, Pass};
 use crate::benchmark::Entry;
 use crate::catalogue::Row;
 use crate::worker::JobCase;
@@ -36,6 +36,8 @@ pub(super) struct Schedule {
     pub(super) budget: Budget,
     seed: u64,
     min_rounds: u32,
+    /// How many rounds there are at least and at most, if not the profile's.
+    pub(super) rounds: Option<(u32, u32)>,
     /// How many runs it is for.
     runs: usize,
     pace: Pace,
@@ -51,9 +53,34 @@ impl Schedule {
             budget,
             seed: config.seed,
             min_rounds: config.min_rounds,
+            rounds: None,
             runs,
             pace: Pace::FULL,
             may_defer: false,
+        }
+    }
+
+    /// How many rounds there are at most.
+    pub(super) fn max_rounds(&self) -> u32 {
+        self.rounds
+            .map_or(self.profile.max_rounds(), |(_, most)| most)
+    }
+
+    /// Whether rows may be settled after this many rounds.
+    pub(super) fn may_settle(&self, rounds: u32) -> bool {
+        self.rounds
+            .is_none_or(|(least, most)| least < most && rounds >= least)
+    }
+
+    /// What a round takes of each case.
+    fn effort(&self) -> Effort {
+        let effort = self.profile.effort();
+        match self.rounds {
+            Some((least, most)) if least == most => Effort {
+                case_ns: 0.0,
+                ..effort
+            },
+            _ => effort,
         }
     }
 
@@ -125,7 +152,7 @@ impl Schedule {
             benchmark,
             cases,
             keeps_order: self.runs > 1 || benchmark.stays,
-            effort: self.pace.scaled(&self.profile.effort()),
+            effort: self.pace.scaled(&self.effort()),
             seed: random.u64(..1 << 53),
             stack_offset: random.usize(..4096),
             padding: random.usize(..4096),

@@ -17,6 +17,7 @@ mod run;
 mod serve;
 #[cfg(feature = "studies")]
 mod study;
+mod time;
 mod values;
 
 use std::path::PathBuf;
@@ -46,6 +47,7 @@ pub use serve::ServeArguments;
 pub use study::{
     StudyArguments, StudyCommand, StudyFormat, StudyReportArguments, StudyRunArguments,
 };
+pub use time::{CommandOutput, TimeArguments};
 pub use values::CpuList;
 pub(crate) use values::{congestion, cpu_list, directory, form, label, parameter, seconds};
 
@@ -69,6 +71,7 @@ const EVERYWHERE: &str = "For every command";
 #[command(after_help = manual::with_exit_codes("", "\
 Begin with:
   syscost run --profile quick      what people look at first, in seconds
+  syscost time 'sort a' 'sort b'   commands of your own, compared
   syscost run syscall              one group, in a minute or less
   syscost list context switch      find benchmarks by common terms
   syscost explain syscall.null     what a row means
@@ -118,6 +121,8 @@ pub(crate) fn color_of(words: impl Iterator<Item = String>) -> Color {
 pub enum Command {
     /// Measure, print a table, keep the run
     Run(RunArguments),
+    /// Measure commands of your own, in turn: CPU time, elapsed time, memory, system calls
+    Time(TimeArguments),
     /// Print the table of a kept run again, some of its rows, or its summary
     Show(ShowArguments),
     /// Print the latency numbers every programmer should know, of a kept run

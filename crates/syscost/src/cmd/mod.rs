@@ -23,6 +23,7 @@ pub(crate) mod serve;
 pub(crate) mod show;
 #[cfg_attr(not(feature = "studies"), path = "no_study.rs")]
 pub(crate) mod study;
+pub(crate) mod time;
 
 use std::io::{self, Write};
 

@@ -325,6 +325,7 @@ fn options(
     Ok(Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
+        rounds: None,
         patience: arguments.patient.unwrap_or_default(),
         seed: arguments.seed,
         cpus: arguments

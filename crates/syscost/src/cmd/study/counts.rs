@@ -96,6 +96,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
         allowed: allowed.clone(),
         cores: Default::default(),
         programs: Vec::new(),
+        commands: Vec::new(),
         seed: 1,
         stack_offset: 0,
         parent: process::id(),

@@ -1,0 +1,242 @@
+//! Commands of a user: a line each, and a sentence for each that is compared with the first.
+
+use syscost_results::commands::{CommandRows, ComparedCommand, JudgedBy, commands, compared};
+use syscost_results::compare::{Change, Row as ComparedRow};
+use syscost_results::{ClaimId, Fact, Measurement, Run, Status};
+
+use crate::TableOptions;
+use crate::document::{Block, Column, Look, Row, Table, Text, terminal};
+use crate::sentence;
+use crate::units::Figures;
+use crate::view::Tone;
+
+/// The counts that have a column, and what claims them.
+const COUNTS: [(&str, &str, u8); 4] = [
+    ("calls", "system calls of the command", 1),
+    ("faults", "minor page faults per operation", 2),
+    ("switches", "switches of all its tasks per operation", 3),
+    ("tasks", "tasks that made system calls", 4),
+];
+
+/// How many kinds of system calls are named.
+const MOST_KINDS: usize = 6;
+
+/// The commands of a run, for a terminal.
+pub fn text(run: &Run, options: &TableOptions) -> String {
+    terminal(&blocks(run, options.quiet), options)
+}
+
+/// The same for any medium.
+pub fn blocks(run: &Run, is_quiet: bool) -> Vec<Block> {
+    let all = commands(run);
+    let mut columns = vec![
+        Column::right("CPU time"),
+        Column::right("elapsed"),
+        Column::right("peak memory"),
+    ];
+    columns.extend(COUNTS.map(|(heading, _, rank)| Column::right(heading).rank(rank)));
+    let mut blocks = vec![Block::Table(Table {
+        class: "commands",
+        caption: "Commands".to_owned(),
+        names: "command".into(),
+        columns,
+        rows: all.iter().map(line).collect(),
+    })];
+    if !is_quiet {
+        blocks.extend(all.iter().filter_map(calls).map(Block::note));
+    }
+    if let [first, others @ ..] = &all[..] {
+        for other in others {
+            blocks.push(Block::Paragraph(verdict(run, first, other)));
+        }
+    }
+    blocks
+}
+
+/// The line of a command.
+fn line(command: &CommandRows<'_>) -> Row {
+    let rows = [Some(command.cpu), command.wall, command.memory];
+    let figures = rows.map(|row| row.map_or_else(String::new, figure));
+    let counts = COUNTS.map(|(_, claim, _)| {
+        noted(command.cpu, claim).map_or_else(String::new, |n| format!("{n}"))
+    });
+    let mut line = Row::new(
+        Text::of(Look::Code, readable(command.name)),
+        figures.into_iter().chain(counts),
+    );
+    let reason = |row: &Measurement| match row.status {
+        Status::Ok => None,
+        _ => Some(Text::from(sentence::no_number(row)).tone(Tone::Bad)),
+    };
+    line.notes.extend(reason(command.cpu));
+    let waited = command.waited_percent().filter(|percent| *percent > 1.0);
+    line.notes.extend(waited.map(|percent| {
+        let words = format!(
+            "waited for the CPU for {percent:.0} % of its time: other programs, not the command"
+        );
+        Text::from(words).tone(Tone::Care)
+    }));
+    line
+}
+
+/// A figure with its interval and the flags that matter.
+fn figure(row: &Measurement) -> String {
+    match Figures::of(row) {
+        Some(figures) => format!("{} {}", figures.with_half_width(), figures.unit),
+        None => row.status.words().to_owned(),
+    }
+}
+
+/// What was noted of a command by this claim.
+fn noted(row: &Measurement, claim: &str) -> Option<f64> {
+    let id = ClaimId::of(claim);
+    let mut notes = row.evidence.iter().filter(|one| one.claim.id == id);
+    match notes.next()?.observed {
+        Some(Fact::Number(number)) => Some(number),
+        Some(Fact::Text(_)) | None => None,
+    }
+}
+
+/// The kinds of system calls that a command makes most.
+fn calls(command: &CommandRows<'_>) -> Option<String> {
+    const OF_CALL: &str = " system calls per operation";
+    let notes = command.cpu.evidence.iter();
+    let mut kinds: Vec<(&str, f64)> = notes
+        .filter_map(|one| {
+            let call = one.claim.sentence.strip_suffix(OF_CALL)?;
+            match one.observed {
+                Some(Fact::Number(count)) => Some((call, count)),
+                _ => None,
+            }
+        })
+        .collect();
+    kinds.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let named = kinds.iter().take(MOST_KINDS);
+    let named: Vec<String> = named
+        .map(|(call, count)| format!("{call} {count}"))
+        .collect();
+    let more = kinds.len().saturating_sub(MOST_KINDS);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {}", sentence::count(more, "other kind")),
+    };
+    let name = readable(command.name);
+    (!named.is_empty()).then(|| format!("{name}: {}{more}", named.join(", ")))
+}
+
+/// How a command compares with the first, in a sentence.
+fn verdict(run: &Run, first: &CommandRows<'_>, other: &CommandRows<'_>) -> Text {
+    let [base, name] = [first, other].map(|one| readable(one.name));
+    let ComparedCommand { by, row } = compared(run, first, other);
+    let Some(row) = row else {
+        let words = format!("{name}: cannot tell, one of the two has no number");
+        return Text::from(words).tone(Tone::Care);
+    };
+    let (word, tone) = match row.verdict {
+        Change::Worse => ("slower", Tone::Bad),
+        Change::Better => ("faster", Tone::Good),
+        Change::Same => ("no difference found", Tone::Plain),
+        Change::Inconclusive => ("cannot tell", Tone::Care),
+    };
+    let rest = match row.verdict {
+        Change::Worse | Change::Better => format!(" than {base}: {}", ratio(&row)),
+        Change::Same => format!(
+            " of more than {} from {base}: {}",
+            percent(row.same_within),
+            ratio(&row)
+        ),
+        Change::Inconclusive => {
+            let least = row.detectable.map_or_else(String::new, |least| {
+                format!("; a difference of {} would have been found", percent(least))
+            });
+            format!(" whether it differs from {base}: {}{least}", ratio(&row))
+        }
+    };
+    let by = match by {
+        JudgedBy::CpuTime => "by CPU time".to_owned(),
+        JudgedBy::Elapsed => {
+            "by elapsed time, since they wait for other things than the CPU".to_owned()
+        }
+        JudgedBy::CpuTimeBesideOthers(waited) => format!(
+            "by CPU time; the elapsed time cannot be compared: one waited for the CPU for {waited:.0} % of it"
+        ),
+    };
+    Text::of(Look::Code, name)
+        .with(Look::Plain, " ")
+        .with(Look::Strong, word)
+        .with(Look::Plain, format!("{rest}, {by}"))
+        .tone(tone)
+}
+
+/// `1.021 times [1.016, 1.026]`.
+fn ratio(row: &ComparedRow) -> String {
+    match row.ci95_low.zip(row.ci95_high) {
+        Some((low, high)) => format!("{:.3} times [{low:.3}, {high:.3}]", row.ratio),
+        None => format!("{:.3} times", row.ratio),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// The name of a command without what its rows' names need.
+pub fn readable(name: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = name.as_bytes();
+    while let [first, more @ ..] = rest {
+        let digits = more
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|two| str::from_utf8(two).ok());
+        match digits.and_then(|two| u8::from_str_radix(two, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &more[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = more;
+            }
+        }
+    }
+    sentence::fact(&String::from_utf8_lossy(&bytes))
+}
+
+/// The commands in the form of hyperfine's `--export-json`.
+pub fn hyperfine(run: &Run) -> serde_json::Value {
+    let results = commands(run).into_iter().map(|command| {
+        let samples = command.cpu.samples.iter().flatten();
+        let of = |series: &str| -> Vec<f64> {
+            let all = samples
+                .clone()
+                .flat_map(|round| round.also.get(series).into_iter().flatten());
+            all.map(|ns| ns / 1e9).collect()
+        };
+        let cpu = samples
+            .clone()
+            .flat_map(|round| round.values.iter().map(|ns| ns / 1e9));
+        let (times, user) = (of("wall_ns"), of("user_ns"));
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let middle = mean(&times);
+        let squares: f64 = times.iter().map(|one| (one - middle).powi(2)).sum();
+        let deviation = (times.len() > 1).then(|| (squares / (times.len() - 1) as f64).sqrt());
+        let user = mean(&user);
+        let mut sorted = times.clone();
+        sorted.sort_by(f64::total_cmp);
+        serde_json::json!({
+            "command": readable(command.name),
+            "mean": middle,
+            "stddev": deviation,
+            "median": syscost_results::stats::order::median(&times),
+            "user": user,
+            "system": mean(&cpu.collect::<Vec<_>>()) - user,
+            "min": sorted.first(),
+            "max": sorted.last(),
+            "times": times,
+            "memory_usage_byte": of("peak_bytes").iter().map(|one| one * 1e9).collect::<Vec<_>>(),
+            "exit_codes": vec![0; sorted.len()],
+        })
+    });
+    serde_json::json!({ "results": results.collect::<Vec<_>>() })
+}

@@ -1,0 +1,109 @@
+//! Commands of a user, compared with the first of them: `syscost time`.
+
+use crate::compare::{Comparison, Row, compare_pair};
+use crate::{Measurement, Run};
+
+/// The rows of one command.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandRows<'r> {
+    /// What its rows call it.
+    pub name: &'r str,
+    /// Its CPU time, its elapsed time and its peak memory.
+    pub cpu: &'r Measurement,
+    /// See `cpu`.
+    pub wall: Option<&'r Measurement>,
+    /// See `cpu`.
+    pub memory: Option<&'r Measurement>,
+}
+
+/// By what commands are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum JudgedBy {
+    /// By their CPU time, which is nearly all of the time that they take.
+    CpuTime,
+    /// By the time that they take: they wait for other things than the CPU.
+    Elapsed,
+    /// By their CPU time, since one waited for the CPU for so much of its time, in percent, that the time
+    /// that it takes says more of other programs.
+    CpuTimeBesideOthers(f64),
+}
+
+/// How a command compares with the first.
+#[derive(Debug, Clone)]
+pub struct ComparedCommand {
+    /// By what.
+    pub by: JudgedBy,
+    /// The verdict; `None` where one has no number.
+    pub row: Option<Row>,
+}
+
+/// Minimum share of the elapsed time that CPU time is of a command that does nothing else.
+const MOSTLY_CPU: f64 = 0.9;
+
+/// Maximum share of the elapsed time, in percent, that a command may have waited for the CPU for that time to be
+/// its own: the least difference that is called one ([`MIN_PAIRED_MARGIN`](crate::compare::MIN_PAIRED_MARGIN)).
+const MOST_WAITED_PERCENT: f64 = 1.0;
+
+const COMMAND: &str = "command";
+
+/// The commands of a run, in the order in which they were given.
+pub fn commands(run: &Run) -> Vec<CommandRows<'_>> {
+    let of = |id: &'static str| run.measurements.iter().filter(move |row| row.id == id);
+    let name = |row: &'_ Measurement| row.case.get(COMMAND).cloned();
+    let rows = of("command.cpu").filter_map(|cpu| {
+        let other = |id| of(id).find(|row| name(row) == name(cpu));
+        Some(CommandRows {
+            name: cpu.case.get(COMMAND)?,
+            cpu,
+            wall: other("command.wall"),
+            memory: other("command.memory"),
+        })
+    });
+    rows.collect()
+}
+
+impl CommandRows<'_> {
+    /// The share of its elapsed time in which it was ready and had no CPU, in percent.
+    pub fn waited_percent(&self) -> Option<f64> {
+        self.cpu.details.get("waited_percent").copied()
+    }
+
+    fn is_mostly_cpu(&self) -> bool {
+        let medians = self
+            .cpu
+            .estimate
+            .median
+            .zip(self.wall.and_then(|row| row.estimate.median));
+        medians.is_some_and(|(cpu, wall)| cpu >= MOSTLY_CPU * wall)
+    }
+}
+
+/// How another command compares with the first of a run. Their rounds were measured in turn.
+pub fn compared(run: &Run, first: &CommandRows<'_>, other: &CommandRows<'_>) -> ComparedCommand {
+    let waited = [first, other].map(|one| one.waited_percent().unwrap_or(0.0));
+    let waited = waited[0].max(waited[1]);
+    let by = match first.is_mostly_cpu() && other.is_mostly_cpu() {
+        true => JudgedBy::CpuTime,
+        false if waited > MOST_WAITED_PERCENT => JudgedBy::CpuTimeBesideOthers(waited),
+        false => JudgedBy::Elapsed,
+    };
+    let rows = match by {
+        JudgedBy::Elapsed => first.wall.zip(other.wall),
+        JudgedBy::CpuTime | JudgedBy::CpuTimeBesideOthers(_) => Some((first.cpu, other.cpu)),
+    };
+    let row = rows.and_then(|(first, other)| alone(run, first, other).rows.pop());
+    ComparedCommand { by, row }
+}
+
+/// Two rows of a run, compared as if they were one row of two.
+fn alone(run: &Run, first: &Measurement, other: &Measurement) -> Comparison {
+    let of = |row: &Measurement| Run {
+        measurements: vec![Measurement {
+            name: first.id.clone(),
+            case: Default::default(),
+            ..row.clone()
+        }],
+        ..run.clone()
+    };
+    compare_pair(&of(first), &of(other))
+}

@@ -1,0 +1,395 @@
+//! `syscost time`: measures commands of the user's own, in turn.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use syscost_benches::CATALOGUE;
+use syscost_benches::command::execute;
+use syscost_harness::commands::{Command, Output, row_value};
+use syscost_harness::session::{Options, Session};
+use syscost_harness::worker::Program;
+use syscost_harness::{Catalogue, Here, Row};
+use syscost_report::commands as render;
+use syscost_report::table::TableOptions;
+use syscost_results::commands::{commands, compared};
+use syscost_results::compare::Gated;
+use syscost_results::{Run, Status};
+use syscost_store::Store;
+
+use crate::cli::{CommandOutput, Format, TimeArguments};
+use crate::error::exit;
+use crate::progress::Progress;
+use crate::terminal::{self, note, say, warn};
+use crate::{Failed, files, interrupt};
+
+/// How long commands may take in all where nothing is said: what 51 rounds take, between these.
+const ROUNDS: f64 = 51.0;
+const SHORTEST_S: f64 = 5.0;
+const LONGEST_S: f64 = 60.0;
+
+/// The rounds that there are time for however long a command takes: those that an exact interval needs, with what
+/// counts and tries it.
+const LEAST_ROUNDS: f64 = 6.0 + 3.0;
+
+/// The longest name that a command has where none is given, in characters.
+const LONGEST_NAME: usize = 60;
+
+/// Runs the command.
+pub(crate) fn run(arguments: &TimeArguments) -> Result<u8> {
+    if let Some(path) = &arguments.export_json {
+        files::check_writable(path)?;
+    }
+    let store = Store::of_user();
+    if let Some(tag) = &arguments.tag {
+        Store::check_tag(tag)?;
+    }
+    let mut commands = given(arguments)?;
+    super::run::admit(arguments.cpus.as_ref());
+    let interrupted = interrupt::catch()?;
+    if let Some(step) = &arguments.setup {
+        execute::shell(step).map_err(|why| Failed::Usage(format!("--setup {step}: {why}")))?;
+    }
+    let measured = tried(&mut commands, arguments).and_then(|took_s| {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Failed::Interrupted.into());
+        }
+        measured(commands, took_s, arguments, &store, &interrupted)
+    });
+    if let Some(step) = &arguments.cleanup
+        && let Err(why) = execute::shell(step)
+    {
+        warn(&format!("--cleanup {step}: {why}"));
+    }
+    let run = measured?;
+    let was_interrupted = interrupted.load(Ordering::Relaxed);
+    if !arguments.no_save {
+        let path = store.keep(&run, &serde_json::to_vec_pretty(&run)?)?;
+        if let Some(tag) = &arguments.tag {
+            store.tag(&run.id, tag)?;
+        }
+        note!("saved to {}", path.display());
+    }
+    if let Some(path) = &arguments.export_json {
+        files::write(path, &serde_json::to_vec_pretty(&render::hyperfine(&run))?)?;
+    }
+    match arguments.format {
+        Format::Json => super::print_json(&run)?,
+        Format::Table => super::print(&render::text(&run, &options()))?,
+    }
+    if was_interrupted {
+        say!("interrupted");
+        return Ok(exit::INTERRUPTED);
+    }
+    Ok(code(&run, arguments))
+}
+
+fn options() -> TableOptions {
+    TableOptions {
+        width: terminal::width(),
+        color: true,
+        quiet: terminal::is_quiet(),
+        ..TableOptions::default()
+    }
+}
+
+/// The exit code: 4 where nothing has a number, else that of the gate.
+fn code(run: &Run, arguments: &TimeArguments) -> u8 {
+    let all = commands(run);
+    if !all.iter().any(|one| one.cpu.status == Status::Ok) {
+        return exit::NOTHING;
+    }
+    let Some((fail_on, (first, others))) = arguments.fail_on.zip(all.split_first()) else {
+        return exit::DONE;
+    };
+    let judged = others.iter().map(|other| {
+        let row = compared(run, first, other).row;
+        row.map_or(Gated::Undecided, |row| row.gated(fail_on.worse_by))
+    });
+    let judged: Vec<Gated> = judged.collect();
+    match judged {
+        _ if judged.contains(&Gated::Failed) => exit::GATE,
+        _ if judged.contains(&Gated::Undecided) => {
+            say!("the gate cannot tell: too little is known of a command's difference");
+            exit::FAILURE
+        }
+        _ => exit::DONE,
+    }
+}
+
+/// Measures these commands, one run of all of which takes so long.
+fn measured(
+    commands: Vec<Command>,
+    took_s: f64,
+    arguments: &TimeArguments,
+    store: &Store,
+    interrupted: &std::sync::atomic::AtomicBool,
+) -> Result<Run> {
+    let rounds = match (arguments.runs, arguments.min_runs) {
+        (Some(runs), _) => Some((runs, runs)),
+        (None, Some(least)) => Some((least, least.max(ROUNDS as u32) + 1)),
+        (None, None) => None,
+    };
+    let wanted = rounds.map_or(ROUNDS, |(least, _)| f64::from(least) + 2.0);
+    // A worker for each round, and probes of the cores before.
+    let beside_s = 2.0 + 0.02 * wanted;
+    let usual_s = match rounds {
+        Some(_) => 1.3 * wanted * took_s,
+        None => (1.3 * wanted * took_s).clamp(SHORTEST_S, LONGEST_S),
+    };
+    let budget_s = usual_s.max(1.3 * LEAST_ROUNDS * took_s) + beside_s;
+    let in_a_case = arguments.time_limit * (4 + arguments.warmup);
+    let here = Here {
+        commands,
+        ..Here::plain()
+    };
+    let all = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+    let of_commands = all.filter(|one| one.group() == "command");
+    let rows: Vec<Row> = Catalogue::rows(of_commands, &here);
+    let program = Program::this().context("finding this program's own file")?;
+    let options = Options {
+        budget: Some(
+            arguments
+                .budget
+                .unwrap_or(Duration::from_secs_f64(budget_s)),
+        ),
+        rounds,
+        cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
+        known_cores: Some(store.known_cores()),
+        here,
+        tag: arguments.tag.clone(),
+        selectors: vec!["command".to_owned()],
+        profile: syscost_harness::session::Profile::Standard,
+        ..Options::quick(program, in_a_case, crate::VERSION)
+    };
+    let mut progress = Progress::new("time");
+    let mut session = Session::new(rows, &options, &mut progress, interrupted)?;
+    session.measure(&mut progress);
+    progress.done();
+    let [finished] = session.finish(true);
+    if let Some(journal) = finished.journal {
+        journal.remove();
+    }
+    Ok(finished.run)
+}
+
+/// Runs each command once, and learns what it ends with and prints, whether it has one task, and how long all take.
+fn tried(commands: &mut [Command], arguments: &TimeArguments) -> Result<f64> {
+    let mut took_s = 0.0;
+    let mut have_one_task = true;
+    for command in &mut *commands {
+        let failed =
+            |why: String| Failed::Usage(format!("`{}`: {why}", render::readable(&command.name)));
+        if let Some(path) = found(&command.words[0])
+            && let Some(how) = execute::privileged(&path)
+        {
+            let what =
+                format!("it is {how}, which it would lose where its system calls are counted");
+            return Err(failed(what).into());
+        }
+        let begun = Instant::now();
+        execute::prepare(command).map_err(|why| failed(why.to_string()))?;
+        let ran = execute::run(command, None, false).map_err(|why| failed(why.to_string()))?;
+        took_s += begun.elapsed().as_secs_f64();
+        let is_failed = ran.said.ended != SUCCESS;
+        if is_failed && !arguments.ignore_failure {
+            let said = match ran.complaint.as_str() {
+                "" => String::new(),
+                said => format!(": {said}"),
+            };
+            let what = format!(
+                "{}{said} (--ignore-failure measures it all the same)",
+                ran.said.ended
+            );
+            return Err(failed(what).into());
+        }
+        have_one_task &= !ran.execution.has_several_tasks;
+        command.expected = Some(ran.said);
+    }
+    // They are compared, so none has more CPUs than the others.
+    for command in commands {
+        command.is_pinned = have_one_task;
+    }
+    Ok(took_s)
+}
+
+const SUCCESS: &str = "exit status: 0";
+
+/// The file that is executed.
+fn found(program: &str) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Some(PathBuf::from(program));
+    }
+    let path = std::env::var_os("PATH")?;
+    let mut files = std::env::split_paths(&path).map(|folder| folder.join(program));
+    files.find(|file| file.is_file())
+}
+
+/// The commands that the command line gives.
+fn given(arguments: &TimeArguments) -> Result<Vec<Command>> {
+    let values = parameters(arguments)?;
+    let steps = &arguments.prepare;
+    let number = arguments.commands.len();
+    if steps.len() > 1 && steps.len() != number {
+        let what = format!(
+            "--prepare is given {} times for {number} commands: once, or for each",
+            steps.len()
+        );
+        return Err(Failed::Usage(what).into());
+    }
+    let mut commands = Vec::new();
+    let mut names = BTreeSet::new();
+    for (index, text) in arguments.commands.iter().enumerate() {
+        let step = steps.get(index).or(steps.first());
+        for (number, filled) in values.iter().enumerate() {
+            let fill = |text: &str| {
+                filled.iter().fold(text.to_owned(), |text, (name, value)| {
+                    text.replace(&format!("{{{name}}}"), value)
+                })
+            };
+            let text = fill(text);
+            let given = arguments.command_name.get(index * values.len() + number);
+            let name = row_value(&given.cloned().unwrap_or_else(|| shortened(&text)));
+            // The same command twice is a comparison with itself.
+            let again = (2..).map(|count| format!("{name} #{count}"));
+            let mut free = std::iter::once(name.clone()).chain(again);
+            let name = free.find(|name| names.insert(name.clone())).unwrap_or(name);
+            commands.push(Command {
+                name,
+                words: words(&text, arguments)?,
+                prepare: step.map(|step| fill(step)),
+                input: arguments.input.clone(),
+                warm: arguments.warm.clone(),
+                cold: arguments.cold.clone(),
+                output: match (arguments.show_output, arguments.output) {
+                    (true, _) => Output::Shown {
+                        by: std::process::id(),
+                    },
+                    (false, CommandOutput::Compare) => Output::Compared,
+                    (false, CommandOutput::Null) => Output::Discarded,
+                },
+                is_pinned: false,
+                expected: None,
+                warm_up: arguments.warmup,
+                time_limit_s: arguments.time_limit.as_secs_f64(),
+            });
+        }
+    }
+    Ok(commands)
+}
+
+/// The text, or its beginning and its end with what tells it from others between them.
+fn shortened(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    if letters.len() <= LONGEST_NAME {
+        return text.to_owned();
+    }
+    let (begin, end) = (40, LONGEST_NAME - 40 - 3);
+    let part = |letters: &[char]| letters.iter().collect::<String>();
+    format!(
+        "{}...{}",
+        part(&letters[..begin]),
+        part(&letters[letters.len() - end..])
+    )
+}
+
+/// The executable and the arguments of a command.
+fn words(text: &str, arguments: &TimeArguments) -> Result<Vec<String>> {
+    let shell = if arguments.no_shell {
+        "none"
+    } else {
+        &arguments.shell
+    };
+    let is_plain = |letter: char| letter.is_alphanumeric() || " /._-+:@,=^".contains(letter);
+    let by = match shell {
+        "auto" if text.chars().all(is_plain) => None,
+        "none" => None,
+        "auto" => Some("/bin/sh"),
+        shell => Some(shell),
+    };
+    if text.contains('\0') {
+        return Err(Failed::Usage("a command cannot contain a zero byte".to_owned()).into());
+    }
+    let words = match by {
+        Some(shell) => vec![shell.to_owned(), "-c".to_owned(), text.to_owned()],
+        None => shlex::split(text)
+            .ok_or_else(|| Failed::Usage(format!("`{text}`: a quotation mark is not closed")))?,
+    };
+    match words.first().map(String::as_str) {
+        None | Some("") => Err(Failed::Usage("a command is empty".to_owned()).into()),
+        // An assignment before a command is the shell's.
+        Some(first)
+            if by.is_none()
+                && shell == "auto"
+                && first.contains('=')
+                && !Path::new(first).exists() =>
+        {
+            Ok(vec!["/bin/sh".to_owned(), "-c".to_owned(), text.to_owned()])
+        }
+        Some(_) => Ok(words),
+    }
+}
+
+/// Every combination of the values of parameters: of none, one that is empty.
+fn parameters(arguments: &TimeArguments) -> Result<Vec<Vec<(String, String)>>> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for pair in arguments.parameter_list.chunks(2) {
+        all.push((
+            pair[0].clone(),
+            pair[1].split(',').map(str::to_owned).collect(),
+        ));
+    }
+    for scan in arguments.parameter_scan.chunks(3) {
+        let number = |text: &String| {
+            text.parse::<f64>()
+                .ok()
+                .filter(|number| number.is_finite())
+                .ok_or_else(|| {
+                    Failed::Usage(format!(
+                        "--parameter-scan {}: `{text}` is no number",
+                        scan[0]
+                    ))
+                })
+        };
+        let (low, high, step) = (
+            number(&scan[1])?,
+            number(&scan[2])?,
+            arguments.parameter_step_size,
+        );
+        let steps = (high - low) / step;
+        if !(step > 0.0 && (0.0..1000.0).contains(&steps)) {
+            let what = format!(
+                "--parameter-scan {} {low} {high} in steps of {step}: give 1 to 1000 steps",
+                scan[0]
+            );
+            return Err(Failed::Usage(what).into());
+        }
+        // A thousandth of a step more: sums of tenths are not exact.
+        let count = (steps + 1e-3).floor() as u32;
+        let values = (0..=count).map(|index| {
+            let value = low + f64::from(index) * step;
+            format!("{}", (value * 1e9).round() / 1e9)
+        });
+        all.push((scan[0].clone(), values.collect()));
+    }
+    let mut combined = vec![Vec::new()];
+    for (name, values) in all {
+        let with = |before: &Vec<(String, String)>, value: &String| {
+            let mut one = before.clone();
+            one.push((name.clone(), value.clone()));
+            one
+        };
+        combined = combined
+            .iter()
+            .flat_map(|before| {
+                values
+                    .iter()
+                    .map(|value| with(before, value))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    Ok(combined)
+}
