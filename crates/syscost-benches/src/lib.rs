@@ -33,7 +33,6 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod timing;
-mod unpinned;
 mod witness;
 
 use syscost_harness::{Catalogue, Group};

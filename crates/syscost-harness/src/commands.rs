@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct Command {
     /// What its rows call it, as [`row_value`] writes it.
     pub name: String,
-    /// The executable and its arguments.
+    /// The path of the file that is executed.
+    pub file: String,
+    /// What it is called by, and its arguments.
     pub words: Vec<String>,
     /// What a shell does before each run; it is not timed.
     pub prepare: Option<String>,

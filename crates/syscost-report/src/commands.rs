@@ -2,7 +2,7 @@
 
 use syscost_results::commands::{CommandRows, ComparedCommand, JudgedBy, commands, compared};
 use syscost_results::compare::{Change, Row as ComparedRow};
-use syscost_results::{ClaimId, Fact, Measurement, Run, Status};
+use syscost_results::{ClaimId, Evidence, Fact, Measurement, Run, Status};
 
 use crate::TableOptions;
 use crate::document::{Block, Column, Look, Row, Table, Text, terminal};
@@ -11,8 +11,7 @@ use crate::units::Figures;
 use crate::view::Tone;
 
 /// The counts that have a column, and what claims them.
-const COUNTS: [(&str, &str, u8); 4] = [
-    ("calls", "system calls of the command", 1),
+const COUNTS: [(&str, &str, u8); 3] = [
     ("faults", "minor page faults per operation", 2),
     ("switches", "switches of all its tasks per operation", 3),
     ("tasks", "tasks that made system calls", 4),
@@ -34,6 +33,7 @@ pub fn blocks(run: &Run, is_quiet: bool) -> Vec<Block> {
         Column::right("elapsed"),
         Column::right("peak memory"),
     ];
+    columns.push(Column::right("calls").rank(1));
     columns.extend(COUNTS.map(|(heading, _, rank)| Column::right(heading).rank(rank)));
     let mut blocks = vec![Block::Table(Table {
         class: "commands",
@@ -60,9 +60,17 @@ fn line(command: &CommandRows<'_>) -> Row {
     let counts = COUNTS.map(|(_, claim, _)| {
         noted(command.cpu, claim).map_or_else(String::new, |n| format!("{n}"))
     });
+    let calls = match kinds(command.cpu)
+        .iter()
+        .map(|(_, count)| count)
+        .sum::<f64>()
+    {
+        0.0 => String::new(),
+        calls => format!("{calls}"),
+    };
     let mut line = Row::new(
         Text::of(Look::Code, readable(command.name)),
-        figures.into_iter().chain(counts),
+        figures.into_iter().chain([calls]).chain(counts),
     );
     let reason = |row: &Measurement| match row.status {
         Status::Ok => None,
@@ -97,20 +105,25 @@ fn noted(row: &Measurement, claim: &str) -> Option<f64> {
     }
 }
 
+/// How often a command makes each kind of system call, the most frequent first.
+fn kinds(row: &Measurement) -> Vec<(&str, f64)> {
+    const OF_CALL: &str = " system calls per operation";
+    let count = |one: &Evidence| match one.observed {
+        Some(Fact::Number(count)) => Some(count),
+        Some(Fact::Text(_)) | None => None,
+    };
+    let kinds = row.evidence.iter().filter_map(|one| {
+        let call = one.claim.sentence.strip_suffix(OF_CALL)?;
+        Some((call, count(one)?))
+    });
+    let mut kinds: Vec<(&str, f64)> = kinds.collect();
+    kinds.sort_by(|one, other| other.1.total_cmp(&one.1));
+    kinds
+}
+
 /// The kinds of system calls that a command makes most.
 fn calls(command: &CommandRows<'_>) -> Option<String> {
-    const OF_CALL: &str = " system calls per operation";
-    let notes = command.cpu.evidence.iter();
-    let mut kinds: Vec<(&str, f64)> = notes
-        .filter_map(|one| {
-            let call = one.claim.sentence.strip_suffix(OF_CALL)?;
-            match one.observed {
-                Some(Fact::Number(count)) => Some((call, count)),
-                _ => None,
-            }
-        })
-        .collect();
-    kinds.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let kinds = kinds(command.cpu);
     let named = kinds.iter().take(MOST_KINDS);
     let named: Vec<String> = named
         .map(|(call, count)| format!("{call} {count}"))
@@ -138,33 +151,25 @@ fn verdict(run: &Run, first: &CommandRows<'_>, other: &CommandRows<'_>) -> Text 
         Change::Same => ("no difference found", Tone::Plain),
         Change::Inconclusive => ("cannot tell", Tone::Care),
     };
-    let rest = match row.verdict {
-        Change::Worse | Change::Better => format!(" than {base}: {}", ratio(&row)),
-        Change::Same => format!(
-            " of more than {} from {base}: {}",
-            percent(row.same_within),
-            ratio(&row)
-        ),
-        Change::Inconclusive => {
-            let least = row.detectable.map_or_else(String::new, |least| {
-                format!("; a difference of {} would have been found", percent(least))
-            });
-            format!(" whether it differs from {base}: {}{least}", ratio(&row))
-        }
+    let bound = match row.verdict {
+        Change::Worse | Change::Better => String::new(),
+        Change::Same => format!(", which is less than {}", percent(row.same_within)),
+        Change::Inconclusive => row.detectable.map_or_else(String::new, |least| {
+            format!(": a difference of {} could have been found", percent(least))
+        }),
     };
     let by = match by {
-        JudgedBy::CpuTime => "by CPU time".to_owned(),
-        JudgedBy::Elapsed => {
-            "by elapsed time, since they wait for other things than the CPU".to_owned()
-        }
+        JudgedBy::CpuTime => "CPU time".to_owned(),
+        JudgedBy::Elapsed => "elapsed time (they wait for more than the CPU)".to_owned(),
         JudgedBy::CpuTimeBesideOthers(waited) => format!(
-            "by CPU time; the elapsed time cannot be compared: one waited for the CPU for {waited:.0} % of it"
+            "CPU time (one waited for the CPU for {waited:.0} % of its elapsed time, which so cannot be compared)"
         ),
     };
-    Text::of(Look::Code, name)
-        .with(Look::Plain, " ")
-        .with(Look::Strong, word)
-        .with(Look::Plain, format!("{rest}, {by}"))
+    Text::of(Look::Tag, word)
+        .with(Look::Code, name)
+        .with(Look::Plain, format!(" takes {} the {by} of ", ratio(&row)))
+        .with(Look::Code, base)
+        .with(Look::Plain, bound)
         .tone(tone)
 }
 

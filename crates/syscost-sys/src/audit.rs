@@ -89,6 +89,15 @@ pub fn uncounted<T>(part: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Does what starts programs and waits for their end, which are one operation: what they and all that they start call
+/// counts, and no call of this task.
+pub fn of_programs<T>(part: impl FnOnce() -> T) -> T {
+    os::mark_program(true);
+    let done = part();
+    os::mark_program(false);
+    done
+}
+
 /// Whether [`count_syscalls`] works here: tries it on one call.
 ///
 /// # Errors
@@ -169,11 +178,6 @@ impl SyscallCounts {
     /// How often the operation's own task made it, without the processes and threads it started.
     pub fn own(&self, call: Sysno) -> u64 {
         self.sum(|task, number| task == self.own && Some(number) == call.number())
-    }
-
-    /// How often the processes and threads that the operation started made it.
-    pub fn of_started(&self, call: Sysno) -> u64 {
-        self.get(call) - self.own(call)
     }
 
     /// The arguments of each such call by the operation's own task, in the order of the calls.

@@ -15,8 +15,11 @@
 mod code;
 mod script;
 
+use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use rustix::stdio;
 
 use crate::clock::Clock;
 use crate::counters::{SchedStat, TaskId, add_served};
@@ -84,17 +87,35 @@ impl Lean {
     /// # Errors
     /// `Unsupported` where the kernel does not execute a program in memory.
     pub fn start(script: &Script, cpus: &[u32]) -> Result<Self, Unsupported> {
+        Self::start_with(script, cpus, None)
+    }
+
+    /// As [`Lean::start`], with these files as its standard input, output and error, and its children's.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start_with(
+        script: &Script,
+        cpus: &[u32],
+        files: Option<[File; 3]>,
+    ) -> Result<Self, Unsupported> {
         let failed = |what: &'static str| {
             move |cause: io::Error| SystemError::new(what, "for a lean process", cause)
         };
         let (their_commands, commands) = pipe().map_err(failed("pipe"))?;
         let (replies, their_replies) = pipe().map_err(failed("pipe"))?;
         let data = script.data(their_commands.as_raw_fd(), their_replies.as_raw_fd())?;
-        let program = TinyProgram::holding(&script::image(&data)?)?;
+        let program = TinyProgram::holding(&script::image(&data, script.apart())?)?;
         // It never reads the end of the commands, after which it would have to do something: calls
         // that an audit counts, or not, as it happens. It is killed with this process.
         let held = commands.try_clone().map_err(failed("fcntl"))?;
         let execute = move || -> Result<(), String> {
+            if let Some([input, output, error]) = &files {
+                let taken = stdio::dup2_stdin(input)
+                    .and_then(|()| stdio::dup2_stdout(output))
+                    .and_then(|()| stdio::dup2_stderr(error));
+                taken.map_err(|cause| format!("dup2: {cause}"))?;
+            }
             let kept = [their_commands.as_fd(), their_replies.as_fd(), held.as_fd()];
             Err(format!("execve: {}", os::execute(program.path(), &kept)))
         };
@@ -135,11 +156,27 @@ impl Lean {
     /// # Errors
     /// When it has ended.
     pub fn make(&mut self, warm_up: u64, iterations: u64) -> io::Result<Done<'_>> {
+        self.begin(warm_up, iterations)?;
+        self.done(warm_up, iterations)
+    }
+
+    /// Has it begin to make these iterations. Its descriptor can be read once they are made.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn begin(&mut self, warm_up: u64, iterations: u64) -> io::Result<()> {
         assert!(warm_up + iterations <= MAX_ITERATIONS);
         let mut command = [0; 16];
         command[..8].copy_from_slice(&warm_up.to_ne_bytes());
         command[8..].copy_from_slice(&iterations.to_ne_bytes());
-        self.commands.write_all(&command)?;
+        self.commands.write_all(&command)
+    }
+
+    /// Waits until it has made the iterations that it began.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn done(&mut self, warm_up: u64, iterations: u64) -> io::Result<Done<'_>> {
         self.listen()?;
         let (header, log) = self.reply.split_at((LOG - STARTED) / 8);
         Ok(Done {
@@ -169,6 +206,12 @@ impl Lean {
         let own_ns = read.map_or(0, |now| now.run_ns);
         let before = std::mem::replace(&mut self.ran_ns, own_ns + children_ns);
         add_served(self.ran_ns.saturating_sub(before));
+    }
+}
+
+impl AsFd for Lean {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.replies.as_fd()
     }
 }
 

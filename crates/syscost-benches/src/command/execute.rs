@@ -1,8 +1,10 @@
 //! Shared: one run of a command, with what the kernel counted of it and all that it started.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{self as program, Stdio};
@@ -10,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
 use syscost_harness::commands::{Command, Output, Said};
 use syscost_harness::prelude::*;
-use syscost_sys::audit::uncounted;
+use syscost_sys::audit::of_programs;
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::{TaskId, TaskStat};
 use syscost_sys::files;
+use syscost_sys::lean::{Lean, Script, ScriptCall};
 use syscost_sys::process::{self, ChildEnd, proc_of};
 
 /// Maximum number of bytes that a command prints: they are kept in memory until it ends.
@@ -42,8 +44,8 @@ pub struct Run {
     pub said: Said,
     /// The last line on standard error.
     pub complaint: String,
-    /// Its length by the processor's counter, in ns.
-    pub(super) counter_ns: Option<f64>,
+    /// The time from before its start until its end was seen, by the system's clock, in ns.
+    pub(super) around_ns: f64,
     /// CPU time of its first task by the scheduler, in ns.
     pub(super) scheduled_ns: Option<f64>,
     /// The command line that the kernel executes, if it was looked at in time.
@@ -53,7 +55,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Its length by the system's clock, in ns.
+    /// Its length, in ns.
     pub fn wall_ns(&self) -> f64 {
         self.execution.also[WALL]
     }
@@ -66,24 +68,20 @@ const WALL: &str = "wall_ns";
 /// # Errors
 /// A step that failed.
 pub fn prepare(command: &Command) -> Result<(), Failure> {
-    uncounted(|| {
-        if let Some(step) = &command.prepare {
-            shell(step).map_err(|why| Failure::Failed(format!("--prepare {step}: {why}")))?;
-        }
-        for path in &command.warm {
-            let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
-            read.map_err(|cause| Failure::of(&format!("read {}", path.display()), cause))?;
-        }
-        for path in &command.cold {
-            let file = File::open(path);
-            let file =
-                file.map_err(|cause| Failure::of(&format!("open {}", path.display()), cause))?;
-            let dropped = files::drop_cache(&file);
-            dropped
-                .map_err(|cause| Failure::Failed(format!("--cold {}: {cause}", path.display())))?;
-        }
-        Ok(())
-    })
+    if let Some(step) = &command.prepare {
+        shell(step).map_err(|why| Failure::Failed(format!("--prepare {step}: {why}")))?;
+    }
+    for path in &command.warm {
+        let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
+        read.map_err(|cause| Failure::of(&format!("read {}", path.display()), cause))?;
+    }
+    for path in &command.cold {
+        let file = File::open(path);
+        let file = file.map_err(|cause| Failure::of(&format!("open {}", path.display()), cause))?;
+        let dropped = files::drop_cache(&file);
+        dropped.map_err(|cause| Failure::Failed(format!("--cold {}: {cause}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// Has a shell do this, without input.
@@ -102,146 +100,182 @@ pub fn shell(step: &str) -> Result<(), String> {
     }
 }
 
-/// Runs a command once, and ends it if it takes longer than this. `looks` at what only a run that is not
-/// timed may be looked at for; its length is taken by the `clock`, too.
+/// Runs a command once, on these CPUs, and ends it if it takes longer than it may. `looks` at what only a run that is
+/// not timed may be looked at for.
 ///
 /// # Errors
 /// Why it has no figures.
-pub fn run(command: &Command, clock: Option<&Clock>, looks: bool) -> Result<Run, Failure> {
+pub fn run(
+    command: &Command,
+    clock: Option<&Clock>,
+    cpus: &[u32],
+    looks: bool,
+) -> Result<Run, Failure> {
     let Start {
-        command: mut started,
+        mut lean,
         printed,
         complaints,
-    } = uncounted(|| Start::of(command))?;
-    let ticks = clock.map(Clock::start);
+    } = Start::of(command, cpus)?;
+    let launcher = lean.task().process;
     let begun = Instant::now();
-    let child = started.spawn();
-    let child = child.map_err(|cause| not_started(&command.words[0], cause))?;
-    // Its end is taken by hand.
-    let pid = child.id();
-    uncounted(|| {
-        let command_line = if looks { command_line(pid) } else { None };
-        let watched = watch(
-            pid,
-            printed.as_ref(),
-            begun + Duration::from_secs_f64(command.time_limit_s),
-        );
-        let wall_ns = begun.elapsed().as_nanos() as f64;
-        let counter_ns = clock.zip(ticks);
-        let counter_ns = counter_ns.map(|(clock, ticks)| clock.between(ticks, clock.stop().ticks));
-        if let Err(why) = watched {
-            let _ = process::kill_tree(pid);
-            while let Ok(None) = process::take_end(pid) {
-                process::pause(Duration::from_millis(1));
-            }
-            end_orphans();
-            return Err(why);
+    let deadline = begun + Duration::from_secs_f64(command.time_limit_s);
+    let mut command_line = None;
+    let watched = of_programs(|| {
+        lean.begin(0, 1).tried("start the command")?;
+        if looks {
+            command_line = look(launcher);
         }
-        let id = TaskId {
-            process: pid,
-            thread: pid,
-        };
-        let first = TaskStat::of(id).and_then(|task| task.read()).ok();
-        let moved = if looks { moved_by(pid) } else { None };
-        let taken = process::take_end(pid).map_err(|cause| Failure::Failed(cause.to_string()))?;
-        let mut end =
-            taken.ok_or_else(|| Failure::Broken("is taken for ended too early".into()))?;
-        let left = orphans(&mut end);
-        if !left.is_empty() {
-            end_orphans();
-            return Err(Failure::Failed(format!(
-                "it leaves processes running when it ends ({}): what they cost is not known by then",
-                left.join(", ")
-            )));
-        }
-        let printed = printed.map(checksum).transpose();
-        let printed = printed.map_err(|cause| Failure::of("read what it printed", cause))?;
-        let cpu_ns = (end.user_ns + end.system_ns) as f64;
-        let usage = end.usage;
-        let switches = usage.voluntary_switches + usage.involuntary_switches;
-        // Its last switch, at its end, may come after it was looked at.
-        let has_one_task = first.is_some_and(|first| {
-            first.minor_faults == usage.minor_faults && switches <= first.switches() + 1
-        });
-        let also = BTreeMap::from([
-            (WALL, wall_ns),
-            ("user_ns", end.user_ns as f64),
-            ("peak_bytes", (usage.max_rss_kib << 10) as f64),
-        ]);
-        Ok(Run {
-            execution: Execution {
-                cpu_ns,
-                also,
-                usage,
-                waited_ns: first.and_then(|first| first.delay_ns).unwrap_or(0),
-                has_several_tasks: !has_one_task,
-            },
-            said: Said {
-                ended: end.status.to_string(),
-                printed,
-            },
-            complaint: last_line(&contents(complaints).unwrap_or_default()),
-            counter_ns,
-            scheduled_ns: first.and_then(|first| first.run_ns).map(|ns| ns as f64),
-            command_line,
-            moved,
-        })
+        watch(&lean, printed.as_ref(), deadline)
+    });
+    let around_ns = begun.elapsed().as_nanos() as f64;
+    if let Err(why) = watched {
+        let _ = process::kill_tree(launcher);
+        drop(lean);
+        end_orphans();
+        return Err(why);
+    }
+    let done = lean.done(0, 1).tried("start the command")?;
+    let pid = done.iterations().next().map_or(0, |words| words[1]);
+    let pid = u32::try_from(pid).map_err(|_| Failure::Failed("it cannot be started".into()))?;
+    let counter_ns = clock.filter(|clock| Lean::reads(clock));
+    let counter_ns = counter_ns.map(|clock| clock.to_ns(done.ticks));
+    // It has ended, and nobody has taken its end.
+    let id = TaskId {
+        process: pid,
+        thread: pid,
+    };
+    let first = TaskStat::of(id).and_then(|task| task.read()).ok();
+    let moved = if looks { moved_by(pid) } else { None };
+    // Its end is this process' to take once its parent is gone.
+    drop(lean);
+    let taken = process::take_end(pid).map_err(|cause| Failure::Failed(cause.to_string()))?;
+    let mut end = taken.ok_or_else(|| Failure::Broken("is taken for ended too early".into()))?;
+    let left = orphans(&mut end);
+    if !left.is_empty() {
+        end_orphans();
+        return Err(Failure::Failed(format!(
+            "it leaves processes running when it ends ({}): what they cost is not known by then",
+            left.join(", ")
+        )));
+    }
+    let printed = printed.map(checksum).transpose();
+    let printed = printed.map_err(|cause| Failure::of("read what it printed", cause))?;
+    let cpu_ns = (end.user_ns + end.system_ns) as f64;
+    let usage = end.usage;
+    let switches = usage.voluntary_switches + usage.involuntary_switches;
+    // Its last switch, at its end, may come after it was looked at.
+    let has_one_task = first.is_some_and(|first| {
+        first.minor_faults == usage.minor_faults && switches <= first.switches() + 1
+    });
+    let also = BTreeMap::from([
+        (WALL, counter_ns.unwrap_or(around_ns)),
+        ("user_ns", end.user_ns as f64),
+        ("peak_bytes", (usage.max_rss_kib << 10) as f64),
+    ]);
+    Ok(Run {
+        execution: Execution {
+            cpu_ns,
+            also,
+            usage,
+            waited_ns: first.and_then(|first| first.delay_ns).unwrap_or(0),
+            has_several_tasks: !has_one_task,
+        },
+        said: Said {
+            ended: end.status.to_string(),
+            printed,
+        },
+        complaint: last_line(&contents(complaints).unwrap_or_default()),
+        around_ns,
+        scheduled_ns: first.and_then(|first| first.run_ns).map(|ns| ns as f64),
+        command_line,
+        moved,
     })
 }
 
 /// What is needed to start a command.
 struct Start {
-    command: program::Command,
+    /// Starts it, and waits for its end without taking that. It is small, for the kernel counts the memory of whoever
+    /// starts a command as that of the command.
+    lean: Lean,
     /// What it prints, where that is compared, and what it complains of.
     printed: Option<File>,
     complaints: File,
 }
 
 impl Start {
-    fn of(command: &Command) -> Result<Self, Failure> {
-        let error = |cause: io::Error| Failure::of("open what the command reads and writes", cause);
-        // What it starts and does not wait for is this process's to end.
+    fn of(command: &Command, cpus: &[u32]) -> Result<Self, Failure> {
+        // What it starts and does not wait for is this process's to end, and to count.
         process::become_subreaper().map_err(|cause| Failure::Failed(cause.to_string()))?;
         let memory = || memfd_create("syscost-command", MemfdFlags::CLOEXEC).map(File::from);
-        let complaints = memory().map_err(|cause| error(cause.into()))?;
-        let mut started = program::Command::new(&command.words[0]);
-        started.args(&command.words[1..]);
-        match &command.input {
-            Some(path) => started.stdin(File::open(path).map_err(error)?),
-            None => started.stdin(Stdio::null()),
+        let files = || -> io::Result<_> {
+            let input = match &command.input {
+                Some(path) => File::open(path)?,
+                None => File::open("/dev/null")?,
+            };
+            let (output, printed) = match command.output {
+                Output::Compared => {
+                    let printed = memory()?;
+                    (printed.try_clone()?, Some(printed))
+                }
+                Output::Discarded => (File::options().write(true).open("/dev/null")?, None),
+                Output::Shown { by } => {
+                    let shown = format!("/proc/{by}/fd/1");
+                    (File::options().append(true).open(shown)?, None)
+                }
+            };
+            let complaints = memory()?;
+            let error = complaints.try_clone()?;
+            Ok(([input, output, error], printed, complaints))
         };
-        let printed = match command.output {
-            Output::Compared => Some(memory().map_err(|cause| error(cause.into()))?),
-            Output::Discarded | Output::Shown { .. } => None,
-        };
-        let output = match (command.output, &printed) {
-            (Output::Shown { by }, _) => {
-                let file = File::options()
-                    .append(true)
-                    .open(format!("/proc/{by}/fd/1"));
-                Stdio::from(file.map_err(error)?)
-            }
-            (_, Some(file)) => Stdio::from(file.try_clone().map_err(error)?),
-            (_, None) => Stdio::null(),
-        };
-        started.stdout(output);
-        started.stderr(complaints.try_clone().map_err(error)?);
+        let opened = files();
+        let (files, printed, complaints) =
+            opened.tried("open what the command reads and writes")?;
+        let lean = Lean::start_with(&script(command), cpus, Some(files))?;
         Ok(Self {
-            command: started,
+            lean,
             printed,
             complaints,
         })
     }
 }
 
-/// Why a command was not started.
-fn not_started(file: &str, cause: io::Error) -> Failure {
-    let found = std::fs::metadata(file);
-    let why = match found {
-        Ok(found) if found.is_dir() => "it is a directory".to_owned(),
-        _ => cause.to_string(),
+/// The calls that start a command and wait for its end.
+fn script(command: &Command) -> Script {
+    const FLAGS: i32 = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    const WAIT: i32 = libc::WEXITED | libc::WNOWAIT;
+    let mut script = Script::new();
+    let file = script.place_apart(&[command.file.as_bytes(), b"\0"].concat());
+    let arguments = script.place_list(&command.words);
+    let variables =
+        env::vars_os().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
+    let environment = script.place_list(variables);
+    let wait = [libc::P_ALL.into(), 0, 0, WAIT as u64, 0];
+    script
+        .iteration([
+            ScriptCall::uncounted(),
+            ScriptCall::new(Sysno::CLONE, [FLAGS as u64]).forking(),
+            ScriptCall::new(Sysno::WAITID, wait),
+        ])
+        .child([
+            ScriptCall::new(Sysno::EXECVE, [file, arguments, environment]),
+            ScriptCall::new(Sysno::EXIT_GROUP, [NOT_EXECUTED]),
+        ])
+}
+
+/// The status with which shells end whose command cannot be executed.
+const NOT_EXECUTED: u64 = 127;
+
+/// Why this file cannot be executed, as far as that can be told.
+pub fn not_executable(file: &Path) -> String {
+    let words = match std::fs::metadata(file) {
+        Err(cause) => return cause.to_string(),
+        Ok(found) if found.is_dir() => "it is a directory",
+        Ok(found) if found.permissions().mode() & 0o111 == 0 => "nobody may execute it",
+        Ok(_) => {
+            "it is a program of another processor, or neither a program nor a script that begins with #!"
+        }
     };
-    Failure::Failed(format!("{file} cannot be executed: {why}"))
+    words.to_owned()
 }
 
 /// Why a file must not be started where its calls are counted: it would lose what its bits give it.
@@ -260,23 +294,14 @@ pub fn privileged(path: &Path) -> Option<&'static str> {
     capabilities.is_ok().then_some("given capabilities")
 }
 
-/// Returns once the process has ended.
-fn watch(pid: u32, printed: Option<&File>, deadline: Instant) -> Result<(), Failure> {
-    let id = Pid::from_raw(pid.cast_signed());
-    let end = id.and_then(|id| pidfd_open(id, PidfdFlags::empty()).ok());
+/// Returns once the command has ended.
+fn watch(lean: &Lean, printed: Option<&File>, deadline: Instant) -> Result<(), Failure> {
     let mut next_look = Instant::now() + LOOK_AT_PROCESSES;
     loop {
-        match &end {
-            Some(end) => {
-                let look = Timespec::try_from(LOOK).expect("it is short");
-                let ready = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&look));
-                if matches!(ready, Ok(1..)) {
-                    return Ok(());
-                }
-            }
-            // Where a container refuses that call, its end is seen up to a millisecond later.
-            None if has_ended(pid) => return Ok(()),
-            None => process::pause(Duration::from_millis(1)),
+        let look = Timespec::try_from(LOOK).expect("it is short");
+        let ready = poll(&mut [PollFd::new(lean, PollFlags::IN)], Some(&look));
+        if matches!(ready, Ok(1..)) {
+            return Ok(());
         }
         let now = Instant::now();
         let failed = |what: String| Err(Failure::Failed(what));
@@ -292,18 +317,11 @@ fn watch(pid: u32, printed: Option<&File>, deadline: Instant) -> Result<(), Fail
         }
         if now >= next_look {
             next_look = now + LOOK_AT_PROCESSES;
-            if process::descendants(pid).len() > MAX_PROCESSES {
+            if process::descendants(lean.task().process).len() > MAX_PROCESSES {
                 return failed(format!("it has more than {MAX_PROCESSES} processes"));
             }
         }
     }
-}
-
-/// Whether a child has ended; its end remains to be taken.
-fn has_ended(pid: u32) -> bool {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let id = Pid::from_raw(pid.cast_signed());
-    id.is_none_or(|id| !matches!(waitid(WaitId::Pid(id), options), Ok(None)))
 }
 
 /// Adds what processes cost that the command did not wait for, and returns those that still run.
@@ -341,8 +359,10 @@ fn end_orphans() {
     }
 }
 
-/// The command line of a process that has just been started.
-fn command_line(pid: u32) -> Option<Vec<String>> {
+/// The command line of the process that a launcher has just started.
+fn look(launcher: u32) -> Option<Vec<String>> {
+    // It may have ended by now, and has the launcher's until it executes its own.
+    let pid = process::descendants(launcher).first().copied()?;
     let path = format!("{}/cmdline", proc_of(pid).ok()?);
     let text = std::fs::read(path).ok().filter(|text| !text.is_empty())?;
     let words = text.split(|byte| *byte == 0);

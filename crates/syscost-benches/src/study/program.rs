@@ -17,7 +17,6 @@ use syscost_sys::tiny::TinyProgram;
 use super::printed::Seen;
 use super::started::{self, Ended};
 use crate::timing::clock_read::counter_ticks_per_ns;
-use crate::unpinned::Unpinned;
 
 /// All programs in one static executable; empty where none could be made.
 pub(super) static EXECUTABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs"));
@@ -295,6 +294,26 @@ fn scratch_folder(targets: &Targets) -> Result<Tree, Failure> {
     let tree = scratch::tree_in(&first.made()?)?;
     tree.room_for(ROOM)?;
     Ok(tree)
+}
+
+/// The task and those it starts may run on all CPUs of the run until this is dropped, as if they were
+/// never pinned.
+struct Unpinned {
+    home: u32,
+}
+
+impl Unpinned {
+    fn new(b: &Bencher) -> Result<Self, Failure> {
+        cpu::pin_to(b.allowed()).map_err(|cause| Failure::Failed(cause.to_string()))?;
+        Ok(Self { home: b.cpu() })
+    }
+}
+
+impl Drop for Unpinned {
+    fn drop(&mut self) {
+        // If that fails, the following samples report that they have moved.
+        let _ = cpu::pin(self.home);
+    }
 }
 
 #[cfg(test)]

@@ -98,6 +98,6 @@ where
             plan.add_evidence(Evidence::note(counter.claim(), count as f64, RUSAGE));
         }
         (self.prepare)()?;
-        plan.note_calls_of_children(&mut || (self.run)().map(drop))
+        plan.note_calls(&[], &mut || (self.run)().map(drop))
     }
 }

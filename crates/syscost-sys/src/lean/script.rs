@@ -16,6 +16,9 @@ const FIXED: u64 = TEXT + ALIGNMENT;
 const CONSTANTS: u64 = FIXED + ALIGNMENT;
 const HEAP: u64 = 0xc0_0000;
 
+/// Where texts are that have a place of their own.
+const APART: u64 = 0x2000_0000;
+
 /// Lengths of constants and heap, in bytes.
 const CONSTANTS_BYTES: u64 = 0x2000;
 const HEAP_BYTES: u64 = 0x2_1000;
@@ -41,6 +44,11 @@ impl ScriptCall {
             arguments,
             flags: 0,
         }
+    }
+
+    /// A call after which an audit counts none of this task's.
+    pub fn uncounted() -> Self {
+        Self::new(Sysno::PRCTL, os::UNCOUNTED)
     }
 
     /// The call returns twice: in the child, whose calls follow, with 0.
@@ -99,6 +107,7 @@ pub struct Script {
     iteration: Vec<ScriptCall>,
     child: Vec<ScriptCall>,
     texts: Vec<u8>,
+    apart: Vec<u8>,
 }
 
 impl Script {
@@ -122,6 +131,7 @@ impl Script {
             iteration: Vec::new(),
             child: Vec::new(),
             texts: Vec::new(),
+            apart: Vec::new(),
         }
     }
 
@@ -132,6 +142,30 @@ impl Script {
         self.texts.resize(at, 0);
         self.texts.extend(bytes);
         DATA + (TEXTS + at) as u64
+    }
+
+    /// Puts bytes into a part of the program's file of their own, as long as they may be, and returns their
+    /// address.
+    pub fn place_apart(&mut self, bytes: &[u8]) -> u64 {
+        let at = self.apart.len().next_multiple_of(8);
+        self.apart.resize(at, 0);
+        self.apart.extend(bytes);
+        APART + at as u64
+    }
+
+    /// Puts strings there, each ended by a zero byte, and a list of their addresses that a zero ends; returns the
+    /// list's address.
+    pub fn place_list<S: AsRef<[u8]>>(&mut self, strings: impl IntoIterator<Item = S>) -> u64 {
+        let mut place = |string: S| self.place_apart(&[string.as_ref(), b"\0"].concat());
+        let mut list: Vec<u64> = strings.into_iter().map(&mut place).collect();
+        list.push(0);
+        let bytes: Vec<u8> = list.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        self.place_apart(&bytes)
+    }
+
+    /// The texts that have a place of their own.
+    pub(super) fn apart(&self) -> &[u8] {
+        &self.apart
     }
 
     /// Puts words into the program's memory, as [`Script::place`].
@@ -242,8 +276,8 @@ impl Default for Script {
     }
 }
 
-/// The file of the program with this data.
-pub(super) fn image(data: &[u8]) -> Result<Vec<u8>, Unsupported> {
+/// The file of the program with this data, and these texts in a place of their own, if there are any.
+pub(super) fn image(data: &[u8], apart: &[u8]) -> Result<Vec<u8>, Unsupported> {
     let segment = |access, address, bytes, zeros| Segment {
         access,
         address,
@@ -251,12 +285,14 @@ pub(super) fn image(data: &[u8]) -> Result<Vec<u8>, Unsupported> {
         zeros,
     };
     let constants = [0; CONSTANTS_BYTES as usize];
+    let number = if apart.is_empty() { 5 } else { 6 };
     let segments = [
-        segment(Access::Read, BASE + elf::headers(5), b"headers", 0),
+        segment(Access::Read, BASE + elf::headers(number), b"headers", 0),
         segment(Access::ReadAndExecute, TEXT, code::get(), 0),
         segment(Access::Read, FIXED, b"constants that nothing changes", 0),
         segment(Access::ReadAndWrite, CONSTANTS, &constants, 0),
         segment(Access::ReadAndWrite, DATA, data, ZEROS_BYTES),
+        segment(Access::Read, APART, apart, 0),
     ];
-    Ok(elf::executable(TEXT, &segments))
+    Ok(elf::executable(TEXT, &segments[..usize::from(number)]))
 }

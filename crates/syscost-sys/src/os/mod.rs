@@ -23,7 +23,9 @@ mod usage;
 mod zero_copy;
 
 pub(crate) use affinity::{affinity, current_cpu, set_affinity, shown_in};
-pub(crate) use audit::{count_calls, count_syscalls, one_system_call, signal_name};
+pub(crate) use audit::{
+    UNCOUNTED, count_calls, count_syscalls, mark_program, one_system_call, signal_name,
+};
 pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use ethtool::{interface_index, offloads};
 pub(crate) use extents::extents;

@@ -1,7 +1,7 @@
 //! `syscost time`: measures commands of the user's own, in turn.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use syscost_results::commands::{commands, compared};
 use syscost_results::compare::Gated;
 use syscost_results::{Run, Status};
 use syscost_store::Store;
+use syscost_sys::cpu;
 
 use crate::cli::{CommandOutput, Format, TimeArguments};
 use crate::error::exit;
@@ -177,23 +178,27 @@ fn measured(
 
 /// Runs each command once, and learns what it ends with and prints, whether it has one task, and how long all take.
 fn tried(commands: &mut [Command], arguments: &TimeArguments) -> Result<f64> {
+    let cpus = cpu::allowed().context("finding the CPUs that may be used")?;
     let mut took_s = 0.0;
     let mut have_one_task = true;
     for command in &mut *commands {
         let failed =
             |why: String| Failed::Usage(format!("`{}`: {why}", render::readable(&command.name)));
-        if let Some(path) = found(&command.words[0])
-            && let Some(how) = execute::privileged(&path)
-        {
+        if let Some(how) = execute::privileged(Path::new(&command.file)) {
             let what =
                 format!("it is {how}, which it would lose where its system calls are counted");
             return Err(failed(what).into());
         }
         let begun = Instant::now();
         execute::prepare(command).map_err(|why| failed(why.to_string()))?;
-        let ran = execute::run(command, None, false).map_err(|why| failed(why.to_string()))?;
+        let ran =
+            execute::run(command, None, &cpus, false).map_err(|why| failed(why.to_string()))?;
         took_s += begun.elapsed().as_secs_f64();
         let is_failed = ran.said.ended != SUCCESS;
+        if ran.said.ended == NOT_EXECUTED && ran.complaint.is_empty() {
+            let why = execute::not_executable(Path::new(&command.file));
+            return Err(failed(format!("{} cannot be executed: {why}", command.file)).into());
+        }
         if is_failed && !arguments.ignore_failure {
             let said = match ran.complaint.as_str() {
                 "" => String::new(),
@@ -216,15 +221,22 @@ fn tried(commands: &mut [Command], arguments: &TimeArguments) -> Result<f64> {
 }
 
 const SUCCESS: &str = "exit status: 0";
+const NOT_EXECUTED: &str = "exit status: 127";
 
 /// The file that is executed.
-fn found(program: &str) -> Option<PathBuf> {
+fn found(program: &str) -> Result<String, Failed> {
     if program.contains('/') {
-        return Some(PathBuf::from(program));
+        return Ok(program.to_owned());
     }
-    let path = std::env::var_os("PATH")?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
     let mut files = std::env::split_paths(&path).map(|folder| folder.join(program));
-    files.find(|file| file.is_file())
+    let file = files.find(|file| file.is_file());
+    let file = file.and_then(|file| file.into_os_string().into_string().ok());
+    file.ok_or_else(|| {
+        Failed::Usage(format!(
+            "there is no command `{program}` in the folders of PATH"
+        ))
+    })
 }
 
 /// The commands that the command line gives.
@@ -256,9 +268,11 @@ fn given(arguments: &TimeArguments) -> Result<Vec<Command>> {
             let again = (2..).map(|count| format!("{name} #{count}"));
             let mut free = std::iter::once(name.clone()).chain(again);
             let name = free.find(|name| names.insert(name.clone())).unwrap_or(name);
+            let words = words(&text, arguments)?;
             commands.push(Command {
                 name,
-                words: words(&text, arguments)?,
+                file: found(&words[0])?,
+                words,
                 prepare: step.map(|step| fill(step)),
                 input: arguments.input.clone(),
                 warm: arguments.warm.clone(),

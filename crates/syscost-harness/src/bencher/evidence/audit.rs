@@ -224,6 +224,7 @@ impl Plan<'_> {
                 if unnamed > 0 {
                     self.note(Counter::OtherSyscalls.claim(), each(unnamed), AUDIT);
                 }
+                self.note(TASKS, counts.tasks() as f64, AUDIT);
             }
             Err(reason) => {
                 let claims: Vec<String> = match asked {
@@ -238,43 +239,6 @@ impl Plan<'_> {
         Ok(())
     }
 }
-
-impl Plan<'_> {
-    /// Notes how often each system call is made by what `body` starts, and by how many tasks.
-    pub(in crate::bencher) fn note_calls_of_children(
-        &mut self,
-        body: &mut dyn FnMut() -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let counts = match audited(self.audit_limit(), &[], body)? {
-            Ok(counts) => counts,
-            Err(error) => {
-                self.claim_unobserved(OF_ALL, ANY, AUDIT, error);
-                return Ok(());
-            }
-        };
-        let calls = counts
-            .iter()
-            .filter_map(|(number, _)| Sysno::from_number(number));
-        let calls = calls.map(|call| (call, counts.of_started(call)));
-        let mut calls: Vec<(Sysno, u64)> = calls.filter(|(_, count)| *count > 0).collect();
-        calls.sort_by_key(|(_, count)| Reverse(*count));
-        let all: u64 = calls.iter().map(|(_, count)| count).sum();
-        self.note(OF_ALL, (all + counts.foreign()) as f64, AUDIT);
-        for (call, count) in calls {
-            self.note(Counter::Syscall(call).claim(), count as f64, AUDIT);
-        }
-        // The audited task itself is one.
-        self.note(
-            "tasks that made system calls",
-            counts.tasks().saturating_sub(1) as f64,
-            AUDIT,
-        );
-        Ok(())
-    }
-}
-
-const OF_ALL: &str = "system calls of the command";
-const ANY: &str = "any";
 
 /// What an audit of timed operations found, as one claim: the worst of it. What it could not verify, the
 /// evidence pass reports, if it cannot either.
@@ -300,6 +264,8 @@ fn of_timed(all: Vec<Evidence>) -> Option<Evidence> {
 
 const OF_TIMED: &str = "system calls of what was timed";
 const AS_DECLARED: &str = "as declared";
+
+const TASKS: &str = "tasks that made system calls";
 
 /// What a user's own program does is for its study to judge.
 const ASKED: &str = "as its study says";

@@ -100,6 +100,9 @@ pub(super) enum Mark {
 /// itself, before the listener hears of it.
 const MARK: u64 = 0x2d70_55f1;
 
+/// The arguments of the mark after which calls do not count.
+pub(crate) const UNCOUNTED: [u64; 2] = [MARK, 0];
+
 impl Mark {
     /// The mark that this call is; `None` for any other call.
     pub(super) fn of(number: libc::c_long, arguments: [u64; 6]) -> Option<Self> {
@@ -121,6 +124,15 @@ pub(crate) fn count_calls(is_counted: bool) {
     // SAFETY: the kernel has no such operation, and looks at no further argument.
     unsafe {
         libc::syscall(libc::SYS_prctl, MARK, u64::from(is_counted));
+    }
+}
+
+/// Tells the listener, if there is one, that a program begins or has ended, which is one operation.
+pub(crate) fn mark_program(begins: bool) {
+    let (what, operations) = if begins { (2_u64, 0_u64) } else { (3, 1) };
+    // SAFETY: as above.
+    unsafe {
+        libc::syscall(libc::SYS_prctl, MARK, what, operations);
     }
 }
 

@@ -171,7 +171,7 @@ impl Paused {
     fn counts(&self, task: u32, own: u32) -> bool {
         let is_paused = |task| self.depths.get(&task).is_some_and(|depth| *depth > 0);
         match self.is_in_program {
-            true => task != own,
+            true => task != own && !is_paused(task),
             false => !is_paused(own) && !is_paused(task),
         }
     }
