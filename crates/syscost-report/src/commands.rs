@@ -208,6 +208,16 @@ pub fn readable(name: &str) -> String {
     sentence::fact(&String::from_utf8_lossy(&bytes))
 }
 
+/// With what a command ended each time; `None` where a signal ended it, or nothing tells.
+fn exit_code(row: &Measurement) -> Option<i32> {
+    let id = ClaimId::of("end of each run");
+    let ended = row.evidence.iter().find(|one| one.claim.id == id)?;
+    match &ended.observed {
+        Some(Fact::Text(text)) => text.strip_prefix("exit status: ")?.parse().ok(),
+        _ => None,
+    }
+}
+
 /// The commands in the form of hyperfine's `--export-json`.
 pub fn hyperfine(run: &Run) -> serde_json::Value {
     let results = commands(run).into_iter().map(|command| {
@@ -238,10 +248,76 @@ pub fn hyperfine(run: &Run) -> serde_json::Value {
             "system": mean(&cpu.collect::<Vec<_>>()) - user,
             "min": sorted.first(),
             "max": sorted.last(),
-            "times": times,
+            "times": times.clone(),
             "memory_usage_byte": of("peak_bytes").iter().map(|one| one * 1e9).collect::<Vec<_>>(),
-            "exit_codes": vec![0; sorted.len()],
+            "exit_codes": vec![exit_code(command.cpu); times.len()],
         })
     });
     serde_json::json!({ "results": results.collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscost_results::fixture::{row, run};
+
+    /// The rows of a command that takes so long in each round, of which it has the CPU for this share.
+    fn of_command(name: &str, wall_ns: &[f64], on_cpu: f64, waited: f64) -> Vec<Measurement> {
+        let of = |id: &str, share: f64| {
+            let rounds = wall_ns.iter().map(|ns| vec![share * ns]);
+            let mut row = row(&format!("{id}{{command={name}}}"), rounds.collect());
+            row.id = id.to_owned();
+            row.case = [("command".to_owned(), name.to_owned())].into();
+            row.details.insert("waited_percent".to_owned(), waited);
+            row
+        };
+        vec![of("command.cpu", on_cpu), of("command.wall", 1.0)]
+    }
+
+    /// What is said of a second command that takes this many times as long as the first.
+    fn said(times: f64, on_cpu: f64, waited: f64) -> String {
+        // Rounds differ by up to 1 %, in another order for each command.
+        let walls = |factor: f64, step: usize| -> Vec<f64> {
+            let spread = |index: usize| 1.0 + 0.01 * (index * step % 12) as f64 / 12.0;
+            (0..12).map(|index| factor * 1e7 * spread(index)).collect()
+        };
+        let mut all = of_command("a", &walls(1.0, 5), on_cpu, waited);
+        all.extend(of_command("b%2c", &walls(times, 7), on_cpu, waited));
+        let mut run = run("r", all);
+        run.config.profile = "standard".to_owned();
+        text(
+            &run,
+            &TableOptions {
+                width: 200,
+                ..TableOptions::default()
+            },
+        )
+    }
+
+    #[test]
+    fn a_difference_is_told_with_what_it_was_judged_by() {
+        let slower = said(1.1, 0.99, 0.0);
+        assert!(slower.contains("slower: b, takes 1.1"), "{slower}");
+        assert!(slower.contains("the CPU time of a"), "{slower}");
+        let faster = said(0.9, 0.2, 0.0);
+        assert!(faster.contains("faster: b, takes 0.9"), "{faster}");
+        assert!(faster.contains("the elapsed time (they wait"), "{faster}");
+        let beside = said(1.1, 0.2, 30.0);
+        assert!(beside.contains("waited for the CPU for 30 %"), "{beside}");
+        let same = said(1.0, 0.99, 0.0);
+        assert!(same.contains("no difference found: b,"), "{same}");
+    }
+
+    #[test]
+    fn a_name_is_read_as_it_was_given() {
+        for (name, text) in [
+            ("a%2cb", "a,b"),
+            ("100%25", "100%"),
+            ("%", "%"),
+            ("%zz", "%zz"),
+            ("%c3%bc", "ü"),
+        ] {
+            assert_eq!(readable(name), text);
+        }
+    }
 }

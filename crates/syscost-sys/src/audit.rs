@@ -180,6 +180,25 @@ impl SyscallCounts {
         self.sum(|task, number| task == self.own && Some(number) == call.number())
     }
 
+    /// How often the processes and threads that the operation started made it.
+    pub fn of_started(&self, call: Sysno) -> u64 {
+        self.get(call) - self.own(call)
+    }
+
+    /// How many calls they made together.
+    pub fn total_of_started(&self) -> u64 {
+        self.sum(|task, _| task != self.own) + self.foreign
+    }
+
+    /// How many of these made a call.
+    pub fn started(&self) -> usize {
+        let tasks = self.counts.keys().map(|(task, _)| *task);
+        tasks
+            .filter(|task| *task != self.own)
+            .collect::<BTreeSet<_>>()
+            .len()
+    }
+
     /// The arguments of each such call by the operation's own task, in the order of the calls.
     /// Empty for a call that was not to be noted.
     pub fn arguments(&self, call: Sysno) -> &[Arguments] {

@@ -32,9 +32,6 @@ static COMMAND: Witness = Witness::of("command that the kernel executes", "/proc
 /// How the CPU time by wait4 and that by the scheduler of the first task may differ: the one ends somewhat later.
 const AS_SCHEDULED: Bound = Bound::Within(0.95, 1.05);
 
-/// How much later than a command ends its end may be seen, in ns: by a task that shares its CPU with others.
-const BETWEEN_CLOCKS_NS: f64 = 20e6;
-
 #[derive(Params, Clone)]
 struct CpuTime {
     /// The command.
@@ -65,11 +62,12 @@ impl Measured for CpuTime {
             true => vec![plan.cpu()],
             false => plan.allowed().to_vec(),
         };
-        let (clock, looks) = (*plan.clock(), plan.looks());
+        let clock = *plan.clock();
+        let line = execute::command_line(command, &cpus);
         if !plan.is_timed() {
             for _ in 0..command.warm_up {
                 execute::prepare(command)?;
-                execute::run(command, None, &cpus, false)?;
+                execute::run(command, None, &cpus)?;
             }
         }
         let mut runs: Vec<Run> = Vec::new();
@@ -77,34 +75,41 @@ impl Measured for CpuTime {
             command.is_pinned,
             || uncounted(|| execute::prepare(command)),
             || {
-                let run = uncounted(|| execute::run(command, Some(&clock), &cpus, looks))?;
+                let run = uncounted(|| execute::run(command, Some(&clock), &cpus))?;
                 let execution = run.execution.clone();
                 runs.push(run);
                 Ok(execution)
             },
         );
         let mut outcome = plan.measure(shape)?;
-        claim(&mut outcome, command, commands, &runs);
+        see(&mut outcome, command, commands, line);
+        claim(&mut outcome, command, &runs);
         Ok(outcome)
     }
 }
 
-/// What its runs show of it.
-fn claim(outcome: &mut Bencher, command: &Command, all: &[Command], runs: &[Run]) {
-    match runs.iter().find_map(|run| run.command_line.as_deref()) {
-        Some(line) => {
-            let is_it = |one: &&Command| execute::is_executed_as(one, line);
-            let known = all.iter().filter(is_it);
-            // The same command may be measured twice.
-            let name = known.clone().find(|one| one.name == command.name);
-            let name = name.or_else(|| known.clone().next());
-            match name {
-                Some(one) => outcome.saw(&COMMAND, &*one.name),
-                None => outcome.saw(&COMMAND, row_value(&line.join(" "))),
-            }
-        }
-        None => outcome.unseen(&COMMAND, "it had ended before it was looked at"),
+/// Which of all commands has the command line that the kernel executed.
+fn see(
+    outcome: &mut Bencher,
+    command: &Command,
+    all: &[Command],
+    line: Result<Vec<String>, Failure>,
+) {
+    let line = match line {
+        Ok(line) => line,
+        Err(why) => return outcome.unseen(&COMMAND, why),
+    };
+    let is_it = |one: &&Command| execute::is_executed_as(one, &line);
+    // The same command may be measured twice.
+    let named = [command].into_iter().chain(all).find(is_it);
+    match named {
+        Some(one) => outcome.saw(&COMMAND, &*one.name),
+        None => outcome.saw(&COMMAND, row_value(&line.join(" "))),
     }
+}
+
+/// What its runs show of it.
+fn claim(outcome: &mut Bencher, command: &Command, runs: &[Run]) {
     if let Some(expected) = &command.expected {
         let other = runs
             .iter()
@@ -118,13 +123,18 @@ fn claim(outcome: &mut Bencher, command: &Command, all: &[Command], runs: &[Run]
         }
     }
     let all_of = |part: fn(&Run) -> f64| runs.iter().map(part).sum::<f64>();
-    let (inside, around) = (all_of(Run::wall_ns), all_of(|run| run.around_ns));
-    let least = 1.0 - runs.len() as f64 * BETWEEN_CLOCKS_NS / around;
+    let inside = all_of(Run::wall_ns);
     outcome.claim_within(
         "length of all runs by the counter over that by CLOCK_MONOTONIC around them",
-        Bound::Within(least, 1.001),
-        inside / around,
+        Bound::AtMost(1.001),
+        inside / all_of(|run| run.around_ns),
         "clocks",
+    );
+    outcome.claim_within(
+        "time of first tasks on and ready for a CPU, by the scheduler, over the length of all runs",
+        Bound::AtMost(1.01),
+        all_of(|run| run.scheduled_ns.unwrap_or(0.0) + run.execution.waited_ns as f64) / inside,
+        "schedstat",
     );
     let one_task = runs.iter().filter(|run| !run.execution.has_several_tasks);
     let scheduled = one_task.filter_map(|run| Some((run.scheduled_ns?, run.execution.cpu_ns)));

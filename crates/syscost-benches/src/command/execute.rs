@@ -48,9 +48,7 @@ pub struct Run {
     pub(super) around_ns: f64,
     /// CPU time of its first task by the scheduler, in ns.
     pub(super) scheduled_ns: Option<f64>,
-    /// The command line that the kernel executes, if it was looked at in time.
-    pub(super) command_line: Option<Vec<String>>,
-    /// Bytes that it read and wrote by any call, if these were looked at.
+    /// Bytes that it read and wrote by any call; `None` where the kernel does not tell.
     pub(super) moved: Option<(u64, u64)>,
 }
 
@@ -100,31 +98,21 @@ pub fn shell(step: &str) -> Result<(), String> {
     }
 }
 
-/// Runs a command once, on these CPUs, and ends it if it takes longer than it may. `looks` at what only a run that is
-/// not timed may be looked at for.
+/// Runs a command once, on these CPUs, and ends it if it takes longer than it may.
 ///
 /// # Errors
 /// Why it has no figures.
-pub fn run(
-    command: &Command,
-    clock: Option<&Clock>,
-    cpus: &[u32],
-    looks: bool,
-) -> Result<Run, Failure> {
+pub fn run(command: &Command, clock: Option<&Clock>, cpus: &[u32]) -> Result<Run, Failure> {
     let Start {
         mut lean,
         printed,
         complaints,
-    } = Start::of(command, cpus)?;
+    } = Start::of(command, cpus, Then::Run)?;
     let launcher = lean.task().process;
     let begun = Instant::now();
     let deadline = begun + Duration::from_secs_f64(command.time_limit_s);
-    let mut command_line = None;
     let watched = of_programs(|| {
         lean.begin(0, 1).tried("start the command")?;
-        if looks {
-            command_line = look(launcher);
-        }
         watch(&lean, printed.as_ref(), deadline)
     });
     let around_ns = begun.elapsed().as_nanos() as f64;
@@ -135,7 +123,7 @@ pub fn run(
         return Err(why);
     }
     let done = lean.done(0, 1).tried("start the command")?;
-    let pid = done.iterations().next().map_or(0, |words| words[1]);
+    let pid = done.iterations().next().map_or(0, |words| words[0]);
     let pid = u32::try_from(pid).map_err(|_| Failure::Failed("it cannot be started".into()))?;
     let counter_ns = clock.filter(|clock| Lean::reads(clock));
     let counter_ns = counter_ns.map(|clock| clock.to_ns(done.ticks));
@@ -145,7 +133,7 @@ pub fn run(
         thread: pid,
     };
     let first = TaskStat::of(id).and_then(|task| task.read()).ok();
-    let moved = if looks { moved_by(pid) } else { None };
+    let moved = moved_by(pid);
     // Its end is this process' to take once its parent is gone.
     drop(lean);
     let taken = process::take_end(pid).map_err(|cause| Failure::Failed(cause.to_string()))?;
@@ -187,7 +175,6 @@ pub fn run(
         complaint: last_line(&contents(complaints).unwrap_or_default()),
         around_ns,
         scheduled_ns: first.and_then(|first| first.run_ns).map(|ns| ns as f64),
-        command_line,
         moved,
     })
 }
@@ -203,7 +190,7 @@ struct Start {
 }
 
 impl Start {
-    fn of(command: &Command, cpus: &[u32]) -> Result<Self, Failure> {
+    fn of(command: &Command, cpus: &[u32], then: Then) -> Result<Self, Failure> {
         // What it starts and does not wait for is this process's to end, and to count.
         process::become_subreaper().map_err(|cause| Failure::Failed(cause.to_string()))?;
         let memory = || memfd_create("syscost-command", MemfdFlags::CLOEXEC).map(File::from);
@@ -230,7 +217,7 @@ impl Start {
         let opened = files();
         let (files, printed, complaints) =
             opened.tried("open what the command reads and writes")?;
-        let lean = Lean::start_with(&script(command), cpus, Some(files))?;
+        let lean = Lean::start_with(&script(command, then), cpus, Some(files))?;
         Ok(Self {
             lean,
             printed,
@@ -239,27 +226,43 @@ impl Start {
     }
 }
 
-/// The calls that start a command and wait for its end.
-fn script(command: &Command) -> Script {
+/// What a command does once the kernel has executed it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Run,
+    /// Stops before its first instruction.
+    Stop,
+}
+
+/// The calls that start a command and wait for its end, or until it has stopped.
+fn script(command: &Command, then: Then) -> Script {
     const FLAGS: i32 = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    const WAIT: i32 = libc::WEXITED | libc::WNOWAIT;
     let mut script = Script::new();
     let file = script.place_apart(&[command.file.as_bytes(), b"\0"].concat());
     let arguments = script.place_list(&command.words);
     let variables =
         env::vars_os().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
     let environment = script.place_list(variables);
-    let wait = [libc::P_ALL.into(), 0, 0, WAIT as u64, 0];
+    let execute = [
+        ScriptCall::new(Sysno::EXECVE, [file, arguments, environment]),
+        ScriptCall::new(Sysno::EXIT_GROUP, [NOT_EXECUTED]),
+    ];
+    let trace = ScriptCall::new(Sysno::PTRACE, [libc::PTRACE_TRACEME.into()]);
+    let (until, child) = match then {
+        Then::Run => (libc::WEXITED, execute.to_vec()),
+        Then::Stop => (
+            libc::WEXITED | libc::WSTOPPED,
+            [&[trace], &execute[..]].concat(),
+        ),
+    };
+    let wait = [libc::P_ALL.into(), 0, 0, (until | libc::WNOWAIT) as u64, 0];
     script
+        .uncounted()
         .iteration([
-            ScriptCall::uncounted(),
             ScriptCall::new(Sysno::CLONE, [FLAGS as u64]).forking(),
             ScriptCall::new(Sysno::WAITID, wait),
         ])
-        .child([
-            ScriptCall::new(Sysno::EXECVE, [file, arguments, environment]),
-            ScriptCall::new(Sysno::EXIT_GROUP, [NOT_EXECUTED]),
-        ])
+        .child(child)
 }
 
 /// The status with which shells end whose command cannot be executed.
@@ -359,18 +362,31 @@ fn end_orphans() {
     }
 }
 
-/// The command line of the process that a launcher has just started.
-fn look(launcher: u32) -> Option<Vec<String>> {
-    // It may have ended by now, and has the launcher's until it executes its own.
-    let pid = process::descendants(launcher).first().copied()?;
-    let path = format!("{}/cmdline", proc_of(pid).ok()?);
-    let text = std::fs::read(path).ok().filter(|text| !text.is_empty())?;
-    let words = text.split(|byte| *byte == 0);
-    let words: Vec<String> = words
-        .map(|word| String::from_utf8_lossy(word).into_owned())
-        .collect();
-    // The last one is ended, too.
-    Some(words[..words.len() - 1].to_vec())
+/// The command line of a command that the kernel has executed, and that was ended before its first instruction.
+///
+/// # Errors
+/// The kernel does not let it be stopped there, or /proc does not show it.
+pub(super) fn command_line(command: &Command, cpus: &[u32]) -> Result<Vec<String>, Failure> {
+    let Start { mut lean, .. } = Start::of(command, cpus, Then::Stop)?;
+    let done = lean.make(0, 1).tried("start the command")?;
+    let pid = done.iterations().next().map_or(0, |words| words[0]);
+    let pid = u32::try_from(pid).map_err(|_| Failure::Failed("it cannot be started".into()))?;
+    let line = proc_of(pid).map(|path| std::fs::read(format!("{path}/cmdline")));
+    let _ = process::kill_tree(pid);
+    drop(lean);
+    end_orphans();
+    let line = line?.tried("read the command line of what was executed")?;
+    let words = line.split(|byte| *byte == 0);
+    let words = words.map(|word| String::from_utf8_lossy(word).into_owned());
+    let mut words: Vec<String> = words.collect();
+    // The last word is ended, too.
+    words.pop();
+    match words.is_empty() {
+        true => Err(Failure::Unsupported(
+            "it had ended before it was looked at".to_owned(),
+        )),
+        false => Ok(words),
+    }
 }
 
 /// Whether the kernel executes a command by such a line: its own, or that of its script's interpreter.

@@ -46,11 +46,6 @@ impl ScriptCall {
         }
     }
 
-    /// A call after which an audit counts none of this task's.
-    pub fn uncounted() -> Self {
-        Self::new(Sysno::PRCTL, os::UNCOUNTED)
-    }
-
     /// The call returns twice: in the child, whose calls follow, with 0.
     #[must_use]
     pub fn forking(self) -> Self {
@@ -108,6 +103,7 @@ pub struct Script {
     child: Vec<ScriptCall>,
     texts: Vec<u8>,
     apart: Vec<u8>,
+    is_uncounted: bool,
 }
 
 impl Script {
@@ -132,6 +128,7 @@ impl Script {
             child: Vec::new(),
             texts: Vec::new(),
             apart: Vec::new(),
+            is_uncounted: false,
         }
     }
 
@@ -174,6 +171,15 @@ impl Script {
         self.place(&bytes)
     }
 
+    /// The same in a process of which an audit counts no calls, only those of its children.
+    #[must_use]
+    pub fn uncounted(self) -> Self {
+        Self {
+            is_uncounted: true,
+            ..self
+        }
+    }
+
     /// The calls of each iteration.
     #[must_use]
     pub fn iteration(self, calls: impl Into<Vec<ScriptCall>>) -> Self {
@@ -211,15 +217,15 @@ impl Script {
             ScriptCall::new(Sysno::WRITE, reply),
             ScriptCall::new(Sysno::READ, [commands as u64, DATA + COMMAND as u64, 16]),
         ];
-        let start = [ScriptCall::new(
-            Sysno::MMAP,
-            os::private_pages_at(HEAP, HEAP_BYTES),
-        )];
+        let heap = ScriptCall::new(Sysno::MMAP, os::private_pages_at(HEAP, HEAP_BYTES));
+        let uncounted = ScriptCall::new(Sysno::PRCTL, os::UNCOUNTED);
+        let start = [heap, uncounted];
+        let start = &start[..1 + usize::from(self.is_uncounted)];
         let lists = [
             (TURN, &*self.iteration),
             (CHILD, &self.child),
             (WAIT, &wait),
-            (START, &start),
+            (START, start),
         ];
         for (at, calls) in lists {
             assert!(

@@ -16,7 +16,7 @@ use syscost_report::commands as render;
 use syscost_report::table::TableOptions;
 use syscost_results::commands::{commands, compared};
 use syscost_results::compare::Gated;
-use syscost_results::{Run, Status};
+use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 use syscost_sys::cpu;
 
@@ -99,7 +99,8 @@ fn options() -> TableOptions {
 /// The exit code: 4 where nothing has a number, else that of the gate.
 fn code(run: &Run, arguments: &TimeArguments) -> u8 {
     let all = commands(run);
-    if !all.iter().any(|one| one.cpu.status == Status::Ok) {
+    let is_answered = |row: &Measurement| matches!(row.status, Status::Ok | Status::Withheld);
+    if !all.iter().any(|one| is_answered(one.cpu)) {
         return exit::NOTHING;
     }
     let Some((fail_on, (first, others))) = arguments.fail_on.zip(all.split_first()) else {
@@ -191,8 +192,7 @@ fn tried(commands: &mut [Command], arguments: &TimeArguments) -> Result<f64> {
         }
         let begun = Instant::now();
         execute::prepare(command).map_err(|why| failed(why.to_string()))?;
-        let ran =
-            execute::run(command, None, &cpus, false).map_err(|why| failed(why.to_string()))?;
+        let ran = execute::run(command, None, &cpus).map_err(|why| failed(why.to_string()))?;
         took_s += begun.elapsed().as_secs_f64();
         let is_failed = ran.said.ended != SUCCESS;
         if ran.said.ended == NOT_EXECUTED && ran.complaint.is_empty() {
@@ -406,4 +406,78 @@ fn parameters(arguments: &TimeArguments) -> Result<Vec<Vec<(String, String)>>> {
             .collect();
     }
     Ok(combined)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{self, Cli};
+
+    fn arguments(words: &[&str]) -> TimeArguments {
+        let all = ["syscost", "time"].iter().chain(words);
+        match Cli::try_parse_from(all).expect("they are right").command {
+            cli::Command::Time(arguments) => arguments,
+            _ => unreachable!("it is `time`"),
+        }
+    }
+
+    #[test]
+    fn a_shell_is_started_for_what_needs_one() {
+        let of = |words: &[&str]| given(&arguments(words)).map(|all| all[0].words.clone());
+        for (command, expected) in [
+            ("ls -l /tmp", vec!["ls", "-l", "/tmp"]),
+            ("ls *.rs", vec!["/bin/sh", "-c", "ls *.rs"]),
+            ("ls 'a b'", vec!["/bin/sh", "-c", "ls 'a b'"]),
+            ("A=1 env", vec!["/bin/sh", "-c", "A=1 env"]),
+        ] {
+            assert_eq!(of(&[command]).expect("a command"), expected);
+        }
+        let quoted = of(&["-N", "ls 'a b' *"]).expect("a command");
+        assert_eq!(quoted, ["ls", "a b", "*"]);
+        let by = of(&["-S", "/bin/sh", "ls"]).expect("a command");
+        assert_eq!(by, ["/bin/sh", "-c", "ls"]);
+        assert!(of(&["-N", "ls 'a"]).is_err() && of(&[" "]).is_err());
+    }
+
+    #[test]
+    fn values_are_combined_and_names_differ() {
+        let names = |words: &[&str]| -> Vec<String> {
+            let all = given(&arguments(words)).expect("commands");
+            all.into_iter().map(|one| one.name).collect()
+        };
+        let scanned = [
+            "-L",
+            "a",
+            "x,y",
+            "-P",
+            "n",
+            "1",
+            "2",
+            "-D",
+            "0.5",
+            "echo {a}{n}",
+        ];
+        let expected = ["x1", "x1.5", "x2", "y1", "y1.5", "y2"].map(|word| format!("echo {word}"));
+        assert_eq!(names(&scanned), expected);
+        assert_eq!(
+            names(&["true", "true", "true"]),
+            ["true", "true #2", "true #3"]
+        );
+        assert_eq!(names(&["-n", "a{b}", "true"]), ["a%7bb%7d"]);
+        let long = format!("echo {} end", "x".repeat(200));
+        let name = &names(&[&long])[0];
+        assert!(
+            name.len() == LONGEST_NAME && name.ends_with(" end"),
+            "{name}"
+        );
+        let endless = ["-P", "n", "0", "1", "-D", "0", "true"];
+        assert!(given(&arguments(&endless)).is_err());
+        let steps = ["-p", "a", "-p", "b", "x", "y", "z"];
+        assert!(
+            given(&arguments(&steps)).is_err(),
+            "two steps for three commands"
+        );
+    }
 }

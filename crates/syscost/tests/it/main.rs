@@ -53,4 +53,5 @@ mod study_hand_in;
 mod surroundings;
 #[cfg(feature = "fleet")]
 mod templates;
+mod time;
 mod tool;

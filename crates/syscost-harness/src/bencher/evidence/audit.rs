@@ -214,17 +214,18 @@ impl Plan<'_> {
             Ok(counts) => {
                 let each = |calls: u64| calls as f64 / counts.operations() as f64;
                 let made = counts.iter().map(|(number, _)| Sysno::from_number(number));
-                let known: Vec<Sysno> = made.flatten().collect();
+                let mut known: Vec<Sysno> = made.flatten().collect();
+                known.retain(|call| counts.of_started(*call) > 0);
                 let never = asked.iter().filter(|call| !known.contains(call));
-                let unnamed: u64 =
-                    counts.total() - known.iter().map(|call| counts.get(*call)).sum::<u64>();
+                let named: u64 = known.iter().map(|call| counts.of_started(*call)).sum();
+                let unnamed = counts.total_of_started() - named;
                 for call in known.iter().chain(never) {
-                    self.note(claim(*call), each(counts.get(*call)), AUDIT);
+                    self.note(claim(*call), each(counts.of_started(*call)), AUDIT);
                 }
                 if unnamed > 0 {
                     self.note(Counter::OtherSyscalls.claim(), each(unnamed), AUDIT);
                 }
-                self.note(TASKS, counts.tasks() as f64, AUDIT);
+                self.note(TASKS, counts.started() as f64, AUDIT);
             }
             Err(reason) => {
                 let claims: Vec<String> = match asked {
