@@ -127,6 +127,7 @@ impl<'a> Workers<'a> {
             allowed: self.here.allowed.clone(),
             cores: Default::default(),
             programs: Vec::new(),
+            commands: Vec::new(),
             seed: 1,
             stack_offset: 0,
             parent: process::id(),

@@ -17,7 +17,7 @@ use crate::Failed;
 use crate::terminal::{note, wrapped};
 
 use absent::is_remote;
-pub(crate) use absent::{Kept, absent, unknown};
+pub(crate) use absent::{Kept, absent, command, unknown};
 #[cfg(feature = "studies")]
 pub(crate) use absent::{most_similar, similar};
 pub(crate) use choice::Choice;

@@ -749,6 +749,7 @@ mod tests {
     fn a_computed_row_has_its_limits_from_the_whole_run() {
         static COMPUTED: Entry = Benchmark {
             computation: Some(Computation {
+                series: None,
                 from: &[],
                 takes: |_, _| false,
                 compute: |_, _, _| Err(Failure::Failed("it is not asked".to_owned())),

@@ -54,6 +54,7 @@ fn job(cases: usize) -> Job {
         cores: Default::default(),
         targets: Default::default(),
         programs: Vec::new(),
+        commands: Vec::new(),
         seed: 1,
         stack_offset: 0,
         parent: std::process::id(),

@@ -10,10 +10,13 @@ use super::Cli;
 use crate::error::exit;
 
 /// What other programs call some commands.
-const OTHER_NAMES: [(&str, &str); 10] = [
+const OTHER_NAMES: [(&str, &str); 13] = [
     ("version", "--version"),
     ("benchmark", "run"),
-    ("bench", "run"),
+    ("bench", "time"),
+    ("stat", "time"),
+    ("exec", "time"),
+    ("hyperfine", "time"),
     ("measure", "run"),
     ("diff", "compare"),
     ("chart", "plot"),

@@ -24,7 +24,7 @@ use crate::cli::{CommandOutput, Format, TimeArguments};
 use crate::error::exit;
 use crate::progress::Progress;
 use crate::terminal::{self, note, say, warn};
-use crate::{Failed, files, interrupt};
+use crate::{Failed, files, interrupt, selection};
 
 /// How long commands may take in all where nothing is said: what 51 rounds take, between these.
 const ROUNDS: f64 = 51.0;
@@ -228,9 +228,7 @@ fn found(program: &str) -> Result<String, Failed> {
     if program.contains('/') {
         return Ok(program.to_owned());
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut files = std::env::split_paths(&path).map(|folder| folder.join(program));
-    let file = files.find(|file| file.is_file());
+    let file = selection::command(program);
     let file = file.and_then(|file| file.into_os_string().into_string().ok());
     file.ok_or_else(|| {
         Failed::Usage(format!(

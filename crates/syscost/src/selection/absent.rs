@@ -2,6 +2,7 @@
 //! same for all commands.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::Here;
@@ -123,14 +124,20 @@ pub(crate) fn unknown(name: &str) -> Failed {
         return Failed::Usage(reason);
     }
     Failed::Usage(match hint(name) {
-        // No row's name has one.
-        _ if name.contains('/') => format!(
-            "`{name}` is a file: syscost measures what this machine charges for its primitives, not programs; \
-             a program that measures something itself is run by a study of your own: syscost study --help"
-        ),
+        // No row's name has a slash.
+        hint if name.contains('/') || hint.is_none() && command(name).is_some() => {
+            format!("`{name}` is a command: syscost time '{name}' measures it")
+        }
         Some(hint) => format!("nothing is called `{name}`; {hint}"),
         None => format!("nothing matches `{name}`; to list everything: syscost list"),
     })
+}
+
+/// The file that a shell would execute for this name, which has no slash.
+pub(crate) fn command(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
+    files.find(|file| file.is_file())
 }
 
 /// Says what a row of an earlier version is called now, or what tells as much.

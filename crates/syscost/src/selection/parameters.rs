@@ -35,6 +35,13 @@ pub(crate) fn to_measure(
     parameters: &[String],
     here: &Here,
 ) -> Result<Vec<String>, Failed> {
+    // Only behind `--` does one begin so.
+    if selectors.iter().any(|selector| selector.starts_with('-')) {
+        let command = selectors.join(" ");
+        let words =
+            format!("`{command}` is no row; a command is measured by: syscost time '{command}'");
+        return Err(Failed::Usage(words));
+    }
     let mut all = Vec::new();
     for Meant { text, selectors } in narrowed(selectors, parameters, std::iter::empty(), here)? {
         let Some(text) = text else {

@@ -206,6 +206,21 @@ fn commands_of_a_run_are_compared_and_read_as_other_rows_are() {
 }
 
 #[test]
+fn who_tries_a_command_elsewhere_is_told_of_it() {
+    let program = Program::new();
+    for line in [
+        "run -- ls -l",
+        "run ./prog",
+        "run cat",
+        "bench ls",
+        "stat ls",
+        "exec ls",
+    ] {
+        program.run(line).says(2, "syscost time");
+    }
+}
+
+#[test]
 fn nothing_is_left_running_or_in_files() {
     let program = Program::new();
     let mark = format!("{}.{}", std::process::id(), "5071");
