@@ -5,7 +5,6 @@
 //! - [`mod@table`]: the table in a terminal.
 //! - [`mod@compare`]: two sides of runs, compared.
 //! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
-//! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`document`]: what lies between facts and media: headings, tables, facts and what else is laid out
 //!   once.
 //! - [`study`]: published experiments compared with a run.
@@ -26,7 +25,6 @@ mod hierarchy;
 pub mod history;
 pub mod html;
 mod names;
-pub mod numbers;
 mod page;
 mod paint;
 pub mod sentence;

@@ -229,7 +229,7 @@ impl<'r> Table<'_, 'r> {
         text::draw(&beside, group, self.options.verbose, &mut self.page);
         if section.iter().any(|row| row.view.beside.is_some()) {
             let note = format!(
-                "the reference has no room beside several directories: --case dir={} shows it",
+                "the reference has no room beside several directories: *{{dir={}}} shows it",
                 beside.labels[0]
             );
             self.page.paragraph(INDENT, paint::DIM, &note);

@@ -108,7 +108,6 @@ fn dispatch() -> ExitCode {
     let result = match cli.command {
         Command::Run(arguments) => cmd::run::run(arguments),
         Command::Show(arguments) => cmd::show::run(&arguments),
-        Command::Numbers(arguments) => cmd::numbers::run(&arguments),
         Command::Compare(arguments) => cmd::compare::run(&arguments),
         Command::Ab(arguments) => cmd::ab::run(&arguments),
         Command::Report(arguments) => cmd::report::run(&arguments),

@@ -2,7 +2,6 @@
 
 mod absent;
 mod choice;
-mod parameters;
 mod selector;
 mod words;
 
@@ -22,7 +21,6 @@ pub(crate) use absent::{Kept, absent, unknown};
 pub(crate) use absent::{most_similar, similar};
 pub(crate) use choice::Choice;
 use choice::choose;
-pub(crate) use parameters::{to_measure, with_parameters};
 pub(crate) use selector::Selector;
 pub(crate) use words::{Found, own_or_all, program, search};
 

@@ -190,8 +190,8 @@ mod tests {
             ..TableOptions::default()
         };
         let text = table(&run, &options);
-        assert!(text.contains("--case dir=ssd shows it"), "{text}");
-        assert!(!draw(100, false).contains("--case"));
+        assert!(text.contains("*{dir=ssd} shows it"), "{text}");
+        assert!(!draw(100, false).contains("shows it"));
     }
 
     #[test]

@@ -153,8 +153,9 @@ fn hint(name: &str) -> Option<String> {
     }
     let parameters = words::parameters_of(name);
     if !parameters.is_empty() {
-        let listed = listed(&parameters, MAX_NAMED);
-        return Some(format!("rows have it as a value: --case {listed}"));
+        let parameters = parameters.iter().map(|one| format!("`*{{{one}}}`"));
+        let listed = listed(&parameters.collect::<Vec<String>>(), MAX_NAMED);
+        return Some(format!("rows have it as a value: {listed}"));
     }
     let near = nearest_names(name);
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
@@ -208,8 +209,6 @@ pub(super) struct Wrong {
     pub(super) lacks: String,
     /// What exists instead: `nearest: 60K, 66K`; empty if nothing does.
     pub(super) instead: String,
-    /// Whether there is such a parameter, with other values.
-    pub(super) is_value: bool,
 }
 
 impl fmt::Display for Wrong {
@@ -245,13 +244,7 @@ pub(super) fn wrong_parameter<'n>(
                 (true, id) => format!("{id} has no {lacking}"),
                 (false, id) => format!("{id}{{{}}} has no {lacking}", had.join(",")),
             };
-            let key = parameter.key();
-            let mut keys = left.iter().flat_map(|name| row_name::parameters(name));
-            return Some(Wrong {
-                lacks,
-                instead,
-                is_value: keys.any(|one| one.0 == key),
-            });
+            return Some(Wrong { lacks, instead });
         }
         left = fitting;
         had.push(&parameter.text);

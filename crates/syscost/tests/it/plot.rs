@@ -154,7 +154,6 @@ fn every_kind_draws() {
         plot("syscall.poll").contains(">fds, logarithmic axis</text>"),
         "a curve suits it"
     );
-    assert!(plot("syscall.null --title Kernel").contains(">Kernel</text>"));
 }
 
 #[test]
@@ -164,16 +163,8 @@ fn what_cannot_be_drawn_is_refused_with_what_to_do() {
         ("timing", "one chart shows one unit, so name rows of one"),
         ("syscall.null --kind curve", "draw --kind bars"),
         ("numbers --kind ecdf", "leave --kind out"),
-        ("numbers --case of=tcp", "leave --case out"),
-        ("syscall.poll --case of=nothing", "no of=nothing"),
+        ("syscall.poll{of=nothing}", "no of=nothing"),
     ] {
         is_refused(arguments, words);
     }
-}
-
-#[test]
-fn a_parameter_given_apart_means_the_same_rows() {
-    let apart = plot("syscall.poll --case of=tcp");
-    assert_eq!(apart, plot("syscall.poll{of=tcp}"));
-    assert_ne!(apart, plot("syscall.poll"));
 }
