@@ -6,8 +6,8 @@ use maud::Markup;
 use syscost_results::Unit;
 
 use super::look::Look;
-use super::wrap::wrapped;
 use super::{Labels, Scale, Style, canvas, caption, scale};
+use crate::names::wrapped;
 
 /// Line height of the source below a chart.
 const SOURCE_LINE: f64 = 13.0;

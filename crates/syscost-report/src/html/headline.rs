@@ -5,9 +5,11 @@ use syscost_results::numbers::{Number, Numbers, side_by_side};
 use syscost_results::{Run, Unit};
 
 use crate::chart::{Begin, Scale, Value, formatted};
+use crate::markup::place;
 
+use super::interval::percent;
 use super::runs::whose;
-use super::{MAX_COLUMNS, key, table};
+use super::{MAX_COLUMNS, key};
 
 /// Number of ticks of the bars' axis, about.
 const AXIS: usize = 6;
@@ -100,7 +102,7 @@ fn row(line: &[Option<&Number>], scale: &Scale, second: bool) -> Markup {
     html! {
         tr {
             th scope="row" {
-                @if let Some(name) = name { a href={ "#" (table::place(name)) } title=(name) { (title) } } @else { (title) }
+                @if let Some(name) = name { a href={ "#" (place(name)) } title=(name) { (title) } } @else { (title) }
             }
             td class="wide" {
                 @for (index, number) in line.iter().enumerate() {
@@ -138,12 +140,6 @@ fn time(number: &Number) -> String {
         };
         formatted(Unit::Nanoseconds, &value)
     })
-}
-
-/// A share as a CSS percentage.
-pub(super) fn percent(share: f64) -> String {
-    let text = format!("{:.1}", 100.0 * share);
-    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// A title in the middle of a sentence: `L1 cache hit` keeps its capital.

@@ -5,6 +5,7 @@
 //! security policy forbids everything that the page does not need.
 
 mod benchmarks;
+mod cells;
 mod comparison;
 mod data;
 mod details;
@@ -38,9 +39,6 @@ use syscost_results::numbers::Numbers;
 use syscost_results::overview::{Overview, overview};
 
 pub use studies::lab_report;
-pub(crate) use table::place;
-pub use words::name;
-pub(crate) use words::{broken, tone, with_code};
 
 use crate::sentence;
 use crate::study::Repeated;

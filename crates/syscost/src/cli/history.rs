@@ -11,6 +11,9 @@ use super::Format;
 /// Arguments of `history`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
+#[command(
+    override_usage = "syscost history [OPTIONS] [SELECTOR|WORDS]...\n       syscost history <COMMAND>"
+)]
 #[command(group(ArgGroup::new("what").args(["names", "changes"])))]
 #[command(after_help = "\
 Examples:

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
+use syscost_report::TableOptions;
 use syscost_report::compare::{markdown, power_markdown, power_table, table};
 use syscost_report::sentence;
-use syscost_report::table::TableOptions;
 use syscost_results::Run;
 use syscost_results::compare::{Comparison, Gated, How, Row, compare_as};
 

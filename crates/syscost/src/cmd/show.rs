@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use syscost_harness::Here;
-use syscost_report::table::{TableOptions, table};
+use syscost_report::{TableOptions, table};
 use syscost_results::summary::has_many;
 use syscost_results::{Measurement, Run};
 

@@ -16,8 +16,8 @@ use syscost_benches::{CATALOGUE, STUDIES, study_sources};
 use syscost_harness::Here;
 use syscost_harness::targets::{THOROUGH_STUDY, THOROUGH_TIME_LIMIT};
 use syscost_harness::{Catalogue, Row};
+use syscost_report::TableOptions;
 use syscost_report::study as render;
-use syscost_report::table::TableOptions;
 use syscost_results::Run;
 use syscost_results::study::{Study, StudyError, means};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use syscost_report::summary::summary;
-use syscost_report::table::{TableOptions, table};
+use syscost_report::{TableOptions, table};
 use syscost_results::Run;
 use syscost_results::agreement::Agreement;
 use syscost_results::summary::has_many;
