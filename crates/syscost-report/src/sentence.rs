@@ -7,7 +7,7 @@ mod summary;
 mod words;
 
 use serde::{Deserialize, Serialize};
-use syscost_results::{Evidence, Flag, Measurement, Run, Verdict};
+use syscost_results::{Evidence, Measurement, Run, Verdict};
 
 use crate::tone::Tone;
 use crate::units::quantity;
