@@ -151,6 +151,8 @@ mod tests {
     use syscost_results::Known;
     use syscost_results::machine::EMULATORS;
 
+    use syscost_results::Flag;
+
     use super::*;
     use crate::expect::has;
     use crate::fixture;

@@ -274,7 +274,7 @@ fn without_rows(selector: &Selector, here: &Here) -> Option<String> {
 fn wrong_parameter(selector: &Selector, names: &[String]) -> Option<String> {
     let parts = selector.parts.as_ref()?;
     let wrong = absent::wrong_parameter(parts, names.iter().map(String::as_str))?;
-    (!is_remote(&selector.text)).then(|| wrong.to_string())
+    Some(wrong).filter(|_| !is_remote(&selector.text))
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ impl<'a> Frame<'a> {
     pub(super) fn picture(mut self, draw: impl Fn(&Self) -> canvas::Canvas) -> Markup {
         let mut canvas = draw(&self);
         if let Some(height) = self.style.height {
-            self.stretch = height / self.style.scale() - canvas.height();
+            self.stretch = height - canvas.height();
             canvas = draw(&self);
         }
         canvas.finish(self.labels, self.style)
@@ -97,9 +97,9 @@ impl Frame<'_> {
         (usual + self.stretch / count.max(1) as f64).max(least)
     }
 
-    /// Width of the chart in its own units, twelve of which are the size of the type.
+    /// Width of the chart.
     pub(super) fn width(&self) -> f64 {
-        self.style.width / self.style.scale()
+        self.style.width
     }
 
     /// Distance of everything from the left and right edges.

@@ -146,7 +146,7 @@ fn a_tag_of_several_runs_means_all_where_several_are_taken_and_the_newest_elsewh
         assert!(untagged.out.contains(&said), "{untagged:?}");
     }
     program
-        .run("show before")
+        .run("show --summary before")
         .says(2, "no kept run called `before`");
 }
 
