@@ -61,16 +61,16 @@ impl Program {
         selectors: &[&str],
     ) -> Result<[Run; 2]> {
         let folder = tempfile::tempdir().context("making a folder")?;
-        let files = ["a.json", "b.json"].map(|name| folder.path().join(name));
-        let mut command = Command::new(&self.path);
-        command
-            .args(["ab", "--profile", profile.name(), "--format", "json"])
-            .arg("--output-a")
-            .arg(&files[0])
-            .arg("--output-b")
-            .arg(&files[1]);
+        let started = |words: &[&str]| {
+            let mut command = Command::new(&self.path);
+            command.args(words).env("XDG_DATA_HOME", folder.path());
+            command.stdin(Stdio::null());
+            command
+        };
+        let mut command = started(&["ab", "--profile", profile.name(), "--tag", "pair"]);
         if let Some([a, b]) = environment {
-            command.args(["--a-env", a, "--b-env", b]);
+            let [a, b] = [a, b].map(|variable| format!("env {variable}"));
+            command.args(["--a-wrapper", &a, "--b-wrapper", &b]);
         }
         if let Some(budget) = budget {
             command.args(["--budget", &budget.as_secs().max(1).to_string()]);
@@ -78,12 +78,16 @@ impl Program {
         let status = command
             .arg("--")
             .args(selectors)
-            .stdin(Stdio::null())
             .stdout(Stdio::null())
             .status()
             .with_context(|| format!("starting {}", self.path.display()))?;
-        let read = |file| read_run(file).with_context(|| format!("syscost ab ended with {status}"));
-        Ok([read(&files[0])?, read(&files[1])?])
+        let read = |tag: &str| {
+            let shown = started(&["show", tag, "--format", "json"]).output()?;
+            let run: Run = serde_json::from_slice(&shown.stdout)
+                .with_context(|| format!("syscost ab ended with {status}"))?;
+            anyhow::Ok(with_roles(run))
+        };
+        Ok([read("pair-a")?, read("pair-b")?])
     }
 }
 

@@ -7,8 +7,8 @@ use syscost_results::{ClaimId, Evidence, Fact, Measurement, Run, Status};
 use crate::TableOptions;
 use crate::document::{Block, Column, Look, Row, Table, Text, terminal};
 use crate::sentence;
+use crate::tone::Tone;
 use crate::units::Figures;
-use crate::view::Tone;
 
 /// The counts that have a column, and what claims them.
 const COUNTS: [(&str, &str, u8); 3] = [

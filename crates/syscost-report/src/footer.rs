@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use anstyle::Style;
-use syscost_results::precision::Grade;
-use syscost_results::{Estimate, Flag, Measurement, Run, Status};
+use syscost_results::{Measurement, Run, Status};
 
 use crate::{
     TableOptions,
+    flags::{explained, grades, meanings},
     grid::INDENT,
     hierarchy,
     page::Page,
@@ -37,9 +37,10 @@ pub(crate) struct Shown<'r> {
 
 /// Adds everything that follows the table.
 pub(crate) fn footer(page: &mut Page, run: &Run, options: &TableOptions, shown: &Shown<'_>) {
-    if let Some(levels) = hierarchy::grid(run) {
+    let levels = hierarchy::blocks(run);
+    if !levels.is_empty() {
         page.paragraph(0, paint::HEADING, "Memory hierarchy");
-        page.grid(&levels);
+        page.blocks(&levels, options.verbose);
         page.line("");
     }
     for (status, heading) in [
@@ -98,64 +99,6 @@ pub(crate) fn footer(page: &mut Page, run: &Run, options: &TableOptions, shown: 
     }
 }
 
-/// Whether the table shows the flag: partial evidence is shown by the row's mark, and a wide
-/// interval by its grade.
-pub(crate) fn is_shown(flag: Flag) -> bool {
-    !matches!(flag, Flag::PartlyUnverified | Flag::NotConverged)
-}
-
-/// The signs after a row's numbers: that it is no own price, the grade of its precision, its flags.
-pub(crate) fn signs(estimate: &Estimate, flags: &[Flag]) -> Vec<&'static str> {
-    let grade = Grade::of(estimate).map(Grade::sign);
-    let grade = grade.filter(|sign| !sign.is_empty());
-    let mut flags = short_flags(flags);
-    let after = flags.partition_point(|sign| *sign == sentence::flag(Flag::Disturbed).0);
-    flags.splice(after..after, grade);
-    flags
-}
-
-/// What the grades' signs of these estimates mean, in one line; `None` if all are fine.
-pub(crate) fn grades<'a>(estimates: impl Iterator<Item = &'a Estimate>) -> Option<String> {
-    let found: BTreeSet<Grade> = estimates.filter_map(Grade::of).collect();
-    let signed = found.into_iter().filter(|grade| !grade.sign().is_empty());
-    let words: Vec<String> = signed
-        .map(|grade| format!("{} {}", grade.sign(), grade.meaning()))
-        .collect();
-    (!words.is_empty()).then(|| words.join(", "))
-}
-
-/// The flags that are shown, the most important first in case not all fit.
-pub(crate) fn shown_flags(flags: &[Flag]) -> Vec<Flag> {
-    let shown = flags.iter().copied().filter(|flag| is_shown(*flag));
-    let mut shown: Vec<Flag> = shown.collect();
-    shown.sort_by_key(|flag| *flag != Flag::Disturbed);
-    shown
-}
-
-pub(crate) fn short_flags(flags: &[Flag]) -> Vec<&'static str> {
-    let shown = shown_flags(flags).into_iter();
-    shown.map(|flag| sentence::flag(flag).0).collect()
-}
-
-/// What the flags that are shown mean, each once: `few: fewer than six processes count`.
-pub(crate) fn meanings<'a>(flags: impl Iterator<Item = &'a Flag>) -> impl Iterator<Item = String> {
-    let flags: BTreeSet<Flag> = flags.copied().filter(|flag| is_shown(*flag)).collect();
-    flags.into_iter().map(|flag| {
-        let (short, meaning) = sentence::flag(flag);
-        format!("{short}: {meaning}")
-    })
-}
-
-/// The same in few words, in one line; `None` if no flag is shown.
-pub(crate) fn short_meanings<'a>(flags: impl Iterator<Item = &'a Flag>) -> Option<String> {
-    let flags: BTreeSet<Flag> = flags.copied().filter(|flag| is_shown(*flag)).collect();
-    let words: Vec<String> = flags
-        .into_iter()
-        .map(|flag| format!("{}: {}", sentence::flag(flag).0, sentence::short(flag)))
-        .collect();
-    (!words.is_empty()).then(|| words.join(", "))
-}
-
 /// What a verbose table shows below a row, before wrapping.
 pub(crate) fn notes(view: &RowView<'_>) -> Vec<String> {
     let row = view.row;
@@ -173,10 +116,7 @@ pub(crate) fn notes(view: &RowView<'_>) -> Vec<String> {
         let sign = Mark::of(std::slice::from_ref(evidence)).sign();
         notes.push(format!("{sign} {evidence}"));
     }
-    notes.extend(row.flags.iter().map(|flag| {
-        let (short, meaning) = sentence::flag(*flag);
-        format!("{short}: {meaning}")
-    }));
+    notes.extend(row.flags.iter().map(|flag| explained(*flag)));
     let details = view.details.iter();
     let details: Vec<String> = details
         .map(|(name, value)| together(&format!("{name} {}", (value * 1e4).round() / 1e4)))

@@ -122,6 +122,18 @@ impl Cell {
     }
 }
 
+impl view::Column {
+    /// As it is laid out in a terminal, left out in the order of this rank where there is no room.
+    pub(crate) const fn in_grid(self, rank: u8) -> Column {
+        match self {
+            // It belongs to the number before it.
+            view::Column::Unit => left("").after(1),
+            view::Column::Mark => left("").after(1),
+            _ => right(self.heading()).rank(rank),
+        }
+    }
+}
+
 impl From<view::Cell> for Cell {
     fn from(cell: view::Cell) -> Self {
         Cell::new(cell.text, paint::style(cell.tone))

@@ -6,35 +6,31 @@ use syscost_results::stats::staircase::agree;
 use syscost_results::{Measurement, Role, Run, Status, Unit};
 
 use crate::chart::formatted;
-use crate::footer;
-use crate::grid::{Behind, Cell, Grid, Name, right};
+use crate::document::{Block, Column, Row, Table, Text};
+use crate::flags;
 use crate::units::{self, quantity};
 use crate::view::value;
 
 /// The headings of the table's columns.
-pub(crate) const HEADS: [&str; 6] = [
-    "",
+const HEADS: [&str; 5] = [
     "size",
     "system says",
     "latency",
     "cycles",
     "bandwidth of a thread",
 ];
+/// The index of the column of what the system says.
+const SYSTEM: usize = 1;
 
 /// One level, as the table shows it; cells are empty where nothing was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Level {
-    /// Its name, then a cell for each column.
-    pub(crate) cells: [String; HEADS.len()],
+struct Level {
+    name: &'static str,
+    /// A cell for each column.
+    cells: [String; HEADS.len()],
     /// Whether the measured size and the one that the system reports differ so much that one of
     /// them misleads.
-    pub(crate) differs: bool,
-}
-
-/// The indices of the columns that have something to show, that of the names first.
-pub(crate) fn columns(levels: &[Level]) -> Vec<usize> {
-    let is_filled = |column: &usize| levels.iter().any(|level| !level.cells[*column].is_empty());
-    (0..HEADS.len()).filter(is_filled).collect()
+    differs: bool,
 }
 
 /// The caches, nearest first: what stands for their size, latency and bandwidth.
@@ -85,14 +81,15 @@ pub(crate) fn finds_levels(row: &Measurement) -> bool {
 }
 
 /// The levels that a run found, nearest first; none if the run did not look for them.
-pub(crate) fn levels(run: &Run) -> Vec<Level> {
+fn levels(run: &Run) -> Vec<Level> {
     let row = |role: Role| {
         let mut rows = run.measurements.iter();
         rows.find(|row| row.is(role) && row.status == Status::Ok)
     };
     let shown = |row: Option<&Measurement>| row.and_then(with_flags).unwrap_or_default();
-    let level = |title: &str, [size, system, latency, cycles, bandwidth]: [String; 5]| Level {
-        cells: [title.to_owned(), size, system, latency, cycles, bandwidth],
+    let level = |name, cells| Level {
+        name,
+        cells,
         differs: false,
     };
     let none = String::new;
@@ -155,7 +152,7 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
 /// A row's number, with the flags that say how far it can be trusted.
 fn with_flags(row: &Measurement) -> Option<String> {
     let mut text = formatted(row.unit, &value(row)?);
-    for flag in footer::short_flags(&row.flags) {
+    for flag in flags::short_flags(&row.flags) {
         text.push_str(", ");
         text.push_str(flag);
     }
@@ -200,27 +197,39 @@ fn cycles(run: &Run, latency: Option<&Measurement>) -> String {
         .map_or_else(String::new, |(ns, rate)| units::cycles(ns * rate))
 }
 
-/// The table in characters; `None` for a run without levels.
-pub(crate) fn grid(run: &Run) -> Option<Grid<'static>> {
+/// The table, of the columns that have something to show, and what its sign means; nothing for a run without levels.
+pub(crate) fn blocks(run: &Run) -> Vec<Block> {
     let levels = levels(run);
     // In which order the columns are left out where there is no room.
-    let ranks = [1, 2, 0, 5, 1];
-    let columns = HEADS[1..].iter().zip(ranks);
-    let mut grid = Grid::new(columns.map(|(head, rank)| right(head).rank(rank)).collect());
-    grid.heading("", anstyle::Style::new());
-    for level in &levels {
-        let [name, cells @ ..] = &level.cells;
-        let mut cells = cells.clone();
-        if level.differs {
-            cells[1].push_str(" ≠");
-        }
-        grid.line(
-            Name::whole(name, 0),
-            cells.map(Cell::from).to_vec(),
-            Behind::Nothing,
-        );
-    }
-    (!levels.is_empty()).then_some(grid)
+    const RANKS: [u8; HEADS.len()] = [1, 2, 0, 5, 1];
+    let is_filled = |column: &usize| levels.iter().any(|level| !level.cells[*column].is_empty());
+    let columns: Vec<usize> = (0..HEADS.len()).filter(is_filled).collect();
+    let row = |level: &Level| {
+        let texts = columns.iter().map(|&column| {
+            let sign = if column == SYSTEM && level.differs {
+                " ≠"
+            } else {
+                ""
+            };
+            format!("{}{sign}", level.cells[column])
+        });
+        Row::new(level.name, texts)
+    };
+    let table = Block::Table(Table {
+        class: "stack",
+        caption: "Memory hierarchy".to_owned(),
+        names: Text::default(),
+        columns: columns
+            .iter()
+            .map(|&column| Column::right(HEADS[column]).rank(RANKS[column]))
+            .collect(),
+        rows: levels.iter().map(row).collect(),
+    });
+    let differs = levels.iter().any(|level| level.differs);
+    let note = "≠ differs from what was found: a virtual machine may be told another size, and others may use the same cache";
+    let note = differs.then(|| Block::note(note));
+    let table = (!levels.is_empty()).then_some(table);
+    table.into_iter().chain(note).collect()
 }
 
 #[cfg(test)]
@@ -229,13 +238,12 @@ mod tests {
     use syscost_results::machine::Cache;
 
     use super::*;
+    use crate::document::terminal;
     use crate::expect::lacks;
-    use crate::fixture;
-    use crate::paint::Paint;
+    use crate::{TableOptions, fixture};
 
-    fn text(run: &Run) -> Vec<String> {
-        let grid = grid(run).expect("there are levels");
-        grid.draw(120, Paint { color: false }).lines
+    fn text(run: &Run) -> String {
+        terminal(&blocks(run), &TableOptions::of_width(120))
     }
 
     fn row(role: Role, unit: Unit, median: f64) -> Measurement {
@@ -256,14 +264,14 @@ mod tests {
         let mut latency = row(Role::L1Latency, Unit::Nanoseconds, 1.5);
         latency.flags = vec![Flag::TooFewRounds, Flag::Disturbed];
         run.measurements = vec![latency];
-        let cell = &levels(&run)[0].cells[3];
+        let cell = &levels(&run)[0].cells[2];
         assert!(cell.ends_with(", shared, few"), "{cell}");
     }
 
     #[test]
     fn levels_stand_beside_what_the_system_says() {
         let mut run = fixture::run();
-        assert!(grid(&run).is_none(), "nothing was looked for");
+        assert!(blocks(&run).is_empty(), "nothing was looked for");
         let mut large = row(Role::L2Size, Unit::Bytes, 2e6);
         large.details.insert(TOLD_BYTES.to_owned(), 8e6);
         let mut near = row(Role::Load, Unit::Nanoseconds, 1.5);
@@ -279,11 +287,11 @@ mod tests {
             row(Role::LoopbackRoundTrip, Unit::Nanoseconds, 9300.0),
             row(Role::FarEndStream, Unit::BytesPerSecond, 1.1e8),
         ];
-        insta::assert_snapshot!(text(&run).join("\n"));
+        insta::assert_snapshot!(text(&run));
         let differing: Vec<bool> = levels(&run).iter().map(|level| level.differs).collect();
         assert_eq!(differing, [false, true, false, false, false, false]);
         run.measurements.drain(..7);
-        assert!(grid(&run).is_none(), "it is no hierarchy without memory");
+        assert!(blocks(&run).is_empty(), "it is no hierarchy without memory");
     }
 
     #[test]
@@ -293,7 +301,7 @@ mod tests {
             row(Role::L1Size, Unit::Bytes, 49152.0),
             row(Role::L1Latency, Unit::Nanoseconds, 1.5),
         ];
-        let heads = text(&run).remove(0);
+        let heads = text(&run);
         assert!(heads.contains("latency"), "{heads}");
         lacks(&heads, &["cycles", "bandwidth"]);
     }
@@ -316,7 +324,10 @@ mod tests {
                 .extend(told.map(|told| (TOLD_BYTES.to_owned(), told)));
             run.measurements = vec![found.clone()];
             let level = &levels(&run)[0];
-            assert_eq!((&*level.cells[2], level.differs), ("not reported", false));
+            assert_eq!(
+                (&*level.cells[SYSTEM], level.differs),
+                ("not reported", false)
+            );
         }
     }
 

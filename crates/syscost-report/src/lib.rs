@@ -6,7 +6,6 @@
 //! - [`commands`]: commands of a user's own.
 //! - [`mod@compare`]: two sides of runs, compared.
 //! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
-//! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`document`]: what lies between facts and media: headings, tables, facts and what else is laid out
 //!   once.
 //! - [`study`]: published experiments compared with a run.
@@ -22,13 +21,15 @@ pub mod compare;
 mod curves;
 pub mod document;
 pub mod export;
+mod flags;
 mod footer;
 mod grid;
 mod hierarchy;
 pub mod history;
 pub mod html;
+mod markup;
 mod names;
-pub mod numbers;
+mod options;
 mod page;
 mod paint;
 pub mod sentence;
@@ -36,6 +37,7 @@ mod side_by_side;
 pub mod study;
 pub mod summary;
 pub mod table;
+mod tone;
 pub mod units;
 mod view;
 pub mod wrap;
@@ -47,4 +49,5 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
-pub use table::{TableOptions, table};
+pub use options::{Beside, TableOptions};
+pub use table::table;

@@ -3,8 +3,8 @@
 use anstyle::Style;
 
 use crate::TableOptions;
-use crate::grid::Grid;
-use crate::paint::{self, Paint};
+use crate::grid::{Grid, INDENT};
+use crate::paint::{self, Paint, cut_end, width};
 use crate::wrap::{hanging, wrap};
 
 /// Minimum width, in columns: narrower pages are illegible.
@@ -87,6 +87,13 @@ impl Page {
             let line = format!("{indent}{}", self.paint.text(style, words.trim_end()));
             self.line(&line);
         }
+    }
+
+    /// The line above the rows of a benchmark that has several.
+    pub(crate) fn benchmark(&self, operation: &str, title: &str) -> String {
+        let room = self.columns.saturating_sub(2 * INDENT + width(operation));
+        let title = self.paint.text(paint::DIM, &cut_end(title, room));
+        format!("{:INDENT$}{operation}  {title}", "")
     }
 
     /// The lines of a secondary paragraph of this indent.

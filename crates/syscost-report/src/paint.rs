@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use textwrap::core::display_width;
 
-use crate::view::Tone;
+use crate::tone::Tone;
 
 /// Headings.
 pub(crate) const HEADING: Style = Style::new().bold();

@@ -4,13 +4,13 @@ mod directory;
 mod settings;
 mod shared;
 mod summary;
+mod words;
 
 use serde::{Deserialize, Serialize};
-use syscost_results::{Evidence, Flag, Measurement, Run, Verdict};
+use syscost_results::{Evidence, Measurement, Run, Verdict};
 
-use crate::paint::cut_end;
+use crate::tone::Tone;
 use crate::units::quantity;
-use crate::view::Tone;
 pub use directory::directory;
 pub(crate) use settings::hypervisor;
 pub use settings::{frequency, hardware, precision, settings};
@@ -19,6 +19,8 @@ pub use shared::{
 };
 pub(crate) use shared::{ends_of_ours, times_own, without_column};
 pub use summary::{summary, summary_of_part};
+pub(crate) use words::{capital, host};
+pub use words::{count, fact, time};
 
 /// The overall evidence of a measurement, or that of one claim; exports have it as a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -72,56 +74,6 @@ impl Mark {
     }
 }
 
-/// A flag's short name in a table, and what it means.
-pub fn flag(flag: Flag) -> (&'static str, &'static str) {
-    match flag {
-        Flag::TooFewRounds => (
-            "few",
-            "fewer than six processes count: the interval, if any, is not exact",
-        ),
-        Flag::NotConverged => ("wide", "the interval is wider than asked"),
-        Flag::NotSteady => (
-            "drift",
-            "samples drift from the start of a process to its end",
-        ),
-        Flag::TwoModes => (
-            "modes",
-            "the samples have two modes, and the median describes one or neither",
-        ),
-        Flag::Autocorrelated => ("serial", "neighbouring samples resemble each other"),
-        Flag::Noisy => (
-            "noisy",
-            "more than a tenth of the samples were disturbed, and all of them count",
-        ),
-        Flag::LowTrust => ("overhead", "overhead is more than half of the raw value"),
-        Flag::FrequencyUnsteady => (
-            "freq",
-            "the core's frequency was not steady, so there are no core cycles (older runs only)",
-        ),
-        Flag::Disturbed => (
-            "shared",
-            "the price in company: no own core, or hardly any, was seen meanwhile",
-        ),
-        Flag::PartlyUnverified => ("partly", "some evidence could not be had here"),
-    }
-}
-
-/// What a flag means in two or three words, for a one-line legend.
-pub(crate) fn short(flag: Flag) -> &'static str {
-    match flag {
-        Flag::TooFewRounds => "fewer than six processes",
-        Flag::NotConverged => "interval wider than asked",
-        Flag::NotSteady => "samples change within a process",
-        Flag::TwoModes => "two levels",
-        Flag::Autocorrelated => "neighbouring samples alike",
-        Flag::Noisy => "disturbed samples count",
-        Flag::LowTrust => "over half of the value",
-        Flag::FrequencyUnsteady => "unsteady frequency",
-        Flag::Disturbed => "price in company",
-        Flag::PartlyUnverified => "some evidence missing",
-    }
-}
-
 /// Why a row has no number: `withheld: called nothing`.
 pub fn no_number(measurement: &Measurement) -> String {
     let status = measurement.status.words();
@@ -141,43 +93,6 @@ pub fn reason(measurement: &Measurement) -> Option<String> {
             .find(|evidence| evidence.verdict == Verdict::Refuted)
             .map(Evidence::to_string)
     })
-}
-
-/// `1 row`, `2 rows`.
-pub fn count(number: usize, one: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
-        _ => format!("{number} {one}s"),
-    }
-}
-
-/// The text with a capital letter, for the beginning of a sentence.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
-
-/// A host's name, or that it is not known: an anonymous run has none.
-pub(crate) fn host(name: &str) -> String {
-    match name {
-        "" => "unknown host".to_owned(),
-        name => fact(name),
-    }
-}
-
-/// When a run began, to the minute: `2026-11-21 12:01 UTC`.
-pub fn time(started: &str) -> String {
-    match (started.get(..10), started.get(11..16)) {
-        (Some(day), Some(time)) => format!("{day} {time} UTC"),
-        _ => fact(started),
-    }
-}
-
-/// A short fact of a document, cut where it is not short.
-pub fn fact(text: &str) -> String {
-    const MAX: usize = 60;
-    cut_end(text, MAX)
 }
 
 /// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core
@@ -235,6 +150,8 @@ pub fn nfs(run: &Run) -> Option<String> {
 mod tests {
     use syscost_results::Known;
     use syscost_results::machine::EMULATORS;
+
+    use syscost_results::Flag;
 
     use super::*;
     use crate::expect::has;

@@ -7,12 +7,12 @@ use syscost_results::beside::figure;
 use syscost_results::summary::{Aside, Block, summary as blocks};
 use syscost_results::{Run, Unit};
 
+use crate::Beside;
 use crate::TableOptions;
 use crate::grid::{self, Behind, Cell, Grid, INDENT, Name};
 use crate::page::Page;
 use crate::paint;
 use crate::sentence;
-use crate::table::Beside;
 use crate::units::quantity;
 use crate::view::{Column, RowView};
 

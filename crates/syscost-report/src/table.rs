@@ -7,85 +7,20 @@
 //! Only some rows of a long curve are shown, unless all are asked for. The legend says which columns
 //! did not fit.
 
-use std::collections::BTreeMap;
-
 use syscost_results::directory::label_of;
-use syscost_results::{Measurement, Run, Status, beside};
+use syscost_results::{Measurement, Run, Status};
 
 use crate::{
+    TableOptions,
     chart::{self, Sharing, TextOptions},
     curves,
     footer::{self, Shown},
     grid::{Grid, INDENT, Name},
     page::Page,
-    paint::{self, cut_end, width},
-    sentence,
+    paint, sentence,
     side_by_side::{SideBySide, text},
     view::{Column, RowView},
 };
-
-/// How to draw the table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TableOptions {
-    /// Maximum width in columns; values below 60 count as 60.
-    pub width: usize,
-    /// Whether to write ANSI colours.
-    pub color: bool,
-    /// Whether to show the evidence, flags and details of every row below it.
-    pub verbose: bool,
-    /// Where the run was saved, for the last line.
-    pub saved_to: Option<String>,
-    /// What commands call the run, e.g. `latest`; `None` if it is not stored.
-    pub name: Option<String>,
-    /// Whether to leave out everything but the results: warnings, where the run was saved, next
-    /// steps.
-    pub quiet: bool,
-    /// Whether the rows are only some of the run's.
-    pub is_part: bool,
-    /// The figures to show beside the numbers.
-    pub beside: Option<Beside>,
-}
-
-/// Another run's figures, to be shown beside those of the same rows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Beside {
-    /// What it is, in a line.
-    pub sentence: String,
-    /// Its figures, by the row's name.
-    pub figures: BTreeMap<String, beside::Beside>,
-}
-
-impl Default for TableOptions {
-    /// 100 columns, no colours, brief.
-    fn default() -> Self {
-        TableOptions {
-            width: 100,
-            color: false,
-            verbose: false,
-            saved_to: None,
-            name: Some("latest".to_owned()),
-            quiet: false,
-            is_part: false,
-            beside: None,
-        }
-    }
-}
-
-impl TableOptions {
-    /// The default ones, of another width.
-    pub fn of_width(width: usize) -> Self {
-        TableOptions {
-            width,
-            ..TableOptions::default()
-        }
-    }
-
-    /// These, with the evidence of every row or without.
-    #[cfg(test)]
-    pub(crate) fn verbose(self, verbose: bool) -> Self {
-        TableOptions { verbose, ..self }
-    }
-}
 
 /// The whole table with what follows it, ending in a newline.
 pub fn table(run: &Run, options: &TableOptions) -> String {
@@ -184,7 +119,7 @@ impl<'r> Table<'_, 'r> {
         for row in section {
             let operation = row.view.operation();
             if row.is_nested() && operation != above {
-                grid.whole(benchmark(operation, &row.view.row.title, &self.page));
+                grid.whole(self.page.benchmark(operation, &row.view.row.title));
             }
             above = operation;
             add(&mut grid, row);
@@ -229,7 +164,7 @@ impl<'r> Table<'_, 'r> {
         text::draw(&beside, group, self.options.verbose, &mut self.page);
         if section.iter().any(|row| row.view.beside.is_some()) {
             let note = format!(
-                "the reference has no room beside several directories: --case dir={} shows it",
+                "the reference has no room beside several directories: *{{dir={}}} shows it",
                 beside.labels[0]
             );
             self.page.paragraph(INDENT, paint::DIM, &note);
@@ -283,13 +218,6 @@ fn add<'r>(grid: &mut Grid<'r>, row: &Row<'r>) {
         ..Name::new(row.name, row.indent)
     };
     grid.row(name, view, &COLUMNS);
-}
-
-/// The line above the rows of a benchmark that has several.
-pub(crate) fn benchmark(operation: &str, title: &str, page: &Page) -> String {
-    let room = page.columns.saturating_sub(2 * INDENT + width(operation));
-    let title = page.paint.text(paint::DIM, &cut_end(title, room));
-    format!("{:INDENT$}{operation}  {title}", "")
 }
 
 #[derive(Clone)]

@@ -10,9 +10,9 @@ use syscost_results::measurement::Shown;
 use syscost_results::{Estimate, Flag, Measurement, Status, row_name};
 
 use crate::chart::Value;
-use crate::footer;
-use crate::grid;
+use crate::flags;
 use crate::sentence::{self, Mark};
+use crate::tone::Tone;
 use crate::units::{self, Figures, quantity};
 
 /// A row with what may be shown of it: no number for a withheld one, whatever its document holds.
@@ -81,16 +81,6 @@ impl Column {
             Column::Mark => "evidence",
         }
     }
-
-    /// As it is laid out in a terminal, left out in the order of this rank where there is no room.
-    pub(crate) const fn in_grid(self, rank: u8) -> grid::Column {
-        match self {
-            // It belongs to the number before it.
-            Column::Unit => grid::left("").after(1),
-            Column::Mark => grid::left("").after(1),
-            _ => grid::right(self.heading()).rank(rank),
-        }
-    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -100,22 +90,6 @@ pub(crate) struct Cell {
     /// What a column is sorted by.
     pub(crate) order: Option<f64>,
     pub(crate) tone: Tone,
-}
-
-/// How a text is to be taken: a terminal's colour, a page's class.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Tone {
-    /// What people read first.
-    #[default]
-    Plain,
-    /// Secondary.
-    Quiet,
-    /// Good news.
-    Good,
-    /// Deserves attention.
-    Care,
-    /// Bad news.
-    Bad,
 }
 
 impl<'r> RowView<'r> {
@@ -173,7 +147,7 @@ impl<'r> RowView<'r> {
     /// The flags that are shown, the most important first; none without a number.
     pub(crate) fn flags(&self) -> Vec<Flag> {
         match self.figures {
-            Some(_) => footer::shown_flags(&self.row.flags),
+            Some(_) => flags::shown_flags(&self.row.flags),
             None => Vec::new(),
         }
     }
@@ -181,7 +155,7 @@ impl<'r> RowView<'r> {
     /// The grade of its precision, then the short names of its flags; none without a number.
     pub(crate) fn signs(&self) -> Vec<&'static str> {
         match self.figures {
-            Some(_) => footer::signs(&self.estimate, &self.row.flags),
+            Some(_) => flags::signs(&self.estimate, &self.row.flags),
             None => Vec::new(),
         }
     }

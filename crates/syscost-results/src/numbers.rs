@@ -6,28 +6,16 @@
 mod list;
 mod side_by_side;
 
-use serde::Serialize;
-
 use self::list::{L1, LIST, Scale, Wanted};
 pub use self::side_by_side::side_by_side;
-use crate::beside::{clock, figure};
-use crate::{Estimate, Flag, Role, Run, Status, Unit, role};
+use crate::{Estimate, Role, Run, Status, Unit, role};
 
 /// The list of one run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Numbers {
-    /// Id of the run.
-    pub run: String,
     /// What the human scale calls one second: `L1 cache hit`, or the line that stands in for it;
-    /// null if neither was measured.
+    /// `None` if neither was measured.
     pub second: Option<String>,
-    /// What the figures beside are of; null if none were asked for.
-    pub reference: Option<String>,
-    /// How many times as fast as the reference's core the run's own was clocked; `None` if either
-    /// frequency is not known.
-    #[serde(skip)]
-    pub clock: Option<f64>,
     /// The lines, in the list's order.
     pub numbers: Vec<Number>,
 }
@@ -38,53 +26,16 @@ impl Numbers {
         let known = self.numbers.iter().filter(|line| line.median_ns.is_some());
         3 * known.count() >= self.numbers.len()
     }
-
-    /// The lines from the cheapest to the dearest; those without a number last, in the list's order.
-    pub fn by_time(&self) -> Vec<&Number> {
-        let time = |number: &Number| number.median_ns.unwrap_or(f64::INFINITY);
-        let mut sorted: Vec<&Number> = self.numbers.iter().collect();
-        sorted.sort_by(|a, b| time(a).total_cmp(&time(b)));
-        sorted
-    }
-
-    /// Adds to the list, made from `run`, the figures of the same rows of the run `other`, called
-    /// `name`.
-    pub fn beside(mut self, run: &Run, name: &str, other: &Run) -> Self {
-        self.reference = Some(name.to_owned());
-        self.clock = clock(run, other);
-        for number in &mut self.numbers {
-            let mut rows = run.measurements.iter();
-            let row = rows.find(|row| Some(&row.name) == number.row.as_ref());
-            let reference = row.and_then(|row| {
-                let figure = figure(row, run, other)?;
-                number.is_of_one_kind = figure.is_of_one_kind;
-                let estimate = Estimate {
-                    median: Some(figure.median),
-                    ci95_low: figure.low,
-                    ci95_high: figure.high,
-                    ..Estimate::default()
-                };
-                times(LIST.get(number.line)?.scale, row.unit, &estimate)
-            });
-            [
-                number.reference_ns,
-                number.reference_ci95_low_ns,
-                number.reference_ci95_high_ns,
-            ] = reference.unwrap_or_default();
-        }
-        self
-    }
 }
 
 /// One line of the list.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Number {
     /// What it is, for people.
     pub title: String,
-    /// The row that tells it; null if the run has none.
+    /// The row that tells it; `None` if the run has none.
     pub row: Option<String>,
-    /// The time in ns; null without one.
+    /// The time in ns; `None` without one.
     pub median_ns: Option<f64>,
     /// Lower end of its 95 % confidence interval, in ns.
     pub ci95_low_ns: Option<f64>,
@@ -92,22 +43,9 @@ pub struct Number {
     pub ci95_high_ns: Option<f64>,
     /// The time on the human scale, in seconds.
     pub human_s: Option<f64>,
-    /// The time of the same row in the run that it is put beside, in ns; null without one.
-    pub reference_ns: Option<f64>,
-    /// Lower end of its 95 % confidence interval, in ns.
-    pub reference_ci95_low_ns: Option<f64>,
-    /// Upper end of it, in ns.
-    pub reference_ci95_high_ns: Option<f64>,
     /// Why there is no number.
     pub reason: Option<String>,
-    /// The flags of its row.
-    pub flags: Vec<Flag>,
-    /// Whether its time and that of the run beside are prices of one kind, as in
-    /// [`Beside`](crate::beside::Beside).
-    #[serde(skip)]
-    pub is_of_one_kind: bool,
     /// Which line of the list it is: the title may name a directory, and not every run has every line.
-    #[serde(skip)]
     pub line: usize,
 }
 
@@ -142,10 +80,7 @@ pub fn numbers(run: &Run) -> Numbers {
         }
     }
     Numbers {
-        run: run.id.clone(),
         second: second.map(|(title, _)| title),
-        reference: None,
-        clock: None,
         numbers,
     }
 }
@@ -164,7 +99,6 @@ fn number(wanted: &Wanted, run: &Run) -> Number {
     let mut number = Number {
         title,
         row: row.map(|row| row.name.clone()),
-        flags: row.map(|row| row.flags.clone()).unwrap_or_default(),
         ..Number::default()
     };
     let Some(row) = row else {
@@ -264,36 +198,5 @@ mod tests {
             line(&without, "Random load within 16 KiB").human_s,
             Some(1.0)
         );
-    }
-
-    #[test]
-    fn a_line_is_put_beside_the_same_row_only() {
-        let bandwidth = |simd: &str| Measurement {
-            unit: Unit::BytesPerSecond,
-            ..of_role(Role::ReadBandwidth, &format!("read{{simd={simd}}}"), 1e9)
-        };
-        let here = run("here", vec![measured(PLATEAU, 1.0), bandwidth("avx512")]);
-        let beside =
-            |rows: Vec<Measurement>| numbers(&here).beside(&here, "there", &run("there", rows));
-        let found = beside(vec![measured(PLATEAU, 2.0), bandwidth("avx512")]);
-        assert_eq!(found.reference.as_deref(), Some("there"));
-        assert_eq!(line(&found, "L1 cache hit").reference_ns, Some(2.0));
-        let mebibyte = line(&found, "1 MiB read from memory").reference_ns;
-        assert!(mebibyte.is_some_and(|time| (time - 1_048_576.0).abs() < 1e-6));
-        // A stand-in or other vectors are different rows.
-        let found = beside(vec![measured(CHASE, 2.0), bandwidth("avx2")]);
-        let figures = found.numbers.iter().filter_map(|line| line.reference_ns);
-        assert_eq!(figures.count(), 0);
-    }
-
-    #[test]
-    fn lines_are_sorted_by_time_and_those_without_one_are_last() {
-        let run = run("r", vec![measured(CHASE, 150.0), measured(PLATEAU, 1.0)]);
-        let found = numbers(&run);
-        let times: Vec<Option<f64>> = found.by_time().iter().map(|one| one.median_ns).collect();
-        let known = times.iter().take_while(|time| time.is_some()).count();
-        assert!(known > 0 && times[known..].iter().all(Option::is_none));
-        assert!(times[..known].is_sorted());
-        assert_eq!(times.len(), found.numbers.len());
     }
 }

@@ -17,8 +17,6 @@ use crate::sync::BEYOND_NAME;
 pub struct Scope {
     /// The machine, by host name or a prefix of its fingerprint.
     pub machine: Option<String>,
-    /// Only the newest runs, at most this many.
-    pub last: Option<usize>,
     /// Only runs that began then or later.
     pub since: Option<Timestamp>,
 }
@@ -94,11 +92,7 @@ impl Index {
             let started = run.started.parse::<Timestamp>().ok();
             scope.since.is_none_or(|since| started >= Some(since))
         };
-        let mut runs: Vec<&KeptRun> = mine
-            .filter(of_build)
-            .filter(since)
-            .take(scope.last.unwrap_or(usize::MAX))
-            .collect();
+        let mut runs: Vec<&KeptRun> = mine.filter(of_build).filter(since).collect();
         runs.reverse();
         followed.runs = runs.len();
         let places = self.answered(self.places(&runs))?;

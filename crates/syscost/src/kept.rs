@@ -203,11 +203,8 @@ pub(crate) fn was_interrupted(run: &Run) -> bool {
 
 /// Returns what a run lacks of the rows that these names mean. Of each name it must have tried at
 /// least one row, whatever the outcome.
-pub(crate) fn lacks_rows(run: &Run, names: Result<Vec<String>, Failed>) -> Option<String> {
-    let Ok(names) = names else {
-        return Some("has no such row".to_owned());
-    };
-    let choices = choose_of(names_of(run), &names, &Here::plain()).ok()?;
+pub(crate) fn lacks_rows(run: &Run, names: &[String]) -> Option<String> {
+    let choices = choose_of(names_of(run), names, &Here::plain()).ok()?;
     choices.iter().find_map(|choice| lacks(run, choice))
 }
 

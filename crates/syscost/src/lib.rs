@@ -109,7 +109,6 @@ fn dispatch() -> ExitCode {
         Command::Run(arguments) => cmd::run::run(arguments),
         Command::Time(arguments) => cmd::time::run(&arguments),
         Command::Show(arguments) => cmd::show::run(&arguments),
-        Command::Numbers(arguments) => cmd::numbers::run(&arguments),
         Command::Compare(arguments) => cmd::compare::run(&arguments),
         Command::Ab(arguments) => cmd::ab::run(&arguments),
         Command::Report(arguments) => cmd::report::run(&arguments),

@@ -77,24 +77,6 @@ pub(crate) fn beside(name: Option<&str>, run: &Run) -> Result<Option<Reference>>
     }
 }
 
-/// Returns a name that means the same reference after another run is kept, with this tag: an id in
-/// place of `latest` or the tag.
-///
-/// # Errors
-/// When nothing has that name.
-pub(crate) fn settled(name: Option<&str>, tag: Option<&str>) -> Result<Option<String>> {
-    let Some(name) = name else {
-        return Ok(None);
-    };
-    let reference = find(name)?;
-    let is_latest = name == "latest" || name.starts_with("latest~");
-    let name = match is_latest || tag == Some(name) {
-        true => reference.run.id,
-        false => name.to_owned(),
-    };
-    Ok(Some(name))
-}
-
 /// Finds a shipped reference, or a run by its document, id or tag.
 pub(crate) fn find(name: &str) -> Result<Reference> {
     if let Some((name, packed)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
@@ -162,10 +144,10 @@ mod tests {
     }
 
     #[test]
-    fn the_help_of_numbers_names_every_shipped_reference() {
+    fn the_help_of_show_names_every_shipped_reference() {
         let help = crate::cli::Cli::command();
-        let numbers = help.find_subcommand("numbers").expect("a verb");
-        let mut arguments = numbers.get_arguments();
+        let show = help.find_subcommand("show").expect("a verb");
+        let mut arguments = show.get_arguments();
         let beside = arguments.find(|argument| argument.get_id() == "beside");
         let help = beside.and_then(|argument| argument.get_help());
         let help = help.expect("it has help").to_string();
@@ -187,7 +169,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_bad_usage() {
-        let error = settled(Some("no-such-machine"), None).expect_err("there is none");
+        let error = find("no-such-machine").err().expect("there is none");
         let said = format!("{error:#}");
         assert!(
             said.contains("the shipped references are: epyc-guest"),

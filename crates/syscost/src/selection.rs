@@ -2,7 +2,6 @@
 
 mod absent;
 mod choice;
-mod parameters;
 mod selector;
 mod words;
 
@@ -22,7 +21,6 @@ pub(crate) use absent::{Kept, absent, command, unknown};
 pub(crate) use absent::{most_similar, similar};
 pub(crate) use choice::Choice;
 use choice::choose;
-pub(crate) use parameters::{to_measure, with_parameters};
 pub(crate) use selector::Selector;
 pub(crate) use words::{Found, own_or_all, program, search};
 
@@ -86,6 +84,13 @@ fn chosen(selectors: &[String], here: &Here) -> Result<(Vec<Row>, Vec<Choice>)> 
 /// # Errors
 /// As [`rows`].
 pub(crate) fn planned(selectors: &[String], profile: Profile, here: &Here) -> Result<Vec<Row>> {
+    // Only behind `--` does one begin so.
+    if selectors.iter().any(|selector| selector.starts_with('-')) {
+        let command = selectors.join(" ");
+        let words =
+            format!("`{command}` is no row; a command is measured by: syscost time '{command}'");
+        return Err(Failed::Usage(words).into());
+    }
     let (mut rows, mut choices) = chosen(selectors, here)?;
     choices.iter_mut().for_each(Choice::prefer_own);
     if selectors.is_empty() {
@@ -276,7 +281,7 @@ fn without_rows(selector: &Selector, here: &Here) -> Option<String> {
 fn wrong_parameter(selector: &Selector, names: &[String]) -> Option<String> {
     let parts = selector.parts.as_ref()?;
     let wrong = absent::wrong_parameter(parts, names.iter().map(String::as_str))?;
-    (!is_remote(&selector.text)).then(|| wrong.to_string())
+    Some(wrong).filter(|_| !is_remote(&selector.text))
 }
 
 #[cfg(test)]

@@ -235,7 +235,7 @@ pub(super) fn foreign_files(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally)
     for (name, content) in foreign {
         fs::write(runs.join(name), content).context("writing a file")?;
     }
-    for command in ["show", "numbers", "history"] {
+    for command in ["show", "history"] {
         let ending = sandbox.run(sandbox.command(command))?;
         complaints.extend(ending.complaints());
         if ending.code() != Some(0) {

@@ -7,7 +7,7 @@
 //! Anything about this machine.
 //! ## Interpretation
 //! Two runs, one with the variable and one without, or
-//! `syscost ab selftest.slowdown --b-env SYSCOST_TEST_SLOWDOWN=5`, must differ by that much.
+//! `syscost ab selftest.slowdown --b-wrapper 'env SYSCOST_TEST_SLOWDOWN=5'`, must differ by that much.
 //! ## Source
 //! The power of a test: how often an existing difference is found.
 

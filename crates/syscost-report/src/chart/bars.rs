@@ -1,13 +1,10 @@
 //! A bar for each value.
 
-use syscost_results::{Estimate, Unit};
-
-use crate::units::{Figures, quantity};
-
 use super::{
     Bar, Begin, Frame, Scale, Value,
     canvas::Canvas,
     caption::axis_title,
+    formatted,
     frame::{BENEATH, Key},
     named::{Figure, Named},
 };
@@ -145,20 +142,4 @@ pub(super) fn ends(value: &Value) -> impl Iterator<Item = f64> {
     [Some(value.median), value.low, value.high]
         .into_iter()
         .flatten()
-}
-
-/// The value with its half width and unit, as the table shows it: `412 ± 33 ns`.
-pub(crate) fn formatted(unit: Unit, value: &Value) -> String {
-    let estimate = Estimate {
-        median: Some(value.median),
-        ci95_low: value.low,
-        ci95_high: value.high,
-        ..Estimate::default()
-    };
-    match Figures::new(unit, &estimate) {
-        Some(figures) => format!("{} {}", figures.with_half_width(), figures.unit),
-        None => quantity(unit, value.median),
-    }
-    .trim_end()
-    .to_owned()
 }

@@ -178,10 +178,9 @@ impl Canvas {
                 out.push('>');
             }
             Some(style) => {
-                let [wide, high] = [self.width, self.height].map(|one| number(one * look.scale()));
                 let _ = write!(
                     out,
-                    " width=\"{wide}\" height=\"{high}\"><title>{}</title><desc>{}</desc><style>{style}</style>\
+                    " width=\"{width}\" height=\"{height}\"><title>{}</title><desc>{}</desc><style>{style}</style>\
                      <rect width=\"{width}\" height=\"{height}\" class=\"paper\"/>",
                     escaped(&labels.title),
                     escaped(&labels.description),

@@ -2,15 +2,16 @@
 
 use super::{
     Begin, Beside, Border, Frame, Line, NAME_LINE, Scale,
-    bars::{ends, formatted},
+    bars::ends,
     canvas::{Anchor, Canvas, width_of},
     caption::axis_name,
+    formatted,
     frame::{ABOVE, Key},
     labels_beneath,
     look::{self, Look},
     scale::{even_marks, parameter},
-    wrapped,
 };
+use crate::names::wrapped;
 
 /// Height of the plot: wide, and narrow in a page.
 const HEIGHT: f64 = 260.0;

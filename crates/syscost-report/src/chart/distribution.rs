@@ -4,9 +4,9 @@ use syscost_results::stats::order::{quantile_of_sorted, sorted};
 
 use super::{
     Begin, Distribution, Frame, Scale,
-    bars::formatted,
     canvas::{Anchor, Canvas},
     caption::axis_title,
+    formatted,
     frame::{ABOVE, BENEATH, Key},
     look,
 };

@@ -6,8 +6,8 @@ use maud::Markup;
 use syscost_results::Unit;
 
 use super::look::Look;
-use super::wrap::wrapped;
 use super::{Labels, Scale, Style, canvas, caption, scale};
+use crate::names::wrapped;
 
 /// Line height of the source below a chart.
 const SOURCE_LINE: f64 = 13.0;
@@ -68,7 +68,7 @@ impl<'a> Frame<'a> {
     pub(super) fn picture(mut self, draw: impl Fn(&Self) -> canvas::Canvas) -> Markup {
         let mut canvas = draw(&self);
         if let Some(height) = self.style.height {
-            self.stretch = height / self.style.scale() - canvas.height();
+            self.stretch = height - canvas.height();
             canvas = draw(&self);
         }
         canvas.finish(self.labels, self.style)
@@ -97,9 +97,9 @@ impl Frame<'_> {
         (usual + self.stretch / count.max(1) as f64).max(least)
     }
 
-    /// Width of the chart in its own units, twelve of which are the size of the type.
+    /// Width of the chart.
     pub(super) fn width(&self) -> f64 {
-        self.style.width / self.style.scale()
+        self.style.width
     }
 
     /// Distance of everything from the left and right edges.

@@ -26,15 +26,14 @@ mod tail;
 mod tests;
 mod text;
 mod theme;
-mod wrap;
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use syscost_results::overview::Cache;
-use syscost_results::{Measurement, Unit};
+use syscost_results::{Estimate, Measurement, Unit};
 
-use crate::units::quantity;
+use crate::units::{Figures, quantity};
 
 use frame::{Frame, NAME_LINE, labels_beneath, places};
 
@@ -46,13 +45,11 @@ pub(crate) use text::{
 };
 pub use theme::{Style, Theme};
 
-pub(crate) use bars::formatted;
 pub(crate) use distribution::Round;
 pub(crate) use groups::Texts as GroupTexts;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use sharing::Sharing;
 pub(crate) use theme::variables as theme_variables;
-pub(crate) use wrap::wrapped;
 
 /// A value with its interval, in the chart's unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,6 +60,22 @@ pub struct Value {
     pub low: Option<f64>,
     /// Upper end of it.
     pub high: Option<f64>,
+}
+
+/// The value with its half width and unit, as the table shows it: `412 ± 33 ns`.
+pub(crate) fn formatted(unit: Unit, value: &Value) -> String {
+    let estimate = Estimate {
+        median: Some(value.median),
+        ci95_low: value.low,
+        ci95_high: value.high,
+        ..Estimate::default()
+    };
+    match Figures::new(unit, &estimate) {
+        Some(figures) => format!("{} {}", figures.with_half_width(), figures.unit),
+        None => quantity(unit, value.median),
+    }
+    .trim_end()
+    .to_owned()
 }
 
 impl Value {

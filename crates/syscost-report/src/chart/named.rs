@@ -2,7 +2,8 @@
 //! which must be legible on phones too.
 
 use super::canvas::{Anchor, Canvas, width_of};
-use super::{Frame, NAME_LINE, Value, bars::formatted, places, wrapped};
+use super::{Frame, NAME_LINE, Value, formatted, places};
+use crate::names::wrapped;
 
 /// Distance from the last line of a heading to its marks.
 const BENEATH: f64 = 4.0;

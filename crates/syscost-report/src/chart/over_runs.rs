@@ -4,8 +4,9 @@ use syscost_results::stats::order;
 
 use super::{
     Begin, Frame, Scale, Value,
-    bars::{ends, formatted},
+    bars::ends,
     canvas::{Anchor, Canvas, Shape, width_of},
+    formatted,
     frame::ABOVE,
 };
 

@@ -25,19 +25,9 @@ pub struct Style {
     pub width: f64,
     /// Its height, likewise; `None` is what its rows need.
     pub height: Option<f64>,
-    /// Size of the type, in the same unit; all else grows with it, except for the width and height.
-    pub font_size: f64,
 }
 
 impl Style {
-    /// Size of the type unless another is wanted.
-    pub const FONT_SIZE: f64 = 12.0;
-
-    /// What a unit of a picture's own is in its file's.
-    pub(super) fn scale(self) -> f64 {
-        self.font_size / Self::FONT_SIZE
-    }
-
     /// This width instead.
     pub fn wide(self, width: f64) -> Self {
         Style { width, ..self }
@@ -53,7 +43,6 @@ impl From<Theme> for Style {
                 Theme::Wide | Theme::Light | Theme::Dark => 760.0,
             },
             height: None,
-            font_size: Self::FONT_SIZE,
         }
     }
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::document::{self, Block, Column, Look, Table, Text};
 use crate::paint::{cut_end, width};
 use crate::sentence;
-use crate::view::Tone;
+use crate::tone::Tone;
 
 /// Draws the interval of a row.
 type Draw<'s> = &'s dyn Fn(&Row) -> Markup;

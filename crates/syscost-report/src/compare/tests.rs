@@ -9,8 +9,8 @@ use syscost_results::compare::{
 use syscost_results::{Better, Unit};
 
 use super::{markdown, parts, summary, table};
+use crate::TableOptions;
 use crate::expect::{fits, has};
-use crate::table::TableOptions;
 
 fn row(name: &str, base: f64, new: f64, reach: f64, verdict: Change) -> Row {
     let ratio = new / base;

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::{Block, Cell, Column, Kind, Look, Part, Picture, Row, Table, Text};
 use crate::chart::{Labels, Theme};
-use crate::html::{broken, name, place, tone, with_code};
-use crate::view::Tone;
+use crate::markup::{broken, name, place, tone, with_code};
+use crate::tone::Tone;
 
 /// A document as HTML.
 pub fn html(blocks: &[Block]) -> Markup {

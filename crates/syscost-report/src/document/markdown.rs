@@ -4,7 +4,7 @@ use maud::html;
 
 use super::{Block, Cell, Kind, Look, Part, Table, Text};
 use crate::export::escaped as plain;
-use crate::view::Tone;
+use crate::tone::Tone;
 
 /// A document as Markdown that ends in a newline. Its figures are shown from this folder; without
 /// one they are left out.

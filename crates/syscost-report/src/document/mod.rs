@@ -16,7 +16,7 @@ use crate::export::on_one_line;
 
 pub(crate) use picture::Drawn;
 
-pub use crate::view::Tone;
+pub use crate::tone::Tone;
 pub use html::html;
 pub use markdown::markdown;
 pub use picture::Picture;

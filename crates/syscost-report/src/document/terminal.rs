@@ -27,7 +27,7 @@ pub fn terminal(blocks: &[Block], options: &TableOptions) -> String {
 
 impl Page {
     /// Adds these parts; with what other media fold, if asked for.
-    fn blocks(&mut self, blocks: &[Block], is_unfolded: bool) {
+    pub(crate) fn blocks(&mut self, blocks: &[Block], is_unfolded: bool) {
         let mut is_headed = true;
         for block in blocks {
             if matches!(block, Block::Table(_)) && !is_headed {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use syscost_results::{Measurement, Run, Status, Verdict};
 
 use super::on_one_line;
+use crate::flags;
 use crate::sentence;
 use crate::units::quantity;
 use crate::view::RowView;
@@ -113,7 +114,7 @@ fn number(view: &RowView<'_>) -> String {
         let _ = write!(text, ", 95 % {} to {}", quantity(low), quantity(high));
     }
     for flag in &view.row.flags {
-        let _ = write!(text, ", {}", sentence::flag(*flag).0);
+        let _ = write!(text, ", {}", flags::words(*flag).name);
     }
     text
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use syscost_results::{Measurement, Run};
 
 use super::on_one_line;
+use crate::flags;
 use crate::sentence::{self, Mark};
 use crate::view::{Column, RowView};
 
@@ -88,11 +89,8 @@ fn evidence(row: &Measurement) -> &'static str {
 /// Why there is no number, and the flags in words.
 fn notes(row: &Measurement) -> String {
     let mut notes: Vec<String> = sentence::reason(row).into_iter().collect();
-    notes.extend(
-        row.flags
-            .iter()
-            .map(|flag| sentence::flag(*flag).1.to_owned()),
-    );
+    let meanings = row.flags.iter().map(|flag| flags::words(*flag).meaning);
+    notes.extend(meanings.map(str::to_owned));
     notes.join("; ")
 }
 

@@ -15,9 +15,9 @@ use crate::compare::{self, verdict};
 use crate::document::{self, Block};
 use crate::sentence::{self, share};
 
+use super::cells::{cell, column, sortable};
 use super::interval::{self, Interval};
 use super::letter;
-use super::table::{cell, column, sortable};
 
 /// Sign beside the ratio of a rate, of which more is better.
 pub(super) const RATE: &str = "↑";

@@ -9,6 +9,7 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
 use syscost_results::{Fact, Measurement, Run};
 
+use crate::flags::{self, Words};
 use crate::sentence::{self, Mark};
 use crate::units::Figures;
 use crate::view::{Column, RowView};
@@ -129,8 +130,8 @@ fn flags(rows: &Rows<'_>) -> Map<String, Value> {
         .filter(|row| Figures::of(row).is_some())
         .flat_map(|row| &row.flags)
         .map(|flag| {
-            let (short, meaning) = sentence::flag(*flag);
-            (short.to_owned(), Value::from(meaning))
+            let Words { name, meaning, .. } = flags::words(*flag);
+            (name.to_owned(), Value::from(meaning))
         })
         .collect()
 }
@@ -153,7 +154,7 @@ fn of(
             fields.insert("r".to_owned(), reason);
         }
         Some(_) => {
-            let shorts = latest.flags.iter().map(|flag| sentence::flag(*flag).0);
+            let shorts = latest.flags.iter().map(|flag| flags::words(*flag).name);
             fields.insert("g".to_owned(), shorts.collect());
             let mut facts: Vec<Value> = vec![json!(sentence::samples(latest))];
             for (name, value) in notes(latest) {
@@ -206,7 +207,7 @@ fn by_run(row: Option<&Measurement>, all: bool) -> Value {
         false => json!([median.trim_end(), sign]),
         true => {
             let flags: Vec<&str> = words::shown_flags(row)
-                .map(|flag| sentence::flag(flag).0)
+                .map(|flag| flags::words(flag).name)
                 .collect();
             let cycles = RowView::of(row).cell(Column::Cycles).text;
             json!([

@@ -5,10 +5,11 @@ use syscost_results::numbers::{Number, Numbers, side_by_side};
 use syscost_results::{Run, Unit};
 
 use crate::chart::{Begin, Scale, Value, formatted};
-use crate::numbers::{human, in_sentence};
+use crate::markup::place;
 
+use super::interval::percent;
 use super::runs::whose;
-use super::{MAX_COLUMNS, key, table};
+use super::{MAX_COLUMNS, key};
 
 /// Number of ticks of the bars' axis, about.
 const AXIS: usize = 6;
@@ -101,7 +102,7 @@ fn row(line: &[Option<&Number>], scale: &Scale, second: bool) -> Markup {
     html! {
         tr {
             th scope="row" {
-                @if let Some(name) = name { a href={ "#" (table::place(name)) } title=(name) { (title) } } @else { (title) }
+                @if let Some(name) = name { a href={ "#" (place(name)) } title=(name) { (title) } } @else { (title) }
             }
             td class="wide" {
                 @for (index, number) in line.iter().enumerate() {
@@ -141,8 +142,60 @@ fn time(number: &Number) -> String {
     })
 }
 
-/// A share as a CSS percentage.
-pub(super) fn percent(share: f64) -> String {
-    let text = format!("{:.1}", 100.0 * share);
-    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+/// A title in the middle of a sentence: `L1 cache hit` keeps its capital.
+fn in_sentence(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => title.to_owned(),
+    }
+}
+
+/// A time on the human scale, in the unit a person would use: `3 s`, `5 min`, `2 days`, `4 months`.
+fn human(seconds: f64) -> String {
+    const SCALES: [(f64, &str, &str); 6] = [
+        (31_557_600.0, "year", "years"),
+        (2_629_800.0, "month", "months"),
+        (86_400.0, "day", "days"),
+        (3_600.0, "h", "h"),
+        (60.0, "min", "min"),
+        (1.0, "s", "s"),
+    ];
+    // 60 s is shown as 1 min.
+    let (factor, one, many) = *SCALES
+        .iter()
+        .find(|(factor, ..)| (seconds / factor) >= 0.9995)
+        .unwrap_or(&SCALES[SCALES.len() - 1]);
+    let value = seconds / factor;
+    let text = if value < 9.95 {
+        let text = format!("{value:.1}");
+        text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+    } else {
+        format!("{value:.0}")
+    };
+    let unit = if text == "1" { one } else { many };
+    format!("{text} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_would_say_it_so() {
+        for (seconds, words) in [
+            (0.25, "0.2 s"),
+            (1.0, "1 s"),
+            (59.99, "1 min"),
+            (300.0, "5 min"),
+            (5_400.0, "1.5 h"),
+            (86_400.0, "1 day"),
+            (7.0e6, "2.7 months"),
+            (3.2e8, "10 years"),
+        ] {
+            assert_eq!(human(seconds), words, "{seconds}");
+        }
+    }
 }

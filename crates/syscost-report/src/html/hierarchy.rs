@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 use syscost_results::Run;
 
-use crate::hierarchy::{HEADS, columns, finds_levels, levels};
+use crate::document;
+use crate::hierarchy::{blocks, finds_levels};
 
 use super::rows::Row;
 use super::runs::whose;
@@ -17,36 +18,14 @@ pub(super) fn table(rows: &[&Row<'_>], runs: &[&Run]) -> Markup {
     };
     let found = runs.iter().enumerate().rev();
     let found = found.filter(|(index, _)| is_of_group(*index));
-    let mut found = found.map(|(index, run)| (index, levels(run)));
-    let Some((run, levels)) = found.find(|(_, levels)| !levels.is_empty()) else {
+    let mut found = found.map(|(index, run)| (index, blocks(run)));
+    let Some((run, blocks)) = found.find(|(_, blocks)| !blocks.is_empty()) else {
         return html! {};
     };
-    let columns = columns(&levels);
     html! {
-        div class="box" id="hierarchy" tabindex="0" role="region" aria-label="Memory hierarchy" {
-            table class="stack" {
-                caption { span { "Memory hierarchy, inferred from latencies and bandwidths" @if runs.len() > 1 { "; " (whose(run, runs)) } } }
-                thead { tr {
-                    @for &column in &columns {
-                        th scope="col" class=[(column > 0).then_some("num")] { (HEADS[column]) }
-                    }
-                } }
-                tbody {
-                    @for level in &levels {
-                        tr {
-                            th scope="row" { (level.cells[0]) }
-                            @for &column in &columns[1..] {
-                                td class="num" data-head=(HEADS[column]) {
-                                    (level.cells[column])
-                                    @if column == 2 && level.differs {
-                                        span title="differs from what was found: a virtual machine may be told another size, and others may use the same cache" { " ≠" }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+        div id="hierarchy" {
+            p class="note" { "Memory hierarchy, inferred from latencies and bandwidths" @if runs.len() > 1 { "; " (whose(run, runs)) } }
+            (document::html(&blocks))
         }
     }
 }

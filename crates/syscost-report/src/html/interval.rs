@@ -2,8 +2,6 @@
 
 use maud::{Markup, html};
 
-use super::headline::percent;
-
 /// What is drawn, in shares of the axis; what lies beyond it is drawn at its end.
 pub(super) struct Interval<'t> {
     /// The value.
@@ -14,6 +12,12 @@ pub(super) struct Interval<'t> {
     pub(super) class: &'t str,
     /// What it is, in words.
     pub(super) title: &'t str,
+}
+
+/// A share as a CSS percentage.
+pub(super) fn percent(share: f64) -> String {
+    let text = format!("{:.1}", 100.0 * share);
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// The picture, with a line across it: in the axis' middle, or at this share of it.

@@ -6,8 +6,8 @@ use maud::{Markup, html};
 use syscost_results::compare::{Change, MAX_SAME, MIN_MARGIN};
 use syscost_results::{Flag, Run};
 
-use crate::footer;
-use crate::sentence::{self, Mark, share};
+use crate::flags::{self, Words};
+use crate::sentence::{Mark, share};
 
 use super::comparison::{Changes, RATE, tag};
 use super::table::{Shape, has_intervals};
@@ -20,7 +20,7 @@ pub(super) fn legend(runs: &[&Run], samples: bool, changes: Option<&Changes<'_>>
     let flags: BTreeSet<Flag> = rows()
         .filter(|row| row.status.has_figures())
         .flat_map(|row| row.flags.iter().copied())
-        .filter(|flag| footer::is_shown(*flag))
+        .filter(|flag| flags::is_shown(*flag))
         .collect();
     let shape = Shape::of(runs.len(), changes.is_some());
     // The median that the intervals are drawn around, where they are.
@@ -59,8 +59,8 @@ pub(super) fn legend(runs: &[&Run], samples: bool, changes: Option<&Changes<'_>>
                     dd { (mark.meaning()) }
                 }
                 @for flag in flags {
-                    @let (short, meaning) = sentence::flag(flag);
-                    dt { span class="flag" { (short) } } dd { (meaning) }
+                    @let Words { name, meaning, .. } = flags::words(flag);
+                    dt { span class="flag" { (name) } } dd { (meaning) }
                 }
                 @if runs.len() > 1 { dt { span class="flag" { "+1" } } dd { "one flag more; the row's details name all" } }
             }

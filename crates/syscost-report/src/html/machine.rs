@@ -1,7 +1,7 @@
 //! Where and how it was measured: the conditions that most often explain different numbers
 //! elsewhere, the machine's facts, and what differs between runs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -9,12 +9,14 @@ use syscost_results::facts::{self, Varies};
 use syscost_results::run::Noise;
 use syscost_results::{Machine, Run, Unit};
 
+use crate::markup::broken;
 use crate::sentence;
 use crate::units::{duration, quantity};
 
 use super::comparison::Changes;
 use super::runs::place;
-use super::{MAX_COLUMNS, key, quantities, words};
+use super::words::{bytes, counted};
+use super::{MAX_COLUMNS, key, quantities};
 
 pub(super) type Facts = Vec<(String, String)>;
 
@@ -78,14 +80,14 @@ fn list(class: &str, facts: &[Fact]) -> Markup {
     const SHOWN: usize = 4;
     let or_none = |value: &str| match value {
         "" => html! { span class="quiet" { "not known" } },
-        value => words::broken(value),
+        value => broken(value),
     };
     html! {
         dl class=(class) {
             @for (name, values) in facts {
                 div {
                     dt { (quantities::named(name)) }
-                    @if is_one(values) { dd { (words::broken(&values[0])) } }
+                    @if is_one(values) { dd { (broken(&values[0])) } }
                     @else if values.len() <= MAX_COLUMNS {
                         @for (run, value) in values.iter().enumerate() { dd { (key(run)) " " (or_none(value)) } }
                     } @else {
@@ -237,10 +239,6 @@ fn labels(run: &Run) -> String {
     labels.join(", ")
 }
 
-pub(super) fn bytes(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
-}
-
 /// Every fact of the document's machine, clock and configuration, by its name in the document.
 fn all(run: &Run) -> Facts {
     let mut facts = vec![
@@ -292,15 +290,4 @@ fn differs_always(name: &str) -> bool {
     is_how_full
         || facts::field_of(name)
             .is_some_and(|field| matches!(field.varies, Varies::Slightly | Varies::ByHour))
-}
-
-/// Each text with how often it occurs, the most common first.
-pub(super) fn counted<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<(&'t str, usize)> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for text in texts {
-        *counts.entry(text).or_default() += 1;
-    }
-    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    counts
 }

@@ -5,6 +5,7 @@
 //! security policy forbids everything that the page does not need.
 
 mod benchmarks;
+mod cells;
 mod comparison;
 mod data;
 mod details;
@@ -38,9 +39,6 @@ use syscost_results::numbers::Numbers;
 use syscost_results::overview::{Overview, overview};
 
 pub use studies::lab_report;
-pub(crate) use table::place;
-pub use words::name;
-pub(crate) use words::{broken, tone, with_code};
 
 use crate::sentence;
 use crate::study::Repeated;
@@ -60,8 +58,6 @@ const MAX_OPEN: usize = 200;
 /// What a page shows in addition to its runs.
 #[derive(Debug, Clone, Default)]
 pub struct PageOptions<'a> {
-    /// The page's title; a general one if not given.
-    pub title: Option<String>,
     /// How the runs, which are its sides, compare; it comes before all else.
     pub comparison: Option<Comparison>,
     /// Another run whose figures stand beside those of a single run.
@@ -98,7 +94,6 @@ pub fn page<'r>(runs: &[&'r Run], options: &PageOptions<'_>) -> String {
     let changes = changes.map(|comparison| Changes::new(comparison, runs));
     let changes = changes.as_ref();
     let title = runs::title(runs, changes);
-    let title = options.title.as_ref().unwrap_or(&title);
     let groups: Vec<(&str, Vec<&rows::Row<'_>>)> = rows.groups().collect();
     let names: Vec<&str> = groups.iter().map(|(group, _)| *group).collect();
     let is_short = groups.iter().map(|(_, rows)| rows.len()).sum::<usize>() <= MAX_OPEN;
@@ -112,7 +107,7 @@ pub fn page<'r>(runs: &[&'r Run], options: &PageOptions<'_>) -> String {
         false => html! {},
     };
     let body = html! {
-        (skeleton::header(title, &html! {
+        (skeleton::header(&title, &html! {
             @if let Some(changes) = changes { (changes.verdicts()) }
             (runs::subtitle(runs, changes))
             @if let [run] = runs { (trust::counts(run)) }
@@ -151,7 +146,7 @@ pub fn page<'r>(runs: &[&'r Run], options: &PageOptions<'_>) -> String {
         (skeleton::footer(runs.last().map_or("", |run| &run.tool.version)))
         (data::script(&rows, runs, changes, options))
     };
-    skeleton::document(title, &body).into_string()
+    skeleton::document(&title, &body).into_string()
 }
 
 /// A page of the same look about something else than runs: what stands beneath its title, the sections' ids with the words of

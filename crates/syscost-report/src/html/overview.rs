@@ -9,13 +9,13 @@ use syscost_results::summary::Line;
 use syscost_results::{Measurement, Run, row_name};
 
 use crate::chart;
+use crate::markup::{place, tone};
 use crate::sentence::Mark;
 use crate::summary::Reference;
 use crate::view::{Column, RowView, ratio_legend};
 
 use super::comparison::Changes;
 use super::details::figure;
-use super::table::place;
 use super::{MAX_COLUMNS, key, letter, runs, words};
 
 /// The numbers of up to a few runs; of one run beside those of a reference.
@@ -112,7 +112,7 @@ fn beside(line: &Line<'_>) -> Markup {
     let ratio = view.cell(Column::Ratio);
     html! {
         td class="num quiet" data-head="reference" { (view.cell(Column::Reference).text) }
-        td class={ "num " (words::tone(ratio.tone)) } { (ratio.text) }
+        td class={ "num " (tone(ratio.tone)) } { (ratio.text) }
     }
 }
 

@@ -10,7 +10,8 @@ use crate::sentence::{self, Mark};
 use crate::units::duration;
 
 use super::comparison::Changes;
-use super::machine::{bytes, counted};
+use super::trust::cores_ours;
+use super::words::{bytes, counted};
 use super::{MAX_COLUMNS, key, letter, trust};
 
 pub(super) fn machines(runs: &[&Run]) -> usize {
@@ -113,15 +114,6 @@ fn outcome(run: &Run) -> [Fact; 4] {
         ("within 10 %", within(10.0)),
         ("cores ours", cores_ours(run).unwrap_or_default()),
     ]
-}
-
-/// How much of the time the cores that measured were ours: `90 %`, `88 to 91 %`.
-pub(super) fn cores_ours(run: &Run) -> Option<String> {
-    let (low, high) = sentence::ends_of_ours(run)?;
-    Some(match low == high {
-        true => format!("{low} %"),
-        false => format!("{low} to {high} %"),
-    })
 }
 
 /// What stands beneath the title: what the runs have in common, and when they were.

@@ -4,10 +4,12 @@ use maud::{Markup, html};
 use syscost_results::{Measurement, Run, Status, Unit};
 
 use crate::chart::{Value, formatted};
+use crate::markup::place;
 use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
 use crate::view::{Cell, Column, RowView, value};
 
+use super::cells::{cell, column, sortable};
 use super::comparison::Changes;
 use super::interval::{self, Interval};
 use super::rows::{Row, median};
@@ -45,11 +47,6 @@ impl Shape {
     }
 }
 
-/// The id of a row in the page.
-pub(crate) fn place(name: &str) -> String {
-    format!("row-{name}")
-}
-
 /// The table of one group's rows. `changes`: how they changed, if there are two runs.
 pub(super) fn table(
     group: &str,
@@ -70,15 +67,6 @@ pub(super) fn table(
                 thead { tr { (heading(shape, changes)) } }
                 @for row in rows { (body(shape, row, changes)) }
             }
-        }
-    }
-}
-
-/// A column's heading; with script, clicking it sorts.
-pub(super) fn column(text: &str, kind: &str, key: Option<Markup>) -> Markup {
-    html! {
-        th scope="col" class=(kind) aria-sort="none" {
-            button type="button" class="sort" { @if let Some(key) = key { (key) " " } (text) }
         }
     }
 }
@@ -144,24 +132,6 @@ fn name(row: &Row<'_>) -> Markup {
         b { (row.operation()) }
         @if !case.is_empty() { " " span class="case" { (case) } }
     }
-}
-
-/// The sort key of a cell: five digits are enough to order values that a reader can distinguish.
-pub(super) fn sortable(value: f64) -> String {
-    let text = format!("{value:.4e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let digits = match digits.contains('.') {
-        true => digits.trim_end_matches('0').trim_end_matches('.'),
-        false => digits,
-    };
-    match exponent {
-        "0" => digits.to_owned(),
-        exponent => format!("{digits}e{exponent}"),
-    }
-}
-
-pub(super) fn cell(value: Option<f64>, content: &Markup) -> Markup {
-    html! { td class="num" data-v=[value.map(sortable)] { (content) } }
 }
 
 fn quantity(unit: Unit, value: Option<f64>) -> Markup {

@@ -176,8 +176,7 @@ fn a_hostile_document_stays_text() {
             evidence.observed = Some(Fact::Text(HOSTILE.to_owned()));
         }
     }
-    let mut hostile = options(&[&run]);
-    hostile.title = Some(HOSTILE.to_owned());
+    let hostile = options(&[&run]);
     for runs in [vec![&run], vec![&run, &run], vec![&run; 5]] {
         let page = page(&runs, &hostile);
         lacks(&page, &["<script>alert", "<img", "\"'"]);

@@ -8,8 +8,16 @@ use syscost_results::{Machine, Run, Status};
 
 use crate::sentence::{self, Mark};
 
-use super::runs::cores_ours;
 use super::{MAX_COLUMNS, key, words};
+
+/// How much of the time the cores that measured were ours: `90 %`, `88 to 91 %`.
+pub(super) fn cores_ours(run: &Run) -> Option<String> {
+    let (low, high) = sentence::ends_of_ours(run)?;
+    Some(match low == high {
+        true => format!("{low} %"),
+        false => format!("{low} to {high} %"),
+    })
+}
 
 /// Codes of warnings about the time just before a run.
 const BEFORE: [&str; 4] = ["load", "cpu_pressure", "noise", "shared_core"];

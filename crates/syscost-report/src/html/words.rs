@@ -1,10 +1,14 @@
 //! Words shared by the parts of a page.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 use syscost_results::{Evidence, Flag, Measurement};
 
-use crate::view::{RowView, Tone};
-use crate::{footer, sentence, sentence::Mark};
+use crate::flags::{self, explained};
+use crate::markup::{tone, with_code};
+use crate::sentence::{self, Mark};
+use crate::view::RowView;
 
 /// A row's number with its interval and unit, or why it has none in a word.
 pub(super) fn number(row: &Measurement) -> Markup {
@@ -41,17 +45,6 @@ pub(super) fn class(mark: Mark) -> &'static str {
     tone(mark.tone())
 }
 
-/// The CSS class of a tone.
-pub(crate) fn tone(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Plain => "",
-        Tone::Quiet => "quiet",
-        Tone::Good => "good",
-        Tone::Care => "care",
-        Tone::Bad => "bad",
-    }
-}
-
 pub(super) fn word(mark: Mark) -> &'static str {
     match mark {
         Mark::Confirmed => "confirmed",
@@ -63,49 +56,44 @@ pub(super) fn word(mark: Mark) -> &'static str {
 /// The flags of a row that a page shows.
 pub(super) fn shown_flags(row: &Measurement) -> impl Iterator<Item = Flag> {
     let flags = row.flags.iter().copied();
-    flags.filter(|flag| footer::is_shown(*flag))
+    flags.filter(|flag| flags::is_shown(*flag))
 }
 
 /// The flags of a row that has a number, by their short names, which the legend and the page's
 /// script explain.
 pub(super) fn flags(row: &Measurement) -> Markup {
     html! {
-        @for flag in shown_flags(row) { span class="flag" { (sentence::flag(flag).0) } " " }
+        @for flag in shown_flags(row) { span class="flag" { (flags::words(flag).name) } " " }
     }
 }
 
 /// The flags in compact form: the first by its short name, how many more, and all of them in words
 /// as a tooltip.
 pub(super) fn first_flag(row: &Measurement) -> Markup {
-    let flags: Vec<(&str, &str)> = shown_flags(row).map(sentence::flag).collect();
-    let words: Vec<String> = flags
-        .iter()
-        .map(|(short, meaning)| format!("{short}: {meaning}"))
-        .collect();
+    let flags: Vec<Flag> = shown_flags(row).collect();
+    let words: Vec<String> = flags.iter().map(|flag| explained(*flag)).collect();
     let more = flags.len().saturating_sub(1);
     html! {
-        @if let Some((short, _)) = flags.first() {
-            span class="flag" title=(words.join("\n")) { (short) @if more > 0 { " +" (more) } }
+        @if let Some(first) = flags.first() {
+            span class="flag" title=(words.join("\n")) { (flags::words(*first).name) @if more > 0 { " +" (more) } }
         }
     }
 }
 
-/// A row's name, which may be broken between its parts but not within one.
-pub fn name(name: &str) -> Markup {
-    let parts = name.split_inclusive(['.', '{', ',']);
-    html! {
-        @for (index, part) in parts.enumerate() { @if index > 0 { wbr; } (part) }
-    }
+/// A size in GiB.
+pub(super) fn bytes(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
-/// A text whose long words, which may be names of rows, may be broken between their parts.
-pub(crate) fn broken(text: &str) -> Markup {
-    const LONG: usize = 20;
-    html! {
-        @for word in text.split_inclusive(' ') {
-            @if word.len() > LONG { (name(word)) } @else { (word) }
-        }
+/// Each text with how often it occurs, the most common first.
+pub(super) fn counted<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<(&'t str, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for text in texts {
+        *counts.entry(text).or_default() += 1;
     }
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
 }
 
 /// Text with paragraphs and lists, and code between backquotes.
@@ -143,26 +131,9 @@ pub(super) fn code(text: &str) -> Markup {
     with_code(text, |words| html! { (words) })
 }
 
-/// The same, with the words between code written like this.
-pub(crate) fn with_code(text: &str, write: fn(&str) -> Markup) -> Markup {
-    html! {
-        @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 1 { code { (name(part)) } } @else { (write(part)) }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_is_broken_between_its_parts() {
-        assert_eq!(
-            name("ipc.pipe{cpus=same_cache,size=64}").into_string(),
-            "ipc.<wbr>pipe{<wbr>cpus=same_cache,<wbr>size=64}"
-        );
-    }
 
     #[test]
     fn a_list_is_a_list() {

@@ -4,7 +4,8 @@ use syscost_results::precision::{self, Precision};
 use syscost_results::run::Frequency;
 use syscost_results::{Machine, Run, Unit};
 
-use super::{count, ends_of_ours, fact};
+use super::shared::ends_of_ours;
+use super::words::{count, fact};
 use crate::units::quantity;
 
 /// Who runs a virtual machine, or emulates its processor: `KVM`, `emulated by QEMU TCG`.

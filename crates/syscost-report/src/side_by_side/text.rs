@@ -6,7 +6,6 @@ use crate::footer;
 use crate::grid::{self, Behind, Cell, Grid, INDENT, Name, in_parts};
 use crate::page::Page;
 use crate::paint::{self, cut_end};
-use crate::table::benchmark;
 use crate::view::{Column, RowView, tone_without_number};
 
 use super::{Line, SideBySide};
@@ -64,7 +63,7 @@ fn grid<'t>(
     for (index, line) in table.lines.iter().enumerate() {
         let is_nested = table.is_nested(index);
         if is_nested && line.id != above {
-            grid.whole(benchmark(line.operation(), line.title, page));
+            grid.whole(page.benchmark(line.operation(), line.title));
         }
         above = line.id;
         let views = shown.iter().map(|at| line.cells[*at].map(RowView::of));
@@ -181,7 +180,7 @@ mod tests {
                 },
             )
         });
-        let beside = table::Beside {
+        let beside = crate::Beside {
             sentence: "reference: another".to_owned(),
             figures: figures.collect(),
         };
@@ -190,8 +189,8 @@ mod tests {
             ..TableOptions::default()
         };
         let text = table(&run, &options);
-        assert!(text.contains("--case dir=ssd shows it"), "{text}");
-        assert!(!draw(100, false).contains("--case"));
+        assert!(text.contains("*{dir=ssd} shows it"), "{text}");
+        assert!(!draw(100, false).contains("shows it"));
     }
 
     #[test]

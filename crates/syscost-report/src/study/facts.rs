@@ -8,6 +8,7 @@ use syscost_results::study::{Cycles, means};
 use syscost_results::{ClaimId, Fact, Measurement, Run, Unit};
 
 use super::repeated::{QuantityBy, Repeated};
+use crate::flags::{self, Words};
 use crate::sentence;
 use crate::units::quantity;
 
@@ -231,7 +232,7 @@ pub(crate) fn method<'r>(one: &QuantityBy<'_>, run: &'r Run) -> Option<Method<'r
         Some(0.5) => "half of ".to_owned(),
         Some(factor) => format!("{factor} times "),
     };
-    let flags = row.flags.iter().map(|flag| sentence::flag(*flag).0);
+    let flags = row.flags.iter().map(|flag| flags::words(*flag).name);
     Some(Method {
         factor,
         name: &row.name,
@@ -241,7 +242,7 @@ pub(crate) fn method<'r>(one: &QuantityBy<'_>, run: &'r Run) -> Option<Method<'r
 
 /// The meanings of the flags of syscost's rows in these studies, each once; none if there are several
 /// runs, as a table that has a column for each has no flags.
-pub(crate) fn flags(studies: &[Repeated], runs: &[&Run]) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn flags(studies: &[Repeated], runs: &[&Run]) -> Vec<Words> {
     let [run] = runs else {
         return Vec::new();
     };
@@ -250,7 +251,7 @@ pub(crate) fn flags(studies: &[Repeated], runs: &[&Run]) -> Vec<(&'static str, &
     let mut found: Vec<_> = rows.flat_map(|row| row.flags.iter().copied()).collect();
     found.sort_unstable();
     found.dedup();
-    found.into_iter().map(sentence::flag).collect()
+    found.into_iter().map(flags::words).collect()
 }
 
 #[cfg(test)]
@@ -321,7 +322,7 @@ mod tests {
         );
         assert_eq!(one.flags, ["wide", "modes"]);
         let explained = flags(&[repeated], &[&run]).into_iter();
-        let explained: Vec<&str> = explained.map(|(name, _)| name).collect();
+        let explained: Vec<&str> = explained.map(|one| one.name).collect();
         assert_eq!(explained, ["wide", "modes"]);
     }
 }

@@ -12,7 +12,7 @@ use super::words::{
     ViewOf, cycles, cycles_beside, here_lines, machine, note, notes, remarks, short, value, views,
 };
 use crate::document::{Block, Cell, Column, Look, Row, Table, Text};
-use crate::view::Tone;
+use crate::tone::Tone;
 
 /// What a reader of a report is asked at its end.
 const CONCLUSION: &str = "Which of the published conclusions hold on this machine, which do not, \
@@ -116,7 +116,7 @@ pub(crate) fn summary(studies: &[Repeated], runs: &[&Run]) -> Vec<Block> {
     }
     let reading = READING.map(|(name, meaning)| (name.into(), meaning.into()));
     let flags = flags(studies, runs).into_iter();
-    let flags = flags.map(|(name, meaning)| (Text::of(Look::Flag, name), meaning.into()));
+    let flags = flags.map(|one| (Text::of(Look::Flag, one.name), one.meaning.into()));
     all.push(Block::Facts(reading.into_iter().chain(flags).collect()));
     all
 }

@@ -10,10 +10,11 @@ use crate::grid::Drawn;
 use crate::page::Page;
 use crate::paint::{self, cut_end, width};
 use crate::sentence::Mark;
+use crate::tone::Tone;
 use crate::units::is_upper;
-use crate::view::{Column, RowView, Tone};
+use crate::view::{Column, RowView};
 use crate::wrap::wrap;
-use crate::{TableOptions, footer, sentence};
+use crate::{TableOptions, flags, sentence};
 
 /// Maximum number of warnings; of more, the first ones are shown.
 const WARNINGS: usize = 3;
@@ -95,8 +96,8 @@ impl Page {
         let text = |count: usize| {
             let parts = [
                 marks.clone(),
-                footer::grades(rows.iter().map(|view| &view.estimate)),
-                footer::short_meanings(flags.iter().copied().take(count)),
+                flags::grades(rows.iter().map(|view| &view.estimate)),
+                flags::short_meanings(flags.iter().copied().take(count)),
                 drawn
                     .are_signs_left_out
                     .then(|| "+1: a flag more".to_owned()),

@@ -52,10 +52,7 @@ mod tests {
             ..Number::default()
         };
         Numbers {
-            run: String::new(),
             second: None,
-            reference: None,
-            clock: None,
             numbers: numbers.iter().map(number).collect(),
         }
     }

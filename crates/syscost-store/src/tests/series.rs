@@ -51,11 +51,6 @@ fn a_step_is_found_in_the_runs_of_the_newest_machine_only() {
             .hostname,
         "there"
     );
-    let last = Scope {
-        last: Some(7),
-        ..here
-    };
-    assert_eq!(index.follow(&last, &|_| true).expect("followed").runs, 7);
     let nowhere = Scope {
         machine: Some("nowhere".to_owned()),
         ..Scope::default()

@@ -1,11 +1,8 @@
 //! Arguments of `compare`.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 
-use super::{form, manual};
-use crate::Failed;
+use super::manual;
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
@@ -46,12 +43,9 @@ pub struct CompareArguments {
 /// How a comparison is printed and judged.
 #[derive(Debug, Args)]
 pub struct CompareOutput {
-    /// What to print; if not given, what the extension of --output (.md, .json, .html) means, else a table
-    #[arg(long, value_enum)]
-    pub format: Option<CompareFormat>,
-    /// Write the comparison to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = CompareFormat::Table)]
+    pub format: CompareFormat,
     /// Exit with 3 if a row became worse, or was lost: it failed, was withheld, is unsupported,
     /// became another thing (revision, unit), or is missing though the same was asked for; with
     /// `worse:5%`, if one became worse by 5 % or more even at the end of its interval nearer to 1,
@@ -73,27 +67,6 @@ pub struct CompareOutput {
     /// one in four of five comparisons like this, if no other row changed
     #[arg(long)]
     pub power: bool,
-}
-
-impl CompareOutput {
-    /// Returns the requested format, or the one that the output file's extension means.
-    ///
-    /// # Errors
-    /// When the extension means another format.
-    pub fn form(&self) -> Result<CompareFormat, Failed> {
-        let by_ending = [
-            ("txt", CompareFormat::Table),
-            ("md", CompareFormat::Markdown),
-            ("json", CompareFormat::Json),
-            ("html", CompareFormat::Html),
-        ];
-        form(
-            "a comparison has",
-            self.format,
-            self.output.as_deref(),
-            &by_ending,
-        )
-    }
 }
 
 /// How to print a comparison.

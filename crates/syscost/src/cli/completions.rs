@@ -14,7 +14,7 @@ use clap_complete::engine::{
 };
 use clap_complete::env::{CompleteEnv, EnvCompleter, Fish, Shells, Zsh};
 use syscost_benches::CATALOGUE;
-use syscost_harness::{Entry, Here};
+use syscost_harness::{Case, Entry, Here};
 use syscost_store::Store;
 
 use super::Cli;
@@ -204,11 +204,8 @@ fn with_candidates(argument: Arg) -> Arg {
         Some("STUDY|RUN") => || both(studies(), runs()),
         Some("ID|WORDS") => selectors,
         Some("RUN|SELECTOR") => return argument.add(ArgValueCompleter::new(Selectors(runs))),
-        Some("SELECTOR" | "SELECTOR|WORDS" | "NAME") if !is_option => {
+        Some("SELECTOR" | "SELECTOR|WORDS") if !is_option => {
             return argument.add(ArgValueCompleter::new(Selectors(Vec::new)));
-        }
-        Some("KEY=VALUE") if argument.get_long() == Some("case") => {
-            return argument.add(ArgValueCompleter::new(parameters));
         }
         Some(_) | None => return argument,
     };
@@ -268,7 +265,7 @@ fn of_benchmark(benchmark: &'static Entry, typed: &str) -> Vec<CompletionCandida
             .any(|one| one.split('=').next() == Some(key))
     };
     let begun = format!("{}{{{done}", benchmark.id);
-    let completed = parameters_of([benchmark], last).into_iter();
+    let completed = parameters_of(benchmark, last).into_iter();
     let completed = completed.filter(|(text, _)| !is_done(text.trim_end_matches('=')));
     let completed = completed.map(|(text, about)| {
         let end = if text.ends_with('=') { "" } else { "}" };
@@ -277,36 +274,26 @@ fn of_benchmark(benchmark: &'static Entry, typed: &str) -> Vec<CompletionCandida
     completed.collect()
 }
 
-/// Completes a parameter, `key=value`.
-fn parameters(current: &OsStr) -> Vec<CompletionCandidate> {
-    let completed = parameters_of(CATALOGUE.benchmarks(), &current.to_string_lossy());
-    let candidate = |(text, about): (String, Option<&'static str>)| {
-        CompletionCandidate::new(text).help(about.map(Into::into))
-    };
-    completed.into_iter().map(candidate).collect()
-}
-
-/// The parameters of these benchmarks that begin like this: keys with what they mean, or, after a key, the
-/// values of their rows here.
-fn parameters_of(
-    benchmarks: impl IntoIterator<Item = &'static Entry>,
-    typed: &str,
-) -> Vec<(String, Option<&'static str>)> {
-    let mut seen = BTreeSet::new();
-    let mut found: Vec<(String, Option<&str>)> = Vec::new();
-    for benchmark in benchmarks {
-        if !typed.contains('=') {
+/// The parameters of a benchmark that begin like this: keys with what they mean, or, after a key, the values of
+/// its rows here.
+fn parameters_of(benchmark: &Entry, typed: &str) -> Vec<(String, Option<&'static str>)> {
+    let mut found: Vec<(String, Option<&str>)> = match typed.contains('=') {
+        false => {
             let keys = benchmark.parameters.iter();
-            found.extend(keys.map(|(key, meaning)| (format!("{key}="), Some(*meaning))));
-            continue;
+            keys.map(|(key, meaning)| (format!("{key}="), Some(*meaning)))
+                .collect()
         }
-        for case in (benchmark.cases)(&Here::plain()) {
-            found.extend(
-                case.parameters()
-                    .map(|(key, value)| (format!("{key}={value}"), None)),
-            );
+        true => {
+            let cases = (benchmark.cases)(&Here::plain()).into_iter();
+            let of_case = |case: Case| {
+                let parameters = case.parameters();
+                let texts = parameters.map(|(key, value)| (format!("{key}={value}"), None));
+                texts.collect::<Vec<_>>()
+            };
+            cases.flat_map(of_case).collect()
         }
-    }
+    };
+    let mut seen = BTreeSet::new();
     found.retain(|(text, _)| text.starts_with(typed) && seen.insert(text.clone()));
     found
 }
@@ -395,7 +382,5 @@ mod tests {
         assert_eq!(of(&format!("{poll}o")), [""; 0], "it is there already");
         assert_eq!(of("syscall.nu"), ["syscall.null"]);
         assert_eq!(of("no.such{"), [""; 0]);
-        let values = parameters(OsStr::new("fds="));
-        assert!(values.iter().any(|one| one.get_value() == "fds=500"));
     }
 }

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand, ValueEnum};
 use syscost_fleet::template::TEMPLATES;
 
-use super::{ProfileName, label, manual, parameter, seconds};
+use super::{ProfileName, label, manual, seconds};
 
 /// Arguments of `fleet`.
 #[derive(Debug, Args)]
@@ -62,14 +62,11 @@ pub struct CollectArguments {
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Continue the collection in this directory: only nodes without a document are measured
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["selectors", "engine", "partition", "nodes", "inventory", "limit", "output", "cases", "profile", "budget", "labels", "samples", "binary", "scratch", "dry_run"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["selectors", "engine", "partition", "nodes", "inventory", "output", "profile", "budget", "labels", "binary", "scratch", "dry_run"])]
     pub resume: Option<PathBuf>,
     /// Print the scripts or the playbook, and do nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated
-    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
-    pub cases: Vec<String>,
     /// How thoroughly to measure, as for `syscost run`
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
@@ -79,9 +76,6 @@ pub struct CollectArguments {
     /// What these machines are to you, kept in their documents; may be repeated
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub labels: Vec<(String, String)>,
-    /// Keep the raw samples in the documents, which are then some five times as large
-    #[arg(long)]
-    pub samples: bool,
     /// How it gets there.
     #[command(flatten)]
     pub transport: Transport,
@@ -97,7 +91,8 @@ pub struct Which {
     /// Partition of Slurm; the default one if none is given
     #[arg(short, long, value_name = "PARTITION")]
     pub partition: Option<String>,
-    /// Nodes of Slurm, e.g. `n[1-8]`; all of the partition if none are given
+    /// Nodes of Slurm, e.g. `n[1-8]`, or a pattern of hosts as Ansible's --limit; all of the partition or inventory if none are
+    /// given
     #[arg(long, value_name = "LIST")]
     pub nodes: Option<String>,
     /// Inventory of Ansible
@@ -108,9 +103,6 @@ pub struct Which {
         required_if_eq("engine", "ansible")
     )]
     pub inventory: Option<PathBuf>,
-    /// Hosts of the inventory, as Ansible's --limit; all if none are given
-    #[arg(short, long, value_name = "PATTERN", requires = "inventory")]
-    pub limit: Option<String>,
 }
 
 /// How the program gets to nodes.

@@ -10,62 +10,56 @@ use super::Format;
 
 /// Arguments of `history`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    override_usage = "syscost history [OPTIONS] [SELECTOR|WORDS]...\n       syscost history <COMMAND>"
+)]
+#[command(group(ArgGroup::new("what").args(["names", "changes"])))]
 #[command(after_help = "\
 Examples:
-  syscost history                              the kept runs
-  syscost history show syscall.null            a metric over time
-  syscost history tag latest~2 latest before   names two runs
+  syscost history                                   the kept runs
+  syscost history 'syscall.null{call=getppid}'      a row over time
+  syscost history memory --since 2026-11-01         several at a glance
+  syscost history syscall.null --all-machines
+  syscost history --changes                         what changed, and when
+  syscost history tag latest~2 latest before        names two runs
   syscost history prune --older-than 90d")]
 pub struct HistoryArguments {
-    /// What to do; lists the kept runs if not given
+    /// What else to do with the kept runs.
     #[command(subcommand)]
     pub command: Option<HistoryCommand>,
+    /// Rows to follow over time: a group, a benchmark, a row such as `syscall.null{call=getppid}`, a pattern, or words
+    /// such as `page fault`; without any, the kept runs are listed, newest first
+    #[arg(value_name = "SELECTOR|WORDS")]
+    pub names: Vec<String>,
+    /// List every change of level of any row, newest first
+    #[arg(long)]
+    pub changes: bool,
+    /// Follow the rows of every machine of the kept runs, side by side; `syscost fleet report` of their directory says
+    /// which is not like the others
+    #[arg(long, conflicts_with_all = ["machine", "changes"], requires = "what")]
+    pub all_machines: bool,
+    /// Only runs of this machine, by host name or fingerprint (if not given, of the machine of the
+    /// newest run)
+    #[arg(long, requires = "what")]
+    pub machine: Option<String>,
+    /// Only runs from this day on, e.g. 2026-11-20
+    #[arg(long, value_name = "DATE", value_parser = moment, requires = "what")]
+    pub since: Option<Timestamp>,
     /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table, global = true)]
+    #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
 
-/// What to do with the kept runs.
+/// What else to do with the kept runs.
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
-    /// List the kept runs, newest first
-    #[command(after_help = "\
-Examples:
-  syscost history list --format json")]
-    List,
-    /// Follow a metric over time, or several at a glance
-    #[command(after_help = "\
-Examples:
-  syscost history show 'syscall.null{call=getppid}' --last 20
-  syscost history show memory --since 2026-11-01
-  syscost history show syscall.null --all-machines")]
-    Show {
-        /// Rows: a group, a benchmark, a row such as `syscall.null{call=getppid}`, a pattern, or
-        /// words such as `page fault`
-        #[arg(value_name = "NAME", required = true)]
-        names: Vec<String>,
-        /// Every machine of the kept runs, side by side; `syscost fleet report` of their directory says
-        /// which is not like the others
-        #[arg(long, conflicts_with = "machine")]
-        all_machines: bool,
-        /// Which runs
-        #[command(flatten)]
-        scope: ScopeArguments,
-    },
-    /// List every change of level of any metric, newest first
-    #[command(after_help = "\
-Examples:
-  syscost history changes --since 2026-11-01")]
-    Changes {
-        /// Which runs
-        #[command(flatten)]
-        scope: ScopeArguments,
-    },
     /// Name runs; tagged runs are not pruned
     #[command(after_help = "\
 Examples:
   syscost history tag latest before-upgrade
-  syscost history tag latest~2 latest~1 latest before")]
+  syscost history tag latest~2 latest~1 latest before
+  syscost history tag --delete before before          from all runs that have it")]
     Tag {
         /// The runs
         #[arg(value_name = "RUN", required = true)]
@@ -74,44 +68,19 @@ Examples:
         /// and where one run is asked for, it means the newest
         #[arg(value_name = "TAG")]
         tag: String,
-    },
-    /// Remove a tag from runs
-    #[command(after_help = "\
-Examples:
-  syscost history untag latest before
-  syscost history untag before before          from all runs that have it")]
-    Untag {
-        /// The runs
-        #[arg(value_name = "RUN", required = true)]
-        runs: Vec<String>,
-        /// The tag
-        #[arg(value_name = "TAG")]
-        tag: String,
+        /// Remove the tag from the runs
+        #[arg(short, long)]
+        delete: bool,
     },
     /// Remove old runs, after asking
     Prune(PruneArguments),
-}
-
-/// Which runs to follow.
-#[derive(Debug, Clone, Args)]
-pub struct ScopeArguments {
-    /// Only runs of this machine, by host name or fingerprint (if not given, of the machine of the
-    /// newest run)
-    #[arg(long)]
-    pub machine: Option<String>,
-    /// Only the newest N runs
-    #[arg(long, value_name = "N")]
-    pub last: Option<usize>,
-    /// Only runs from this day on, e.g. 2026-11-20
-    #[arg(long, value_name = "DATE", value_parser = moment)]
-    pub since: Option<Timestamp>,
 }
 
 /// Arguments of `history prune`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  syscost history prune --keep 50 --dry-run
+  syscost history prune --keep 50
   syscost history prune --older-than 90d --yes")]
 #[command(group(ArgGroup::new("which").args(["keep", "older_than"]).required(true).multiple(true)))]
 pub struct PruneArguments {
@@ -121,15 +90,9 @@ pub struct PruneArguments {
     /// Remove only runs older than this, e.g. 90d, 12w, 36h
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub older_than: Option<SignedDuration>,
-    /// Remove tagged runs as well
-    #[arg(long)]
-    pub tagged: bool,
     /// Do not ask
     #[arg(long)]
     pub yes: bool,
-    /// Only list what would be removed
-    #[arg(long, conflicts_with = "yes")]
-    pub dry_run: bool,
 }
 
 /// Parses a day, as its beginning in the user's time zone, or a timestamp as in run documents.

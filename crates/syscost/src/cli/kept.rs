@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Format, form, parameter};
+use super::form;
 use crate::Failed;
 
 /// Arguments of `show`.
@@ -23,15 +23,11 @@ pub struct ShowArguments {
     /// Only these groups, ids, rows or patterns, or what is found by these words: `page fault`, `lat_ctx`
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
-    /// key mean any of them
-    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
-    pub cases: Vec<String>,
-    /// The summary that a run without a selection ends with, in place of the table
-    #[arg(long, conflicts_with_all = ["selectors", "cases", "verbose", "format"])]
+    /// The summary that a run without a selection ends with, in place of the table: what people look at first, beside a reference
+    #[arg(long, conflicts_with_all = ["selectors", "verbose", "format"])]
     pub summary: bool,
-    /// Show the figures of this run beside the numbers, in a table: a shipped reference
-    /// (`syscost numbers --help` names them), a document, an id or a tag
+    /// Show the figures of this run beside the numbers: a shipped reference (epyc-guest), a document, an id or a tag. If not
+    /// given, the summary shows the shipped one of the most similar machine, a table none
     #[arg(long, value_name = "REFERENCE")]
     pub beside: Option<String>,
     /// Show the evidence, flags and details of every row
@@ -49,26 +45,6 @@ pub enum ShowFormat {
     Table,
     /// The run's document, with the rows shown
     Json,
-}
-
-/// Arguments of `numbers`.
-#[derive(Debug, Args)]
-#[command(override_usage = "syscost numbers [OPTIONS] [RUN]")]
-#[command(after_help = "\
-Examples:
-  syscost numbers
-  syscost numbers latest --beside epyc-guest")]
-pub struct NumbersArguments {
-    /// The run: a document, `latest`, an id or a tag
-    #[arg(value_name = "RUN", default_value = "latest")]
-    pub run: String,
-    /// Show the figures of this run beside the numbers: a shipped reference (epyc-guest), a
-    /// document, an id or a tag
-    #[arg(long, value_name = "REFERENCE")]
-    pub beside: Option<String>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
 }
 
 /// Arguments of `report`.
@@ -97,9 +73,6 @@ pub struct ReportArguments {
     /// command line, the environment
     #[arg(long)]
     pub anonymous: bool,
-    /// The page's title
-    #[arg(long, value_name = "TEXT")]
-    pub title: Option<String>,
 }
 
 /// Arguments of `plot`.
@@ -116,10 +89,6 @@ pub struct PlotArguments {
     /// `context switch`; `numbers` for the numbers every programmer should know
     #[arg(value_name = "RUN|SELECTOR")]
     pub words: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
-    /// key mean any of them
-    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
-    pub cases: Vec<String>,
     /// The picture to write: FILE.svg, FILE.pdf, or FILE.png with two pixels for each CSS pixel; `-` is
     /// SVG on standard output. Without it the chart is drawn in the terminal
     #[arg(short, long, value_name = "FILE")]
@@ -133,15 +102,6 @@ pub struct PlotArguments {
     /// Width of the picture, in CSS pixels, of which an inch has 96; 760 if not given
     #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u16).range(200..=4000))]
     pub width: Option<u16>,
-    /// Height of the picture, likewise; what its rows need if not given, or if they need more
-    #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u16).range(100..=4000))]
-    pub height: Option<u16>,
-    /// Size of the type, likewise, with which lines and margins grow; 12 if not given
-    #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u16).range(6..=48))]
-    pub font_size: Option<u16>,
-    /// The chart's title; what its rows have in common if not given
-    #[arg(long, value_name = "TEXT")]
-    pub title: Option<String>,
 }
 
 /// The background that a chart is for.
@@ -181,10 +141,6 @@ pub struct ExportArguments {
     /// ids, rows or patterns, or what is found by these words
     #[arg(value_name = "RUN|SELECTOR")]
     pub words: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
-    /// key mean any of them
-    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
-    pub cases: Vec<String>,
     /// The format; by default that of the file's ending: csv, md, jsonl, prom or ktap
     #[arg(long, value_enum, required_unless_present = "output")]
     pub format: Option<ExportFormat>,

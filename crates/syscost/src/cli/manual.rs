@@ -170,13 +170,7 @@ const FILES: &[Entry<&str>] = &[
     (
         "~/.local/share/syscost/tags/ID/TAG",
         "An empty file for each tag of a kept run.",
-        &[
-            "run",
-            "history",
-            "history tag",
-            "history untag",
-            "history prune",
-        ],
+        &["run", "history", "history tag", "history prune"],
     ),
     (
         "~/.local/share/syscost/journals/",
@@ -186,14 +180,7 @@ const FILES: &[Entry<&str>] = &[
     (
         "~/.local/share/syscost/index.sqlite",
         "An index of the kept runs; it may be removed, and is made again.",
-        &[
-            "history",
-            "history list",
-            "history show",
-            "history changes",
-            "history prune",
-            "report",
-        ],
+        &["history", "history prune", "report"],
     ),
     (
         "~/.cache/syscost/",

@@ -35,10 +35,10 @@ pub use completions::{CompletionsArguments, Shell, script};
 pub use doctor::DoctorArguments;
 #[cfg(feature = "fleet")]
 pub use fleet::{FleetArguments, FleetCommand};
-pub use history::{HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
+pub use history::{HistoryArguments, HistoryCommand, PruneArguments};
 pub use kept::{
-    ExportArguments, ExportFormat, NumbersArguments, PlotArguments, PlotKind, PlotTheme,
-    ReportArguments, ShowArguments, ShowFormat,
+    ExportArguments, ExportFormat, PlotArguments, PlotKind, PlotTheme, ReportArguments,
+    ShowArguments, ShowFormat,
 };
 pub(crate) use parse::parse;
 pub use run::{FarEnds, RunArguments};
@@ -49,7 +49,7 @@ pub use study::{
 };
 pub use time::{CommandOutput, TimeArguments};
 pub use values::CpuList;
-pub(crate) use values::{congestion, cpu_list, directory, form, label, parameter, seconds};
+pub(crate) use values::{congestion, cpu_list, directory, form, label, seconds};
 
 /// Heading of the options that every command has, after its own.
 const EVERYWHERE: &str = "For every command";
@@ -77,7 +77,7 @@ Begin with:
   syscost explain syscall.null     what a row means
   syscost doctor                   whether this machine is fit for measuring
   syscost doctor --watch           how much its cores are shared, live
-  syscost numbers                  the numbers every programmer should know
+  syscost show --summary           its summary, and a reference beside it
   syscost compare latest~1 latest  what changed between the last two runs
   syscost report latest -o r.html  an HTML report
   source <(syscost completions bash)
@@ -125,8 +125,6 @@ pub enum Command {
     Time(TimeArguments),
     /// Print the table of a kept run again, some of its rows, or its summary
     Show(ShowArguments),
-    /// Print the latency numbers every programmer should know, of a kept run
-    Numbers(NumbersArguments),
     /// Compare runs: what became better or worse, and what is inconclusive
     Compare(CompareArguments),
     /// Compare two programs or environments, measured in turn so that the machine's drift cancels
@@ -135,7 +133,7 @@ pub enum Command {
     Report(ReportArguments),
     /// Write one chart, for papers and documents
     Plot(PlotArguments),
-    /// The kept runs: list them, follow a metric over time, tag, prune
+    /// The kept runs: list them, follow rows over time, tag, prune
     History(HistoryArguments),
     /// Write runs for other tools: CSV, Markdown, JSON lines, Parquet, OpenMetrics, Bencher, KTAP
     Export(ExportArguments),
@@ -191,10 +189,6 @@ pub struct ListArguments {
     /// Only these groups, ids or patterns, or what is found by these words: `context switch`, `lat_ctx`
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
-    /// key mean any of them
-    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
-    pub cases: Vec<String>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -244,9 +238,6 @@ pub struct CleanArguments {
     /// Only list what would be removed
     #[arg(long)]
     pub dry_run: bool,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
 }
 
 /// What to print.

@@ -134,7 +134,7 @@ mod tests {
             said.contains("zebra") && !said.contains("did you mean"),
             "{said}"
         );
-        let said = refused("syscost history lst");
+        let said = refused("syscost fleet lst");
         assert!(!said.contains("`syscost list`"), "{said}");
     }
 

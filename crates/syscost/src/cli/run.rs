@@ -9,12 +9,8 @@ use syscost_harness::directory::Directory;
 use syscost_net::address::Endpoint;
 use syscost_net::nfs::Export;
 
-use super::compare::{fail_on, percent};
 use super::serve::endpoint;
-use super::{
-    CpuList, FailOn, Format, ProfileName, congestion, cpu_list, directory, label, parameter,
-    seconds,
-};
+use super::{CpuList, Format, ProfileName, congestion, cpu_list, directory, label, seconds};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -25,7 +21,7 @@ Selectors name a group, a benchmark, a row, or a pattern of them:
   syscost run syscall.null 'call.*'          a benchmark and a pattern
   syscost run 'syscall.null{call=getppid}'   one row
   syscost run 'memory.latency{size=256M}'    rows that have this parameter
-  syscost run memory --case size=64K         all rows of a group that have it
+  syscost run 'memory{size=64K}'             all rows of a group that have it
 Each is taken by itself if all are such names, or programs of lmbench; otherwise they are words to search for, all together, as `syscost list` \
 does:
   syscost run false sharing                  what has these words
@@ -44,10 +40,6 @@ pub struct RunArguments {
     /// profile if none is given
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
-    /// key mean any of them
-    #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
-    pub cases: Vec<String>,
     /// How thoroughly to measure: quick (up to 20 s), standard (up to 150 s), full (every row, up to
     /// 5 min) or careful (up to 15 min)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
@@ -64,9 +56,6 @@ pub struct RunArguments {
     /// the CPUs with the least contention from sibling threads
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub cpus: Option<CpuList>,
-    /// Seed of every shuffle and padding, to repeat a run's order
-    #[arg(long)]
-    pub seed: Option<u64>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -102,7 +91,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub no_samples: bool,
     /// Measure N whole runs, one after the other: each is kept, takes the time of a run and begins
-    /// afresh. Printed are the last and how the runs agree; --base pools them, -o FILE.json
+    /// afresh. Printed are the last and how the runs agree; -o FILE.json
     /// writes FILE.1.json and so on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
@@ -115,35 +104,15 @@ pub struct RunArguments {
     pub no_save: bool,
     /// Resume the interrupted run recorded in this journal; journals lie in
     /// $XDG_DATA_HOME/syscost/journals (by default ~/.local/share/syscost/journals)
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "cases", "profile", "budget", "patient", "repeat", "cpus", "seed", "labels", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "profile", "budget", "patient", "repeat", "cpus", "labels", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub time_limit: Duration,
-    /// Compare with this run: its document, an id, a tag, or `latest`, which is the latest that has one
-    /// of the rows; prints the comparison after the table (with --format json only the comparison: the run's document is kept, and written with
-    /// -o)
-    #[arg(long, value_name = "BASE")]
-    pub base: Option<String>,
-    /// Exit with 3 if a row became worse, or was lost for another reason than noise; with `worse:5%`,
-    /// if one became worse by 5 % or more even at the end of its interval nearer to 1
-    #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on, requires = "base")]
-    pub fail_on: Option<FailOn>,
-    /// The gate passes only if this share of the rows is shown to be no worse; else exit with 1
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "50%", requires = "fail_on")]
-    pub min_conclusive: f64,
     /// Exit with 3 if a row failed or a number was withheld
     #[arg(long)]
     pub strict: bool,
-    /// Print every row; otherwise a run without a selection ends with a summary
-    #[arg(long)]
-    pub all: bool,
-    /// Show the figures of this run beside the numbers: a shipped reference
-    /// (`syscost numbers --help` names them), a document, an id or a tag. If not given, the summary
-    /// shows the shipped one of the most similar machine, tables show none
-    #[arg(long, value_name = "REFERENCE")]
-    pub beside: Option<String>,
-    /// Show the evidence of every row
+    /// Show every row with its evidence; otherwise a run without a selection ends with a summary
     #[arg(short, long)]
     pub verbose: bool,
     /// Whether to take the time that operations need; of studies alone.

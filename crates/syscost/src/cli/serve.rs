@@ -2,12 +2,9 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use syscost_net::address::Endpoint;
-
-use super::seconds;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -31,12 +28,6 @@ pub struct ServeArguments {
     /// any free port
     #[arg(long, value_name = "A-B", value_parser = ports)]
     pub data_ports: Option<RangeInclusive<u16>>,
-    /// Maximum number of concurrent sessions; at most half of them from one address
-    #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub sessions: u16,
-    /// Maximum length of a session in seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "14400")]
-    pub session_limit: Duration,
     /// Exit after the first session, that is, after one `syscost run`
     #[arg(long)]
     pub once: bool,

@@ -14,7 +14,7 @@ use crate::Failed;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A study is called by its id, or by the path of a TOML file of your own:
-  syscost study list              the published experiments there are
+  syscost study show              the published experiments there are
   syscost study show three-costs  what was published; --source: its programs
   syscost study run three-costs   the same procedure here, beside it
   syscost study run mine.toml     figures of your own beside the catalogue's
@@ -30,24 +30,17 @@ pub struct StudyArguments {
 /// What `study` can do.
 #[derive(Debug, Subcommand)]
 pub enum StudyCommand {
-    /// List the studies
+    /// List the studies, or print the published figures of one and their inconsistencies, or the programs that repeat them
+    #[command(override_usage = "syscost study show [OPTIONS] [STUDY]")]
     #[command(after_help = "\
 Examples:
-  syscost study list")]
-    List {
-        /// What to print
-        #[arg(long, value_enum, default_value_t = Format::Table)]
-        format: Format,
-    },
-    /// Print the published figures and their inconsistencies, or the programs that repeat them
-    #[command(after_help = "\
-Examples:
+  syscost study show
   syscost study show three-costs
   syscost study show three-costs --source")]
     Show {
-        /// The study: its id, or a TOML file; `all` for every published one
+        /// The study: its id, or a TOML file; `all` for every published one; without it they are listed
         #[arg(value_name = "STUDY")]
-        study: String,
+        study: Option<String>,
         /// Print the C programs of the study, with the command that compiles each by hand; or one of
         /// them, or a header that they include
         #[arg(
@@ -55,7 +48,8 @@ Examples:
             value_name = "PROCEDURE",
             num_args = 0..=1,
             default_missing_value = "",
-            conflicts_with = "format"
+            conflicts_with = "format",
+            requires = "study"
         )]
         source: Option<String>,
         /// What to print
@@ -162,9 +156,6 @@ pub struct StudyRunArguments {
     /// are searched until they are found or the disk ends, and operations are as many as published
     #[arg(long)]
     pub thorough: bool,
-    /// Seed of every shuffle and padding, to repeat a run's order
-    #[arg(long)]
-    pub seed: Option<u64>,
     /// The far ends of the measurements.
     #[command(flatten)]
     pub far: FarEnds,
@@ -173,7 +164,7 @@ pub struct StudyRunArguments {
     pub dir: Option<Directory>,
     /// Resume the interrupted run of these studies that is recorded in this journal; journals lie in
     /// $XDG_DATA_HOME/syscost/journals (by default ~/.local/share/syscost/journals)
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["profile", "budget", "thorough", "seed", "peer", "nfs", "dir"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["profile", "budget", "thorough", "peer", "nfs", "dir"])]
     pub resume: Option<PathBuf>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -182,10 +173,4 @@ pub struct StudyRunArguments {
     /// to hand in, with charts and data
     #[arg(short, long, value_name = "FILE|FOLDER")]
     pub output: Option<PathBuf>,
-    /// Do not keep the run in the data directory
-    #[arg(long)]
-    pub no_save: bool,
-    /// Show the evidence of every quantity
-    #[arg(short, long)]
-    pub verbose: bool,
 }

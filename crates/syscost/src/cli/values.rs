@@ -82,18 +82,6 @@ pub(crate) fn congestion(text: &str) -> Result<String, String> {
     }
 }
 
-/// Checks a parameter as selectors have it: `key=value`.
-pub(crate) fn parameter(text: &str) -> Result<String, String> {
-    match text.split_once('=') {
-        Some((key, value))
-            if !key.is_empty() && !value.is_empty() && !text.contains(['{', '}', ',']) =>
-        {
-            Ok(text.to_owned())
-        }
-        _ => Err("give one parameter with its value, such as size=64K".to_owned()),
-    }
-}
-
 /// The given format, or the one that the file's extension means; without either, the first.
 /// `have` says what has these formats.
 pub(crate) fn form<F: Copy>(

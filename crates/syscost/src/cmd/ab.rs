@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use syscost_harness::Here;
@@ -14,32 +15,17 @@ use crate::cli::AbArguments;
 use crate::error::exit;
 use crate::progress::Progress;
 use crate::terminal::{note, say};
-use crate::{Failed, files, interrupt, selection};
+use crate::{interrupt, selection};
+
+/// That one row may take in one process.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
-    for output in [
-        &arguments.output_a,
-        &arguments.output_b,
-        &arguments.output.output,
-    ]
-    .into_iter()
-    .flatten()
-    {
-        files::check_writable(output)?;
-    }
-    arguments.output.form()?;
-    if arguments.output_a.is_some() && arguments.output_a == arguments.output_b {
-        return Err(Failed::Usage(
-            "--output-a and --output-b name the same file; give two".to_owned(),
-        )
-        .into());
-    }
     let interrupted = interrupt::catch()?;
     super::run::admit(arguments.cpus.as_ref());
     let here = Here::plain();
-    let selectors = selection::to_measure(&arguments.selectors, &arguments.cases, &here)?;
-    let rows = selection::planned(&selectors, arguments.profile.into(), &here)?;
+    let rows = selection::planned(&arguments.selectors, arguments.profile.into(), &here)?;
     let store = Store::of_user();
     let tags = arguments
         .tag
@@ -48,36 +34,22 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     for tag in tags.iter().flatten() {
         Store::check_tag(tag)?;
     }
-    let a = program(
-        arguments.a.as_deref(),
-        &arguments.a_wrapper,
-        &arguments.a_env,
-    )?;
+    let a = program(arguments.a.as_deref(), &arguments.a_wrapper)?;
     let options = Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
-        seed: arguments.seed,
         cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
-        selectors,
+        selectors: arguments.selectors.clone(),
         known_cores: Some(store.known_cores()),
         kept_runs: Some(store.kept_runs()),
-        ..Options::quick(a, arguments.time_limit, crate::VERSION)
+        ..Options::quick(a, TIME_LIMIT, crate::VERSION)
     };
-    let b = program(
-        arguments.b.as_deref(),
-        &arguments.b_wrapper,
-        &arguments.b_env,
-    )?;
+    let b = program(arguments.b.as_deref(), &arguments.b_wrapper)?;
     let mut progress = Progress::new("ab");
     let mut pair = Session::pair(rows, &options, b, &mut progress, &interrupted)?;
     pair.measure(&mut progress);
     progress.done();
     let [a, b] = pair.finish(true).map(|finished| finished.run);
-    for (output, run) in [(&arguments.output_a, &a), (&arguments.output_b, &b)] {
-        if let Some(output) = output {
-            files::write(output, &serde_json::to_vec_pretty(run)?)?;
-        }
-    }
     let was_interrupted = interrupted.load(Ordering::Relaxed);
     // Of an interrupted one nothing is kept: by the tag its few rows would be taken for all.
     let tags = tags.filter(|_| !was_interrupted);
@@ -104,18 +76,11 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     })
 }
 
-fn program(
-    binary: Option<&Path>,
-    wrapper: &str,
-    environment: &[(String, Option<String>)],
-) -> Result<Program> {
+fn program(binary: Option<&Path>, wrapper: &str) -> Result<Program> {
     let own = "finding this program's own file";
     let program = match binary {
         Some(binary) => Program::other(binary),
         None => Program::this().context(own)?,
     };
-    let program = program.wrapped(wrapper).context(own)?;
-    Ok(program
-        .with_environment(environment.to_vec())
-        .introduced()?)
+    Ok(program.wrapped(wrapper).context(own)?.introduced()?)
 }

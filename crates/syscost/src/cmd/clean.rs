@@ -4,27 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use serde::Serialize;
 use syscost_harness::directory;
 use syscost_harness::session::journal::Journal;
 use syscost_store::Store;
 use syscost_sys::scratch::{Leftover, leftovers};
 
 use crate::Failed;
-use crate::cli::{CleanArguments, Format};
+use crate::cli::CleanArguments;
 use crate::error::exit;
 use crate::files;
-
-/// Something that was found, and whether it was removed.
-#[derive(Debug, Serialize)]
-struct Entry {
-    /// What it is, and where it is.
-    what: String,
-    /// Whether it was removed.
-    removed: bool,
-    /// Why it could not be removed.
-    reason: Option<String>,
-}
 
 /// Runs the command.
 pub(crate) fn run(arguments: &CleanArguments) -> Result<u8> {
@@ -52,14 +40,7 @@ pub(crate) fn run(arguments: &CleanArguments) -> Result<u8> {
         let _ = fs::remove_dir(default);
     }
     let is_failed = found.iter().any(|left| left.trouble.is_some());
-    let entries: Vec<Entry> = found
-        .into_iter()
-        .map(|left| entry(left, arguments.dry_run))
-        .collect();
-    match arguments.format {
-        Format::Json => super::print_json(&entries)?,
-        Format::Table => super::print(&text(&entries, arguments.dry_run))?,
-    }
+    super::print(&text(&found, arguments.dry_run))?;
     Ok(if is_failed { exit::FAILURE } else { exit::DONE })
 }
 
@@ -85,24 +66,16 @@ fn of_journals(store: &Store) -> Vec<PathBuf> {
         .collect()
 }
 
-fn entry(left: Leftover, dry_run: bool) -> Entry {
-    Entry {
-        removed: !dry_run && left.trouble.is_none(),
-        what: left.what,
-        reason: left.trouble,
-    }
-}
-
-fn text(entries: &[Entry], dry_run: bool) -> String {
-    if entries.is_empty() {
+fn text(found: &[Leftover], dry_run: bool) -> String {
+    if found.is_empty() {
         return "nothing was left behind\n".to_owned();
     }
-    let line = |entry: &Entry| match (&entry.reason, dry_run) {
-        (Some(reason), _) => format!("cannot remove {}: {reason}\n", entry.what),
-        (None, true) => format!("would remove {}\n", entry.what),
-        (None, false) => format!("removed {}\n", entry.what),
+    let line = |left: &Leftover| match (&left.trouble, dry_run) {
+        (Some(reason), _) => format!("cannot remove {}: {reason}\n", left.what),
+        (None, true) => format!("would remove {}\n", left.what),
+        (None, false) => format!("removed {}\n", left.what),
     };
-    entries.iter().map(line).collect()
+    found.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -116,7 +89,7 @@ mod tests {
             trouble: trouble.map(str::to_owned),
         };
         assert_eq!(text(&[], false), "nothing was left behind\n");
-        let listed = |trouble, dry_run| text(&[entry(left(trouble), dry_run)], dry_run);
+        let listed = |trouble, dry_run| text(&[left(trouble)], dry_run);
         assert_eq!(listed(None, true), "would remove tree /mnt/syscost-1-a\n");
         assert_eq!(listed(None, false), "removed tree /mnt/syscost-1-a\n");
         assert_eq!(

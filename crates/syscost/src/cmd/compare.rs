@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
+use syscost_report::TableOptions;
 use syscost_report::compare::{markdown, power_markdown, power_table, table};
 use syscost_report::sentence;
-use syscost_report::table::TableOptions;
 use syscost_results::Run;
 use syscost_results::compare::{Comparison, Gated, How, Row, compare_as};
 
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::{exit, unless_broken_pipe};
 use crate::{
-    Failed, files, kept,
-    terminal::{self, note, say},
+    Failed, kept,
+    terminal::{self, say},
 };
 
 /// Compares two runs measured in turn, and returns the exit code: that of the gate if it `is_judged`.
@@ -48,10 +48,6 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
         spread,
         output,
     } = arguments;
-    if let Some(path) = &output.output {
-        files::check_writable(path)?;
-        output.form()?;
-    }
     let base = side(&[std::slice::from_ref(base), more_base].concat())?;
     let new = side(new)?;
     let spread = side(spread)?;
@@ -90,7 +86,7 @@ pub(super) fn side(names: &[String]) -> Result<Vec<Run>> {
 }
 
 /// Refuses to pool runs of different processors, which have these names.
-pub(super) fn check_pooled(names: &[String], runs: &[Run]) -> Result<(), Failed> {
+fn check_pooled(names: &[String], runs: &[Run]) -> Result<(), Failed> {
     let models = runs.iter().map(|run| run.machine.cpu_model.as_str());
     let models: BTreeSet<&str> = models.collect();
     if models.len() > 1 {
@@ -107,7 +103,7 @@ pub(super) fn check_pooled(names: &[String], runs: &[Run]) -> Result<(), Failed>
 
 /// Writes a comparison of these runs, which are its sides.
 fn write(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Result<()> {
-    let text = match output.form()? {
+    let text = match output.format {
         CompareFormat::Json => {
             let mut text = serde_json::to_string_pretty(comparison)?;
             text.push('\n');
@@ -121,29 +117,20 @@ fn write(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Resu
             let power = output
                 .power
                 .then(|| power_table(comparison, terminal::width()));
-            text(comparison, output.verbose, output.output.is_none()) + &power.unwrap_or_default()
+            table_of(comparison, output.verbose) + &power.unwrap_or_default()
         }
         CompareFormat::Html => super::report::of_comparison(runs, comparison)?,
     };
-    match &output.output {
-        Some(path) => {
-            files::write(path, text.as_bytes())?;
-            if path.as_os_str() != "-" {
-                note!("Wrote {}", path.display());
-            }
-            Ok(())
-        }
-        None => super::print(&text),
-    }
+    super::print(&text)
 }
 
 /// Renders the comparison as a table.
-pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> String {
+fn table_of(comparison: &Comparison, verbose: bool) -> String {
     table(
         comparison,
         &TableOptions {
             width: terminal::width(),
-            color,
+            color: true,
             verbose,
             quiet: terminal::is_quiet(),
             ..TableOptions::default()
@@ -156,11 +143,7 @@ pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> Strin
 /// # Errors
 /// When less than `min_conclusive` percent of the rows that both sides were to measure are decided: a gate must not pass because
 /// a name was misspelt, or because noise left nothing to judge.
-pub(super) fn judge(
-    comparison: &Comparison,
-    fail_on: Option<FailOn>,
-    min_conclusive: f64,
-) -> Result<u8> {
+fn judge(comparison: &Comparison, fail_on: Option<FailOn>, min_conclusive: f64) -> Result<u8> {
     let Some(fail_on) = fail_on else {
         return Ok(outcome(comparison));
     };

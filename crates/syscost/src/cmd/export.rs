@@ -13,7 +13,7 @@ use syscost_results::Run;
 use crate::cli::{ExportArguments, ExportFormat};
 use crate::error::exit;
 use crate::files::{check_writable, write};
-use crate::selection::{self, names_of, rows_of, with_parameters};
+use crate::selection::{self, rows_of};
 use crate::terminal::{note, warn};
 use crate::{Failed, kept, parts};
 
@@ -77,15 +77,12 @@ fn find(arguments: &ExportArguments, give: &mut dyn FnMut(Run) -> Result<()>) ->
 
 /// Finds one run, with only the rows that are meant.
 fn find_one(name: &str, selectors: &[String], arguments: &ExportArguments) -> Result<Run> {
-    let narrowed =
-        |run: &Run| with_parameters(selectors, &arguments.cases, names_of(run), &Here::plain());
-    let is_part = !selectors.is_empty() || !arguments.cases.is_empty();
-    let mut run = match is_part {
-        true => kept::find(name, |run| kept::lacks_rows(run, narrowed(run)))?,
-        false => kept::run(name)?,
+    let mut run = match selectors {
+        [] => kept::run(name)?,
+        selectors => kept::find(name, |run| kept::lacks_rows(run, selectors))?,
     };
-    if is_part {
-        let rows = rows_of(&run, name, &narrowed(&run)?)?;
+    if !selectors.is_empty() {
+        let rows = rows_of(&run, name, selectors)?;
         run.measurements = rows.into_iter().cloned().collect();
     }
     parts::name_machine(&mut run, Path::new(name));

@@ -19,7 +19,7 @@ use syscost_results::stats::changes::MIN_VALUES;
 use syscost_results::stats::order;
 use syscost_store::{Followed, Index, KeptRun, Scope, Store, StoreError};
 
-use crate::cli::{Format, HistoryArguments, HistoryCommand, PruneArguments, ScopeArguments};
+use crate::cli::{Format, HistoryArguments, HistoryCommand, PruneArguments};
 use crate::error::{Failed, exit};
 use crate::selection::{Choice, Kept, absent, choose_of, own_or_all};
 use crate::terminal::{self, note, warn};
@@ -30,55 +30,41 @@ const MANY: usize = 50;
 /// Runs the command.
 pub(crate) fn run(arguments: &HistoryArguments) -> Result<u8> {
     let store = Store::of_user();
-    let format = arguments.format;
-    match arguments.command.as_ref().unwrap_or(&HistoryCommand::List) {
-        HistoryCommand::List => print_list(&open(&store)?, format)?,
-        HistoryCommand::Show {
-            names,
-            all_machines: true,
-            scope,
-        } => show_machines(&open(&store)?, names, scope, format)?,
-        HistoryCommand::Show { names, scope, .. } => show(&open(&store)?, names, scope, format)?,
-        HistoryCommand::Changes { scope } => print_changes(&open(&store)?, scope, format)?,
-        HistoryCommand::Tag { runs, tag } => {
-            // All are known before the first is changed.
-            let ids = ids(&store, runs)?;
-            ids.iter().try_for_each(|id| store.tag(id, tag))?;
-            let lines = ids.iter().map(|id| format!("{id} is tagged {tag}"));
-            let lines: Vec<String> = lines.collect();
-            say(format, &json!({"runs": ids, "tag": tag}), &lines.join("\n"))?;
+    match &arguments.command {
+        Some(HistoryCommand::Tag { runs, tag, delete }) => set_tag(&store, runs, tag, *delete)?,
+        Some(HistoryCommand::Prune(which)) => prune(&store, which)?,
+        None => {
+            let index = open(&store)?;
+            let names = &arguments.names[..];
+            match names {
+                [] if arguments.changes => print_changes(&index, arguments)?,
+                [] => print_list(&index, arguments.format)?,
+                names if arguments.all_machines => show_machines(&index, names, arguments)?,
+                names => show(&index, names, arguments)?,
+            }
         }
-        HistoryCommand::Untag { runs, tag } => {
-            let ids = ids(&store, runs)?;
-            let had = ids.iter().map(|id| store.untag(id, tag));
-            let had = had.collect::<Result<Vec<bool>, _>>()?;
-            let line = |(id, had): (&String, &bool)| {
-                let text = if *had { "is no longer" } else { "was not" };
-                format!("{id} {text} tagged {tag}")
-            };
-            let lines: Vec<String> = ids.iter().zip(&had).map(line).collect();
-            say(
-                format,
-                &json!({"runs": ids, "tag": tag, "had": had}),
-                &lines.join("\n"),
-            )?;
-        }
-        HistoryCommand::Prune(which) => return prune(&store, which, format),
     }
     Ok(exit::DONE)
+}
+
+/// Gives these runs a tag, or takes it away from them. All are known before the first is changed.
+fn set_tag(store: &Store, runs: &[String], tag: &str, is_removed: bool) -> Result<()> {
+    let mut text = String::new();
+    for id in ids(store, runs)? {
+        let what = match is_removed {
+            false => store.tag(&id, tag).map(|()| "is tagged")?,
+            true if store.untag(&id, tag)? => "is no longer tagged",
+            true => "was not tagged",
+        };
+        text += &format!("{id} {what} {tag}\n");
+    }
+    super::print(&text)
 }
 
 /// The ids of these kept runs.
 fn ids(store: &Store, names: &[String]) -> Result<Vec<String>, StoreError> {
     let ids = names.iter().map(|name| store.kept_ids(name));
     Ok(ids.collect::<Result<Vec<_>, _>>()?.concat())
-}
-
-fn say(format: Format, document: &serde_json::Value, text: &str) -> Result<()> {
-    match format {
-        Format::Json => super::print_json(document),
-        Format::Table => super::print(&format!("{text}\n")),
-    }
 }
 
 /// Opens the index and updates it; problems in the folder are reported once, on standard error.
@@ -170,17 +156,15 @@ fn listed(runs: &[KeptRun]) -> Vec<ListedRun> {
         .collect()
 }
 
+/// Follows the rows that are wanted over the runs of a machine, if not given that of the newest run.
 fn follow(
     index: &Index,
-    scope: &ScopeArguments,
+    machine: Option<&str>,
+    since: Option<Timestamp>,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Followed> {
-    let scope = Scope {
-        machine: scope.machine.clone(),
-        last: scope.last,
-        since: scope.since,
-    };
-    Ok(index.follow(&scope, wanted)?)
+    let machine = machine.map(str::to_owned);
+    Ok(index.follow(&Scope { machine, since }, wanted)?)
 }
 
 /// Returns what these names mean, and the history of its rows.
@@ -190,17 +174,18 @@ fn follow(
 fn meant(
     index: &Index,
     names: &[String],
-    scope: &ScopeArguments,
+    machine: Option<&str>,
+    since: Option<Timestamp>,
 ) -> Result<(Vec<Choice>, Followed)> {
     if let Ok(choices) = choose_of(std::iter::empty(), names, &Here::plain()) {
         let is_meant = |row: &str| choices.iter().any(|choice| choice.selects(row));
-        let followed = follow(index, scope, &is_meant)?;
+        let followed = follow(index, machine, since, &is_meant)?;
         if followed.runs == 0 || lacking(&choices, &followed).is_none() {
             return Ok((choices, followed));
         }
     }
     // Rows of other versions have names that only kept runs know.
-    let mut followed = follow(index, scope, &|_| true)?;
+    let mut followed = follow(index, machine, since, &|_| true)?;
     let kept: Vec<String> = followed
         .series
         .iter()
@@ -230,8 +215,9 @@ fn lacking<'c>(choices: &'c [Choice], followed: &Followed) -> Option<&'c Choice>
     choices.iter().find(|choice| !has_rows(choice))
 }
 
-fn show(index: &Index, names: &[String], scope: &ScopeArguments, format: Format) -> Result<()> {
-    let (choices, mut followed) = meant(index, names, scope)?;
+fn show(index: &Index, names: &[String], arguments: &HistoryArguments) -> Result<()> {
+    let (machine, since) = (arguments.machine.as_deref(), arguments.since);
+    let (choices, mut followed) = meant(index, names, machine, since)?;
     if followed.runs == 0 {
         let why = match index.runs()?.is_empty() {
             true => "no run is kept yet; measure first: syscost run",
@@ -243,7 +229,7 @@ fn show(index: &Index, names: &[String], scope: &ScopeArguments, format: Format)
     if choices.iter().all(Choice::is_words) {
         followed.series = own_or_all(followed.series, |one| row_name::id(&one.series.name));
     }
-    if let Format::Json = format {
+    if let Format::Json = arguments.format {
         return super::print_json(&followed);
     }
     let mut text = match &followed.series[..] {
@@ -255,12 +241,7 @@ fn show(index: &Index, names: &[String], scope: &ScopeArguments, format: Format)
 }
 
 /// Shows the metrics of every machine that has them, a line for each machine below each metric.
-fn show_machines(
-    index: &Index,
-    names: &[String],
-    scope: &ScopeArguments,
-    format: Format,
-) -> Result<()> {
+fn show_machines(index: &Index, names: &[String], arguments: &HistoryArguments) -> Result<()> {
     let runs = index.runs()?;
     let mut machines: BTreeMap<&str, String> = BTreeMap::new();
     for (run, listed) in runs.iter().zip(listed(&runs)) {
@@ -269,11 +250,7 @@ fn show_machines(
     let mut all = Vec::new();
     let mut lacking = None;
     for (machine, called) in machines {
-        let scope = ScopeArguments {
-            machine: Some(machine.to_owned()),
-            ..scope.clone()
-        };
-        match meant(index, names, &scope) {
+        match meant(index, names, Some(machine), arguments.since) {
             Ok((_, followed)) if followed.runs > 0 => all.push((called, followed)),
             Ok(_) => {}
             Err(error) => lacking = Some(error),
@@ -288,7 +265,7 @@ fn show_machines(
         }
         (false, _) => {}
     }
-    if let Format::Json = format {
+    if let Format::Json = arguments.format {
         let all: Vec<Followed> = all.into_iter().map(|(_, followed)| followed).collect();
         return super::print_json(&all);
     }
@@ -314,15 +291,16 @@ fn show_machines(
     super::print(&blocks.join("\n"))
 }
 
-fn print_changes(index: &Index, scope: &ScopeArguments, format: Format) -> Result<()> {
-    let mut followed = follow(index, scope, &|_| true)?;
+fn print_changes(index: &Index, arguments: &HistoryArguments) -> Result<()> {
+    let (machine, since) = (arguments.machine.as_deref(), arguments.since);
+    let mut followed = follow(index, machine, since, &|_| true)?;
     let metrics = followed.series.len();
     let counts = followed.series.iter().map(|one| one.series.points.len());
     let judged = counts.filter(|count| *count >= MIN_VALUES).count();
     followed
         .series
         .retain(|tracked| !tracked.series.changes.is_empty());
-    if let Format::Json = format {
+    if let Format::Json = arguments.format {
         return super::print_json(&followed);
     }
     let changed = followed.series.len();
@@ -385,19 +363,15 @@ fn runs(count: usize, which: &str) -> String {
 }
 
 /// Removes old runs, after asking.
-fn prune(store: &Store, arguments: &PruneArguments, format: Format) -> Result<u8> {
+fn prune(store: &Store, arguments: &PruneArguments) -> Result<()> {
     let runs = open(store)?.runs()?;
     let now = Timestamp::now();
     let (spared, going): (Vec<KeptRun>, Vec<KeptRun>) = old(runs, arguments, now)
         .into_iter()
-        .partition(|run| !arguments.tagged && !run.tags.is_empty());
+        .partition(|run| !run.tags.is_empty());
     let bytes: u64 = going.iter().map(|run| run.size_bytes).sum();
-    if let Format::Table = format {
-        super::print(&report_of_pruning(&going, spared.len(), bytes, now))?;
-    }
-    let remove =
-        !going.is_empty() && !arguments.dry_run && (arguments.yes || confirmed(going.len())?);
-    if remove {
+    super::print(&report_of_pruning(&going, spared.len(), bytes, now))?;
+    if !going.is_empty() && (arguments.yes || confirmed(going.len())?) {
         for run in &going {
             store.remove(&run.id)?;
             // Nor is it to be resumed, unless that is going on.
@@ -406,16 +380,9 @@ fn prune(store: &Store, arguments: &PruneArguments, format: Format) -> Result<u8
                 let _ = fs::remove_file(journal);
             }
         }
-    }
-    if let Format::Json = format {
-        let ids: Vec<&String> = going.iter().map(|run| &run.id).collect();
-        super::print_json(
-            &json!({"runs": ids, "bytes": bytes, "spared_tagged": spared.len(), "removed": remove}),
-        )?;
-    } else if remove {
         super::print("removed\n")?;
     }
-    Ok(exit::DONE)
+    Ok(())
 }
 
 /// Returns the runs, given newest first, that are beyond the limits of number and age. With both
@@ -445,12 +412,11 @@ fn report_of_pruning(going: &[KeptRun], spared: usize, bytes: u64, now: Timestam
     }
     if spared > 0 {
         text += &format!(
-            "{} (--tagged removes {} too)\n",
+            "{} (syscost history tag --delete takes a tag away)\n",
             match spared {
                 1 => "1 run with a tag stays".to_owned(),
                 spared => format!("{spared} runs with a tag stay"),
             },
-            if spared == 1 { "it" } else { "them" }
         );
     }
     text
@@ -463,7 +429,7 @@ fn report_of_pruning(going: &[KeptRun], spared: usize, bytes: u64, now: Timestam
 fn confirmed(count: usize) -> Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(Failed::Usage(format!(
-            "{} would be removed, and there is no terminal to ask on; add --yes, or --dry-run to look",
+            "{} would be removed, and there is no terminal to ask on; add --yes",
             runs(count, "")
         ))
         .into());

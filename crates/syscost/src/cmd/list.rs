@@ -50,13 +50,7 @@ struct Shown {
 /// Runs the command.
 pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
     let here = Here::plain();
-    let selectors = selection::with_parameters(
-        &arguments.selectors,
-        &arguments.cases,
-        std::iter::empty(),
-        &here,
-    )?;
-    let selected = selection::benchmarks(&selectors, &here)?;
+    let selected = selection::benchmarks(&arguments.selectors, &here)?;
     let entries: Vec<Listed> = selected.iter().map(|one| entry(one, &here)).collect();
     match arguments.format {
         Format::Json => super::print_json(&entries)?,

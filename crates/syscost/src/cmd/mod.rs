@@ -14,7 +14,6 @@ pub(crate) mod export;
 pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod list;
-pub(crate) mod numbers;
 pub(crate) mod plot;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -17,7 +17,7 @@ use syscost_results::{Measurement, Run, Unit, row_name};
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
-use crate::selection::{self, names_of, rows_of, with_parameters};
+use crate::selection::{self, rows_of};
 use crate::{
     Failed, files, kept, parts,
     terminal::{self, note},
@@ -52,8 +52,6 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     let style = Style::from(theme);
     let style = Style {
         width: arguments.width.map_or(style.width, f64::from),
-        height: arguments.height.map(f64::from),
-        font_size: arguments.font_size.map_or(style.font_size, f64::from),
         ..style
     };
     let svg = draw(&chosen.chart, chosen.unit, &labels, style).into_string();
@@ -106,7 +104,7 @@ fn find(arguments: &PlotArguments) -> Result<Meant> {
     let are_rows =
         |words: &[String]| words == [NUMBERS] || selection::rows(words, &Here::plain()).is_ok();
     let (names, rows) = kept::all_meant("plot", &arguments.words, are_rows)?;
-    if rows.is_empty() && arguments.cases.is_empty() {
+    if rows.is_empty() {
         // What is no run is said first.
         names
             .iter()
@@ -115,13 +113,9 @@ fn find(arguments: &PlotArguments) -> Result<Meant> {
         return Err(Failed::Usage(words.to_owned()).into());
     }
     let is_of_numbers = rows == [NUMBERS];
-    if is_of_numbers && !arguments.cases.is_empty() {
-        let words = "`numbers` is a fixed list; leave --case out";
-        return Err(Failed::Usage(words.to_owned()).into());
-    }
     let lacks = |run: &Run| match is_of_numbers {
         true => (!numbers(run).are_many()).then(|| "has few of these numbers".to_owned()),
-        false => kept::lacks_rows(run, names_meant(run, &rows, arguments)),
+        false => kept::lacks_rows(run, &rows),
     };
     let mut tags = Vec::new();
     let mut runs = Vec::new();
@@ -136,15 +130,6 @@ fn find(arguments: &PlotArguments) -> Result<Meant> {
     }
     kept::distinct(&all)?;
     Ok(Meant { runs, tags, rows })
-}
-
-/// Returns the names of a run's rows to draw, with the parameters that they must have.
-fn names_meant(
-    run: &Run,
-    rows: &[String],
-    arguments: &PlotArguments,
-) -> Result<Vec<String>, Failed> {
-    with_parameters(rows, &arguments.cases, names_of(run), &Here::plain())
 }
 
 /// Draws the requested chart for the terminal.
@@ -171,10 +156,8 @@ fn chosen(meant: &Meant, arguments: &PlotArguments) -> Result<(Chosen, Labels)> 
     let chosen = if *rows == [NUMBERS] {
         headline(runs, arguments.kind)?
     } else {
-        let of = |run| -> Result<Vec<&Measurement>> {
-            rows_of(run, &run.id, &names_meant(run, rows, arguments)?)
-        };
-        let of = runs.iter().map(of).collect::<Result<Vec<_>>>()?;
+        let of = runs.iter().map(|run| rows_of(run, &run.id, rows));
+        let of = of.collect::<Result<Vec<_>>>()?;
         // A usage error: other rows, another kind or another run must be given.
         let mut chosen = choose(&of, arguments.kind.map(Kind::from))
             .map_err(|error| Failed::Usage(error.to_string()))?;
@@ -196,9 +179,8 @@ fn chosen(meant: &Meant, arguments: &PlotArguments) -> Result<(Chosen, Labels)> 
     if let Some(run) = runs.last() {
         source.push(format!("syscost {}", run.tool.version));
     }
-    let title = arguments.title.clone();
     let labels = Labels {
-        title: title.unwrap_or_else(|| chosen.title.clone()),
+        title: chosen.title.clone(),
         description: caption(&chosen.chart),
         source: source.join(" · "),
         runs: names,
@@ -251,9 +233,7 @@ fn headline(runs: &[Run], kind: Option<PlotKind>) -> Result<Chosen> {
     });
     let bars: Vec<Bar> = bars.collect();
     if bars.is_empty() {
-        let reasons = NoChart::NoNumbers(
-            "the run measured nothing of the list; `syscost numbers` says why".to_owned(),
-        );
+        let reasons = NoChart::NoNumbers("the run measured nothing of the list".to_owned());
         bail!(reasons);
     }
     Ok(Chosen {

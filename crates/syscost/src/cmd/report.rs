@@ -55,7 +55,6 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     let (base, new) = runs.split_at(in_base);
     let comparison = (!base.is_empty()).then(|| compare(base, new, &[]));
     let options = PageOptions {
-        title: arguments.title.clone(),
         samples: arguments.samples,
         history,
         ..options(&runs, comparison)

@@ -2,10 +2,8 @@
 
 pub(super) mod print;
 
-use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::slice;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
@@ -15,21 +13,20 @@ use syscost_harness::programs::OwnProgram;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Here, Row, Targets, congestion};
+use syscost_harness::{Here, Targets, congestion};
 use syscost_results::agreement::agreement;
-use syscost_results::compare::{Comparison, compare};
 use syscost_results::study::Study;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 use syscost_sys::{cpu, files::caches};
 
-use crate::cli::{CpuList, Format, RunArguments};
+use crate::cli::{CpuList, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
 use crate::nfs::NfsEnd;
 use crate::peer::{FarEnd, Named};
 use crate::progress::Progress;
 use crate::{
-    Failed, directories, files, interrupt, kept, references, selection,
+    Failed, directories, files, interrupt, kept, selection,
     terminal::{self, note, say, warn},
 };
 
@@ -38,9 +35,8 @@ pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     measured(arguments, &[], Vec::new(), "run", &print::print)
 }
 
-/// Shows a finished run, given its comparison with another, if any, and the path where it is saved.
-pub(super) type Show<'s> =
-    &'s dyn Fn(&Run, Option<&Comparison>, &RunArguments, Option<&Path>) -> Result<()>;
+/// Shows a finished run, given the path where it is saved.
+pub(super) type Show<'s> = &'s dyn Fn(&Run, &RunArguments, Option<&Path>) -> Result<()>;
 
 /// Measures, keeps and shows a run, which repeats these studies with the programs of the user's own among them;
 /// `command` resumes it.
@@ -62,13 +58,6 @@ pub(super) fn measured(
         Store::check_tag(tag)?;
         tell_tagged(&store, tag);
     }
-    let prints_document =
-        arguments.format == Format::Json || arguments.output.as_deref() == Some(Path::new("-"));
-    if arguments.beside.is_some() && prints_document {
-        let words = "--beside shows figures beside those of the summary or a table; a document (--format json, -o -) has no place for them";
-        return Err(Failed::Usage(words.to_owned()).into());
-    }
-    arguments.beside = references::settled(arguments.beside.as_deref(), arguments.tag.as_deref())?;
     admit(arguments.cpus.as_ref());
     let far = &arguments.far;
     let named = far.peer.as_ref().zip(far.token_file.as_ref());
@@ -82,15 +71,10 @@ pub(super) fn measured(
     let mut here = Here::with(targets(&arguments, named.as_ref(), nfs.as_ref())?);
     here.programs = programs;
     // Now that it is known which rows the directories and the far end have.
-    arguments.selectors = selection::to_measure(&arguments.selectors, &arguments.cases, &here)?;
     let rows = match &arguments.resume {
         Some(_) => Vec::new(),
         None => selection::planned(&arguments.selectors, arguments.profile.into(), &here)?,
     };
-    // Found before anything is measured, so that a wrong one costs no time and `latest` is not the
-    // run itself.
-    let base = arguments.base.as_ref();
-    let base = base.map_or_else(|| Ok(Vec::new()), |name| find_base(name, &rows))?;
     let mut far_end = named.map(Named::connect).transpose()?;
     if let Some(far_end) = &far_end {
         // The address that answered, which may not be the first.
@@ -100,7 +84,6 @@ pub(super) fn measured(
         &arguments,
         studies,
         &store,
-        base.last(),
         here,
         far_end.as_ref(),
         nfs.as_ref(),
@@ -147,13 +130,10 @@ pub(super) fn measured(
         }
         session.measure(&mut progress);
         progress.done();
-        let [mut finished] = session.finish(!base.is_empty() || !arguments.no_samples);
+        let [mut finished] = session.finish(!arguments.no_samples);
         finished.run.studies = super::study::own_of(studies).cloned().collect();
         let mut run = finished.run.clone();
-        // A comparison needs the samples, even if the documents are to be without them.
-        if base.is_empty() {
-            remove_samples(&mut run);
-        }
+        remove_samples(&mut run);
         runs.push(run);
         if arguments.no_samples {
             remove_samples(&mut finished.run);
@@ -167,13 +147,10 @@ pub(super) fn measured(
     drop(far_end);
     drop(nfs);
     let mut runs: Vec<&Run> = runs.iter().collect();
-    let base: Vec<&Run> = base.iter().collect();
-    let comparison = (!base.is_empty()).then(|| compare(&base, &runs, &[]));
     // A run that cannot be saved is still printed: that is all the user gets. One that cannot be
     // printed is still kept and judged.
     let printed = show(
         &finished.run,
-        comparison.as_ref(),
         &arguments,
         saved.as_ref().ok().and_then(Option::as_deref),
     );
@@ -195,14 +172,6 @@ pub(super) fn measured(
         repeat => say!("interrupted: {} of {repeat} runs were measured", runs.len()),
     }
     codes.push(close(finished, &arguments, command));
-    let regression = match comparison {
-        // Not where nothing was measured: the reason for that was printed, and the gate's own error
-        // would say less.
-        Some(comparison) if !was_interrupted && codes.iter().any(|code| *code != exit::NOTHING) => {
-            super::compare::judge(&comparison, arguments.fail_on, arguments.min_conclusive)?
-        }
-        Some(_) | None => exit::DONE,
-    };
     // Where the terminal was closed, nothing can be printed.
     if !was_interrupted {
         unless_broken_pipe(printed)?;
@@ -210,7 +179,7 @@ pub(super) fn measured(
     if was_interrupted {
         return Ok(exit::INTERRUPTED);
     }
-    let mut codes = [regression].into_iter().chain(codes);
+    let mut codes = codes.into_iter();
     Ok(codes.find(|code| *code != exit::DONE).unwrap_or(exit::DONE))
 }
 
@@ -223,7 +192,7 @@ fn tell_tagged(store: &Store, tag: &str) {
         };
         note!(
             "{runs} {have} the tag {tag} already, the oldest {oldest}; compared by it are all together (to begin anew: \
-             syscost history untag {tag} {tag})"
+             syscost history tag --delete {tag} {tag})"
         );
     }
 }
@@ -262,43 +231,6 @@ pub(super) fn admit(cpus: Option<&CpuList>) {
     }
 }
 
-/// Returns the runs called `name`, to compare a run of these rows with. `latest` is the latest run
-/// that has one of them. Without rows, which a resumed run takes from its journal, any run will do.
-///
-/// # Errors
-/// When there is no such run, none of the rows has a number there, or the runs cannot be pooled.
-fn find_base(name: &str, rows: &[Row]) -> Result<Vec<Run>> {
-    let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
-    let is_common = |row: &Measurement| row.status == Status::Ok && names.contains(&row.name);
-    let lack = |run: &Run| {
-        let is_fit = names.is_empty() || run.measurements.iter().any(is_common);
-        (!is_fit).then(|| "has no number of any row that is to be measured".to_owned())
-    };
-    let name = name.to_owned();
-    let base = kept::several(slice::from_ref(&name)).into_iter();
-    let base = base
-        .map(|one| kept::find(&one, lack))
-        .collect::<Result<Vec<Run>>>()?;
-    super::compare::check_pooled(slice::from_ref(&name), &base)?;
-    let (base, lacking): (Vec<Run>, Vec<Run>) =
-        base.into_iter().partition(|run| lack(run).is_none());
-    match lacking.last() {
-        Some(Run { id, .. }) if base.is_empty() => Err(Failed::Usage(format!(
-            "run {id}, given with --base, has no number of any row that is to be measured: name rows that it \
-             has (syscost show {id}), or give another run"
-        ))
-        .into()),
-        Some(_) => {
-            let (lacking, all) = (lacking.len(), lacking.len() + base.len());
-            note!(
-                "{lacking} of the {all} runs tagged {name} left out: no number of any row that is to be measured"
-            );
-            Ok(base)
-        }
-        None => Ok(base),
-    }
-}
-
 /// Finds the far end that a resumed run began with.
 fn far_end_of(session: &Session<'_>) -> Result<Option<FarEnd>> {
     let (then, target) = (&session.header().peer, &session.header().targets.peer);
@@ -311,28 +243,17 @@ fn options(
     arguments: &RunArguments,
     studies: &[Study],
     store: &Store,
-    base: Option<&Run>,
     here: Here,
     far_end: Option<&FarEnd>,
     nfs: Option<&NfsEnd>,
 ) -> Result<Options> {
-    let allowed = cpu::allowed().unwrap_or_default();
-    // CPUs differ: runs to be compared are measured on the same one, where possible. A base that was
-    // measured on several CPUs, wherever cores were free, is compared with a run that does the same.
-    let of_base = base
-        .map(|base| base.config.cpus.clone())
-        .filter(|cpus| cpus.len() == 1 && cpus.iter().all(|cpu| allowed.contains(cpu)));
     Ok(Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
         rounds: None,
         patience: arguments.patient.unwrap_or_default(),
-        seed: arguments.seed,
-        cpus: arguments
-            .cpus
-            .as_ref()
-            .map(|list| list.0.clone())
-            .or(of_base),
+        seed: None,
+        cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
         labels: arguments.labels.iter().cloned().collect(),

@@ -35,11 +35,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
     };
     let judge = judge(&facts.machine);
     let stop = interrupt::catch()?;
-    let sessions = usize::from(arguments.sessions);
     let limits = Limits {
-        sessions,
-        sessions_per_peer: sessions.div_ceil(2),
-        session: arguments.session_limit,
         data_ports: arguments.data_ports.clone(),
         once: arguments.once,
         ..Limits::default()

@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 use syscost_harness::Here;
-use syscost_report::table::{TableOptions, table};
+use syscost_report::{TableOptions, table};
 use syscost_results::summary::has_many;
 use syscost_results::{Measurement, Run};
 
 use super::run::print::summary_beside;
 use crate::cli::{ShowArguments, ShowFormat};
 use crate::error::exit;
-use crate::selection::{self, names_of, rows_of, with_parameters};
+use crate::selection::{self, rows_of};
 use crate::{Failed, kept, pager, references, terminal};
 
 /// Runs the command.
@@ -23,14 +23,11 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     let are_rows =
         |words: &[String]| !arguments.summary && selection::rows(words, &Here::plain()).is_ok();
     let (name, selectors) = kept::meant("show", &arguments.run, &arguments.selectors, are_rows)?;
-    let narrowed =
-        |run: &Run| with_parameters(&selectors, &arguments.cases, names_of(run), &Here::plain());
     let lack = |run: &Run| match arguments.summary {
         true => (!has_many(run)).then(|| "has few of the summary's rows".to_owned()),
-        false => kept::lacks_rows(run, narrowed(run)),
+        false => kept::lacks_rows(run, &selectors),
     };
     let mut run = kept::find(&name, lack)?;
-    let selectors = narrowed(&run)?;
     let mut is_part = false;
     if !selectors.is_empty() {
         let rows = rows_of(&run, &name, &selectors)?;

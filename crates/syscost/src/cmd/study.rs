@@ -16,8 +16,8 @@ use syscost_benches::{CATALOGUE, STUDIES, study_sources};
 use syscost_harness::Here;
 use syscost_harness::targets::{THOROUGH_STUDY, THOROUGH_TIME_LIMIT};
 use syscost_harness::{Catalogue, Row};
+use syscost_report::TableOptions;
 use syscost_report::study as render;
-use syscost_report::table::TableOptions;
 use syscost_results::Run;
 use syscost_results::study::{Study, StudyError, means};
 
@@ -34,14 +34,14 @@ pub(super) use hand_in::repeated_in;
 /// Runs the command.
 pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
     match arguments.command {
-        StudyCommand::List { format } => list(format),
         StudyCommand::Show {
             study,
             source,
             format,
-        } => match source {
-            Some(name) => show_source(&study, &name),
-            None => show(&study, format),
+        } => match (study, source) {
+            (None, _) => list(format),
+            (Some(study), None) => show(&study, format),
+            (Some(study), Some(name)) => show_source(&study, &name),
         },
         StudyCommand::Run(arguments) => repeat(*arguments),
         StudyCommand::Report(arguments) => hand_in::report(&arguments),
@@ -210,7 +210,7 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
             "these studies name no rows but those of a far end: --peer HOST --token-file FILE";
         return Err(Failed::Usage(what.to_owned()).into());
     }
-    let (format, is_verbose) = (arguments.format, arguments.verbose);
+    let format = arguments.format;
     let budget = arguments
         .budget
         .or_else(|| budget(&arguments, studies.len()));
@@ -220,7 +220,7 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
         &studies,
         programs,
         &command,
-        &|run, _comparison, arguments, saved_to| {
+        &|run, arguments, saved_to| {
             left_out.replace(left_out_of(&studies, run, arguments.thorough));
             if arguments.output.as_deref() == Some(Path::new("-")) {
                 return Ok(());
@@ -229,7 +229,7 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
             if let Some(folder) = &folder {
                 hand_in::write(folder, &judged, &[run])?;
             }
-            hand_in::print(&judged, &[run], format.into(), is_verbose)?;
+            hand_in::print(&judged, &[run], format.into(), false)?;
             match (format, saved_to) {
                 (Format::Table, Some(path)) if !terminal::is_quiet() => {
                     let path = path.display();
@@ -327,12 +327,10 @@ fn as_run(
     const TIME_LIMIT: Duration = Duration::from_secs(10);
     RunArguments {
         selectors,
-        cases: Vec::new(),
         profile: arguments.profile,
         budget,
         patient: None,
         cpus: None,
-        seed: arguments.seed,
         format: arguments.format,
         output: arguments.output,
         real_time: false,
@@ -342,7 +340,7 @@ fn as_run(
         allow_drop_caches: false,
         labels: Vec::new(),
         no_samples: false,
-        no_save: arguments.no_save,
+        no_save: false,
         repeat: 1,
         tag: None,
         resume: arguments.resume,
@@ -350,13 +348,8 @@ fn as_run(
             true => THOROUGH_TIME_LIMIT,
             false => TIME_LIMIT,
         },
-        base: None,
-        fail_on: None,
-        min_conclusive: 50.0,
         strict: false,
-        all: false,
-        beside: None,
-        verbose: arguments.verbose,
+        verbose: false,
         thorough: arguments.thorough,
     }
 }

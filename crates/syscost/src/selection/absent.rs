@@ -1,7 +1,6 @@
 //! Messages about names and words that mean no row, and about rows that kept runs do not have: the
 //! same for all commands.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
@@ -49,18 +48,14 @@ impl<'k> Kept<'k> {
             look: format!("`syscost show {given} -v` lists the rows it has"),
         }
     }
-
-    /// Describes a parameter that none of these rows has.
-    fn wrong(&self, parts: Option<&Parts>) -> Option<Wrong> {
-        wrong_parameter(parts?, self.names.iter().copied())
-    }
 }
 
 /// Explains why none of the kept rows is meant: there is no such row, or they lack it.
 pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
     let (text, place) = (choice.text(), &kept.place);
     let parts = Parts::parse(text).ok().flatten();
-    let here = kept.wrong(parts.as_ref());
+    let wrong = |names: &mut dyn Iterator<Item = &str>| wrong_parameter(parts.as_ref()?, names);
+    let here = wrong(&mut kept.names.iter().copied()).map(|wrong| format!("in {place}, {wrong}"));
     let rows = Catalogue::rows(CATALOGUE.benchmarks().chain(PROCEDURES), &Here::plain());
     let known: Vec<&Row> = rows
         .iter()
@@ -73,7 +68,7 @@ pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
                 let labels = listed(&labels, MAX_NAMED);
                 format!("no row of what `{text}` finds is in {place} ({labels})")
             }
-            (None, Some(wrong)) => format!("in {place}, {wrong}"),
+            (None, Some(wrong)) => wrong,
             (None, None) => format!("no row is called `{text}` in {place}"),
         };
         let leaves_out = |profile: &Profile| !known.iter().any(|row| profile.measures(row));
@@ -88,19 +83,11 @@ pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
         return format!("{lacks}; {why}`syscost run {quoted}` measures it");
     }
     let names: Vec<String> = rows.iter().map(Row::name).collect();
-    let all = names.iter().map(String::as_str);
-    let all = all.chain(kept.names.iter().copied());
-    let wrong = parts.as_ref().and_then(|parts| wrong_parameter(parts, all));
-    match (wrong, here) {
-        (Some(wrong), Some(here)) if here.lacks == wrong.lacks && here.instead != wrong.instead => {
-            format!("{wrong}; in {place}, {}", here.instead)
-        }
-        (Some(wrong), _) => wrong.to_string(),
-        (None, _) => {
-            let hint = hint(text).unwrap_or_else(|| kept.look.clone());
-            format!("no row is called `{text}` in {place}; {hint}")
-        }
-    }
+    let wrong = here.or_else(|| wrong(&mut names.iter().map(String::as_str)));
+    wrong.unwrap_or_else(|| {
+        let hint = hint(text).unwrap_or_else(|| kept.look.clone());
+        format!("no row is called `{text}` in {place}; {hint}")
+    })
 }
 
 /// These names, at most this many.
@@ -160,8 +147,9 @@ fn hint(name: &str) -> Option<String> {
     }
     let parameters = words::parameters_of(name);
     if !parameters.is_empty() {
-        let listed = listed(&parameters, MAX_NAMED);
-        return Some(format!("rows have it as a value: --case {listed}"));
+        let parameters = parameters.iter().map(|one| format!("`*{{{one}}}`"));
+        let listed = listed(&parameters.collect::<Vec<String>>(), MAX_NAMED);
+        return Some(format!("rows have it as a value: {listed}"));
     }
     let near = nearest_names(name);
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
@@ -209,33 +197,14 @@ const MAX_LISTED: usize = 12;
 /// From this number of sizes or times on, only those next to the wanted one are named.
 const MANY_AMOUNTS: usize = 4;
 
-/// A parameter that no row has.
-pub(super) struct Wrong {
-    /// What is missing: `memory.latency has no size=63K`.
-    pub(super) lacks: String,
-    /// What exists instead: `nearest: 60K, 66K`; empty if nothing does.
-    pub(super) instead: String,
-    /// Whether there is such a parameter, with other values.
-    pub(super) is_value: bool,
-}
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.instead.is_empty() {
-            true => out.write_str(&self.lacks),
-            false => write!(out, "{}; {}", self.lacks, self.instead),
-        }
-    }
-}
-
-/// Finds the first parameter that no row has, and those that exist; `None` if there is none, or no
+/// Names the first parameter that no row has, and those that exist: `memory.latency has no size=63K; nearest: 60K, 66K`; `None` if there is none, or no
 /// row has such an id.
 ///
 /// Parameters are checked one after the other, each among the rows that have those before it.
 pub(super) fn wrong_parameter<'n>(
     parts: &Parts,
     names: impl IntoIterator<Item = &'n str>,
-) -> Option<Wrong> {
+) -> Option<String> {
     let names = names.into_iter();
     let mut left: Vec<&str> = names.filter(|name| parts.are_of(name)).collect();
     if left.is_empty() {
@@ -252,12 +221,9 @@ pub(super) fn wrong_parameter<'n>(
                 (true, id) => format!("{id} has no {lacking}"),
                 (false, id) => format!("{id}{{{}}} has no {lacking}", had.join(",")),
             };
-            let key = parameter.key();
-            let mut keys = left.iter().flat_map(|name| row_name::parameters(name));
-            return Some(Wrong {
-                lacks,
-                instead,
-                is_value: keys.any(|one| one.0 == key),
+            return Some(match instead.is_empty() {
+                true => lacks,
+                false => format!("{lacks}; {instead}"),
             });
         }
         left = fitting;
@@ -410,7 +376,7 @@ mod tests {
         );
         assert_eq!(
             said("memory.latency{size=63K}", None),
-            "memory.latency has no size=63K; nearest: 60K, 66K; in run x, there are size=16K"
+            "in run x, memory.latency has no size=63K; there are size=16K"
         );
         let near = said("syscall.nul", None);
         assert!(
@@ -429,8 +395,7 @@ mod tests {
         let parts = Parts::parse(selector)
             .expect("patterns")
             .expect("parameters");
-        let found = wrong_parameter(&parts, names.iter().map(String::as_str))?;
-        Some(found.to_string())
+        wrong_parameter(&parts, names.iter().map(String::as_str))
     }
 
     #[test]

@@ -227,6 +227,6 @@ mod tests {
             assert!(error.contains(&format!("did you mean {near}")), "{error}");
         }
         let value = refusal(&["same_cache"]);
-        assert!(value.contains("--case cpus=same_cache"), "{value}");
+        assert!(value.contains("`*{cpus=same_cache}`"), "{value}");
     }
 }

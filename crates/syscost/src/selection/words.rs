@@ -30,13 +30,6 @@ impl Found {
         row_name::id(name) == self.benchmark.id && self.values.iter().all(is_value)
     }
 
-    /// Returns the parameters of the row with this name whose values it was found by.
-    pub(super) fn values_in(&self, name: &str) -> Vec<String> {
-        let is_meant = |value: &str| self.values.iter().any(|word| word.is_value(value));
-        let meant = row_name::parameters(name).filter(|one| is_meant(one.1));
-        meant.map(|(key, value)| format!("{key}={value}")).collect()
-    }
-
     /// Its id, with the values that its rows must have.
     pub(super) fn label(&self) -> String {
         let id = self.benchmark.id;
@@ -51,7 +44,7 @@ impl Found {
 /// Returns the benchmarks that these words find, in the catalogue's order: syscost's own, then the
 /// procedures of published experiments.
 ///
-/// Every word must occur in the id, the title, a tag, or a line of the summary or of `numbers`. If
+/// Every word must occur in the id, the title, a tag, or a line of the summary or of the numbers every programmer should know. If
 /// that finds no benchmark, a word may also be a value of its rows, or name the quantity of its unit
 /// (`fork latency`). Words are separated by spaces, hyphens and punctuation; case and underscores
 /// make no difference, nor whether a term is written as one word: `page fault`, `page-fault`,

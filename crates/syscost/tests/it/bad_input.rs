@@ -88,7 +88,7 @@ fn unknown(program: &Program, path: &str, expected: &str) {
 }
 
 fn ends(program: &Program, path: &str, expected: &str, code: i32) {
-    let output = program.run(&format!("numbers {path}"));
+    let output = program.run(&format!("show {path}"));
     let error = output.err;
     assert_eq!(output.code, Some(code), "{path}: {error}");
     assert!(

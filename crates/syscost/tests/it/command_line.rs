@@ -16,11 +16,9 @@ fn bad_usage_says_what_there_is_instead() {
         ),
         ("explain syscal.null", 2, "`syscall.null`"),
         ("run timing.sleep{delay=60us}", 2, delays),
-        ("run timing.sleep --case delay=60us", 2, delays),
-        ("list timing.sleep --case delay=60us", 2, delays),
-        ("ab timing.sleep --case delay=60us", 2, delays),
+        ("list timing.sleep{delay=60us}", 2, delays),
+        ("ab timing.sleep{delay=60us}", 2, delays),
         ("explain timing.sleep{delay=60us}", 2, delays),
-        ("list timing.sleep --case delay", 2, "such as size=64K"),
         ("run syscall.null --cpus 4095", 2, "CPU 4095 cannot be used"),
         (&resume, 1, "is not a journal this version can resume"),
     ] {
@@ -37,7 +35,7 @@ fn what_is_near_nothing_is_said_to_match_nothing() {
         output.err,
         "error: nothing matches `zebra`; to list everything: syscost list\n"
     );
-    let size = program.run("run memory --case size=63K");
+    let size = program.run("run memory{size=63K}");
     assert_eq!(size.code, Some(2));
     let said = size.err;
     assert!(
@@ -45,7 +43,7 @@ fn what_is_near_nothing_is_said_to_match_nothing() {
         "{said}"
     );
     // The example in the README.
-    program.run("list memory --case size=64K").succeeded();
+    program.run("list memory{size=64K}").succeeded();
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! Comparing runs on the command line.
 
-use std::fs;
-
+use crate::common::Json;
 use crate::common::comparing::{ROW, compare, keep, program, slowed};
-use crate::common::{Json, Program, recorded_of, stamped};
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[test]
 fn a_slower_row_is_found_reported_and_fails_the_gate() {
@@ -119,21 +117,19 @@ fn several_runs_are_pooled_but_none_twice() {
 }
 
 #[test]
-fn the_extension_of_the_output_selects_the_format() {
+fn a_comparison_has_the_format_asked_for() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
-    let printed = compare(&program, "base.json new.json --format markdown").out;
-    assert!(printed.starts_with("**"), "{printed}");
-    for (file, begins) in [
-        ("c.html", "<!DOCTYPE html>"),
-        ("c.json", "{"),
-        ("c.txt", "9 rows compared"),
+    for (format, begins) in [
+        ("markdown", "**"),
+        ("html", "<!DOCTYPE html>"),
+        ("json", "{"),
+        ("table", "9 rows compared"),
     ] {
-        let written = compare(&program, &format!("base.json new.json -o {file}")).succeeded();
-        assert_eq!(written.out, "", "it is in {file}");
-        let text = fs::read_to_string(program.folder().join(file)).expect("written");
-        assert!(text.starts_with(begins), "{file}: {text}");
-        assert!(!text.contains("power: the"), "only if asked: {text}");
+        let words = format!("base.json new.json --format {format}");
+        let printed = compare(&program, &words).succeeded().out;
+        assert!(printed.starts_with(begins), "{format}: {printed}");
+        assert!(!printed.contains("power: the"), "only if asked: {printed}");
     }
 }
 
@@ -147,87 +143,5 @@ fn what_cannot_be_done_says_what_to_do() {
         ("base.json", "no run is kept"),
     ] {
         compare(&program, runs).says(2, words);
-    }
-}
-
-#[test]
-#[ignore = "machine suite"]
-fn a_run_is_measured_and_compared_in_one_go() {
-    let (program, run) = program();
-    // The base took a thousandth of the time, so that any measurement on this machine is slower.
-    let mut fast = run.clone();
-    for row in fast["measurements"].list_mut() {
-        for field in ["median", "ci95_low", "ci95_high"] {
-            row["estimate"][field] = json!(0.1);
-        }
-        for round in row["samples"].list_mut() {
-            round["values"] = json!([0.1, 0.1, 0.1]);
-        }
-    }
-    keep(&program, "fast", &fast);
-    let base = program.folder().join("fast.json");
-    let base = base.display();
-    let run = |more: &str| {
-        program.run(&format!(
-            "run {ROW} --profile quick --no-save --no-samples --base {base} {more}"
-        ))
-    };
-    // On a core that is always shared, too few processes may count for an interval: then try again.
-    let failed = (0..5)
-        .map(|_| run("--fail-on worse:50%"))
-        .find(|output| output.code == Some(3))
-        .expect("it is found to be worse");
-    let text = failed.out;
-    assert!(
-        text.contains("1 of 1 measured") && text.contains("x slower  "),
-        "{text}"
-    );
-    let out = program.folder().join("measured.json");
-    let document = (0..5)
-        .map(|_| run(&format!("--format json -o {}", out.display())).json())
-        .find(|document| document["rows"][0]["ci95_low"].is_f64())
-        .expect("compared with its samples");
-    assert_eq!(document["rows"][0]["verdict"], "worse");
-    let kept: Value = serde_json::from_slice(&fs::read(out).expect("written")).expect("a run");
-    assert!(kept["measurements"][0].get("samples").is_none());
-    let alone = program.run(&format!("run {ROW} --fail-on worse"));
-    assert_eq!(alone.code, Some(2), "--fail-on needs a base");
-    let unknown = program.run(&format!("run {ROW} --base nothing.json"));
-    assert_eq!(unknown.code, Some(2));
-    assert!(unknown.out.is_empty(), "nothing was measured for it");
-}
-
-#[test]
-fn a_base_without_any_of_the_rows_is_refused_before_anything_is_measured() {
-    let (program, _) = program();
-    let base = program.folder().join("base.json");
-    let other = program.run(&format!(
-        "run call.integer --profile quick --no-save --fail-on worse:5% --base {}",
-        base.display()
-    ));
-    let other = other.says(2, "run base, given with --base, has no number of any row");
-    assert!(
-        other.out.is_empty() && !other.err.contains("measuring"),
-        "{other:?}"
-    );
-}
-
-#[test]
-fn the_latest_run_to_compare_with_is_the_latest_that_has_the_rows() {
-    let program = Program::new();
-    for (day, id) in [(1, "syscall.null"), (2, "call.integer")] {
-        let mut run = recorded_of(&[id]);
-        (run["id"], run["started"]) = (
-            stamped(day, 0.0).1["id"].take(),
-            stamped(day, 0.0).1["started"].take(),
-        );
-        program.keep(&run);
-    }
-    let run = format!("run {ROW} --profile quick --no-save --base latest");
-    let compared = program.run(&run);
-    let [older, newer] = [1, 2].map(|day| stamped(day, 0.0).0);
-    let said = "has no number of any row that is to be measured";
-    for part in [said, &*older, &*newer] {
-        assert!(compared.err.contains(part), "{part}: {compared:?}");
     }
 }

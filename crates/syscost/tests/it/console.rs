@@ -48,8 +48,7 @@ fn what_a_command_takes_completes() {
         ("syscost study run ", "three-costs"),
         ("syscost study report all ", "latest"),
         ("syscost run --profile=ca", "careful"),
-        ("syscost run --case fd", "fds="),
-        ("syscost run syscall.poll --case fds=5", "500"),
+        ("syscost run syscall.poll{fds=5", "500}"),
         ("syscost run syscall.poll{of=", "pipe}"),
         (
             "syscost run 'syscall.poll{of=pipe,r",
@@ -77,16 +76,16 @@ fn every_shell_gets_a_script_and_bash_can_run_it() {
         assert!(output.out.contains("SYSCOST_COMPLETE"), "{shell}");
     }
     let script = "source <(\"$syscost\" completions bash) && complete -p syscost
-        COMP_LINE='syscost run syscall.poll --case fds=5' COMP_POINT=37
+        COMP_LINE='syscost run syscall.poll{fds=5' COMP_POINT=30
         _complete_syscost syscost 5 =; echo \"${COMPREPLY[*]}\"";
     if let Some(output) = program.script(&["bash"], script) {
         assert_eq!(output.code, Some(0), "{output:?}");
-        assert!(output.out.ends_with(" syscost\n500\n"), "{output:?}");
+        assert!(output.out.ends_with(" syscost\n500}\n"), "{output:?}");
     }
     let script = "source (\"$syscost\" completions fish | psub)
-        complete -C 'syscost run syscall.poll --case fds=5'";
+        complete -C 'syscost show --beside epyc-'";
     if let Some(output) = program.script(&["fish"], script) {
-        assert_eq!(output.out.trim(), "fds=500", "{output:?}");
+        assert_eq!(output.out.trim(), "epyc-guest", "{output:?}");
     }
     let script = "autoload -U compinit && compinit -D
         source <(\"$syscost\" completions zsh) && print $_comps[syscost]";

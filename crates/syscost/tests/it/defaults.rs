@@ -64,7 +64,7 @@ fn rows_without_a_run_are_those_of_the_latest() {
     assert_eq!(exported("latest syscall"), some);
     let both = exported(&format!("{OLD} {NEW} syscall"));
     assert_eq!(both.lines().count() - 1, 2 * (some.lines().count() - 1));
-    let one = exported("syscall.null --case call=getppid");
+    let one = exported("syscall.null{call=getppid}");
     assert_eq!(one.lines().count(), 2, "{one}");
     run(&program, "plot").says(2, "name what to draw");
 }
@@ -82,8 +82,7 @@ fn a_run_behind_its_rows_is_told_where_it_goes() {
 #[test]
 fn a_history_of_nothing_says_that_nothing_is_kept() {
     let program = Program::new();
-    run(&program, "history show syscall.null")
-        .says(2, "no run is kept yet; measure first: syscost run");
+    run(&program, "history syscall.null").says(2, "no run is kept yet; measure first: syscost run");
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn a_document_that_contradicts_itself_is_printed_by_nothing() {
 fn is_printed_by_nothing(program: &Program, why: &str) {
     for command in [
         "show liar.json",
-        "numbers liar.json",
+        "show --summary liar.json",
         "compare base.json liar.json",
         "export liar.json --format openmetrics",
         "export liar.json --format bencher",

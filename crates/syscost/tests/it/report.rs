@@ -53,8 +53,8 @@ fn a_page_of_a_comparison_is_as_silent_and_filters() {
     let mut run = recorded();
     run["id"] = "another".into();
     let other = program.put("other.json", run.to_string());
-    let compare = format!("compare {RUN} {other} -o {file}");
-    program.run(&compare).succeeded();
+    let compared = program.run(&format!("compare {RUN} {other} --format html"));
+    std::fs::write(&file, compared.succeeded().out).expect("the page is written");
     for (width, scheme) in [(1400, "light"), (400, "dark")] {
         browser.open(&file, width, scheme);
         let over = browser.evaluate(

@@ -223,7 +223,7 @@ fn a_printed_token_works_and_a_readable_token_file_is_warned_about() {
 #[ignore = "machine suite"]
 fn nothing_that_others_do_ends_the_server_or_makes_it_grow() {
     let program = Program::new();
-    let mut server = Server::start(&program, &["--sessions", "4"]);
+    let mut server = Server::start(&program, &[]);
     server.is_well("its start");
 
     let half_open: Vec<TcpStream> = (0..200)

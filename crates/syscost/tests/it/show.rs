@@ -32,7 +32,7 @@ fn the_table_of_a_kept_run_is_printed_again() {
         .map(|arguments| program.json(arguments)["complete"].clone());
     assert_eq!(whole, some);
     assert!(whole.is_boolean());
-    shows("latest syscall --case call=getppid", "getppid", "getuid");
+    shows("latest syscall{call=getppid}", "getppid", "getuid");
     shows("-v latest syscall", "seccomp audit", "integer");
     shows("latest null system call", "getppid", "integer");
     shows("latest getuid", "getuid", "integer");

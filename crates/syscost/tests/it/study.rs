@@ -45,7 +45,7 @@ fn every_published_study_is_shown_with_its_figures_on_80_columns() {
         assert_eq!(too_long, None, "{words}");
         text
     };
-    let list = printed("study list");
+    let list = printed("study show");
     for study in STUDIES {
         let study = Study::parse(study).expect("a study");
         assert!(list.contains(&study.id), "{list}");
@@ -210,7 +210,7 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
 #[ignore = "machine suite"]
 fn a_study_without_time_for_its_published_figures_is_incomplete_and_says_once_which() {
     let program = Program::new();
-    let output = program.run("study run whole-system --budget 4 --no-save");
+    let output = program.run("study run whole-system --budget 4");
     let said = output.err;
     let of_study: Vec<&str> = said
         .lines()

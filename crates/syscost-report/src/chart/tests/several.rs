@@ -128,7 +128,6 @@ fn the_largest_type_in_the_smallest_picture_draws_every_kind() {
             let style = Style {
                 width: 200.0,
                 height,
-                font_size: 48.0,
                 ..Style::from(theme)
             };
             let svg = draw(chart, unit, &labels, style).into_string();

@@ -4,8 +4,8 @@ use syscost_results::compare::{ComparedIn, Missing, Pair};
 
 use super::super::{markdown, power_markdown, power_table, table};
 use super::{comparison, fact};
+use crate::TableOptions;
 use crate::expect::{fits, has, lacks};
-use crate::table::TableOptions;
 
 #[test]
 fn noise_frequency_and_tails_are_said_once_after_the_rows() {

@@ -76,19 +76,17 @@ fn collect(
 /// What the command line asks for.
 fn asked(arguments: &CollectArguments) -> Result<Collection> {
     let here = Here::plain();
-    // Found here, so that a wrong one is one error and not one of each node.
-    let selectors = selection::to_measure(&arguments.selectors, &arguments.cases, &here)?;
     let profile = Profile::from(arguments.profile);
-    let rows = selection::planned(&selectors, profile, &here)?.len();
+    // Found here, so that a wrong selector is one error and not one of each node.
+    let selectors = &arguments.selectors;
+    let rows = selection::planned(selectors, profile, &here)?.len();
     let budget = arguments.budget.unwrap_or_else(|| profile.budget(rows));
     let mut words = vec![
         "run".to_owned(),
         "--quiet".to_owned(),
         "--no-save".to_owned(),
+        "--no-samples".to_owned(),
     ];
-    if !arguments.samples {
-        words.push("--no-samples".to_owned());
-    }
     let profile = arguments.profile.to_possible_value();
     words.extend(profile.map(|profile| format!("--profile={}", profile.get_name())));
     words.extend(
@@ -102,7 +100,7 @@ fn asked(arguments: &CollectArguments) -> Result<Collection> {
             .iter()
             .map(|(key, value)| format!("--label={key}={value}")),
     );
-    words.extend(selectors);
+    words.extend_from_slice(selectors);
     let binary = binary(&arguments.transport)?;
     let request = Request {
         arguments: words,
@@ -117,7 +115,7 @@ fn asked(arguments: &CollectArguments) -> Result<Collection> {
             let inventory = which.inventory.clone().unwrap_or_default();
             // A list of hosts, with a comma, is no file.
             let inventory = std::fs::canonicalize(&inventory).unwrap_or(inventory);
-            let (nodes, left_out) = ansible::nodes(&inventory, which.limit.as_deref())?;
+            let (nodes, left_out) = ansible::nodes(&inventory, which.nodes.as_deref())?;
             left_out.iter().for_each(|line| warn(line));
             (Engine::Ansible { inventory }, nodes)
         }

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use syscost_report::summary::summary;
-use syscost_report::table::{TableOptions, table};
+use syscost_report::{TableOptions, table};
 use syscost_results::Run;
 use syscost_results::agreement::Agreement;
-use syscost_results::compare::Comparison;
 use syscost_results::summary::has_many;
 use syscost_store::Store;
 
@@ -17,22 +16,15 @@ use crate::references::{self, Reference};
 use crate::terminal;
 
 /// Prints the summary, the table or the document, as requested.
-pub(super) fn print(
-    run: &Run,
-    comparison: Option<&Comparison>,
-    arguments: &RunArguments,
-    saved_to: Option<&Path>,
-) -> Result<()> {
+pub(super) fn print(run: &Run, arguments: &RunArguments, saved_to: Option<&Path>) -> Result<()> {
     let is_written = arguments.output.as_deref() == Some(Path::new("-"));
-    match (arguments.format, comparison) {
+    match arguments.format {
         // Standard output must hold exactly one document, and already has the run's.
         _ if is_written => Ok(()),
-        (Format::Json, Some(comparison)) => cmd::print_json(comparison),
-        (Format::Json, None) => cmd::print_json(run),
-        (Format::Table, _) => {
+        Format::Json => cmd::print_json(run),
+        Format::Table => {
             let is_summary = is_summary(run, arguments);
-            let beside = arguments.beside.as_deref();
-            let mut options = TableOptions {
+            let options = TableOptions {
                 width: terminal::width(),
                 color: true,
                 verbose: arguments.verbose,
@@ -42,18 +34,11 @@ pub(super) fn print(
                 is_part: false,
                 beside: None,
             };
-            // The summary always has figures beside the numbers, a table only on request.
             cmd::print(&if is_summary {
-                summary_beside(run, beside, &options)?
+                summary_beside(run, None, &options)?
             } else {
-                let reference = beside.map(references::find).transpose()?;
-                options.beside = reference.map(|reference| reference.as_beside().beside(run));
                 table(run, &options)
             })?;
-            if let Some(comparison) = comparison {
-                let text = cmd::compare::text(comparison, arguments.verbose, true);
-                cmd::print(&format!("\n{text}"))?;
-            }
             match saved_to.filter(|_| !terminal::is_quiet()) {
                 Some(path) if !is_summary => cmd::print(&next(run, path)),
                 Some(_) | None => Ok(()),
@@ -62,9 +47,9 @@ pub(super) fn print(
     }
 }
 
-/// Whether to print the summary: for a run without a selection, unless all rows were asked for.
+/// Whether to print the summary: for a run without a selection, unless every row was asked for.
 fn is_summary(run: &Run, arguments: &RunArguments) -> bool {
-    let wants_rows = arguments.all || arguments.verbose || !arguments.selectors.is_empty();
+    let wants_rows = arguments.verbose || !arguments.selectors.is_empty();
     !wants_rows && has_many(run)
 }
 
@@ -113,7 +98,7 @@ fn name(path: &Path) -> String {
 fn next(run: &Run, path: &Path) -> String {
     let name = name(path);
     let text = match has_many(run) {
-        true => format!("syscost show {name} --summary, syscost numbers {name}"),
+        true => format!("syscost show {name} --summary"),
         // Of a few selected rows, hardly one is among the numbers.
         false => format!("syscost show {name} -v for the evidence"),
     };
@@ -125,16 +110,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_suggested_for_a_run_that_has_many() {
+    fn the_summary_is_suggested_for_a_run_that_has_many() {
         let reference = references::shipped().next().expect("there is one");
         let mut run = reference.as_beside().run.clone();
         let next = |run: &Run| next(run, Path::new("run.json"));
-        assert!(next(&run).contains("syscost numbers run.json"));
+        assert!(next(&run).contains("syscost show run.json --summary"));
         run.measurements
             .retain(|row| row.name.starts_with("switch."));
         let few = next(&run);
         assert!(
-            few.contains("syscost show run.json -v") && !few.contains("numbers"),
+            few.contains("syscost show run.json -v") && !few.contains("--summary"),
             "{few}"
         );
     }

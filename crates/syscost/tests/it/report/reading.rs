@@ -60,20 +60,24 @@ fn nothing_stands_beyond_the_screen() {
     let all = copies(&program, 6);
     let compared = program.folder().join("compared.html").display().to_string();
     let pages = [
-        format!("report {} -o", all[0]),
-        format!("report {} -o", all[..2].join(" ")),
-        format!("report {} -o", all[..4].join(" ")),
-        format!("compare {} {} --base {} -o", all[0], all[1], all[2]),
+        format!("report {} -o -", all[0]),
+        format!("report {} -o -", all[..2].join(" ")),
+        format!("report {} -o -", all[..4].join(" ")),
         format!(
-            "compare {} {} --base {} -o",
+            "compare {} {} --base {} --format html",
+            all[0], all[1], all[2]
+        ),
+        format!(
+            "compare {} {} --base {} --format html",
             all[0],
             all[1..5].join(" "),
             all[5]
         ),
-        format!("report {} -o", study(&program)),
+        format!("report {} -o -", study(&program)),
     ];
     for page in pages {
-        program.run(&format!("{page} {compared}")).succeeded();
+        let written = program.run(&page).succeeded().out;
+        std::fs::write(&compared, written).expect("the page is written");
         for width in [320, 400, 800, 1232, 1400, 1920] {
             browser.open(&compared, width, "light");
             let beyond: Vec<String> =
