@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use syscost_harness::session::Profile;
 use syscost_results::compare::{self, Change, Comparison, Gated, Row};
-use syscost_results::stats::multiple::benjamini_hochberg;
+use syscost_stats::multiple::benjamini_hochberg;
 use syscost_results::{Better, Run};
 
 use crate::columns::{columns, line};

@@ -310,12 +310,6 @@ impl Row {
     }
 }
 
-/// A number of the standard normal distribution.
-fn normal(random: &mut Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * random.f64()).cos()
-}
-
 /// What a command took.
 struct Timed {
     code: Option<i32>,

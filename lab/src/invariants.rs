@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use syscost_harness::{Catalogue, Quantity};
 use syscost_results::estimate::selection::MIN_ROUNDS;
-use syscost_results::stats::interval;
+use syscost_stats::interval;
 use syscost_results::{Better, Measurement, Run, SCHEMA_VERSION, Status};
 
 /// Minimum number of rounds for an exact interval.

@@ -7,7 +7,7 @@ mod tests;
 
 use jiff::{Timestamp, tz::TimeZone};
 use syscost_results::history::{ChangePoint, Series};
-use syscost_results::stats::order;
+use syscost_stats::order;
 use syscost_results::{Better, Unit};
 
 use crate::grid::{Behind, Cell, Grid, Name, left, right};

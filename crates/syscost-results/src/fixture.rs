@@ -1,7 +1,10 @@
 //! Made-up runs, for the tests of whatever reads documents: in this crate and in those that depend on it.
 
+use syscost_stats::normal::random;
+use syscost_stats::order;
+
 use crate::run::{Clock, Config, Tool};
-use crate::stats::order;
+
 use crate::{Better, Estimate, Measurement, Role, RoundSamples, Run, SCHEMA_VERSION, Status, Unit};
 
 /// A run of these rows.
@@ -58,7 +61,7 @@ pub fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
         .iter()
         .filter_map(|values| order::median(values))
         .collect();
-    let interval = crate::stats::interval::of_median(&medians);
+    let interval = syscost_stats::interval::of_median(&medians);
     Measurement {
         name: name.to_owned(),
         id: crate::row_name::id(name).to_owned(),
@@ -103,11 +106,6 @@ pub fn valued(name: &str, value: f64) -> Measurement {
     }
 }
 
-/// A standard normal value, as the sum of twelve uniform ones.
-pub fn normal(rng: &mut fastrand::Rng) -> f64 {
-    (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
-}
-
 /// Processes around `level` with these relative standard deviations between and within processes.
 pub fn noisy(
     level: f64,
@@ -118,9 +116,9 @@ pub fn noisy(
 ) -> Vec<Vec<f64>> {
     (0..count)
         .map(|_| {
-            let process = level * (between * normal(rng)).exp();
+            let process = level * (between * random(rng)).exp();
             (0..9)
-                .map(|_| process * (within * normal(rng)).exp())
+                .map(|_| process * (within * random(rng)).exp())
                 .collect()
         })
         .collect()

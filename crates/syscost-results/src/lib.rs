@@ -15,7 +15,6 @@
 //! - [`Role`]: what rows stand for in reports. [`mod@details`]: names that reports look up in them.
 //! - [`row_name`]: the parts of a row's name.
 //! - [`machine`]: the facts of the measured machine; [`mod@facts`]: what each is, whether strangers may see it, and what it can change. [`directory`]: those of a measured directory.
-//! - [`stats`]: medians, exact intervals, drift, modes.
 //! - [`simulate`]: noise models for checking the intervals.
 //! - [`estimate`]: computes an [`Estimate`] and its flags from the samples of many rounds.
 
@@ -44,7 +43,6 @@ mod role;
 pub mod row_name;
 pub mod run;
 pub mod simulate;
-pub mod stats;
 pub mod study;
 pub mod summary;
 mod unit;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use syscost_results::stats::order::{median, quantile_of_sorted, sorted};
+use syscost_stats::order::{median, quantile_of_sorted, sorted};
 use syscost_results::{Measurement, Unit};
 
 use super::canvas::{Anchor, Canvas};

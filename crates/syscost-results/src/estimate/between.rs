@@ -6,14 +6,14 @@
 //! then it is believed that processes of one run resemble each other a little.
 
 use serde::{Deserialize, Serialize};
+use syscost_stats::interval::CONFIDENCE;
+use syscost_stats::order::median;
+use syscost_stats::scale::{self, Spread};
+use syscost_stats::{normal, student};
 
 use super::core_share::{factor, medians};
 use super::selection::{ChosenSamples, Selection};
 use crate::measurement::{Better, BetweenRuns, EarlierRun, RoundSamples, Unit};
-use crate::stats::interval::CONFIDENCE;
-use crate::stats::order::median;
-use crate::stats::scale::{self, Spread};
-use crate::stats::{normal, student};
 
 /// The share of the deviation of a run's processes by which runs differ in addition, and the
 /// deviation of runs whose processes agree perfectly. (Ten quick runs on a Xeon guest, cores ours 31 to
@@ -189,9 +189,10 @@ pub fn seen(runs: &[&EarlierRun]) -> Option<Spread> {
 
 #[cfg(test)]
 mod tests {
+    use syscost_stats::normal::random;
+
     use super::super::selection::{Conversion, select};
     use super::*;
-    use crate::fixture::normal;
 
     /// Six processes whose medians differ by this relative deviation.
     fn rounds(deviation: f64) -> Vec<RoundSamples> {
@@ -199,7 +200,7 @@ mod tests {
         (0..6)
             .map(|round| RoundSamples {
                 round,
-                values: vec![100.0 * (1.0 + deviation * normal(&mut rng)); 5],
+                values: vec![100.0 * (1.0 + deviation * random(&mut rng)); 5],
                 sample_ghz: vec![3.0; 5],
                 usual_ghz: Some(3.0),
                 ..RoundSamples::default()
@@ -289,9 +290,9 @@ mod tests {
     fn a_frequency_that_wanders_within_runs_hides_nothing_between_them() {
         let mut rng = fastrand::Rng::with_seed(11);
         let mut run = || {
-            let level = 300.0 * (1.0 + 0.01 * normal(&mut rng));
+            let level = 300.0 * (1.0 + 0.01 * random(&mut rng));
             let process = |round| {
-                let ghz = 3.0 * (1.0 + 0.03 * normal(&mut rng));
+                let ghz = 3.0 * (1.0 + 0.03 * random(&mut rng));
                 RoundSamples {
                     round,
                     values: vec![level / ghz; 5],

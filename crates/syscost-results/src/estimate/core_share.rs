@@ -7,12 +7,12 @@
 //! settled by what most rows are.
 
 use serde::{Deserialize, Serialize};
+use syscost_stats::order::median;
+use syscost_stats::student;
 
 use super::between::Level;
 use super::selection::ChosenSamples;
 use crate::measurement::{CoreShare, RoundSamples, Unit};
-use crate::stats::order::median;
-use crate::stats::student;
 
 /// What is believed of a row of which nothing is known: most are work of the core. A mean and a
 /// standard deviation (over the 88 rows of the quick profile, of which 60 are work of the core).
@@ -226,8 +226,9 @@ pub(super) fn distance(rounds: &[&RoundSamples], unit: Unit) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use syscost_stats::normal::random;
+
     use super::*;
-    use crate::fixture::normal;
 
     /// Processes at frequencies around 3 GHz, of whose cost at 3 GHz this share is work of the core.
     fn rounds(share: f64, noise: f64, spread: f64) -> Vec<RoundSamples> {
@@ -237,7 +238,7 @@ mod tests {
                 let ghz = 3.0 * (1.0 + spread * (rng.f64() - 0.5));
                 let cost = 100.0 * (share * 3.0 / ghz + 1.0 - share);
                 RoundSamples {
-                    values: vec![cost * (1.0 + noise * normal(&mut rng)); 5],
+                    values: vec![cost * (1.0 + noise * random(&mut rng)); 5],
                     sample_ghz: vec![ghz; 5],
                     ..RoundSamples::default()
                 }

@@ -1,11 +1,11 @@
 //! What a run says about one row, in the ways a study views it.
 
 use serde::Serialize;
+use syscost_stats::order::{median, quantile};
 
 use super::disturbed::Disturbed;
 use super::printed::{Scale, least_digit};
 use super::{Cycles, means};
-use crate::stats::order::{median, quantile};
 use crate::{Measurement, RoundSamples, Run, Status, Unit};
 
 /// From so many results on there is a middle half of them; and that is wider than the 95 % confidence

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::counters::SchedStat;
 

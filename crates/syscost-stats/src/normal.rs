@@ -39,6 +39,11 @@ pub fn quantile(p: f64) -> f64 {
     (low + high) / 2.0
 }
 
+/// A random value, near enough for simulations: the sum of twelve uniform ones.
+pub fn random(rng: &mut fastrand::Rng) -> f64 {
+    (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
+}
+
 fn density(x: f64) -> f64 {
     (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
 }

@@ -6,7 +6,7 @@ use super::normal;
 /// Two-sided p-value for two independent samples from one distribution, by the normal approximation
 /// with tie and continuity corrections; accurate from four values per side. 1 if a side is empty or
 /// all values are equal.
-pub fn mann_whitney(left: &[f64], right: &[f64]) -> f64 {
+pub(crate) fn mann_whitney(left: &[f64], right: &[f64]) -> f64 {
     let (m, n) = (left.len() as f64, right.len() as f64);
     let mut all: Vec<(f64, bool)> = left.iter().map(|&value| (value, true)).collect();
     all.extend(right.iter().map(|&value| (value, false)));
@@ -32,7 +32,7 @@ pub fn mann_whitney(left: &[f64], right: &[f64]) -> f64 {
 }
 
 /// The rank of each value, from 1; equal values share their mean rank.
-pub fn ranks(values: &[f64]) -> Vec<f64> {
+pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let mut ranks = vec![0.0; values.len()];

@@ -71,7 +71,7 @@ fn row(n: usize) -> Option<[f64; CHANCES.len()]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::dip::statistic;
+    use crate::dip::statistic;
 
     #[test]
     fn rejects_a_uniform_sample_as_often_as_promised() {

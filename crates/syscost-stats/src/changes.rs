@@ -202,6 +202,7 @@ fn stands(values: &[f64], places: &[usize], number: usize, change: &LevelChange)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::normal::random;
 
     /// Series without a change: what a metric does while nothing is changed.
     #[derive(Debug, Clone, Copy)]
@@ -233,21 +234,17 @@ mod tests {
         assert_eq!(found[0].index, 18);
     }
 
-    fn normal(rng: &mut fastrand::Rng) -> f64 {
-        (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (std::f64::consts::TAU * rng.f64()).cos()
-    }
-
     fn series(noise: Still, count: usize, rng: &mut fastrand::Rng) -> Vec<f64> {
-        let mut state = normal(rng);
+        let mut state = random(rng);
         let value = |_| {
             let factor = match noise {
-                Still::Even => 1.0 + 0.03 * normal(rng),
+                Still::Even => 1.0 + 0.03 * random(rng),
                 Still::Tailed if rng.f64() < 0.05 => 2.0,
                 Still::Tailed => 1.0 - 0.1 * (1.0 - rng.f64()).ln(),
-                Still::Lumpy if rng.bool() => 1.2 + 0.01 * normal(rng),
-                Still::Lumpy => 1.0 + 0.01 * normal(rng),
+                Still::Lumpy if rng.bool() => 1.2 + 0.01 * random(rng),
+                Still::Lumpy => 1.0 + 0.01 * random(rng),
                 Still::Wandering => {
-                    state = 0.5 * state + 0.75_f64.sqrt() * normal(rng);
+                    state = 0.5 * state + 0.75_f64.sqrt() * random(rng);
                     1.0 + 0.05 * state
                 }
             };

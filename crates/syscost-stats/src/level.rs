@@ -102,7 +102,7 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::normal;
+    use crate::normal::random;
 
     #[test]
     fn few_values_have_a_mean_and_students_error() {
@@ -131,7 +131,7 @@ mod tests {
     fn intervals_cover_and_chances_are_right_whatever_the_sides() {
         let mut rng = fastrand::Rng::with_seed(17);
         let mut level = |count: usize, spread: f64| {
-            let values: Vec<f64> = (0..count).map(|_| spread * normal(&mut rng)).collect();
+            let values: Vec<f64> = (0..count).map(|_| spread * random(&mut rng)).collect();
             Level::of(&values).expect("values")
         };
         for counts in [(6, 6), (12, 12), (6, 51), (51, 6), (25, 12)] {

@@ -37,13 +37,13 @@ pub fn of(values: &[f64]) -> Option<Spread> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::normal;
+    use crate::normal::random;
 
     /// Values of standard deviation 1, the last `moved` of which are of another level.
     fn values(count: usize, moved: usize, rng: &mut fastrand::Rng) -> Vec<f64> {
         let is_moved = |index: usize| index + moved >= count;
         (0..count)
-            .map(|index| normal(rng) + if is_moved(index) { 1000.0 } else { 0.0 })
+            .map(|index| random(rng) + if is_moved(index) { 1000.0 } else { 0.0 })
             .collect()
     }
 

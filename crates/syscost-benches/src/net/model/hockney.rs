@@ -6,37 +6,35 @@
 //!
 //! Hockney, *The communication challenge for MPP: Intel Paragon and Meiko CS-2* (1994).
 
-use super::two_terms::TwoTerms;
-
 /// Minimum number of sizes to fit: two more than the model has parameters, or it could fit by
 /// chance alone.
-pub const MIN_POINTS: usize = 4;
+pub(super) const MIN_POINTS: usize = 4;
 
 /// Parameters of the model.
 const PARAMETERS: usize = 2;
 
 /// A fitted model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Model {
+pub(super) struct Model {
     /// Time of an empty message, in the unit of the times; 0 or more.
-    pub latency: f64,
+    pub(super) latency: f64,
     /// Time per byte; 0 or more.
-    pub per_byte: f64,
+    pub(super) per_byte: f64,
     /// Typical relative distance of the points from the model: the root mean square, by degrees of
     /// freedom.
-    pub relative_error: f64,
+    pub(super) relative_error: f64,
 }
 
 impl Model {
     /// Time of a message of this many bytes.
-    pub fn time(&self, bytes: f64) -> f64 {
+    pub(super) fn time(&self, bytes: f64) -> f64 {
         self.latency + bytes * self.per_byte
     }
 }
 
 /// Fits the model to points `(bytes, time)`. `None` with fewer than [`MIN_POINTS`] different sizes,
 /// or if a time is not positive.
-pub fn fit(points: &[(f64, f64)]) -> Option<Model> {
+pub(super) fn fit(points: &[(f64, f64)]) -> Option<Model> {
     let mut sizes: Vec<f64> = points.iter().map(|(bytes, _)| *bytes).collect();
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
@@ -48,16 +46,17 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Model> {
     }
     // Each line is divided by its time, which makes errors relative: latency / t + per_byte n / t
     // should be 1.
-    let lines: Vec<[f64; PARAMETERS]> = points
-        .iter()
-        .map(|(bytes, time)| [1.0 / time, bytes / time])
-        .collect();
-    let fit = TwoTerms::of(&lines);
+    let lines = points.iter().map(|(bytes, time)| (1.0 / time, bytes / time));
+    let sum = |value: fn((f64, f64)) -> f64| lines.clone().map(value).sum::<f64>();
+    let (aa, ab, bb) = (sum(|(a, _)| a * a), sum(|(a, b)| a * b), sum(|(_, b)| b * b));
+    let (a, b) = (sum(|(a, _)| a), sum(|(_, b)| b));
+    let determinant = aa * bb - ab * ab;
+    let best = ((a * bb - b * ab) / determinant, (b * aa - a * ab) / determinant);
     // If the best fit has a negative weight, the best legal fit has that weight at zero.
-    let [latency, per_byte] = match fit.both() {
-        both @ [latency, per_byte] if latency >= 0.0 && per_byte >= 0.0 => both,
-        [latency, _] if latency < 0.0 => fit.second_alone(),
-        _ => fit.first_alone(),
+    let (latency, per_byte) = match best {
+        (latency, per_byte) if latency >= 0.0 && per_byte >= 0.0 => best,
+        (latency, _) if latency < 0.0 => (0.0, b / bb),
+        _ => (a / aa, 0.0),
     };
     let mut model = Model {
         latency,
@@ -74,8 +73,9 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Model> {
 
 #[cfg(test)]
 mod tests {
+    use syscost_stats::{normal, order};
+
     use super::*;
-    use crate::stats::{normal, order};
 
     const SIZES: [f64; 6] = [1.0, 64.0, 1024.0, 4096.0, 16384.0, 65536.0];
 

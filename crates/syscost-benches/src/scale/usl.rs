@@ -1,4 +1,4 @@
-//! Gunther's universal scalability law: how throughput grows with the number of copies that work at
+//! Shared: Gunther's universal scalability law: how throughput grows with the number of copies that work at
 //! once, and why it stops growing.
 //!
 //! X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)). λ is the throughput of one copy alone; σ, the
@@ -15,36 +15,41 @@
 
 /// Minimum number of different copy counts to fit: one more than the law has parameters, or a bad
 /// fit could not be noticed.
-pub const MIN_POINTS: usize = 4;
+pub(crate) const MIN_POINTS: usize = 4;
 
 /// Parameters of the law.
 const PARAMETERS: usize = 3;
 
 /// A fitted law.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct UniversalLaw {
+pub(crate) struct UniversalLaw {
     /// Throughput of one copy alone, in the unit of the throughputs.
-    pub lambda: f64,
+    pub(crate) lambda: f64,
     /// Contention σ, 0 or more.
-    pub sigma: f64,
+    pub(crate) sigma: f64,
     /// Coherence κ, 0 or more.
-    pub kappa: f64,
+    pub(crate) kappa: f64,
     /// Typical relative distance of the points from the law: the root mean square, by degrees of
     /// freedom.
-    pub relative_error: f64,
+    pub(crate) relative_error: f64,
 }
 
 impl UniversalLaw {
     /// Throughput of `copies` copies.
-    pub fn throughput(&self, copies: f64) -> f64 {
+    pub(crate) fn throughput(&self, copies: f64) -> f64 {
         let more = copies - 1.0;
         self.lambda * copies / (1.0 + self.sigma * more + self.kappa * copies * more)
+    }
+
+    /// What a further copy adds, at this number, to the time of an operation, n / X(n).
+    pub(crate) fn added_time(&self, copies: f64) -> f64 {
+        (self.sigma + self.kappa * (2.0 * copies - 1.0)) / self.lambda
     }
 }
 
 /// Fits the law to throughputs `(copies, throughput)`. `None` with fewer than [`MIN_POINTS`]
 /// different numbers of copies, or if a throughput is not positive.
-pub fn fit(points: &[(f64, f64)]) -> Option<UniversalLaw> {
+pub(crate) fn fit(points: &[(f64, f64)]) -> Option<UniversalLaw> {
     let mut counts: Vec<f64> = points.iter().map(|(copies, _)| *copies).collect();
     counts.sort_by(f64::total_cmp);
     counts.dedup();
@@ -133,8 +138,9 @@ fn least_squares(
 
 #[cfg(test)]
 mod tests {
+    use syscost_stats::{normal, order};
+
     use super::*;
-    use crate::stats::{normal, order};
 
     const COPIES: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 96.0];
 

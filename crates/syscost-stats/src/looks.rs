@@ -7,7 +7,7 @@
 //!
 //! Each look is a chance to stop by luck, on medians that happen to be close together, and costs a
 //! little coverage. Simulated over 8,000 experiments for each noise of
-//! [`simulate`](crate::simulate) and targets from 0.3 % to 10 %, the worst coverage was 93.2 % for
+//! `simulate` of the results and targets from 0.3 % to 10 %, the worst coverage was 93.2 % for
 //! the looks up to thirty, 93.8 % for [`CAREFUL`]; [`QUICK`] and [`FULL`] look early, and then
 //! require half of the target.
 
@@ -136,7 +136,7 @@ fn is_steady(medians: &[f64], width: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::interval;
+    use crate::interval;
 
     #[test]
     fn rounds_end_when_the_interval_is_narrow_or_hopeless() {

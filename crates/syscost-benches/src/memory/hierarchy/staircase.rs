@@ -9,10 +9,10 @@
 //! no longer fits, one with random replacement loses it little by little, and both have risen about
 //! that far when the memory in use is a quarter larger than their size.
 
-use super::order::median;
+use syscost_stats::order::median;
 
 /// Minimum number of points of a curve.
-pub const MIN_POINTS: usize = 6;
+pub(crate) const MIN_POINTS: usize = 6;
 
 /// Maximum factor by which the curve rises over a plateau.
 const FLAT: f64 = 1.4;
@@ -32,53 +32,41 @@ const MIN_STEP: f64 = 1.3;
 /// The share of the rise to the next plateau at which a plateau has ended.
 const ENDED: f64 = 0.2;
 
-/// Maximum factor between a reported size and a measured one that agree: the measured sizes are a
-/// fifth apart, and not every cache can be filled.
-const ALIKE: f64 = 1.5;
-
-/// The claim that a size found is the one that the system reports, which holds if they [`agree`].
-pub const REPORTED_SIZE: &str = "size of the cache as the system tells it";
-
-/// Whether a cache size that the system reports agrees with the one that was measured.
-pub fn agree(reported: f64, measured: f64) -> bool {
-    (1.0 / ALIKE..=ALIKE).contains(&(reported / measured))
-}
-
 /// A stretch of sizes over which the cost hardly changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Plateau {
+pub(crate) struct Plateau {
     /// The smallest size on it.
-    pub from: f64,
+    pub(crate) from: f64,
     /// The largest size on it.
-    pub to: f64,
+    pub(crate) to: f64,
     /// The median of the costs on it.
-    pub cost: f64,
+    pub(crate) cost: f64,
     /// The cost of the rising curve at its smallest size and at its largest.
-    pub ends: (f64, f64),
+    pub(crate) ends: (f64, f64),
     /// The size at which it ends; `None` for the last one.
-    pub end: Option<f64>,
+    pub(crate) end: Option<f64>,
 }
 
 impl Plateau {
     /// The share of the rise to the next plateau that lies between the two. On a smooth curve, cut
     /// into nearly flat stretches, most of the rise lies on the plateaus themselves.
-    pub fn share_of_rise_to(&self, next: &Plateau) -> f64 {
+    pub(crate) fn share_of_rise_to(&self, next: &Plateau) -> f64 {
         (next.ends.0 - self.ends.1) / (next.cost - self.cost)
     }
 }
 
 /// Plateaus, from the smallest sizes and costs to the largest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Staircase {
+pub(crate) struct Staircase {
     /// At least one.
-    pub plateaus: Vec<Plateau>,
+    pub(crate) plateaus: Vec<Plateau>,
     /// Typical relative distance of the points from a rising curve: the median.
-    pub relative_error: f64,
+    pub(crate) relative_error: f64,
 }
 
 /// The plateaus of points `(size, cost)`. `None` with fewer than [`MIN_POINTS`], if a value is not
 /// positive, or if there is no plateau.
-pub fn staircase(points: &[(f64, f64)]) -> Option<Staircase> {
+pub(crate) fn staircase(points: &[(f64, f64)]) -> Option<Staircase> {
     let legal = |value: f64| value > 0.0 && value.is_finite();
     if points.len() < MIN_POINTS
         || !points

@@ -137,9 +137,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn sizes_agree_within_a_half() {
-    assert!(agree(2e6, 2e6) && agree(2e6, 2.9e6) && agree(2.9e6, 2e6));
-    assert!(!agree(260e6, 24e6) && !agree(24e6, 260e6) && !agree(1.0, f64::NAN));
-}

@@ -9,10 +9,10 @@ use super::dip_table;
 use super::order::sorted;
 
 /// Minimum number of values for a p-value.
-pub const MIN_VALUES: usize = dip_table::SIZES[0];
+pub(crate) const MIN_VALUES: usize = dip_table::SIZES[0];
 
 /// The dip of a sample, from `1 / (2 n)` (none) to 1/4 (two points); `None` if it is empty.
-pub fn statistic(values: &[f64]) -> Option<f64> {
+pub(crate) fn statistic(values: &[f64]) -> Option<f64> {
     if values.is_empty() {
         return None;
     }
@@ -22,7 +22,7 @@ pub fn statistic(values: &[f64]) -> Option<f64> {
 
 /// The chance of a dip at least as large for as many uniformly distributed values, at least 0.001,
 /// the last column of the table; `None` below [`MIN_VALUES`] values.
-pub fn p_value(values: &[f64]) -> Option<f64> {
+pub(crate) fn p_value(values: &[f64]) -> Option<f64> {
     if values.len() < MIN_VALUES {
         return None;
     }

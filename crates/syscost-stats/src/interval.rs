@@ -124,7 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::stats::order::median;
+    use crate::order::median;
 
     #[test]
     fn ranks_of_the_median_are_the_tabulated_ones() {
@@ -202,7 +202,7 @@ mod tests {
     fn the_interval_of_few_values_covers_the_median_whatever_they_are_like() {
         type Draw = fn(&mut fastrand::Rng) -> f64;
         let draws: [(Draw, f64); 3] = [
-            (|rng| (0.05 * crate::fixture::normal(rng)).exp(), 1.0),
+            (|rng| (0.05 * crate::normal::random(rng)).exp(), 1.0),
             (
                 |rng| 1.0 - 0.1 * (1.0 - rng.f64()).ln(),
                 1.0 + 0.1 * 2_f64.ln(),
