@@ -1,10 +1,8 @@
 //! Made-up runs, for the tests of whatever reads documents: in this crate and in those that depend on it.
 
-use syscost_stats::normal::random;
 use syscost_stats::order;
 
 use crate::run::{Clock, Config, Tool};
-
 use crate::{Better, Estimate, Measurement, Role, RoundSamples, Run, SCHEMA_VERSION, Status, Unit};
 
 /// A run of these rows.
@@ -106,6 +104,11 @@ pub fn valued(name: &str, value: f64) -> Measurement {
     }
 }
 
+/// A standard normal value, as the sum of twelve uniform ones.
+pub fn normal(rng: &mut fastrand::Rng) -> f64 {
+    (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
+}
+
 /// Processes around `level` with these relative standard deviations between and within processes.
 pub fn noisy(
     level: f64,
@@ -116,9 +119,9 @@ pub fn noisy(
 ) -> Vec<Vec<f64>> {
     (0..count)
         .map(|_| {
-            let process = level * (between * random(rng)).exp();
+            let process = level * (between * normal(rng)).exp();
             (0..9)
-                .map(|_| process * (within * random(rng)).exp())
+                .map(|_| process * (within * normal(rng)).exp())
                 .collect()
         })
         .collect()

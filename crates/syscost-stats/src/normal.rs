@@ -39,9 +39,10 @@ pub fn quantile(p: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// A random value, near enough for simulations: the sum of twelve uniform ones.
+/// A random value, by Box and Muller (1958).
 pub fn random(rng: &mut fastrand::Rng) -> f64 {
-    (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
+    let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.f64()).cos()
 }
 
 fn density(x: f64) -> f64 {

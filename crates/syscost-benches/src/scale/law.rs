@@ -178,8 +178,8 @@ fn copies_of(id: &str, case: &Case) -> Option<(Of, Between, Copies)> {
 mod tests {
     use syscost_harness::session::computed;
     use syscost_harness::{Catalogue, Row};
-    use syscost_stats::order::median;
     use syscost_results::{Estimate, Measurement, RoundSamples, Status};
+    use syscost_stats::order::median;
 
     use super::open::Open;
     use super::usl::UniversalLaw;

@@ -54,18 +54,16 @@ pub(super) fn note(stretch: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_stats::normal::random;
-
     use super::super::{Change, MIN_MARGIN, compare};
     use super::*;
-    use crate::fixture::{row, run};
+    use crate::fixture::{normal, row, run};
 
     /// Processes that wander by 3 %, each keeping the share `kept` of the previous one's deviation.
     fn wandering(processes: usize, kept: f64, rng: &mut fastrand::Rng) -> Vec<Vec<f64>> {
-        let mut place = random(rng);
+        let mut place = normal(rng);
         let mut next = || {
-            place = kept * place + (1.0 - kept * kept).sqrt() * random(rng);
-            100.0 * (0.03 * place + 0.004 * random(rng)).exp()
+            place = kept * place + (1.0 - kept * kept).sqrt() * normal(rng);
+            100.0 * (0.03 * place + 0.004 * normal(rng)).exp()
         };
         (0..processes).map(|_| vec![next(); 5]).collect()
     }

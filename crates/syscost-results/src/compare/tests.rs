@@ -5,10 +5,8 @@ mod groups;
 mod lost;
 mod simulated;
 
-use syscost_stats::normal::random;
-
 use super::*;
-use crate::fixture::{noisy, row, run};
+use crate::fixture::{noisy, normal, row, run};
 use crate::measurement::EarlierRun;
 use crate::{Status, Unit};
 
@@ -431,7 +429,7 @@ fn a_step_of_the_clock_is_no_change() {
 fn earlier(runs: usize, deviation: f64, rng: &mut fastrand::Rng) -> Vec<EarlierRun> {
     let run = |number: usize| EarlierRun {
         run: format!("earlier{number}"),
-        level: 100_f64.ln() + deviation * random(rng),
+        level: 100_f64.ln() + deviation * normal(rng),
         error: 0.001,
     };
     (0..runs).map(run).collect()
@@ -441,7 +439,7 @@ fn earlier(runs: usize, deviation: f64, rng: &mut fastrand::Rng) -> Vec<EarlierR
 /// this from so many runs.
 fn of_kept_runs(runs: usize, rng: &mut fastrand::Rng) -> Run {
     let rows = (0..200).map(|index| {
-        let level = 100.0 * (0.05 * random(rng)).exp();
+        let level = 100.0 * (0.05 * normal(rng)).exp();
         let mut row = row(
             &format!("x.r{index:03}"),
             noisy(level, 9, 0.005, 0.005, rng),

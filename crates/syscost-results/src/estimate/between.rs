@@ -189,10 +189,9 @@ pub fn seen(runs: &[&EarlierRun]) -> Option<Spread> {
 
 #[cfg(test)]
 mod tests {
-    use syscost_stats::normal::random;
-
     use super::super::selection::{Conversion, select};
     use super::*;
+    use crate::fixture::normal;
 
     /// Six processes whose medians differ by this relative deviation.
     fn rounds(deviation: f64) -> Vec<RoundSamples> {
@@ -200,7 +199,7 @@ mod tests {
         (0..6)
             .map(|round| RoundSamples {
                 round,
-                values: vec![100.0 * (1.0 + deviation * random(&mut rng)); 5],
+                values: vec![100.0 * (1.0 + deviation * normal(&mut rng)); 5],
                 sample_ghz: vec![3.0; 5],
                 usual_ghz: Some(3.0),
                 ..RoundSamples::default()
@@ -290,9 +289,9 @@ mod tests {
     fn a_frequency_that_wanders_within_runs_hides_nothing_between_them() {
         let mut rng = fastrand::Rng::with_seed(11);
         let mut run = || {
-            let level = 300.0 * (1.0 + 0.01 * random(&mut rng));
+            let level = 300.0 * (1.0 + 0.01 * normal(&mut rng));
             let process = |round| {
-                let ghz = 3.0 * (1.0 + 0.03 * random(&mut rng));
+                let ghz = 3.0 * (1.0 + 0.03 * normal(&mut rng));
                 RoundSamples {
                     round,
                     values: vec![level / ghz; 5],

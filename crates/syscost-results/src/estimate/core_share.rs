@@ -226,9 +226,8 @@ pub(super) fn distance(rounds: &[&RoundSamples], unit: Unit) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use syscost_stats::normal::random;
-
     use super::*;
+    use crate::fixture::normal;
 
     /// Processes at frequencies around 3 GHz, of whose cost at 3 GHz this share is work of the core.
     fn rounds(share: f64, noise: f64, spread: f64) -> Vec<RoundSamples> {
@@ -238,7 +237,7 @@ mod tests {
                 let ghz = 3.0 * (1.0 + spread * (rng.f64() - 0.5));
                 let cost = 100.0 * (share * 3.0 / ghz + 1.0 - share);
                 RoundSamples {
-                    values: vec![cost * (1.0 + noise * random(&mut rng)); 5],
+                    values: vec![cost * (1.0 + noise * normal(&mut rng)); 5],
                     sample_ghz: vec![ghz; 5],
                     ..RoundSamples::default()
                 }

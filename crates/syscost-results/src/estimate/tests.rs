@@ -1,7 +1,7 @@
 use proptest::prelude::*;
-use syscost_stats::normal::random;
 
 use super::*;
+use crate::fixture::normal;
 use crate::measurement::{Cause, Disturbance};
 use crate::simulate::NoiseModel;
 
@@ -219,7 +219,7 @@ fn clean_noise_is_flagged_in_less_than_one_row_of_a_hundred() {
     for rounds in [6, 12] {
         for sigma in [0.003, 0.03, 0.3] {
             let count = flagged(1000, rounds, any, |rng, _, _| {
-                100.0 * (sigma * random(rng)).exp()
+                100.0 * (sigma * normal(rng)).exp()
             });
             assert!(
                 count < 10,
@@ -235,7 +235,7 @@ fn planted_drift_is_found() {
         300,
         6,
         |flag| flag == Flag::NotSteady,
-        |rng, index, _| (100.0 + index as f64 / 5.0) * (0.02 * random(rng)).exp(),
+        |rng, index, _| (100.0 + index as f64 / 5.0) * (0.02 * normal(rng)).exp(),
     );
     assert!(found > 270, "{found} of 300");
 }
@@ -260,7 +260,7 @@ fn drift_too_small_to_matter_is_not_reported() {
         100,
         6,
         |flag| flag == Flag::NotSteady,
-        |rng, index, _| (100.0 + index as f64 / 50.0) * (0.0001 * random(rng)).exp(),
+        |rng, index, _| (100.0 + index as f64 / 50.0) * (0.0001 * normal(rng)).exp(),
     );
     assert_eq!(found, 0);
 }
@@ -270,14 +270,14 @@ fn planted_modes_are_found() {
     let modes = |flag| flag == Flag::TwoModes;
     let inside = flagged(300, 6, modes, |rng, _, _| {
         let slow = if rng.f64() < 0.35 { 1.1 } else { 1.0 };
-        100.0 * slow * (0.01 * random(rng)).exp()
+        100.0 * slow * (0.01 * normal(rng)).exp()
     });
     assert!(inside > 270, "{inside} of 300");
     // A mode that stays with the process gives one value per process: seventeen are needed to see
     // it this reliably.
     let fixed = flagged(300, 17, modes, |rng, _, process| {
         let slow = if process < 0.5 { 1.1 } else { 1.0 };
-        100.0 * slow * (0.01 * random(rng)).exp()
+        100.0 * slow * (0.01 * normal(rng)).exp()
     });
     assert!(fixed > 270, "{fixed} of 300");
 }
@@ -292,7 +292,7 @@ fn a_strong_dependence_is_found_and_a_weak_one_not() {
                 round(
                     (0..60)
                         .map(|_| {
-                            state = keep * state + random(&mut rng);
+                            state = keep * state + normal(&mut rng);
                             100.0 + state
                         })
                         .collect(),

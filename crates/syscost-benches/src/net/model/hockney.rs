@@ -46,12 +46,21 @@ pub(super) fn fit(points: &[(f64, f64)]) -> Option<Model> {
     }
     // Each line is divided by its time, which makes errors relative: latency / t + per_byte n / t
     // should be 1.
-    let lines = points.iter().map(|(bytes, time)| (1.0 / time, bytes / time));
+    let lines = points
+        .iter()
+        .map(|(bytes, time)| (1.0 / time, bytes / time));
     let sum = |value: fn((f64, f64)) -> f64| lines.clone().map(value).sum::<f64>();
-    let (aa, ab, bb) = (sum(|(a, _)| a * a), sum(|(a, b)| a * b), sum(|(_, b)| b * b));
+    let (aa, ab, bb) = (
+        sum(|(a, _)| a * a),
+        sum(|(a, b)| a * b),
+        sum(|(_, b)| b * b),
+    );
     let (a, b) = (sum(|(a, _)| a), sum(|(_, b)| b));
     let determinant = aa * bb - ab * ab;
-    let best = ((a * bb - b * ab) / determinant, (b * aa - a * ab) / determinant);
+    let best = (
+        (a * bb - b * ab) / determinant,
+        (b * aa - a * ab) / determinant,
+    );
     // If the best fit has a negative weight, the best legal fit has that weight at zero.
     let (latency, per_byte) = match best {
         (latency, per_byte) if latency >= 0.0 && per_byte >= 0.0 => best,

@@ -1,8 +1,6 @@
-use syscost_stats::normal::random;
-
 use super::super::{Change, MIN_PAIRED_MARGIN, compare, compare_pair};
 use crate::Run;
-use crate::fixture::{row, run, run_of};
+use crate::fixture::{normal, row, run, run_of};
 use crate::measurement::{Cause, Disturbance};
 
 /// Six rounds that drift by 40 % from first to last; the new side is `factor` times as
@@ -109,12 +107,12 @@ fn rounds_that_are_undisturbed_on_one_side_only_count_as_well() {
 fn in_turn(rounds: u32, common: f64, own: f64, seed: u64) -> [Run; 2] {
     let mut rng = fastrand::Rng::with_seed(seed);
     let rows = (0..200).map(|index| {
-        let both = (0..rounds).map(|_| (common * random(&mut rng)).exp());
+        let both = (0..rounds).map(|_| (common * normal(&mut rng)).exp());
         let both: Vec<f64> = both.collect();
         [0, 1].map(|_| {
             let processes = both
                 .iter()
-                .map(|one| vec![100.0 * one * (own * random(&mut rng)).exp(); 5]);
+                .map(|one| vec![100.0 * one * (own * normal(&mut rng)).exp(); 5]);
             row(&format!("x.r{index:03}"), processes.collect())
         })
     });
@@ -180,11 +178,11 @@ fn partly_in_turn(others: u32, (common, own): (f64, f64), factor: f64, seed: u64
     const BOTH: u32 = 12;
     let mut rng = fastrand::Rng::with_seed(seed);
     let rows = (0..200).map(|index| {
-        let levels = (0..BOTH + 2 * others).map(|_| 100.0 * (common * random(&mut rng)).exp());
+        let levels = (0..BOTH + 2 * others).map(|_| 100.0 * (common * normal(&mut rng)).exp());
         let levels: Vec<f64> = levels.collect();
         [(0, 1.0), (others, factor)].map(|(first, factor)| {
             let kept = first..first + BOTH + others;
-            let of_round = |level: &f64| vec![level * factor * (own * random(&mut rng)).exp(); 5];
+            let of_round = |level: &f64| vec![level * factor * (own * normal(&mut rng)).exp(); 5];
             let processes = levels[kept.start as usize..kept.end as usize].iter();
             let mut row = row(&format!("x.r{index:03}"), processes.map(of_round).collect());
             let samples = row.samples.iter_mut().flatten();

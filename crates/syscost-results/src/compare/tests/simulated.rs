@@ -39,7 +39,7 @@ impl Machine {
         let mut rows = Vec::new();
         for (index, kept) in self.kept.iter_mut().enumerate() {
             let factor = if index < changed { factor } else { 1.0 };
-            let level = 100.0 * factor * (RUNS * random(&mut self.rng)).exp();
+            let level = 100.0 * factor * (RUNS * normal(&mut self.rng)).exp();
             let mut processes = noisy(level, COUNT, PROCESSES, 0.0, &mut self.rng);
             processes.iter_mut().for_each(|process| process.truncate(1));
             let medians: Vec<f64> = processes.iter().map(|one| one[0].ln()).collect();
@@ -123,7 +123,7 @@ fn unlike(
 ) -> (f64, f64, f64, f64) {
     let mut side = |id: &str, (count, spread): (usize, f64), factor: f64| {
         let rows = (0..rows).map(|index| {
-            let mut process = || vec![100.0 * factor * (spread * random(rng)).exp()];
+            let mut process = || vec![100.0 * factor * (spread * normal(rng)).exp()];
             let processes = (0..count).map(|_| process()).collect();
             row(&format!("x.r{index:04}"), processes)
         });

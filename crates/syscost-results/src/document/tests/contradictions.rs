@@ -1,12 +1,11 @@
 //! Documents that say two things of one row.
 
 use serde_json::{Value, json};
-use syscost_stats::normal::random;
 
 use super::super::read;
 use super::{document, text_of};
 use crate::estimate::{Rules, estimate};
-use crate::fixture::{row, run};
+use crate::fixture::{normal, row, run};
 use crate::{Run, Status, Unit};
 
 const NAME: &str = "syscall.null{call=getppid}";
@@ -19,11 +18,11 @@ fn honest() -> Run {
     for round in rounds.iter_mut() {
         round.usual_ghz = Some(3.0);
         for _ in 0..5 {
-            let ghz = 3.0 * (1.0 + 0.02 * random(&mut rng));
+            let ghz = 3.0 * (1.0 + 0.02 * normal(&mut rng));
             round.sample_ghz.push(ghz);
             round
                 .values
-                .push(300.0 / ghz * (1.0 + 0.001 * random(&mut rng)));
+                .push(300.0 / ghz * (1.0 + 0.001 * normal(&mut rng)));
         }
     }
     let found = estimate(rounds, &Rules::new(Unit::Nanoseconds));

@@ -1,10 +1,10 @@
 //! The limit of a row, simulated.
 
-use syscost_stats::normal::random;
 use syscost_stats::interval;
 
 use super::*;
 use crate::estimate::selection::select;
+use crate::fixture::normal;
 
 /// Of an own core.
 pub(in crate::estimate) const CORE: OwnCore = OwnCore {
@@ -34,7 +34,7 @@ impl Hour {
     pub(in crate::estimate) fn rounds(self, rng: &mut fastrand::Rng) -> Vec<RoundSamples> {
         let mut is_there = rng.f64() < self.shared;
         let mut round = |number| {
-            let process = 0.5 * self.spread * random(rng);
+            let process = 0.5 * self.spread * normal(rng);
             let mut round = RoundSamples {
                 round: number as u32,
                 alone_percent: Some(50.0),
@@ -46,7 +46,7 @@ impl Hour {
                 }
                 let ratio = match is_there {
                     true => 1.2 + 0.8 * rng.f64(),
-                    false => 1.0 + 0.01 * random(rng).abs(),
+                    false => 1.0 + 0.01 * normal(rng).abs(),
                 };
                 let slowed = 1.0
                     + if is_there {
@@ -54,7 +54,7 @@ impl Hour {
                     } else {
                         0.0
                     };
-                let noise = process + self.spread * random(rng);
+                let noise = process + self.spread * normal(rng);
                 round.values.push(100.0 * slowed * noise.exp());
                 round.ratios.push((1250.0 * ratio) as u16);
             }
