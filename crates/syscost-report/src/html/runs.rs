@@ -125,7 +125,7 @@ pub(super) fn cores_ours(run: &Run) -> Option<String> {
 }
 
 /// What stands beneath the title: what the runs have in common, and when they were.
-pub(super) fn subtitle(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
+pub(crate) fn subtitle(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
     let Some((first, others)) = runs.split_first() else {
         return html! {};
     };

@@ -56,7 +56,7 @@ impl Texts {
             .map(read)
             .collect::<Result<BTreeMap<_, _>>>()?;
         for text in syscost_benches::STUDIES {
-            let study = Study::parse(text).map_err(|error| anyhow!("a study{error}"))?;
+            let study = syscost_studies::parse(text).map_err(|error| anyhow!("a study{error}"))?;
             let path = format!("docs/examples/{}.toml", study.id);
             documents.insert(path.into(), (*text).to_owned());
         }

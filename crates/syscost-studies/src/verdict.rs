@@ -5,11 +5,11 @@ use serde::Serialize;
 use super::comparison::{Relation, given, with_method, with_published};
 use super::disturbed::Disturbed;
 use super::figure::JudgedFigure;
-use super::printed::{Scale, number, share as percent};
+use super::scale::{Scale, number, share as percent};
 use super::view::{Seen, View};
-use super::{Acts, NameClaim, Quantity, Reason};
-use crate::row_name::{parameters, size};
-use crate::{ClaimId, Fact, Measurement, Unit};
+use syscost_results::row_name::{parameters, size};
+use syscost_results::study::{Acts, NameClaim, Quantity, Reason};
+use syscost_results::{ClaimId, Fact, Measurement, Unit};
 
 /// The kind of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -51,26 +51,26 @@ pub struct Sentence {
 }
 
 /// What a quantity is judged by.
-pub(super) struct Facts<'r> {
+pub(crate) struct Facts<'r> {
     /// The row of the published procedure, or why it has no number.
-    pub(super) as_published: Option<Result<&'r Measurement, String>>,
+    pub(crate) as_published: Option<Result<&'r Measurement, String>>,
     /// The row of syscost's method.
-    pub(super) ours: Option<Result<&'r Measurement, String>>,
+    pub(crate) ours: Option<Result<&'r Measurement, String>>,
     /// The published procedure's figure that is compared: of undisturbed results, if there are enough.
-    pub(super) compared: Option<&'r View>,
+    pub(crate) compared: Option<&'r View>,
     /// What disturbed the others, if it is not.
-    pub(super) disturbed: Option<Disturbed>,
+    pub(crate) disturbed: Option<Disturbed>,
     /// syscost's figure, or why there is none.
-    pub(super) seen: Option<&'r Seen>,
-    pub(super) published: &'r [JudgedFigure],
+    pub(crate) seen: Option<&'r Seen>,
+    pub(crate) published: &'r [JudgedFigure],
     /// The scale of the quantity's figures, and of those in cycles.
-    pub(super) scale: Scale,
-    pub(super) cycles: Scale,
+    pub(crate) scale: Scale,
+    pub(crate) cycles: Scale,
 }
 
 impl<'r> Facts<'r> {
     /// The row, if it is named and has a number.
-    pub(super) fn found(row: &Option<Result<&'r Measurement, String>>) -> Option<&'r Measurement> {
+    pub(crate) fn found(row: &Option<Result<&'r Measurement, String>>) -> Option<&'r Measurement> {
         row.as_ref()?.as_ref().ok().copied()
     }
 
@@ -203,34 +203,32 @@ fn explains(amount: f64, difference: f64) -> bool {
     (difference / 2.0..=2.0 * difference).contains(&amount)
 }
 
-impl Reason {
-    /// Whether it explains why the published procedure gives this, and that much more than syscost's
-    /// method.
-    fn is_shown(&self, row: &Measurement, here: f64, more: f64) -> bool {
-        let acts = if more > 0.0 { Acts::More } else { Acts::Less };
-        let difference = more.abs();
-        if self.acts != acts {
-            return false;
-        }
-        if let Some(words) = &self.says {
-            return match counted(row, &self.counted) {
-                Some(Fact::Text(text)) => text.contains(words.as_str()),
-                Some(Fact::Number(_)) | None => false,
-            };
-        }
-        let Some(count) = count_of(row, &self.counted) else {
-            return false;
+/// Whether a reason explains why the published procedure gives this, and that much more than syscost's
+/// method.
+fn is_shown(reason: &Reason, row: &Measurement, here: f64, more: f64) -> bool {
+    let acts = if more > 0.0 { Acts::More } else { Acts::Less };
+    let difference = more.abs();
+    if reason.acts != acts {
+        return false;
+    }
+    if let Some(words) = &reason.says {
+        return match counted(row, &reason.counted) {
+            Some(Fact::Text(text)) => text.contains(words.as_str()),
+            Some(Fact::Number(_)) | None => false,
         };
-        let amount = match self.counted.ends_with(SHARE) {
-            true => count / ALL * here,
-            false => count,
-        };
-        let is_amount = self.at_least.is_none() && self.at_most.is_none();
-        match (is_amount, self.up_to) {
-            (true, _) => explains(amount, difference),
-            (false, true) => is_within(count, self.at_least, self.at_most) && amount >= difference,
-            (false, false) => is_within(count, self.at_least, self.at_most),
-        }
+    }
+    let Some(count) = count_of(row, &reason.counted) else {
+        return false;
+    };
+    let amount = match reason.counted.ends_with(SHARE) {
+        true => count / ALL * here,
+        false => count,
+    };
+    let is_amount = reason.at_least.is_none() && reason.at_most.is_none();
+    match (is_amount, reason.up_to) {
+        (true, _) => explains(amount, difference),
+        (false, true) => is_within(count, reason.at_least, reason.at_most) && amount >= difference,
+        (false, false) => is_within(count, reason.at_least, reason.at_most),
     }
 }
 
@@ -253,7 +251,7 @@ fn why(reasons: &[Reason], row: Option<&Measurement>, here: f64, more: f64) -> O
     let row = row?;
     let shown = reasons
         .iter()
-        .find(|reason| reason.is_shown(row, here, more));
+        .find(|reason| is_shown(reason, row, here, more));
     let shown = shown.map(|reason| filled(&reason.text, &reason.counted, row));
     shown.or_else(|| tail(row, here, more))
 }
@@ -278,7 +276,7 @@ fn method(quantity: &Quantity) -> String {
     }
 }
 
-pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
+pub(crate) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
     let row = facts.claimed();
     let method = method(quantity);
     let ours = facts.seen.and_then(Seen::figure);

@@ -1,9 +1,9 @@
 //! How far two figures are from each other, in words.
 
 use super::figure::JudgedFigure;
-use super::printed::{Scale, least_digit};
+use super::scale::{Scale, least_digit};
 use super::view::View;
-use crate::Unit;
+use syscost_results::Unit;
 
 /// Figures less than this apart do not differ, whatever their intervals; and only figures whose
 /// ratio is known to this agree.
@@ -14,7 +14,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// How many times a figure is another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Times {
+pub(crate) struct Times {
     value: f64,
     /// The least and the most that it may be.
     low: f64,
@@ -66,7 +66,7 @@ impl Times {
 
 /// How a figure relates to another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Relation {
+pub(crate) enum Relation {
     /// They are near each other, and that is known.
     Agrees(Times),
     /// They may be the same, and may not.
@@ -90,12 +90,12 @@ fn times(one: &View, other: &View) -> Option<Times> {
 }
 
 /// A figure divided by another one, both above zero, and the least digit that they support.
-pub(super) fn ratio(one: &View, other: &View) -> (f64, f64) {
+pub(crate) fn ratio(one: &View, other: &View) -> (f64, f64) {
     let least = times(one, other).map_or(0.0, Times::least_digit);
     (one.value / other.value, least)
 }
 
-pub(super) fn relation(one: &View, other: &View) -> Relation {
+pub(crate) fn relation(one: &View, other: &View) -> Relation {
     if one.may_be_nothing() || other.may_be_nothing() {
         return Relation::NoRatio;
     }
@@ -137,7 +137,7 @@ fn directions(unit: Unit) -> (&'static str, &'static str) {
 /// How the figure here relates to the published ones, machine by machine; `None` if none of these
 /// is a number. `whose` begins the sentence; figures are of this unit and shown at this scale, or in
 /// cycles at the other if nothing else is published.
-pub(super) fn with_published(
+pub(crate) fn with_published(
     whose: &str,
     here: &View,
     published: &[JudgedFigure],
@@ -184,12 +184,12 @@ pub(super) fn with_published(
 }
 
 /// syscost's figure; `row` begins the sentence.
-pub(super) fn given(row: &str, ours: &View, scale: Scale) -> String {
+pub(crate) fn given(row: &str, ours: &View, scale: Scale) -> String {
     format!("{row} gives {}", ours.shown(scale))
 }
 
 /// How syscost's figure relates to the published procedure's, without its full stop; `row` is what gives it.
-pub(super) fn with_method(
+pub(crate) fn with_method(
     published: &View,
     (row, ours): (&str, &View),
     scale: Scale,

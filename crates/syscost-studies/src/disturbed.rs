@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::view::printed;
-use crate::Measurement;
-use crate::measurement::Cause;
+use syscost_results::Measurement;
+use syscost_results::measurement::Cause;
 
 /// The results of a row that something disturbed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Disturbed {
+pub(crate) struct Disturbed {
     /// How many.
     results: usize,
     /// Of how many.
@@ -19,7 +19,7 @@ pub(super) struct Disturbed {
 }
 
 impl Disturbed {
-    pub(super) fn of(row: &Measurement) -> Self {
+    pub(crate) fn of(row: &Measurement) -> Self {
         let (mut results, mut of) = (0, 0);
         let mut by: BTreeMap<Cause, usize> = BTreeMap::new();
         for round in row.samples.iter().flatten() {
@@ -37,11 +37,11 @@ impl Disturbed {
         Self { results, of, by }
     }
 
-    pub(super) fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         self.results == 0
     }
 
-    pub(super) fn is_every_result(&self) -> bool {
+    pub(crate) fn is_every_result(&self) -> bool {
         self.results == self.of
     }
 }

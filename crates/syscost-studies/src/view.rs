@@ -4,13 +4,13 @@ use serde::Serialize;
 use syscost_stats::order::{median, quantile};
 
 use super::disturbed::Disturbed;
-use super::printed::{Scale, least_digit};
-use super::{Cycles, means};
-use crate::{Measurement, RoundSamples, Run, Status, Unit};
+use super::scale::{Scale, least_digit};
+use syscost_results::study::{Cycles, means};
+use syscost_results::{Measurement, RoundSamples, Run, Status, Unit};
 
 /// From so many results on there is a middle half of them; and that is wider than the 95 % confidence
 /// interval of their median, which few results leave to their range.
-pub(super) const ENOUGH: u64 = 10;
+pub(crate) const ENOUGH: u64 = 10;
 
 /// A figure of this machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,7 +34,7 @@ pub struct View {
 
 impl View {
     /// A figure that was rounded to this.
-    pub(super) fn printed(value: f64, last_digit: f64) -> Self {
+    pub(crate) fn printed(value: f64, last_digit: f64) -> Self {
         View {
             value,
             low: Some(value),
@@ -74,7 +74,7 @@ impl View {
     }
 
     /// Whether it is surely below zero, which no cost is.
-    pub(super) fn is_less_than_nothing(&self) -> bool {
+    pub(crate) fn is_less_than_nothing(&self) -> bool {
         self.interval().is_some_and(|(_, high)| high < 0.0)
     }
 
@@ -116,7 +116,7 @@ pub enum Seen {
 
 impl Seen {
     /// The figure multiplied by this.
-    pub(super) fn times(self, factor: f64) -> Seen {
+    pub(crate) fn times(self, factor: f64) -> Seen {
         match self {
             Seen::Figure(view) => Seen::Figure(view.times(factor)),
             missing => missing,
@@ -150,7 +150,7 @@ const REMOTE: &str = "path=remote";
 
 /// The row that a study means by this name, the first if there are several, if it has a number in
 /// the quantity's unit; otherwise why there is none.
-pub(super) fn row<'r>(run: &'r Run, name: &str, unit: Unit) -> Result<&'r Measurement, String> {
+pub(crate) fn row<'r>(run: &'r Run, name: &str, unit: Unit) -> Result<&'r Measurement, String> {
     let mut rows = run.measurements.iter();
     Err(match rows.find(|row| means(name, &row.name)) {
         None if name.contains(REMOTE) => {
@@ -179,7 +179,7 @@ pub(super) fn row<'r>(run: &'r Run, name: &str, unit: Unit) -> Result<&'r Measur
 
 /// What the published procedure printed, on a shared core or not: the median of all its results,
 /// and the middle half of them.
-pub(super) fn as_published(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
+pub(crate) fn as_published(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     results(run, row, cycles, all_printed(row))
         .unwrap_or_else(|| missing("its samples were not kept (--no-samples)"))
 }
@@ -193,7 +193,7 @@ fn all_printed(row: &Measurement) -> Vec<f64> {
 }
 
 /// What the procedure printed in a round: only the overhead that it subtracts itself is subtracted.
-pub(super) fn printed(round: &RoundSamples) -> &[f64] {
+pub(crate) fn printed(round: &RoundSamples) -> &[f64] {
     match round.raw.is_empty() {
         true => &round.values,
         false => &round.raw,
@@ -201,7 +201,7 @@ pub(super) fn printed(round: &RoundSamples) -> &[f64] {
 }
 
 /// The same procedure, from undisturbed results only.
-pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
+pub(crate) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     if row.estimate.undisturbed_percent.is_none() {
         return missing("whether SMT interference disturbed a result is not known");
     }
@@ -262,7 +262,7 @@ fn step(values: &[f64]) -> f64 {
 }
 
 /// syscost's own figure.
-pub(super) fn estimate(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
+pub(crate) fn estimate(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     let Some(value) = row.estimate.median else {
         return missing("it has no median");
     };
@@ -314,12 +314,12 @@ fn usual_ghz(row: &Measurement) -> Option<f64> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::fixture::{row, run};
+    use syscost_results::fixture::{row, run};
 
     /// A figure, with an interval of this much on either side.
-    pub(in super::super) fn view(value: f64, half: f64) -> View {
+    pub(crate) fn view(value: f64, half: f64) -> View {
         View {
             value,
             low: Some(value - half),

@@ -1,21 +1,11 @@
-//! Published experiments: what they printed, compared with what the same procedure and syscost's
-//! own method give on this machine.
+//! Published experiments, as a document has those of the user.
 //!
-//! A [`Study`] is data, read from TOML: the machines it was made on, its quantities with their
-//! published figures, the rows of the catalogue that repeat its procedure and those that measure
-//! the same by syscost's method, and what each name claims. [`judge`] compares a run with it.
-//! Nothing here measures.
+//! A [`Study`] is data: the machines it was made on, its quantities with their published figures,
+//! the rows of the catalogue that repeat its procedure and those that measure the same by syscost's
+//! method, and what each name claims. The crate syscost-studies reads one from TOML, and compares
+//! a run with it.
 
-mod comparison;
-mod disturbed;
-mod figure;
-mod judge;
-mod lines;
-mod parse;
 mod printed;
-mod time;
-mod verdict;
-mod view;
 
 use std::collections::BTreeSet;
 
@@ -24,13 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::Unit;
 use crate::row_name::parameters;
 
-pub use figure::{Converted, JudgedFigure, figures, published_ratios};
-pub use judge::{Between, JudgedQuantity, JudgedRatio, JudgedStudy, judge};
-pub use lines::Lines;
-pub use parse::StudyError;
-pub use printed::{Printed, Scale};
-pub use verdict::{Sentence, VerdictKind};
-pub use view::{Seen, View};
+pub use printed::{Printed, SCALES};
 
 /// One published experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -327,6 +311,23 @@ impl Study {
     /// Whether it is judged by the row with this name.
     pub fn is_judged_by(&self, name: &str) -> bool {
         self.rows().into_iter().any(|meant| means(meant, name))
+    }
+
+    /// The rows that come first, in tiers: those of its curves, which say nothing with points left out,
+    /// and those of all other quantities with published figures.
+    pub fn tiers(&self) -> [Vec<String>; 2] {
+        let curves = self.charts.iter();
+        let curves = curves.filter(|chart| chart.kind == ChartKind::Curve);
+        let drawn: Vec<&String> = curves.flat_map(|chart| &chart.quantities).collect();
+        let rows = |is_meant: &dyn Fn(&Quantity) -> bool| {
+            let meant = self.quantities.iter().filter(|one| is_meant(one));
+            let rows = meant.flat_map(|one| [&one.as_published, &one.ours]);
+            rows.flatten().cloned().collect()
+        };
+        [
+            rows(&|one| drawn.contains(&&one.id)),
+            rows(&|one| !one.published.is_empty()),
+        ]
     }
 
     /// The machine with this id.

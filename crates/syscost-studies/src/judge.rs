@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 
+use super::comparison;
 use super::disturbed::Disturbed;
 use super::figure::{JudgedFigure, figures, published_ratios};
-use super::printed::Scale;
+use super::scale::Scale;
 use super::verdict::{Facts, Sentence, verdict};
 use super::view::{self, ENOUGH, Seen, View};
-use super::{Cycles, Quantity, Ratio, Study, comparison};
-use crate::{Evidence, Flag, Measurement, Run};
+use syscost_results::study::{Cycles, Quantity, Ratio, Study};
+use syscost_results::{Evidence, Flag, Measurement, Run};
 
 /// Prefix of the detail with the standard deviation of a procedure's trials; the unit follows.
 const TRIALS_STDDEV: &str = "trials_stddev_";
@@ -204,7 +205,7 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
     let printed = quantity.published.iter().find_map(|one| one.value.as_ref());
     let shown = compared.or_else(|| ours.as_ref()?.figure());
     let scale = match (printed, shown) {
-        (Some(printed), _) => printed.scale(quantity.unit),
+        (Some(printed), _) => Scale::printed(printed, quantity.unit),
         (None, shown) => Scale::reached(quantity.unit, shown.map_or(0.0, |view| view.value)),
     };
     let facts = Facts {

@@ -112,7 +112,7 @@ fn figure(machine: &str, value: Option<f64>, cycles: Option<f64>) -> JudgedFigur
 #[test]
 fn each_published_machine_is_compared_in_its_direction() {
     let said = |here: View, published: &[JudgedFigure], unit| {
-        let ticks = Scale::cycles(crate::study::Cycles::Tsc);
+        let ticks = Scale::cycles(syscost_results::study::Cycles::Tsc);
         with_published("It gives", &here, published, (unit, NS, ticks))
     };
     let four = [

@@ -1,65 +1,47 @@
-//! Published experiments next to the run, or as a page to hand in.
+//! The report of studies as a page to hand in.
 
-use maud::{Markup, html};
+use maud::html;
 use syscost_results::Run;
 
-use super::skeleton::{self, Kinds};
+use super::Repeated;
 use crate::document::{self, Block};
-use crate::study::{self, Repeated};
-
-/// The section of all studies that a run has rows of; empty if there are none.
-pub(super) fn section(studies: &[Repeated], runs: &[&Run]) -> Markup {
-    if studies.is_empty() {
-        return html! {};
-    }
-    let each = studies
-        .iter()
-        .flat_map(|one| study::study(one, runs, 3, false));
-    let blocks: Vec<Block> = study::summary(studies, runs)
-        .into_iter()
-        .chain(each)
-        .collect();
-    html! {
-        section id="studies" aria-labelledby="title-studies" {
-            h2 id="title-studies" { "Studies: published experiments, repeated" }
-            (document::html(&blocks))
-        }
-    }
-}
+use crate::html::{frame, runs::subtitle};
 
 /// The report of studies that these runs repeat: machines, results, charts, questions.
 pub fn lab_report(studies: &[Repeated], runs: &[&Run]) -> String {
-    let title = study::title(studies);
-    let blocks = study::report(studies, runs);
+    let below = html! {
+        p class="blanks" { span { "Name:" } span { "Date:" } }
+        (subtitle(runs, None))
+    };
+    let blocks = super::report(studies, runs);
     let links = blocks.iter().filter_map(|block| match block {
         Block::Heading { id, .. } if !id.is_empty() => {
-            Some((id.clone(), id.trim_start_matches("study-").to_owned()))
+            Some((id.as_str(), id.trim_start_matches("study-")))
         }
         _ => None,
     });
-    let body = html! {
-        (skeleton::header(&title, &html! {
-            p class="blanks" { span { "Name:" } span { "Date:" } }
-            (super::runs::subtitle(runs, None))
-        }))
-        (skeleton::toolbar(&links.collect::<Vec<_>>(), Kinds::None))
-        main id="content" { (document::html(&blocks)) }
-        (skeleton::footer(runs.last().map_or("", |run| &run.tool.version)))
-    };
-    skeleton::document(&title, &body).into_string()
+    frame(
+        &super::title(studies),
+        &below,
+        &links.collect::<Vec<_>>(),
+        &document::html(&blocks),
+        runs.last().map_or("", |run| &run.tool.version),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::expect::has;
+    use crate::study::section;
     use crate::study::tests::{hand_made, on_two_machines, run};
 
     #[test]
     fn several_machines_are_columns_and_bars() {
         let [slow, fast] = on_two_machines();
         let runs = [&slow, &fast];
-        let page = section(&[Repeated::new(&hand_made(), &runs)], &runs).into_string();
+        let page =
+            document::html(&section(&[Repeated::new(&hand_made(), &runs)], &runs)).into_string();
         for expected in [
             "<th scope=\"col\">old</th>",
             "<th scope=\"col\">alpha</th>",
@@ -82,7 +64,8 @@ mod tests {
         let mut run = run();
         run.measurements
             .retain(|row| !row.name.starts_with("syscall.null"));
-        let page = section(&[Repeated::new(&hand_made(), &[&run])], &[&run]).into_string();
+        let page = document::html(&section(&[Repeated::new(&hand_made(), &[&run])], &[&run]))
+            .into_string();
         for expected in [
             "<figcaption>Calls across the machines</figcaption>",
             "<figcaption>How long a call took</figcaption>",

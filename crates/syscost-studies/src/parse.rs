@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use super::lines::Lines;
-use super::{Figure, Quantity, Reason, Study};
-use crate::Unit;
+use super::scale::is_in;
+use syscost_results::Unit;
+use syscost_results::study::{Figure, Quantity, Reason, Study};
 
 /// Why a text is not a study. Its text follows the file's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,48 +26,46 @@ const MUST_BE_AN_ID: &str = "field `id`: must be lower-case letters, digits and 
 /// What is wrong: the path of the part (see [`Lines::of`]), and the problem.
 type Wrong = (String, String);
 
-impl Study {
-    /// Reads a study.
-    ///
-    /// # Errors
-    /// The first error: its line, the field and what is expected there.
-    pub fn parse(text: &str) -> Result<Study, StudyError> {
-        Ok(Self::parse_with_lines(text)?.0)
-    }
+/// Reads a study.
+///
+/// # Errors
+/// The first error: its line, the field and what is expected there.
+pub fn parse(text: &str) -> Result<Study, StudyError> {
+    Ok(parse_with_lines(text)?.0)
+}
 
-    /// Reads a study, and the lines of what it refers to: only a program with a catalogue knows
-    /// whether such rows and counts exist.
-    ///
-    /// # Errors
-    /// As [`Study::parse`].
-    pub fn parse_with_lines(text: &str) -> Result<(Study, Lines<'_>), StudyError> {
-        let lines = Lines::parse(text)?;
-        let read = Study::deserialize(lines.deserializer());
-        let mut study = read.map_err(|error| {
-            let field = lines.path_of(&error);
-            let StudyError { line, problem } = lines.error(&error);
-            let problem = match &*field {
-                // The study itself.
-                "" => problem,
-                field => format!("field `{field}`: {problem}"),
-            };
-            StudyError { line, problem }
-        })?;
-        check(&study).map_err(|(at, problem)| StudyError {
-            line: lines.of(&at),
-            problem,
-        })?;
-        study.name_own_rows();
-        Ok((study, lines))
-    }
+/// Reads a study, and the lines of what it refers to: only a program with a catalogue knows
+/// whether such rows and counts exist.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with_lines(text: &str) -> Result<(Study, Lines<'_>), StudyError> {
+    let lines = Lines::parse(text)?;
+    let read = Study::deserialize(lines.deserializer());
+    let mut study = read.map_err(|error| {
+        let field = lines.path_of(&error);
+        let StudyError { line, problem } = lines.error(&error);
+        let problem = match &*field {
+            // The study itself.
+            "" => problem,
+            field => format!("field `{field}`: {problem}"),
+        };
+        StudyError { line, problem }
+    })?;
+    check(&study).map_err(|(at, problem)| StudyError {
+        line: lines.of(&at),
+        problem,
+    })?;
+    name_own_rows(&mut study);
+    Ok((study, lines))
+}
 
-    /// The rows of quantities with a program or a command of their own.
-    fn name_own_rows(&mut self) {
-        let study = &self.id;
-        for quantity in self.quantities.iter_mut().filter(|one| one.is_own()) {
-            let row = format!("study.own{{study={study},quantity={}}}", quantity.id);
-            quantity.as_published = Some(row);
-        }
+/// The rows of quantities with a program or a command of their own.
+fn name_own_rows(study: &mut Study) {
+    let id = &study.id;
+    for quantity in study.quantities.iter_mut().filter(|one| one.is_own()) {
+        let row = format!("study.own{{study={id},quantity={}}}", quantity.id);
+        quantity.as_published = Some(row);
     }
 }
 
@@ -294,7 +293,7 @@ fn check_figure(figure: &Figure, unit: Unit, machines: &BTreeSet<&str>) -> Resul
     let values = figure.value.iter().map(|one| ("value", one, unit));
     let numbers = values.chain(cycles.map(|one| ("cycles", one, Unit::Count)));
     for (name, one, unit) in numbers.chain(figure.runs.iter().map(|one| ("runs", one, of_runs))) {
-        let what = match (is_positive(one.value()), one.is_in(unit)) {
+        let what = match (is_positive(one.value()), is_in(one, unit)) {
             (true, true) => continue,
             (false, _) => MUST_BE_POSITIVE.to_owned(),
             (true, false) => format!("`{one}` is not in {}", unit.symbol()),

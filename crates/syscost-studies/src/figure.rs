@@ -1,9 +1,10 @@
 //! The figures of a text, and where they contradict themselves.
 
+use super::scale::{decimals, last_digit, with_unit};
 use serde::Serialize;
 
-use super::{Figure, Printed, Quantity, Ratio, Study, StudyMachine};
-use crate::Unit;
+use syscost_results::Unit;
+use syscost_results::study::{Figure, Printed, Quantity, Ratio, Study, StudyMachine};
 
 /// A mean is of several runs.
 const MIN_RUNS: usize = 2;
@@ -43,7 +44,7 @@ pub struct JudgedFigure {
     pub doubts: Vec<String>,
     /// One of its last printed digit, in the unit in which it is printed.
     #[serde(skip)]
-    pub(super) last_digit: f64,
+    pub(crate) last_digit: f64,
 }
 
 /// The figures published for a quantity, with what follows from them alone.
@@ -89,7 +90,7 @@ fn figure(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -> Judged
         (value, cycles, _) => (value, cycles, None),
     };
     let printed =
-        |one: &Option<Printed>, symbol| one.as_ref().map(|one: &Printed| one.with_unit(symbol));
+        |one: &Option<Printed>, symbol| one.as_ref().map(|one: &Printed| with_unit(one, symbol));
     JudgedFigure {
         machine: figure.machine.clone(),
         value,
@@ -105,7 +106,7 @@ fn figure(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -> Judged
             .value
             .as_ref()
             .or(figure.cycles.as_ref())
-            .map_or(0.0, Printed::last_digit),
+            .map_or(0.0, last_digit),
     }
 }
 
@@ -113,7 +114,7 @@ fn figure(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -> Judged
 fn contradictions(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -> Vec<String> {
     let mut found = Vec::new();
     let cycle = machine
-        .and_then(StudyMachine::cycle_ns)
+        .and_then(cycle_ns)
         .filter(|_| unit == Unit::Nanoseconds);
     let printed = figure.cycles.as_ref().or(figure.value.as_ref());
     let mean = (figure.runs.len() >= MIN_RUNS)
@@ -137,19 +138,19 @@ fn contradictions(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -
         (&figure.value, &figure.cycles, cycle)
     {
         let ns = cycles.value() * cycle;
-        let tolerance = value.last_digit() + cycles.last_digit() / 2.0 * cycle + ns * slack;
+        let tolerance = last_digit(value) + last_digit(cycles) / 2.0 * cycle + ns * slack;
         if (ns - value.value()).abs() > tolerance {
-            let clock = machine.map(StudyMachine::clock).unwrap_or_default();
+            let clock = machine.map(clock).unwrap_or_default();
             found.push(format!(
                 "{cycles} cycles {clock} are {ns:.*} ns, not {value}",
-                value.decimals()
+                decimals(value)
             ));
         }
     }
     if let (Some(mean), Some(printed)) = (mean, printed)
-        && (mean - printed.value()).abs() > printed.last_digit()
+        && (mean - printed.value()).abs() > last_digit(printed)
     {
-        let (count, decimals) = (figure.runs.len(), printed.decimals());
+        let (count, decimals) = (figure.runs.len(), decimals(printed));
         found.push(format!(
             "the mean of its {count} printed runs is {mean:.decimals$}"
         ));
@@ -157,33 +158,32 @@ fn contradictions(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -
     found
 }
 
-impl StudyMachine {
-    /// The time of a cycle by which the text converts, in ns, and the share of it that its printed
-    /// digits leave open.
-    fn cycle_ns(&self) -> Option<(f64, f64)> {
-        let by_clock = || {
-            let ghz = self.clock_ghz?;
-            let decimals = format!("{ghz:?}")
-                .split_once('.')
-                .map_or(0, |(_, end)| end.len());
-            Some((1.0 / ghz, 10f64.powi(-(decimals as i32)) / 2.0 / ghz))
-        };
-        self.cycle_ns.map(|ns| (ns, 0.0)).or_else(by_clock)
-    }
+/// The time of a cycle by which the text converts, in ns, and the share of it that its printed
+/// digits leave open.
+fn cycle_ns(machine: &StudyMachine) -> Option<(f64, f64)> {
+    let by_clock = || {
+        let ghz = machine.clock_ghz?;
+        let decimals = format!("{ghz:?}")
+            .split_once('.')
+            .map_or(0, |(_, end)| end.len());
+        Some((1.0 / ghz, 10f64.powi(-(decimals as i32)) / 2.0 / ghz))
+    };
+    machine.cycle_ns.map(|ns| (ns, 0.0)).or_else(by_clock)
+}
 
-    /// By what the text converts, in words.
-    fn clock(&self) -> String {
-        match (self.cycle_ns, self.clock_ghz) {
-            (Some(ns), _) => format!("of {ns} ns"),
-            (None, Some(ghz)) => format!("at {ghz} GHz"),
-            (None, None) => String::new(),
-        }
+/// By what the text converts, in words.
+fn clock(machine: &StudyMachine) -> String {
+    match (machine.cycle_ns, machine.clock_ghz) {
+        (Some(ns), _) => format!("of {ns} ns"),
+        (None, Some(ghz)) => format!("at {ghz} GHz"),
+        (None, None) => String::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse;
 
     fn of(text: &str) -> JudgedFigure {
         let study = format!(
@@ -194,7 +194,7 @@ mod tests {
              [[quantity]]\nid = \"x\"\ntitle = \"\"\ntable = \"\"\nunit = \"ns\"\nprocedure = \"\"\n\
              published = [{{ {text}, place = \"\" }}]\n"
         );
-        let study = Study::parse(&study).expect("it is right");
+        let study = parse(&study).expect("it is right");
         figures(&study, &study.quantities[0]).remove(0)
     }
 

@@ -1,7 +1,7 @@
 use super::super::view::tests::view;
 use super::*;
-use crate::measurement::{Cause, Disturbance};
-use crate::{Evidence, Verdict};
+use syscost_results::measurement::{Cause, Disturbance};
+use syscost_results::{Evidence, Verdict};
 
 const NS: Scale = Scale {
     factor: 1.0,
@@ -9,7 +9,7 @@ const NS: Scale = Scale {
 };
 
 fn row() -> Measurement {
-    let mut row = crate::fixture::row("study.x", vec![vec![5.0]; 6]);
+    let mut row = syscost_results::fixture::row("study.x", vec![vec![5.0]; 6]);
     row.evidence = vec![Evidence::new(
         "getpid system calls per operation",
         0.0,
@@ -179,14 +179,14 @@ fn beside(
         seen: Some(&seen),
         published,
         scale: NS,
-        cycles: Scale::cycles(crate::study::Cycles::Core),
+        cycles: Scale::cycles(syscost_results::study::Cycles::Core),
     };
     verdict(quantity, &facts)
 }
 
 /// Of this many results the first ones have these causes, a sample each.
 fn disturbed(of: usize, causes: &[Cause]) -> Option<Disturbed> {
-    let mut row = crate::fixture::row("study.x", vec![vec![1.0; of]]);
+    let mut row = syscost_results::fixture::row("study.x", vec![vec![1.0; of]]);
     let round = row.samples.as_mut().expect("one round");
     let tags = (0..).zip(causes);
     round[0].disturbed = tags

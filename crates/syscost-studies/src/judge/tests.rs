@@ -1,9 +1,10 @@
 use super::*;
-use crate::fixture::{row, run};
-use crate::measurement::Cause;
-use crate::measurement::Disturbance;
-use crate::study::VerdictKind;
-use crate::{Status, Unit, Verdict};
+use crate::VerdictKind;
+use crate::parse;
+use syscost_results::fixture::{row, run};
+use syscost_results::measurement::Cause;
+use syscost_results::measurement::Disturbance;
+use syscost_results::{Status, Unit, Verdict};
 
 const STUDY: &str = r#"
 id = "mine"
@@ -48,7 +49,7 @@ words = "twenty times"
 "#;
 
 fn study() -> Study {
-    Study::parse(STUDY).expect("it is right")
+    parse(STUDY).expect("it is right")
 }
 
 /// What is said of the first quantity by a run of these rows.
@@ -62,7 +63,7 @@ fn reason(seen: &Option<Seen>) -> Option<&str> {
 }
 
 /// Results of which every other one was disturbed.
-fn published_row() -> crate::Measurement {
+fn published_row() -> Measurement {
     let mut row = row("study.mine.getpid", vec![vec![12.0, 30.01]; 10]);
     for round in row.samples.iter_mut().flatten() {
         let cause = Cause::SharedCore;
@@ -119,7 +120,7 @@ fn a_ratio_that_is_missing_says_why() {
             row("syscall.null", vec![vec![100.0; 2]; 6]),
             published_row(),
         ];
-        let study = Study::parse(&text).expect("it is right");
+        let study = parse(&text).expect("it is right");
         let judged = judge(&study, &run("r", rows)).judged_ratios.remove(0);
         let reason = |ratio: Between| match ratio {
             Between::Missing { reason } => reason,
@@ -135,7 +136,7 @@ fn a_ratio_that_is_missing_says_why() {
     nothing.estimate.undisturbed_percent = None;
     let text = STUDY.replace("ours = \"switch.pipe\"", "as_published = \"syscall.null\"");
     let rows = vec![row("syscall.null", vec![vec![100.0; 2]; 6]), nothing];
-    let study = Study::parse(&text).expect("it is right");
+    let study = parse(&text).expect("it is right");
     let judged = judge(&study, &run("r", rows)).judged_ratios.remove(0);
     let reason = "getpid() cannot be told apart from zero".to_owned();
     assert_eq!(judged.as_published, Between::Missing { reason });
@@ -200,17 +201,11 @@ fn a_broken_claim_comes_first() {
 fn rows_are_found_in_whatever_directory_and_by_whatever_far_end_there_was() {
     let in_any = STUDY.replace("\"syscall.null\"", "\"fs.read{dir=*,size=4K}\"");
     let rows = vec![row("fs.read{dir=ssd,size=4K}", vec![vec![100.0; 2]; 6])];
-    let judged = judge(
-        &Study::parse(&in_any).expect("it is right"),
-        &run("r", rows),
-    );
+    let judged = judge(&parse(&in_any).expect("it is right"), &run("r", rows));
     let ours = judged.judged[0].ours.as_ref().and_then(Seen::figure);
     assert_eq!(ours.expect("it is there").value, 100.0);
     let far = STUDY.replace("\"syscall.null\"", "\"net.x{path=remote,family=*}\"");
-    let judged = judge(
-        &Study::parse(&far).expect("it is right"),
-        &run("r", Vec::new()),
-    );
+    let judged = judge(&parse(&far).expect("it is right"), &run("r", Vec::new()));
     let ours = judged.judged[0].ours.as_ref().expect("it is asked for");
     assert!(ours.reason().expect("there is none").contains("--peer"));
 }
@@ -251,4 +246,49 @@ fn a_row_without_a_number_says_why() {
     assert_eq!(reason(&judged.as_published), Some("withheld: it lied"));
     assert_eq!(reason(&judged.ours), Some("it has no median"));
     assert_eq!(judged.verdict.kind, VerdictKind::NotCompared);
+}
+
+const CLAIMED: &str = r#"
+id = "mine"
+title = "Mine"
+source = "A note"
+about = "What I measured."
+
+[[quantity]]
+id = "read"
+title = "read()"
+table = "System calls"
+unit = "ns"
+procedure = "In a loop."
+as_published = "syscall.null"
+
+[[quantity.claim]]
+counted = "read system calls per operation"
+at_least = 1.0
+broken = "Nothing was read: {}."
+"#;
+
+#[test]
+fn a_study_finds_its_claims_in_an_anonymous_run() {
+    let study = parse(CLAIMED).expect("a study");
+    let mut run = syscost_results::fixture::run_of(&[vec![1.0, 2.0]]);
+    run.machine.hostname = "read".to_owned();
+    run.measurements[0].evidence = vec![
+        Evidence::new(
+            "read system calls per operation",
+            1.0,
+            0.0,
+            "seccomp audit",
+            Verdict::Confirmed,
+        )
+        .because("of /home/alice/file, at 10.1.2.3"),
+    ];
+    let before = judge(&study, &run);
+    run.anonymize();
+    let after = judge(&study, &run);
+    let verdict = |judged: &JudgedStudy| judged.judged[0].verdict.clone();
+    assert!(verdict(&before).text.contains("Nothing was read: 0."));
+    assert_eq!(verdict(&before), verdict(&after));
+    let reason = after.judged[0].evidence[0].reason.as_deref();
+    assert_eq!(reason, Some("of (unnamed), at (unnamed)"));
 }

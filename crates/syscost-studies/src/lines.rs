@@ -3,7 +3,8 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer, Error};
 
-use super::{Quantity, StudyError};
+use super::StudyError;
+use syscost_results::study::Quantity;
 
 /// The lines of a study's parts, of which a [`Study`](super::Study) knows nothing.
 #[derive(Debug)]
@@ -15,22 +16,22 @@ pub struct Lines<'t> {
 impl<'t> Lines<'t> {
     /// # Errors
     /// Where and why the text is no TOML.
-    pub(super) fn parse(text: &'t str) -> Result<Self, StudyError> {
+    pub(crate) fn parse(text: &'t str) -> Result<Self, StudyError> {
         let table = DeTable::parse(text).map_err(|error| of_text(text, &error))?;
         Ok(Lines { text, table })
     }
 
-    pub(super) fn deserializer(&self) -> Deserializer<'t> {
+    pub(crate) fn deserializer(&self) -> Deserializer<'t> {
         Deserializer::from(self.table.clone())
     }
 
     /// The error as one of the study's.
-    pub(super) fn error(&self, error: &Error) -> StudyError {
+    pub(crate) fn error(&self, error: &Error) -> StudyError {
         of_text(self.text, error)
     }
 
     /// The path of the innermost part that an error is about, such as `quantity[0].id`; empty for the study itself.
-    pub(super) fn path_of(&self, error: &Error) -> String {
+    pub(crate) fn path_of(&self, error: &Error) -> String {
         let at = error.span().map_or(0, |span| span.start);
         of_table(self.table.get_ref(), at).unwrap_or_default()
     }
@@ -94,31 +95,29 @@ fn line_of(text: &str, offset: usize) -> usize {
     1 + text[..offset.min(text.len())].matches('\n').count()
 }
 
-impl Quantity {
-    /// The counts that its claims, its reasons and their texts name, each with the path of the field
-    /// (see [`Lines::of`]) from the quantity on.
-    pub fn counted(&self) -> Vec<(String, &str)> {
-        let claims = self.claims.iter().enumerate().map(|(index, one)| {
-            let texts = [
-                ("holds", one.holds.as_deref()),
-                ("broken", Some(&*one.broken)),
-            ];
-            (format!("claim.{index}"), &one.counted, texts.to_vec())
-        });
-        let reasons = self.reasons.iter().enumerate().map(|(index, one)| {
-            let texts = vec![("text", Some(&*one.text))];
-            (format!("reason.{index}"), &one.counted, texts)
-        });
-        let mut found = Vec::new();
-        for (part, counted, texts) in claims.chain(reasons) {
-            found.push((format!("{part}.counted"), counted.as_str()));
-            for (field, text) in texts {
-                let inner = text.unwrap_or_default().split('{').skip(1);
-                let names = inner.filter_map(|rest| Some(rest.split_once('}')?.0));
-                let names = names.filter(|name| !name.is_empty());
-                found.extend(names.map(|name| (format!("{part}.{field}"), name)));
-            }
+/// The counts that its claims, its reasons and their texts name, each with the path of the field
+/// (see [`Lines::of`]) from the quantity on.
+pub fn counted(quantity: &Quantity) -> Vec<(String, &str)> {
+    let claims = quantity.claims.iter().enumerate().map(|(index, one)| {
+        let texts = [
+            ("holds", one.holds.as_deref()),
+            ("broken", Some(&*one.broken)),
+        ];
+        (format!("claim.{index}"), &one.counted, texts.to_vec())
+    });
+    let reasons = quantity.reasons.iter().enumerate().map(|(index, one)| {
+        let texts = vec![("text", Some(&*one.text))];
+        (format!("reason.{index}"), &one.counted, texts)
+    });
+    let mut found = Vec::new();
+    for (part, counted, texts) in claims.chain(reasons) {
+        found.push((format!("{part}.counted"), counted.as_str()));
+        for (field, text) in texts {
+            let inner = text.unwrap_or_default().split('{').skip(1);
+            let names = inner.filter_map(|rest| Some(rest.split_once('}')?.0));
+            let names = names.filter(|name| !name.is_empty());
+            found.extend(names.map(|name| (format!("{part}.{field}"), name)));
         }
-        found
     }
+    found
 }

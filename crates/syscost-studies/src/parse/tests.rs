@@ -1,5 +1,7 @@
-use super::super::Printed;
+use syscost_results::study::Printed;
+
 use super::*;
+use crate::counted;
 
 const GOOD: &str = r#"
 id = "mine"
@@ -23,12 +25,12 @@ published = [{ machine = "laptop", cycles = 200.0, place = "page 1" }]
 "#;
 
 fn error(text: &str) -> String {
-    format!("mine.toml{}", Study::parse(text).expect_err("it is wrong"))
+    format!("mine.toml{}", parse(text).expect_err("it is wrong"))
 }
 
 #[test]
 fn a_study_is_read() {
-    let study = Study::parse(GOOD).expect("it is right");
+    let study = parse(GOOD).expect("it is right");
     let cycles = study.quantities[0].published[0].cycles.as_ref();
     assert_eq!(cycles.map(Printed::value), Some(200.0));
     let rows: Vec<&str> = study.rows().into_iter().collect();
@@ -39,7 +41,7 @@ fn a_study_is_read() {
 fn what_is_named_stands_on_a_line() {
     let claim = "\n[[quantity.claim]]\nat_least = 1.0\ncounted = \"calls\"\nbroken = \"None of {tries}.\"\n";
     let text = format!("{GOOD}{claim}");
-    let (study, lines) = Study::parse_with_lines(&text).expect("it is right");
+    let (study, lines) = parse_with_lines(&text).expect("it is right");
     let at = [
         "id",
         "quantity.0",
@@ -47,7 +49,7 @@ fn what_is_named_stands_on_a_line() {
         "quantity.0.ours",
     ];
     assert_eq!(at.map(|path| lines.of(path)), [2, 12, 12, 18]);
-    let counted = study.quantities[0].counted().into_iter();
+    let counted = counted(&study.quantities[0]).into_iter();
     let counted = counted.map(|(part, name)| (name, lines.of(&format!("quantity.0.{part}"))));
     assert_eq!(counted.collect::<Vec<_>>(), [("calls", 23), ("tries", 24)]);
 }
@@ -151,7 +153,7 @@ fn a_claim_that_cannot_fail_or_always_does_is_refused() {
     let parsed = |bounds: &str| {
         let claim =
             format!("\n[[quantity.claim]]\ncounted = \"calls\"\nbroken = \"None.\"\n{bounds}\n");
-        Study::parse(&format!("{GOOD}{claim}")).map_err(|error| format!("mine.toml{error}"))
+        parse(&format!("{GOOD}{claim}")).map_err(|error| format!("mine.toml{error}"))
     };
     for (bounds, line, problem) in [
         ("at_most = inf", 24, "`at_most` must be a finite number"),
@@ -204,13 +206,13 @@ fn a_reason_has_one_direction_and_one_condition() {
         format!("{begin}{more}\n")
     };
     let less = reason("acts = \"less\"");
-    assert!(Study::parse(&format!("{GOOD}{less}")).is_ok());
+    assert!(parse(&format!("{GOOD}{less}")).is_ok());
     let both = error(&format!("{GOOD}{less}{}", reason("acts = \"more\"")));
     assert!(both.contains("both larger and smaller"), "{both}");
     // Conditions are no amounts: each may have an effect of its own.
     let bounded = |acts: &str| reason(&format!("acts = \"{acts}\"\nat_most = 90.0"));
     let both = format!("{GOOD}{}{}", bounded("less"), bounded("more"));
-    assert!(Study::parse(&both).is_ok());
+    assert!(parse(&both).is_ok());
     let twice = error(&format!("{GOOD}{}says = \"-O0\"\n", bounded("less")));
     assert!(twice.contains("instead of bounds"), "{twice}");
 }
