@@ -318,8 +318,6 @@ impl Drop for Unpinned {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::study::Study;
-
     use super::*;
     use syscost_sys::or_skip;
 

@@ -283,7 +283,6 @@ pub(super) const YIELD_ALONE: Benchmark = Benchmark {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::study::Study;
     use syscost_studies::figures;
 
     fn published() -> Vec<(String, Vec<f64>)> {
