@@ -5,7 +5,6 @@ use std::fs;
 use crate::common::{Ending, Json, Program, RUN};
 use crate::company::Load;
 use syscost_benches::STUDIES;
-use syscost_results::study::Study;
 
 const MINE: &str = r#"
 id = "mine"

@@ -1,7 +1,6 @@
 //! What the charts of a study draw.
 
 use super::*;
-use syscost_results::study::Study;
 
 const CURVE: &str = r#"
 id = "sizes"

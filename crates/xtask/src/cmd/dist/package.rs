@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use syscost_results::study::Study;
 
 use super::archive::{Files, Packed, add_checksums, ar, gzip, tar_gz};
 use super::licenses::{Part, debian_copyright, third_party};
