@@ -7,8 +7,8 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use syscost_harness::session::Profile;
 use syscost_results::simulate::{Coverage, NoiseModel, Simulation};
-use syscost_results::stats::looks::{self, StopRule};
-use syscost_results::stats::{interval, order};
+use syscost_stats::looks::{self, StopRule};
+use syscost_stats::{interval, order};
 
 use crate::columns::{columns, line};
 use crate::program::{Given, measured};

@@ -17,6 +17,7 @@ use fastrand::Rng;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
+use syscost_stats::normal::random as random_normal;
 
 use crate::program::Given;
 use xtask::workspace;
@@ -239,11 +240,11 @@ impl Simulation {
         if bad.is_some() {
             head["machine"]["kernel"] = "Linux 6.1.0-13".into();
         }
-        let of_machine = SCATTER / 2.0 * normal(&mut random);
+        let of_machine = SCATTER / 2.0 * random_normal(&mut random);
         let mut rows = String::new();
         for (index, row) in self.rows.iter().enumerate() {
-            let tail = (0.2 * normal(&mut random)).exp();
-            let own = of_machine + SCATTER * tail * normal(&mut random);
+            let tail = (0.2 * random_normal(&mut random)).exp();
+            let own = of_machine + SCATTER * tail * random_normal(&mut random);
             let planted = bad.map_or(1.0, |bad| bad.factor(index, row));
             let comma = if index == 0 { "" } else { "," };
             rows += comma;
@@ -308,12 +309,6 @@ impl Row {
         to.push_str("}}");
         Ok(())
     }
-}
-
-/// A number of the standard normal distribution.
-fn normal(random: &mut Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * random.f64()).cos()
 }
 
 /// What a command took.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use syscost_harness::{Catalogue, Quantity};
 use syscost_results::estimate::selection::MIN_ROUNDS;
-use syscost_results::stats::interval;
 use syscost_results::{Better, Measurement, Run, SCHEMA_VERSION, Status};
+use syscost_stats::interval;
 
 /// Minimum number of rounds for an exact interval.
 const MIN_EXACT: u32 = MIN_ROUNDS as u32;

@@ -17,7 +17,7 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::bencher::Pass;
 use syscost_harness::worker::Program;
 use syscost_harness::{Case, Entry};
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 
 use crate::workers::{APART, End, Honest, Tally, Workers, beside, job_case};
 use list::Slip;

@@ -12,8 +12,8 @@ use syscost_harness::bencher::{Effort, Findings, Pass};
 use syscost_harness::clock::RunClock;
 use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program};
 use syscost_harness::{Case, Entry, Failure, Group, Here};
-use syscost_results::stats::order::median;
 use syscost_results::{ClaimId, Verdict};
+use syscost_stats::order::median;
 use syscost_sys::cpu;
 
 /// Costs further apart than this make a false number worth finding.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 
 /// The ranges of a share: inside the first it confirms, outside the second it refutes.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use syscost_results::facts::{Field, Varies, are_close};
-use syscost_results::stats::order;
+use syscost_stats::order;
 
 use crate::facts::field;
 use crate::fleet::Fleet;

@@ -5,7 +5,7 @@
 
 use syscost_results::Unit;
 use syscost_results::document::DigestRow;
-use syscost_results::stats::order;
+use syscost_stats::order;
 
 /// Deviations up to this share are nobody's concern, however certain.
 pub(crate) const MARGIN: f64 = 0.02;
@@ -197,7 +197,7 @@ fn erfc(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::stats::{normal, student};
+    use syscost_stats::{normal, student};
 
     use super::*;
 

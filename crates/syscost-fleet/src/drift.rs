@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use syscost_results::stats::multiple::benjamini_hochberg;
+use syscost_stats::multiple::benjamini_hochberg;
 
 use crate::cohort::cohorts;
 use crate::deviation::Deviation;

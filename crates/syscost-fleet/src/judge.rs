@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use syscost_results::Better;
-use syscost_results::stats::multiple::benjamini_hochberg;
-use syscost_results::stats::order;
+use syscost_stats::multiple::benjamini_hochberg;
+use syscost_stats::order;
 
 use crate::cohort::{Cohort, cohorts};
 use crate::deviation::{Deviation, Expected, Figure, MIN_FIGURES, MIN_MACHINES, freedom_by_tails};

@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use syscost_results::estimate::frequency;
 use syscost_results::run::Noise;
-use syscost_results::stats::order::median;
 use syscost_results::{LimitBasis, RoundSamples};
+use syscost_stats::order::median;
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{
     self, Alone, Burst, LongChain, Probe, ProbeReading, SAME_STATE, Shape,

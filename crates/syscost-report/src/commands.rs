@@ -243,7 +243,7 @@ pub fn hyperfine(run: &Run) -> serde_json::Value {
             "command": readable(command.name),
             "mean": middle,
             "stddev": deviation,
-            "median": syscost_results::stats::order::median(&times),
+            "median": syscost_stats::order::median(&times),
             "user": user,
             "system": mean(&cpu.collect::<Vec<_>>()) - user,
             "min": sorted.first(),

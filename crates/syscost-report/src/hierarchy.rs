@@ -2,7 +2,7 @@
 //! system reports.
 
 use syscost_results::details::TOLD_BYTES;
-use syscost_results::stats::staircase::agree;
+use syscost_results::details::agree;
 use syscost_results::{Measurement, Role, Run, Status, Unit};
 
 use crate::chart::formatted;

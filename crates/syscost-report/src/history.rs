@@ -7,8 +7,8 @@ mod tests;
 
 use jiff::{Timestamp, tz::TimeZone};
 use syscost_results::history::{ChangePoint, Series};
-use syscost_results::stats::order;
 use syscost_results::{Better, Unit};
+use syscost_stats::order;
 
 use crate::grid::{Behind, Cell, Grid, Name, left, right};
 use crate::paint::{self, Paint, width};

@@ -15,6 +15,9 @@
 //! - [`units`]: numbers at a readable scale, with no more digits than their interval supports.
 //! - [`wrap`]: text wrapped for a terminal.
 
+// Grouped bars and histograms, which studies alone draw, are laid out with the rest.
+#![cfg_attr(not(feature = "studies"), allow(dead_code, unused_imports))]
+
 pub mod chart;
 pub mod commands;
 pub mod compare;
@@ -34,6 +37,7 @@ mod page;
 mod paint;
 pub mod sentence;
 mod side_by_side;
+#[cfg(feature = "studies")]
 pub mod study;
 pub mod summary;
 pub mod table;

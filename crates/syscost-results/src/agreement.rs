@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::stats::order::quantile;
+use syscost_stats::order::quantile;
+
 use crate::{Run, Status};
 
 /// How far the figures of the same rows lie apart between runs.

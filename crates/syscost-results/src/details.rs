@@ -6,8 +6,17 @@ pub const SWITCH: &str = "switch_ns";
 /// The size of a cache according to the system.
 pub const TOLD_BYTES: &str = "told_bytes";
 
-/// The claim whose observation names the law that was chosen.
-pub const CHOSEN_LAW: &str = "law nearest to the rows";
+/// Maximum factor between a reported size and a measured one that agree: the measured sizes are a
+/// fifth apart, and not every cache can be filled.
+const ALIKE: f64 = 1.5;
+
+/// The claim that a size found is the one that the system reports, which holds if they [`agree`].
+pub const REPORTED_SIZE: &str = "size of the cache as the system tells it";
+
+/// Whether a cache size that the system reports agrees with the one that was measured.
+pub fn agree(reported: f64, measured: f64) -> bool {
+    (1.0 / ALIKE..=ALIKE).contains(&(reported / measured))
+}
 
 /// What precedes and follows the size of a file, and a number of processes, in a detail's name.
 const REREAD: (&str, &str) = ("read_", "_bytes_per_s");
@@ -54,5 +63,11 @@ mod tests {
         for other in ["memory_limit_bytes", "fitted_", "read_bytes_per_s"] {
             assert_eq!((reread_size(other), fitted_processes(other)), (None, None));
         }
+    }
+
+    #[test]
+    fn sizes_agree_within_a_half() {
+        assert!(agree(2e6, 2e6) && agree(2e6, 2.9e6) && agree(2.9e6, 2e6));
+        assert!(!agree(260e6, 24e6) && !agree(24e6, 260e6) && !agree(1.0, f64::NAN));
     }
 }

@@ -8,14 +8,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use syscost_stats::interval::{self, Interval};
+use syscost_stats::{order, outliers};
 
 use crate::{
     Measurement,
     measurement::{Better, BetweenRuns, CoreShare, EarlierRun, Estimate, Flag, RoundSamples, Unit},
-    stats::{
-        interval::{self, Interval},
-        order, outliers,
-    },
 };
 
 mod again;

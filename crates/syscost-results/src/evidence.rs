@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bound::{Bound, single_of};
-use crate::stats::staircase::{REPORTED_SIZE, agree};
+use crate::details::{REPORTED_SIZE, agree};
 
 /// Identifies a claim in all documents, whatever its sentence says: words in lower case, joined by
 /// `_`. Unless its program gives another one, a claim is identified by the words of its own

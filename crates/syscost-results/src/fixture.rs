@@ -1,7 +1,8 @@
 //! Made-up runs, for the tests of whatever reads documents: in this crate and in those that depend on it.
 
+use syscost_stats::order;
+
 use crate::run::{Clock, Config, Tool};
-use crate::stats::order;
 use crate::{Better, Estimate, Measurement, Role, RoundSamples, Run, SCHEMA_VERSION, Status, Unit};
 
 /// A run of these rows.
@@ -58,7 +59,7 @@ pub fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
         .iter()
         .filter_map(|values| order::median(values))
         .collect();
-    let interval = crate::stats::interval::of_median(&medians);
+    let interval = syscost_stats::interval::of_median(&medians);
     Measurement {
         name: name.to_owned(),
         id: crate::row_name::id(name).to_owned(),

@@ -1,8 +1,8 @@
 //! A metric over time: its value in each stored run, and where its level changed.
 
 use serde::Serialize;
+use syscost_stats::changes::changes;
 
-use crate::stats::changes::changes;
 use crate::{Better, Unit};
 
 /// One metric over the runs of one machine, oldest first.

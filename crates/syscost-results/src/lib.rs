@@ -1,4 +1,4 @@
-//! The run document and the statistics behind it.
+//! The run document, and what follows from it.
 //!
 //! Pure data and arithmetic: nothing here reads a file, a clock or a machine, so comparisons and
 //! reports also work on another computer than the one that was measured.
@@ -12,11 +12,10 @@
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`mod@beside`]: the figure of the same row in another run.
 //! - [`mod@overview`]: what a machine is. [`mod@summary`]: the numbers people look for first. [`precision`]: how precise numbers are; [`mod@agreement`]: between runs.
-//! - [`mod@study`]: published experiments compared with a run.
+//! - [`mod@study`]: published experiments.
 //! - [`Role`]: what rows stand for in reports. [`mod@details`]: names that reports look up in them.
 //! - [`row_name`]: the parts of a row's name.
 //! - [`machine`]: the facts of the measured machine; [`mod@facts`]: what each is, whether strangers may see it, and what it can change. [`directory`]: those of a measured directory.
-//! - [`stats`]: medians, exact intervals, drift, modes.
 //! - [`simulate`]: noise models for checking the intervals.
 //! - [`estimate`]: computes an [`Estimate`] and its flags from the samples of many rounds.
 
@@ -46,7 +45,6 @@ mod role;
 pub mod row_name;
 pub mod run;
 pub mod simulate;
-pub mod stats;
 pub mod study;
 pub mod summary;
 mod unit;

@@ -1,6 +1,7 @@
 //! Several runs of one state in the place of one.
 
-use crate::stats::level::Level;
+use syscost_stats::level::Level;
+
 use crate::{Estimate, Measurement, Run, Status};
 
 impl Run {

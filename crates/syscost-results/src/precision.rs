@@ -1,6 +1,7 @@
 //! The precision of numbers, from the half widths of their intervals.
 
-use crate::stats::order::quantile;
+use syscost_stats::order::quantile;
+
 use crate::{Estimate, Run, Status};
 
 /// The precision of a number: the half width of its 95 % interval in percent of the median.

@@ -9,10 +9,11 @@
 //! only simulation can tell: a chance run of close medians ends the measurement early, and just
 //! then the interval is too narrow.
 
+use syscost_stats::looks::StopRule;
+use syscost_stats::{interval, normal::random, order};
+
 use crate::estimate::selection::Conversion;
 use crate::measurement::{Cause, Disturbance, RoundSamples, Unit};
-use crate::stats::looks::StopRule;
-use crate::stats::{interval, order};
 
 /// How a process and its samples vary. The scale is arbitrary, with about 100 for an undisturbed
 /// sample.
@@ -60,13 +61,13 @@ impl NoiseModel {
     }
 
     fn all_samples(self, samples: usize, rng: &mut fastrand::Rng) -> Vec<f64> {
-        let offset = 100.0 * (0.02 * normal(rng)).exp();
+        let offset = 100.0 * (0.02 * random(rng)).exp();
         let fall = 0.2 * rng.f64();
         let slow_share = 0.8 * rng.f64();
-        let mut state = normal(rng);
+        let mut state = random(rng);
         (0..samples)
             .map(|index| {
-                let jitter = (0.01 * normal(rng)).exp();
+                let jitter = (0.01 * random(rng)).exp();
                 offset
                     * match self {
                         NoiseModel::Skewed => {
@@ -77,7 +78,7 @@ impl NoiseModel {
                             jitter * (1.0 - fall * index as f64 / samples as f64)
                         }
                         NoiseModel::Autocorrelated => {
-                            state = 0.8 * state + 0.6 * normal(rng);
+                            state = 0.8 * state + 0.6 * random(rng);
                             (0.05 * state).exp()
                         }
                         NoiseModel::TwoModed if rng.f64() < slow_share => 1.3 * jitter,
@@ -213,16 +214,11 @@ impl Simulation {
     }
 }
 
-/// A standard normal value, by Box and Muller (1958).
-fn normal(rng: &mut fastrand::Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
-    radius * (2.0 * std::f64::consts::PI * rng.f64()).cos()
-}
-
 #[cfg(test)]
 mod tests {
+    use syscost_stats::looks;
+
     use super::*;
-    use crate::stats::looks;
 
     #[test]
     fn coverage_at_every_look_is_the_exact_one() {

@@ -2,44 +2,39 @@
 //!
 //! ## Measures
 //! Nothing by itself: it is computed from the `fs.contention` rows of one directory and kind of
-//! file. With n processes a read takes n / X(n), X being the rate of all. Three laws are fitted to
-//! these times: *linear*, t(n) = a + b n, a device that serves one read after the other;
-//! *exponential, then linear*; and the *universal scalability law* (`scale.law`), in which reads
-//! also hinder each other in pairs. The number is how much longer a read takes for each further
-//! process, where most of them read.
+//! file. With n processes a read takes n / X(n), X being the rate of all, to which the universal
+//! scalability law (`scale.law`) is fitted. The number is how much longer a read takes for each
+//! further process, where most of them read.
 //! ## Does not measure
 //! The cause. The device, its driver, the file system's locks and the CPUs that the processes share all
 //! look the same from here.
 //! ## Interpretation
-//! The evidence names the law that was chosen: the one with the lowest Akaike information criterion,
-//! corrected for few points, so that a law with more parameters must fit better by more than
-//! chance. With a saturated device the number is the inverse of its rate: 2 ms per process at 500
-//! reads per second. Points that were left out of a fit check the law: where their typical distance
-//! from it exceeds a quarter, the rates follow none of these laws, and there is no number.
+//! With a saturated device, which serves one read after the other, a read's time grows along a line (`coherence` is
+//! 0), and the number is the inverse of the device's rate: 2 ms per process at 500 reads per second. With
+//! coherence reads also hinder each other in pairs. `relative_error_percent` is how far the rows
+//! typically are from the law. Beyond 25 % it does not fit, and there is no number.
 //! `fitted_8_per_s` is the rate that the law predicts for 8 processes.
 //! ## Source
-//! Hurvich and Tsai, Regression and time series model selection in small samples (1989); Gunther,
-//! Guerrilla Capacity Planning (2007).
-
-use std::collections::BTreeMap;
+//! Gunther, Guerrilla Capacity Planning (2007).
 
 use syscost_harness::prelude::*;
-use syscost_results::details::{CHOSEN_LAW, fitted_detail};
-use syscost_results::stats::growth::{self, BestFit, LawKind, MIN_POINTS};
+use syscost_results::details::fitted_detail;
 use syscost_results::{Evidence, Verdict};
 
 use super::contention::{self, Whose};
 use super::labels;
+use crate::scale::usl::{self, MIN_POINTS};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Parallel reads: added latency per process",
     tags: "i/o contention, disk contention, scalability, universal scalability law, usl",
     quantity: Quantity::Level,
     roles: roles!(_ => Role::ReadersLaw),
+    revision: 2,
     ..Benchmark::computed::<ContentionLaw>()
 };
 
-/// Maximum typical distance of a law from points left out of the fit, relative to them.
+/// Maximum relative error of a law that fits its rows.
 const MAX_ERROR: f64 = 0.25;
 
 #[derive(Params, Clone)]
@@ -74,67 +69,48 @@ impl Computed for ContentionLaw {
     }
 }
 
-/// The law that fits the times of these rows.
+/// The law that fits the rates of these rows.
 fn fitted(sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
-    let time = |source: &Source<'_>| {
-        let processes = source.row::<contention::Contention>()?.processes as f64;
-        Ok((processes, processes * 1e9 / source.median))
+    let rate = |source: &Source<'_>| {
+        let row = source.row::<contention::Contention>()?;
+        Ok((row.processes as f64, source.median))
     };
-    let times = sources.iter().map(time);
-    let times: Vec<(f64, f64)> = times.collect::<Result<_, Failure>>()?;
-    let choice = growth::choose(&times).ok_or_else(|| {
+    let rates = sources.iter().map(rate);
+    let rates: Vec<(f64, f64)> = rates.collect::<Result<_, Failure>>()?;
+    let law = usl::fit(&rates).ok_or_else(|| {
         Failure::Unsupported(format!(
             "no law can be fitted to {} numbers of processes; it takes at least {MIN_POINTS}",
-            times.len()
+            rates.len()
         ))
     })?;
-    let error = choice.held_out_error;
-    let misfit = (error > MAX_ERROR).then(|| {
-        let (nearest, percent) = (choice.law.kind().name(), 100.0 * error);
-        format!(
-            "the rates follow no law: the nearest, {nearest}, is typically {percent:.0} % off at \
-             points left out of its fit"
-        )
-    });
-    let most = times
+    let percent = 100.0 * law.relative_error;
+    let misfit = (law.relative_error > MAX_ERROR)
+        .then(|| format!("the rates follow no law: the nearest is {percent:.0} % off"));
+    let most = rates
         .iter()
         .fold(1.0, |most, (processes, _)| processes.max(most));
-    let mut details = BTreeMap::from([("held_out_error_percent".to_owned(), 100.0 * error)]);
-    for (processes, _) in &times {
-        let rate = processes * 1e9 / choice.law.time(*processes);
-        details.insert(fitted_detail(*processes), rate);
-    }
-    for (kind, criterion) in &choice.criteria {
-        details.insert(format!("aicc_{}", kind.word()), *criterion);
-    }
+    let fitted = rates
+        .iter()
+        .map(|&(processes, _)| (fitted_detail(processes), law.throughput(processes)));
+    let terms = [
+        ("relative_error_percent", percent),
+        ("contention", law.sigma),
+        ("coherence", law.kappa),
+    ];
+    let terms = terms.map(|(name, value)| (name.to_owned(), value));
     Ok(ComputedValue {
         misfit,
-        value: choice.law.per_task(most),
-        evidence: evidence(&choice),
-        details,
+        value: 1e9 * law.added_time(most),
+        evidence: vec![Evidence::new(
+            "relative error of the fitted law",
+            format!("at most {MAX_ERROR}"),
+            law.relative_error,
+            "least squares",
+            Verdict::Confirmed,
+        )],
+        details: fitted.chain(terms).collect(),
         ..ComputedValue::default()
     })
-}
-
-/// The law that was chosen, and its distance from points left out.
-fn evidence(choice: &BestFit) -> Vec<Evidence> {
-    let is_of_all = choice.criteria.len() == LawKind::ALL.len();
-    let chosen = Evidence::new(
-        CHOSEN_LAW,
-        LawKind::ALL.map(LawKind::name).join(" or "),
-        choice.law.kind().name(),
-        "Akaike information criterion",
-        Verdict::Confirmed,
-    )
-    .unless((!is_of_all).then_some("too few numbers of processes for the others"));
-    let near = Evidence::new(
-        "relative error of the law at points left out of its fit",
-        format!("at most {MAX_ERROR}"),
-        choice.held_out_error,
-        "least squares",
-        Verdict::Confirmed,
-    );
-    vec![chosen, near]
 }
 
 #[cfg(test)]
@@ -170,7 +146,7 @@ mod tests {
     fn a_device_with_a_limit_adds_its_inverse() {
         let computed = law_of(|n| 500.0 * n / (n + 2.0 / 3.0)).unwrap();
         assert!((computed.value / 2e6 - 1.0).abs() < 0.01, "{computed:?}");
-        assert_eq!(computed.evidence[0].observed, Some("linear".into()));
+        assert!(computed.details["coherence"].abs() < 1e-9, "{computed:?}");
         assert!((computed.details["fitted_50_per_s"] / 500.0 - 1.0).abs() < 0.1);
         let mut evidence = computed.evidence.iter();
         assert!(evidence.all(|one| one.verdict == Verdict::Confirmed));

@@ -1,7 +1,7 @@
 //! Shared: the claims of pointer chases, and the pages of their memory.
 
 use syscost_harness::prelude::*;
-use syscost_results::stats::order;
+use syscost_stats::order;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work, max_share_alike};
 use syscost_sys::memory::{Memory, Pages};
 

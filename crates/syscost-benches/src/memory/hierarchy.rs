@@ -1,16 +1,18 @@
 //! Shared: properties of caches and TLBs computed from latency curves.
 
 pub(super) mod reported;
+mod staircase;
 
 use syscost_harness::Row;
 use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
-use syscost_results::stats::order::median;
-use syscost_results::stats::staircase::{MIN_POINTS, Plateau, Staircase, staircase};
 use syscost_results::{Evidence, Verdict};
+use syscost_stats::order::median;
 use syscost_sys::memory::Pages;
 
 use super::{latency, tlb};
+
+use staircase::{MIN_POINTS, Plateau, Staircase, staircase};
 
 /// Maximum typical distance of points from a rising curve, relative to it.
 const MAX_ERROR: f64 = 0.1;

@@ -19,7 +19,7 @@
 use std::cell::RefCell;
 
 use syscost_harness::prelude::*;
-use syscost_results::stats::order;
+use syscost_stats::order;
 use syscost_sys::kernel::{Chase, LINE, Order, Route};
 use syscost_sys::memory::{Memory, Pages};
 

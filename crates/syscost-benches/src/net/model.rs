@@ -25,17 +25,20 @@
 //! Hockney, The communication challenge for MPP (1994); the LogP family's per-byte gap G:
 //! Alexandrov et al., LogGP (1995).
 
+mod hockney;
+
 use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
 use syscost_net::Wait;
-use syscost_results::stats::hockney::{self, MIN_POINTS, Model};
 use syscost_results::{Evidence, Verdict};
 
 use super::far_end::{Destination, Family, Networked, OverNetwork, Path};
 use super::round_trip::NetRoundTrip as RoundTrip;
 use super::tcp::bandwidth;
 use crate::ipc::traffic::same_and_nearest;
+
+use hockney::{MIN_POINTS, Model};
 
 /// Maximum relative error of a model that fits its rows.
 const MAX_ERROR: f64 = 0.25;

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 use syscost_sys::frequency::{Moment, core_frequency, frequency_course};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

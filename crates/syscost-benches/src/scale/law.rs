@@ -23,10 +23,10 @@
 use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
-use syscost_results::stats::usl::{self, MIN_POINTS};
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::partner::Between;
 
+use super::usl::{self, MIN_POINTS};
 use super::{copies, futex, open};
 
 /// Maximum relative error of a law that fits its rows.
@@ -178,11 +178,11 @@ fn copies_of(id: &str, case: &Case) -> Option<(Of, Between, Copies)> {
 mod tests {
     use syscost_harness::session::computed;
     use syscost_harness::{Catalogue, Row};
-    use syscost_results::stats::order::median;
-    use syscost_results::stats::usl::UniversalLaw;
     use syscost_results::{Estimate, Measurement, RoundSamples, Status};
+    use syscost_stats::order::median;
 
     use super::open::Open;
+    use super::usl::UniversalLaw;
     use super::*;
     use crate::CATALOGUE;
 

@@ -27,6 +27,7 @@ mod law;
 mod open;
 mod pipe;
 mod syscall;
+pub(crate) mod usl;
 
 use syscost_harness::prelude::*;
 

@@ -95,7 +95,7 @@ mod tests {
     use crate::CATALOGUE;
 
     fn studies() -> Vec<Study> {
-        let parsed = STUDIES.iter().map(|text| Study::parse(text));
+        let parsed = STUDIES.iter().map(|text| syscost_studies::parse(text));
         parsed.map(|study| study.expect("a study")).collect()
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 use syscost_sys::counters::Usage;
 
 use super::started::Ended;

@@ -318,15 +318,13 @@ impl Drop for Unpinned {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::study::Study;
-
     use super::*;
     use syscost_sys::or_skip;
 
     #[test]
     fn the_flags_of_a_program_are_those_of_its_study() {
         let studies = super::super::STUDIES.iter();
-        let studies = studies.map(|text| Study::parse(text).expect("a study"));
+        let studies = studies.map(|text| syscost_studies::parse(text).expect("a study"));
         for study in studies.filter(|_| !EXECUTABLE.is_empty()) {
             let name = format!("{}/any", study.id.replace('-', "_"));
             assert_eq!(flags(&name), study.flags, "{name}");

@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
-use syscost_results::stats::order::nearest_rank;
+use syscost_stats::order::nearest_rank;
 
 use super::clock_read::{Named, by_reader};
 use crate::implied::{Implied, Shares};

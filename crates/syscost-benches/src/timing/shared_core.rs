@@ -25,7 +25,7 @@ use std::thread;
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{Alone, Probe, ProbeReading};
 use syscost_sys::cpu;

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
-use syscost_results::stats::order;
+use syscost_stats::order;
 use syscost_sys::{arch, cpu};
 
 use super::clock_read::Source;

@@ -2,8 +2,8 @@
 
 use syscost_results::compare::{Change, Comparison, FALSE_DISCOVERIES, Row, compare};
 use syscost_results::document::{Digest, DigestRow};
-use syscost_results::stats::multiple::benjamini_hochberg;
 use syscost_results::{Better, Flag, Machine, Run, Status, Unit};
+use syscost_stats::multiple::benjamini_hochberg;
 
 use super::{Doubt, Finding, Findings, Judged, Quota};
 use crate::baseline::{Baseline, CohortBaseline};

@@ -42,8 +42,7 @@ struct Random(fastrand::Rng);
 
 impl Random {
     fn normal(&mut self) -> f64 {
-        let (one, other) = (1.0 - self.0.f64(), self.0.f64());
-        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * other).cos()
+        syscost_stats::normal::random(&mut self.0)
     }
 
     /// Student's distribution with four degrees of freedom: heavy tails.

@@ -605,7 +605,7 @@ impl<'a> Judged<'a> {
                     is_outlier: is_outlier(*entry),
                     deviations: groups
                         .iter()
-                        .map(|group| syscost_results::stats::order::median(of_group.get(group)?))
+                        .map(|group| syscost_stats::order::median(of_group.get(group)?))
                         .collect(),
                 })
                 .collect(),

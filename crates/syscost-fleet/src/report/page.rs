@@ -44,7 +44,7 @@ pub fn page(report: &Report) -> String {
         p class="quiet" { "Measured on " (dates.join(", ")) "." }
     };
     let sections = html! { (document::html(&outliers)) (heat) (document::html(&others)) };
-    frame(&title, &below, &links, &sections)
+    frame(&title, &below, &links, &sections, env!("CARGO_PKG_VERSION"))
 }
 
 /// The part that a heading begins, and the words of the link to it.

@@ -5,8 +5,8 @@ mod running;
 use std::fmt::Display;
 
 use syscost_results::measurement::Cause;
-use syscost_results::stats::order::median;
 use syscost_results::{Claim, Evidence, Fact, Verdict};
+use syscost_stats::order::median;
 use syscost_sys::Unsupported;
 use syscost_sys::audit::uncounted;
 use syscost_sys::counters::{TaskReading, TaskStat};

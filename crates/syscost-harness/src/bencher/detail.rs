@@ -1,7 +1,7 @@
 //! Numbers beside the main one.
 
 use serde::{Deserialize, Serialize};
-use syscost_results::stats::order;
+use syscost_stats::order;
 
 use super::Bencher;
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 
 use syscost_results::Bound;
 use syscost_results::measurement::{Cause, Disturbance};
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 use syscost_sys::clock::{Source, mock};
 use syscost_sys::counters::Interrupts;
 

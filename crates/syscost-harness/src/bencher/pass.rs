@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use syscost_results::measurement::Cause;
-use syscost_results::stats::order::median;
 use syscost_results::{Bound, Claim, Evidence, RoundSamples};
+use syscost_stats::order::median;
 use syscost_sys::clock::Clock;
 
 use super::Detail;

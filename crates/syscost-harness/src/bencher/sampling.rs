@@ -1,7 +1,7 @@
 //! Taking samples: each between probes of the core, until enough of them are undisturbed and agree.
 
 use syscost_results::measurement::Cause;
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 use syscost_sys::process;
 
 use super::core_probes::{CoreProbes, Seen};

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use syscost_results::Verdict;
-use syscost_results::stats::order;
+use syscost_stats::order;
 use syscost_sys::clock::{Clock, mock};
 use syscost_sys::kernel::Work;
 

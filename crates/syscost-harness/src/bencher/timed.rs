@@ -5,7 +5,7 @@ mod tail;
 pub(super) mod warm_up;
 mod watched;
 
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 
 use super::body::{Body, MAX_ITERATIONS};
 use super::clocked::clocked;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use syscost_results::run::Noise;
-use syscost_results::stats::proportion::wilson;
+use syscost_stats::proportion::wilson;
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{LongChain, Probe};
 use syscost_sys::counters::{CpuTimes, cpu_times_of_all};

@@ -6,8 +6,8 @@ use syscost_results::estimate::KeptRuns;
 use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::sharing::OwnCores;
 use syscost_results::measurement::{Cause, Disturbance};
-use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Measurement, RoundSamples, Status, Verdict};
+use syscost_stats::order::median;
 
 use super::frequencies::Frequencies;
 use super::row::RowState;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syscost_results::RoundSamples;
 use syscost_results::estimate::frequency;
-use syscost_results::stats::order::{median, quantile};
+use syscost_stats::order::{median, quantile};
 
 /// Work that lowers the core's clock does so in nearly every process: in three of four it runs at
 /// less than this share of what the other rows of the same round ran at on the same CPU.

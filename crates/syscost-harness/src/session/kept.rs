@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use syscost_results::estimate::KeptRuns;
 use syscost_results::estimate::between::Level;
-use syscost_results::stats::order::median;
 use syscost_results::{Machine, Measurement, Run, compare};
+use syscost_stats::order::median;
 
 use super::row::RowState;
 use crate::cores::known::{read, replace};

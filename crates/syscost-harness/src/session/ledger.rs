@@ -9,9 +9,9 @@ use std::time::Duration;
 use syscost_results::estimate::frequency;
 use syscost_results::estimate::sharing::OwnCores;
 use syscost_results::run::{Frequency, Run};
-use syscost_results::stats::order::{median, quantile};
-use syscost_results::stats::student;
 use syscost_results::{Measurement, RoundSamples};
+use syscost_stats::order::{median, quantile};
+use syscost_stats::student;
 
 use super::executor::{Due, Executor};
 use super::frequencies::Frequencies;

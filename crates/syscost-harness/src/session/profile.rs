@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use syscost_results::stats::looks::{self, StopRule};
+use syscost_stats::looks::{self, StopRule};
 
 use crate::bencher::Effort;
 use crate::benchmark::{Entry, Setup};

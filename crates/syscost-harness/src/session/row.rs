@@ -12,12 +12,12 @@ use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::sharing::{self, OwnCores};
 use syscost_results::estimate::{Estimated, KeptRuns, Rules, estimate};
 use syscost_results::measurement::Cause;
-use syscost_results::stats::looks::StopRule;
-use syscost_results::stats::order;
 use syscost_results::{
     Better, Bound, Claim, Estimate, Evidence, Flag, Measurement, RoundSamples, Sharing, Status,
     Verdict,
 };
+use syscost_stats::looks::StopRule;
+use syscost_stats::order;
 
 use self::claims::Claims;
 use super::frequencies::Frequencies;

@@ -1,6 +1,6 @@
 //! Distributions of samples.
 
-use syscost_results::stats::order::{quantile_of_sorted, sorted};
+use syscost_stats::order::{quantile_of_sorted, sorted};
 
 use super::{
     Begin, Distribution, Frame, Scale,

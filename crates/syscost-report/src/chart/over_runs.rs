@@ -1,6 +1,6 @@
 //! A value in each of several runs.
 
-use syscost_results::stats::order;
+use syscost_stats::order;
 
 use super::{
     Begin, Frame, Scale, Value,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use syscost_results::stats::order::{median, quantile_of_sorted, sorted};
 use syscost_results::{Measurement, Unit};
+use syscost_stats::order::{median, quantile_of_sorted, sorted};
 
 use super::canvas::{Anchor, Canvas};
 use super::frame::{ABOVE, BENEATH};

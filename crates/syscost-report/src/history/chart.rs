@@ -1,7 +1,7 @@
 //! One metric over time, drawn in characters.
 
 use syscost_results::history::Series;
-use syscost_results::stats::order;
+use syscost_stats::order;
 
 use super::{HistoryOptions, buckets, levels, plain, push, range, relative, verdict};
 use crate::names::wrapped;

@@ -26,7 +26,7 @@ pub(super) const RATE: &str = "↑";
 const WIDEST: f64 = 2.0;
 
 /// A page's comparison, with its rows by name.
-pub(super) struct Changes<'a> {
+pub(crate) struct Changes<'a> {
     comparison: &'a Comparison,
     by_name: HashMap<&'a str, &'a Row>,
     /// What the sides are called: by their letters, if they are a run each.

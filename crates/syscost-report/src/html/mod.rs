@@ -20,9 +20,8 @@ mod machine;
 mod overview;
 mod quantities;
 mod rows;
-mod runs;
+pub(crate) mod runs;
 mod skeleton;
-mod studies;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -38,10 +37,9 @@ use syscost_results::history::Series;
 use syscost_results::numbers::Numbers;
 use syscost_results::overview::{Overview, overview};
 
-pub use studies::lab_report;
 
+use crate::document::{self, Block};
 use crate::sentence;
-use crate::study::Repeated;
 use crate::summary::Reference;
 
 use comparison::Changes;
@@ -56,7 +54,7 @@ const MAX_COLUMNS: usize = 4;
 const MAX_OPEN: usize = 200;
 
 /// What a page shows in addition to its runs.
-#[derive(Debug, Clone, Default)]
+#[derive(Default)]
 pub struct PageOptions<'a> {
     /// How the runs, which are its sides, compare; it comes before all else.
     pub comparison: Option<Comparison>,
@@ -67,8 +65,8 @@ pub struct PageOptions<'a> {
     /// The numbers every programmer should know, one list per run in the order of the runs; if
     /// empty, the section is left out.
     pub headline: Vec<Numbers>,
-    /// Published experiments, judged by the runs; if empty, the section is left out.
-    pub studies: Vec<Repeated>,
+    /// Published experiments, judged by the runs (`study::section`); if empty, the section is left out.
+    pub studies: Vec<Block>,
     /// Metrics over time; if empty, the section is left out.
     pub history: Vec<Series>,
     /// Whether each row's details include pictures of its samples and, for many runs, of its values
@@ -120,7 +118,12 @@ pub fn page<'r>(runs: &[&'r Run], options: &PageOptions<'_>) -> String {
                 "Without script the rows do not unfold their evidence; " code { "syscost show RUN -v" } " prints it."
             } }
             @if let Some(changes) = changes { (changes.section()) (overview) }
-            (studies::section(&options.studies, runs))
+            @if !options.studies.is_empty() {
+                section id="studies" aria-labelledby="title-studies" {
+                    h2 id="title-studies" { "Studies: published experiments, repeated" }
+                    (document::html(&options.studies))
+                }
+            }
             @if are_runs_shown { (headline::section(&options.headline, runs)) }
             @for (group, rows) in &groups {
                 section class="group" aria-labelledby={ "title-" (group) } { details open[is_short] {
@@ -150,8 +153,14 @@ pub fn page<'r>(runs: &[&'r Run], options: &PageOptions<'_>) -> String {
 }
 
 /// A page of the same look about something else than runs: what stands beneath its title, the sections' ids with the words of
-/// their links, the sections.
-pub fn frame(title: &str, below: &Markup, links: &[(&str, &str)], sections: &Markup) -> String {
+/// their links, the sections, the version of syscost that measured.
+pub fn frame(
+    title: &str,
+    below: &Markup,
+    links: &[(&str, &str)],
+    sections: &Markup,
+    version: &str,
+) -> String {
     let links: Vec<(String, String)> = links
         .iter()
         .map(|(id, words)| ((*id).to_owned(), (*words).to_owned()))
@@ -160,7 +169,7 @@ pub fn frame(title: &str, below: &Markup, links: &[(&str, &str)], sections: &Mar
         (skeleton::header(title, below))
         (skeleton::toolbar(&links, skeleton::Kinds::None))
         main id="content" { (sections) }
-        (skeleton::footer(env!("CARGO_PKG_VERSION")))
+        (skeleton::footer(version))
     };
     skeleton::document(title, &body).into_string()
 }

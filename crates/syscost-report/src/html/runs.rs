@@ -117,7 +117,7 @@ fn outcome(run: &Run) -> [Fact; 4] {
 }
 
 /// What stands beneath the title: what the runs have in common, and when they were.
-pub(super) fn subtitle(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
+pub(crate) fn subtitle(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
     let Some((first, others)) = runs.split_first() else {
         return html! {};
     };

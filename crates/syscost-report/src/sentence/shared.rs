@@ -3,8 +3,8 @@
 use syscost_results::estimate::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, suffix};
 use syscost_results::precision::Grade;
 use syscost_results::run::Noise;
-use syscost_results::stats::order;
 use syscost_results::{Better, Estimate, LimitBasis, Measurement, Run, Sharing, Status, Unit};
+use syscost_stats::order;
 
 use crate::units::{interval, quantity, ratio};
 

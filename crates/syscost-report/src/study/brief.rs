@@ -1,7 +1,7 @@
 //! A quantity in one line: published, here, their ratio, the kind of the verdict; and what verdicts
 //! have in common, so that it is said once.
 
-use syscost_results::study::{JudgedFigure, JudgedQuantity, Seen, VerdictKind};
+use syscost_studies::{JudgedFigure, JudgedQuantity, Seen, VerdictKind};
 
 use super::repeated::QuantityBy;
 use super::words::{ratio, shown};

@@ -1,8 +1,9 @@
 //! Charts of a study: the same for terminals, for the page and as files.
 
 use syscost_results::row_name::{number, parameters};
-use syscost_results::study::{ChartKind, Cycles, JudgedFigure, View};
+use syscost_results::study::{ChartKind, Cycles};
 use syscost_results::{Run, Unit};
+use syscost_studies::{JudgedFigure, View};
 
 use super::{QuantityBy, Repeated};
 use crate::chart::{self, Bar, Chart, GroupTexts, Labels, Line, Theme, Value};

@@ -1,7 +1,7 @@
 //! What was published and what was measured, as comma-separated values.
 
 use syscost_results::Run;
-use syscost_results::study::{Seen, View};
+use syscost_studies::{Seen, View};
 
 use super::repeated::{QuantityBy, Repeated};
 use super::{ViewOf, notes, value, views};

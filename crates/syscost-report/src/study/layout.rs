@@ -1,9 +1,8 @@
 //! A study, and a report of studies to hand in, each laid out once.
 
 use syscost_results::Run;
-use syscost_results::study::{
-    Acts, JudgedFigure, JudgedQuantity, Quantity, Seen, Study, VerdictKind,
-};
+use syscost_results::study::{Acts, Quantity, Study};
+use syscost_studies::{JudgedFigure, JudgedQuantity, Seen, VerdictKind};
 
 use super::brief::{Brief, Here, briefs, without};
 use super::facts::{facts, flags, method, what_cycles_are};

@@ -2,13 +2,14 @@
 //!
 //! - [`Repeated`]: a study, judged by one run or several.
 //! - [`text()`], [`published`]: a study in a terminal. [`list()`]: all studies.
-//! - [`markdown`]: studies as a report to hand in, as [`crate::html::lab_report`] is.
+//! - [`markdown`]: studies as a report to hand in, as [`lab_report`] is.
 //! - [`page`], [`index`]: the published side alone, for docs/studies/.
 
 mod brief;
 mod charts;
 mod csv;
 mod facts;
+mod lab_report;
 mod layout;
 mod repeated;
 #[cfg(test)]
@@ -19,7 +20,7 @@ use syscost_results::Run;
 use syscost_results::study::Study;
 
 use crate::TableOptions;
-use crate::document::{self, terminal};
+use crate::document::{self, Block, terminal};
 
 pub(crate) use charts::pictures;
 pub(crate) use layout::{report, study, summary, title};
@@ -28,6 +29,7 @@ pub(crate) use words::{ViewOf, cycles, notes, value, views};
 
 pub use charts::{Figure, figures};
 pub use csv::csv;
+pub use lab_report::lab_report;
 pub use repeated::{Repeated, labels};
 
 /// All studies in a terminal.
@@ -43,6 +45,12 @@ pub fn published(study: &Study, options: &TableOptions) -> String {
 /// A study in a terminal, as these runs judge it.
 pub fn text(repeated: &Repeated, runs: &[&Run], options: &TableOptions) -> String {
     terminal(&study(repeated, runs, 1, options.verbose), options)
+}
+
+/// All studies that runs repeat, as a section of their page.
+pub fn section(studies: &[Repeated], runs: &[&Run]) -> Vec<Block> {
+    let each = studies.iter().flat_map(|one| study(one, runs, 3, false));
+    summary(studies, runs).into_iter().chain(each).collect()
 }
 
 /// A report to hand in, in Markdown, with charts of this folder; without one they are left out.

@@ -1,9 +1,9 @@
 //! A study, repeated on one machine or on several.
 
 use syscost_results::Run;
-use syscost_results::study::{
-    JudgedFigure, JudgedQuantity, JudgedStudy, Quantity, Ratio, Study, figures, judge,
-    published_ratios,
+use syscost_results::study::{Quantity, Ratio, Study};
+use syscost_studies::{
+    JudgedFigure, JudgedQuantity, JudgedStudy, figures, judge, published_ratios,
 };
 
 use super::words::{between, ratio};

@@ -99,7 +99,7 @@ instead = "a model of it"
 "#;
 
 pub(crate) fn hand_made() -> Study {
-    Study::parse(HAND_MADE).expect("it is right")
+    syscost_studies::parse(HAND_MADE).expect("it is right")
 }
 
 /// A hand-made run with the study's row.
@@ -207,7 +207,7 @@ fn everything_fits_a_terminal_of_80_columns() {
             "Table 1",
             "Table 1, in the column of the machine that nobody has any more",
         );
-    let study = Study::parse(&study).expect("it is right");
+    let study = syscost_studies::parse(&study).expect("it is right");
     let judged = repeated(&study);
     for text in [
         text(&judged, &[&run()], &options),
@@ -232,7 +232,7 @@ fn a_hand_made_study_as_a_page_of_documents() {
 #[test]
 fn what_a_document_says_cannot_break_a_table() {
     let study = HAND_MADE.replace("Table 1", "Table | 1");
-    let page = page(&Study::parse(&study).expect("it is right"));
+    let page = page(&syscost_studies::parse(&study).expect("it is right"));
     assert!(page.contains("Table \\| 1"));
 }
 
@@ -247,7 +247,7 @@ fn a_hand_made_study_as_a_lab_report() {
     assert_snapshot!(report);
     let bare = markdown(&studies, &[&run], None);
     assert!(!bare.contains("figures/"), "{bare}");
-    let page = crate::html::lab_report(&studies, &[&run]);
+    let page = crate::study::lab_report(&studies, &[&run]);
     for part in [
         "Is it a system call?",
         "id=\"study-hand-made\"",

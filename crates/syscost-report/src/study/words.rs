@@ -1,10 +1,10 @@
 //! Texts about a study's figures, shared by the terminal and the page.
 
-use syscost_results::study::{
-    Between, Converted, JudgedFigure, JudgedQuantity, Scale, Seen, Study, StudyMachine,
-    VerdictKind, View,
-};
+use syscost_results::study::{Study, StudyMachine};
 use syscost_results::{Evidence, Unit, Verdict};
+use syscost_studies::{
+    Between, Converted, JudgedFigure, JudgedQuantity, Scale, Seen, VerdictKind, View,
+};
 
 use crate::sentence::Mark;
 use crate::units;

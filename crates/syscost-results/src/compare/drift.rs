@@ -5,9 +5,10 @@
 //! processes of a run agree better with each other than with those of any other run, and two single
 //! runs look like a change.
 
+use syscost_stats::series::autocorrelation;
+use syscost_stats::{normal, student::deviation};
+
 use crate::estimate::selection::MIN_ROUNDS;
-use crate::stats::series::autocorrelation;
-use crate::stats::{normal, student::deviation};
 
 /// Chance that independent processes of both sides are taken for dependent ones.
 const CHANCE: f64 = 0.05;

@@ -6,11 +6,11 @@ mod tests;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use syscost_stats::order;
 
 use super::{Cause, Change, Comparison, Difference, Row};
 use crate::facts::{self, Affects, Varies, affects, leaves, varies};
 use crate::run::{NfsServer, Peer, Warning};
-use crate::stats::order;
 use crate::{Directory, Run, row_name};
 
 /// The address of a run's far end.

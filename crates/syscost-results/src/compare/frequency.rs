@@ -5,10 +5,11 @@
 //! is such work is its core share: of the document, or else estimated from its own processes. By it
 //! both sides are converted to one frequency.
 
+use syscost_stats::{interval, order, student};
+
 use super::pool::{Pooled, Process};
 use crate::estimate::core_share::factor;
 use crate::measurement::CoreShare;
-use crate::stats::{interval, order, student};
 use crate::{Measurement, Unit};
 
 /// Sides whose frequencies differ by less than this share ran at the same frequency.
@@ -112,7 +113,7 @@ pub(super) fn converted<'a>(
         sides: [base, new, spread],
         ghz,
         share,
-        error: off / crate::stats::normal::quantile(1.0 - chance / 2.0),
+        error: off / syscost_stats::normal::quantile(1.0 - chance / 2.0),
     })
 }
 

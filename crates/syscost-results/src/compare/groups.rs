@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use syscost_stats::level::Level;
+use syscost_stats::multiple::benjamini_hochberg;
+use syscost_stats::student;
 
 use super::{Change, ComparedIn, FALSE_DISCOVERIES, MIN_MARGIN, Row};
 use crate::row_name;
-use crate::stats::level::Level;
-use crate::stats::multiple::benjamini_hochberg;
-use crate::stats::student;
 use crate::{Better, Measurement, Run};
 
 /// Minimum number of benchmarks for estimating how much those of a group differ.

@@ -1,12 +1,13 @@
 //! The level of each side, as logarithms, and how well their difference is known.
 
+use syscost_stats::level::Level;
+use syscost_stats::student::{deviation, mean};
+use syscost_stats::{interval, normal};
+
 use super::drift;
 use super::pool::Pooled;
 use crate::Estimate;
 use crate::estimate::between;
-use crate::stats::level::Level;
-use crate::stats::student::{deviation, mean};
-use crate::stats::{interval, normal};
 
 /// One side's level, of its processes or, without samples, of its runs' intervals.
 pub(super) struct SideLevel {

@@ -22,10 +22,10 @@ mod tests;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use syscost_stats::multiple::benjamini_hochberg;
+use syscost_stats::{interval, normal, student};
 
 use crate::facts::Affects;
-use crate::stats::multiple::benjamini_hochberg;
-use crate::stats::{interval, normal, student};
 use crate::{Better, Measurement, Role, Run};
 pub use facts::setting;
 pub use groups::Group;

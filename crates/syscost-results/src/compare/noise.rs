@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use syscost_stats::{order, student};
+
 use super::Difference;
 use crate::run::Noise;
-use crate::stats::{order, student};
 use crate::{Run, Status};
 
 /// Prefix of these facts' names.

@@ -7,11 +7,12 @@
 
 use std::collections::BTreeMap;
 
+use syscost_stats::student::{deviation, mean};
+use syscost_stats::{level::Level, normal};
+
 use super::MIN_PAIRED_MARGIN;
 use super::pool::{Pooled, Process};
 use crate::estimate::selection::MIN_ROUNDS;
-use crate::stats::student::{deviation, mean};
-use crate::stats::{level::Level, normal};
 
 /// Chance that independent rounds are taken for such that move together.
 const CHANCE: f64 = 0.01;

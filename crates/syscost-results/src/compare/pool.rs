@@ -1,10 +1,11 @@
 //! The rows of a side's runs under one name, pooled.
 
+use syscost_stats::order;
+
 use super::Pair;
 use super::frequency::middle;
 use crate::estimate::selection::{ChosenSamples, Conversion, MIN_SAMPLES, select};
 use crate::measurement::{EarlierRun, RoundSamples};
-use crate::stats::order;
 use crate::{Estimate, Measurement, Run, Status};
 
 /// The reason of a failed row that could not be measured because of noise alone.

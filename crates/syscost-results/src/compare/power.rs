@@ -1,9 +1,9 @@
 //! How large a change a comparison could have found.
 
 use serde::Serialize;
+use syscost_stats::{order, student};
 
 use super::{FALSE_DISCOVERIES, Row};
-use crate::stats::{order, student};
 
 /// Chance that a change of the size that is called detectable is called one.
 pub const POWER: f64 = 0.8;

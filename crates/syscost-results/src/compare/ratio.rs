@@ -1,5 +1,8 @@
 //! The ratio of one row: its interval, its margin, and the chance that nothing changed.
 
+use syscost_stats::level::Level;
+use syscost_stats::normal;
+
 use super::drift;
 use super::frequency::{self, AtOne};
 use super::level::{BetweenRuns, SideLevel};
@@ -8,8 +11,6 @@ use super::paired;
 use super::pool::{Pooled, p99};
 use super::{Change, ComparedIn, How, MIN_MARGIN, MIN_PAIRED_MARGIN, Pair, Row, same_within};
 use crate::estimate::between::MIN_PROCESSES;
-use crate::stats::level::Level;
-use crate::stats::normal;
 use crate::{Measurement, Unit};
 
 /// The row of two pooled sides, with its verdict still to be decided; the third are the base's

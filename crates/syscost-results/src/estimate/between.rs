@@ -6,14 +6,14 @@
 //! then it is believed that processes of one run resemble each other a little.
 
 use serde::{Deserialize, Serialize};
+use syscost_stats::interval::CONFIDENCE;
+use syscost_stats::order::median;
+use syscost_stats::scale::{self, Spread};
+use syscost_stats::{normal, student};
 
 use super::core_share::{factor, medians};
 use super::selection::{ChosenSamples, Selection};
 use crate::measurement::{Better, BetweenRuns, EarlierRun, RoundSamples, Unit};
-use crate::stats::interval::CONFIDENCE;
-use crate::stats::order::median;
-use crate::stats::scale::{self, Spread};
-use crate::stats::{normal, student};
 
 /// The share of the deviation of a run's processes by which runs differ in addition, and the
 /// deviation of runs whose processes agree perfectly. (Ten quick runs on a Xeon guest, cores ours 31 to

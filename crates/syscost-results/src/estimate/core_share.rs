@@ -7,12 +7,12 @@
 //! settled by what most rows are.
 
 use serde::{Deserialize, Serialize};
+use syscost_stats::order::median;
+use syscost_stats::student;
 
 use super::between::Level;
 use super::selection::ChosenSamples;
 use crate::measurement::{CoreShare, RoundSamples, Unit};
-use crate::stats::order::median;
-use crate::stats::student;
 
 /// What is believed of a row of which nothing is known: most are work of the core. A mean and a
 /// standard deviation (over the 88 rows of the quick profile, of which 60 are work of the core).

@@ -7,12 +7,11 @@
 
 use std::collections::BTreeSet;
 
+use syscost_stats::{interval, modes, order, series};
+
 use super::selection::{ChosenSamples, Selection};
 use super::{Estimated, Rules, half_width_ratio, suffix};
-use crate::{
-    measurement::{Flag, RoundSamples},
-    stats::{interval, modes, order, series},
-};
+use crate::measurement::{Flag, RoundSamples};
 
 /// Share of disturbed samples above which a row is noisy.
 const NOISY: f64 = 0.1;

@@ -3,8 +3,9 @@
 //! A core's frequency depends on what other cores do and changes in steps of 100 MHz, several
 //! times a second, so a cost in ns applies to one frequency.
 
+use syscost_stats::order::median;
+
 use crate::measurement::RoundSamples;
-use crate::stats::order::median;
 
 use super::selection::ChosenSamples;
 

@@ -1,10 +1,11 @@
 //! What a row's figures must be, by the samples that it was published with.
 
+use syscost_stats::{interval, order};
+
 use super::selection::{MIN_ROUNDS, Selection};
 use super::{Beyond, core_cycles};
 use crate::Measurement;
 use crate::measurement::{Flag, RoundSamples};
-use crate::stats::{interval, order};
 
 /// What a row's samples say of its figures.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,10 +1,11 @@
 //! Selects the samples for an estimate, by cause and never by value, and converts them to the
 //! frequency at which the row's cost is given.
 
+use syscost_stats::order;
+
 use super::core_share::factor;
 use crate::Measurement;
 use crate::measurement::{Cause, RoundSamples, Unit};
-use crate::stats::order;
 
 /// Minimum number of undisturbed samples for a process to count, if it has as many samples; fewer
 /// do where too few processes have that many.

@@ -8,12 +8,13 @@
 
 use std::collections::BTreeMap;
 
+use syscost_stats::order::median;
+use syscost_stats::student;
+
 use super::core_share::LineSums;
 use super::selection::{ChosenSamples, Conversion};
 use crate::measurement::{CoreShare, LimitBasis, RoundSamples, Sharing, Unit};
 use crate::run::Noise;
-use crate::stats::order::median;
-use crate::stats::student;
 
 /// What probes show on a core of our own.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use syscost_stats::{order, states};
+
 use super::{Rules, suffix};
-use crate::stats::{order, states};
 
 /// A tail quantile, reported only for enough operations: with fewer, not even the largest one
 /// bounds it with 95 % confidence.

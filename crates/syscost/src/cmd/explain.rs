@@ -8,16 +8,15 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::doc::{GROUP_HEADINGS, explanation};
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::session::Profile;
-use syscost_harness::{Case, Catalogue, Entry, Expect, Group, Here, Row};
+use syscost_harness::{Case, Catalogue, Entry, Expect, Group, Here};
 use syscost_report::sentence::count;
 use syscost_report::units::{Figures, quantity};
 use syscost_report::wrap::{beside, together};
 use syscost_results::beside::{figure_of, is_of_one_machine};
-use syscost_results::study::{Quantity, Study, figures, means};
 use syscost_results::{Measurement, Run, Status, row_name};
 use syscost_store::LATEST;
 
-use super::study::published;
+use super::study::{published, published_of};
 use crate::cli::ExplainArguments;
 use crate::error::exit;
 use crate::selection::{self, choose_of, names_of};
@@ -367,7 +366,7 @@ fn known_figures(benchmark: &'static Entry) -> String {
             let value = quantity(found.unit, value);
             Some(together(&format!("{} {value}", reference.name)))
         }));
-        known.extend(as_published(&studies, row));
+        known.extend(published_of(&studies, &name));
         (name, known)
     });
     let lines: Vec<(String, Vec<String>)> = lines
@@ -421,30 +420,6 @@ fn latest_of(run: &Run, name: &str, is_today: impl Fn(&Measurement) -> bool) -> 
         "latest run ({machine}, {day}) {}",
         together(&figures)
     ))
-}
-
-/// Published figures of the same quantity, without those that are doubtful or whose name claims
-/// more than was measured.
-fn as_published(studies: &[Study], row: &Row) -> Vec<String> {
-    let name = row.name();
-    let is_same = |quantity: &&Quantity| {
-        let ours = quantity.ours.as_deref();
-        ours.is_some_and(|ours| means(ours, &name))
-            && quantity.ours_scale.is_none()
-            && quantity.claims.is_empty()
-    };
-    let mut found = Vec::new();
-    for study in studies {
-        for one in study.quantities.iter().filter(is_same) {
-            for figure in figures(study, one) {
-                if let (Some(value), true) = (figure.value, figure.doubts.is_empty()) {
-                    let value = together(&quantity(one.unit, value));
-                    found.push(format!("{} on {} {value}", study.id, figure.machine));
-                }
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]

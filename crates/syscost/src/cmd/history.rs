@@ -15,8 +15,8 @@ use syscost_report::sentence;
 use syscost_report::units::quantity;
 use syscost_results::history::Series;
 use syscost_results::row_name;
-use syscost_results::stats::changes::MIN_VALUES;
-use syscost_results::stats::order;
+use syscost_stats::changes::MIN_VALUES;
+use syscost_stats::order;
 use syscost_store::{Followed, Index, KeptRun, Scope, Store, StoreError};
 
 use crate::cli::{Format, HistoryArguments, HistoryCommand, PruneArguments};

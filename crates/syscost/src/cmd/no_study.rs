@@ -1,6 +1,6 @@
 //! In the place of [`study`](super::study) in a build without that part: what documents hold of studies is left unsaid.
 
-use syscost_report::study::Repeated;
+use syscost_report::document::Block;
 use syscost_results::Run;
 use syscost_results::study::Study;
 
@@ -15,6 +15,11 @@ pub(super) fn own_of(_: &[Study]) -> impl Iterator<Item = &Study> {
 }
 
 /// None.
-pub(super) fn repeated_in(_: &[&Run]) -> Vec<Repeated> {
+pub(super) fn section(_: &[&Run]) -> Vec<Block> {
+    Vec::new()
+}
+
+/// None.
+pub(super) fn published_of(_: &[Study], _: &str) -> Vec<String> {
     Vec::new()
 }

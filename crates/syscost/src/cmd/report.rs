@@ -114,7 +114,7 @@ fn options<'a>(runs: &[&Run], comparison: Option<Comparison>) -> PageOptions<'a>
         comparison,
         explanations: explanations(runs),
         headline: runs.iter().map(|run| numbers(run)).collect(),
-        studies: super::study::repeated_in(runs),
+        studies: super::study::section(runs),
         ..PageOptions::default()
     }
 }

@@ -18,8 +18,11 @@ use syscost_harness::targets::{THOROUGH_STUDY, THOROUGH_TIME_LIMIT};
 use syscost_harness::{Catalogue, Row};
 use syscost_report::TableOptions;
 use syscost_report::study as render;
+use syscost_report::units::quantity;
+use syscost_report::wrap::together;
 use syscost_results::Run;
-use syscost_results::study::{Study, StudyError, means};
+use syscost_results::study::{Quantity, Study, means};
+use syscost_studies::{StudyError, figures, left_out};
 
 use crate::cli::{
     Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyRunArguments,
@@ -29,7 +32,7 @@ use crate::selection::similar;
 use crate::{Failed, terminal, terminal::say};
 use counts::Counts;
 
-pub(super) use hand_in::repeated_in;
+pub(super) use hand_in::section;
 
 /// Runs the command.
 pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
@@ -50,10 +53,33 @@ pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
 
 /// The published studies.
 pub(crate) fn published() -> Vec<Study> {
-    let parsed = STUDIES.iter().map(|text| Study::parse(text));
+    let parsed = STUDIES.iter().map(|text| syscost_studies::parse(text));
     parsed
         .map(|study| study.expect("a test reads every study of the catalogue"))
         .collect()
+}
+
+/// Published figures of the quantity of a row, without those that are doubtful or whose name claims
+/// more than was measured.
+pub(super) fn published_of(studies: &[Study], name: &str) -> Vec<String> {
+    let is_same = |quantity: &&Quantity| {
+        let ours = quantity.ours.as_deref();
+        ours.is_some_and(|ours| means(ours, name))
+            && quantity.ours_scale.is_none()
+            && quantity.claims.is_empty()
+    };
+    let mut found = Vec::new();
+    for study in studies {
+        for one in study.quantities.iter().filter(is_same) {
+            for figure in figures(study, one) {
+                if let (Some(value), true) = (figure.value, figure.doubts.is_empty()) {
+                    let value = together(&quantity(one.unit, value));
+                    found.push(format!("{} on {} {value}", study.id, figure.machine));
+                }
+            }
+        }
+    }
+    found
 }
 
 /// What names all published studies.
@@ -89,7 +115,7 @@ fn find(name: &str, counts: Counts<'_>) -> Result<Study> {
 
 /// Reads a study of the user from this text.
 fn read(text: &str, published: &[String], counts: Counts<'_>) -> Result<Study, StudyError> {
-    let (study, lines) = Study::parse_with_lines(text)?;
+    let (study, lines) = syscost_studies::parse_with_lines(text)?;
     check::check(&study, &lines, published, counts)?;
     match (counts, &study.quantities[..]) {
         // To be measured, it must name a row.
@@ -270,7 +296,7 @@ fn left_out_of(studies: &[Study], run: &Run, is_thorough: bool) -> Vec<String> {
         false => ", or the time that it needs with --thorough",
     };
     let of = |study: &Study| {
-        let left_out = study.left_out(run);
+        let left_out = left_out(study, run);
         let titles: Vec<&str> = left_out.iter().map(|one| one.title.as_str()).collect();
         (!titles.is_empty()).then(|| {
             format!(

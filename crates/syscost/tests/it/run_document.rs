@@ -1,9 +1,10 @@
 //! The document of real runs: a contract with other tools.
 
+use syscost_stats::order;
+
 use crate::common::{Json, Program, row, rows};
 use serde_json::Value;
 use syscost_results::estimate::selection::Conversion;
-use syscost_results::stats::order;
 use syscost_results::{Measurement, document};
 
 /// That the document can be read; whether it fits its schema is asked by `cargo lab validate`.

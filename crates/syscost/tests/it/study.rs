@@ -5,7 +5,6 @@ use std::fs;
 use crate::common::{Ending, Json, Program, RUN};
 use crate::company::Load;
 use syscost_benches::STUDIES;
-use syscost_results::study::Study;
 
 const MINE: &str = r#"
 id = "mine"
@@ -47,7 +46,7 @@ fn every_published_study_is_shown_with_its_figures_on_80_columns() {
     };
     let list = printed("study show");
     for study in STUDIES {
-        let study = Study::parse(study).expect("a study");
+        let study = syscost_studies::parse(study).expect("a study");
         assert!(list.contains(&study.id), "{list}");
         let shown = printed(&format!("study show {}", study.id));
         for machine in &study.machines {
@@ -162,7 +161,7 @@ fn showing_a_study_tries_no_row() {
 #[ignore = "machine suite"]
 fn every_count_that_a_published_study_names_is_one_of_its_row() {
     for published in STUDIES {
-        let study = Study::parse(published).expect("a study");
+        let study = syscost_studies::parse(published).expect("a study");
         let own = published.replace(
             &format!("id = \"{}\"", study.id),
             &format!("id = \"our-{}\"", study.id),

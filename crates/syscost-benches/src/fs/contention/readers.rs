@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags, Timespec};
 use syscost_harness::prelude::*;
-use syscost_results::stats::order;
+use syscost_stats::order;
 use syscost_sys::clock::Clock;
 use syscost_sys::files::{self, Buffer};
 use syscost_sys::partner::{Between, Shared};

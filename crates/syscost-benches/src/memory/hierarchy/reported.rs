@@ -3,7 +3,7 @@
 //! CPUs may differ, and a computed row does not know which of them was measured: only what holds for all
 //! those that may be used is used.
 
-use syscost_results::stats::staircase::{REPORTED_SIZE, agree};
+use syscost_results::details::{REPORTED_SIZE, agree};
 use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::topology::{CacheKind, Cpu, Topology};
 

@@ -283,10 +283,10 @@ pub(super) const YIELD_ALONE: Benchmark = Benchmark {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::study::{Study, figures};
+    use syscost_studies::figures;
 
     fn published() -> Vec<(String, Vec<f64>)> {
-        let study = Study::parse(include_str!("study.toml")).expect("a study");
+        let study = syscost_studies::parse(include_str!("study.toml")).expect("a study");
         let of = |quantity| {
             let figures = figures(&study, quantity);
             figures.iter().filter_map(|figure| figure.value).collect()

@@ -188,10 +188,11 @@ impl Measured for Switch {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::study::{Study, figures};
+    use syscost_results::study::Study;
+    use syscost_studies::figures;
 
     fn study() -> Study {
-        Study::parse(include_str!("study.toml")).expect("a study")
+        syscost_studies::parse(include_str!("study.toml")).expect("a study")
     }
 
     #[test]

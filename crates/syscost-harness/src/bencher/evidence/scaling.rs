@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Verdict};
+use syscost_stats::order::median;
 use syscost_sys::counters::SchedStat;
 
 use crate::bencher::Plan;

@@ -3,7 +3,7 @@
 use std::mem;
 
 use syscost_results::ClaimId;
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 use syscost_sys::counters::{TaskId, TaskReading};
 
 use super::driver::Handed;

@@ -1,7 +1,7 @@
 //! Warming up: as long as the profile says, and further until batches are no longer shorter than
 //! those before.
 
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 
 use crate::bencher::Plan;
 use crate::bencher::body::Body;

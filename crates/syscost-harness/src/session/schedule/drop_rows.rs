@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use syscost_results::estimate::between::MIN_PROCESSES;
-use syscost_results::stats::order::median;
+use syscost_stats::order::median;
 
 use super::budget::{Standing, option};
 use crate::session::row::RowState;

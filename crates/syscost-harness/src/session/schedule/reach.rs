@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syscost_results::stats::looks::StopRule;
+use syscost_stats::looks::StopRule;
 
 use super::budget::Standing;
 use crate::session::Profile;

@@ -1,7 +1,6 @@
 //! What the charts of a study draw.
 
 use super::*;
-use syscost_results::study::Study;
 
 const CURVE: &str = r#"
 id = "sizes"
@@ -63,7 +62,7 @@ fn curve_of(repeated: &Repeated) -> (String, Vec<Line>) {
 
 #[test]
 fn a_curve_is_over_the_parameter_that_differs() {
-    let study = Study::parse(CURVE).expect("it is right");
+    let study = syscost_studies::parse(CURVE).expect("it is right");
     let run = run_of(&[
         ("study.x{order=random,size=16K}", &[1.0; 3]),
         ("study.x{order=random,size=4M}", &[9.0; 3]),
@@ -86,7 +85,7 @@ fn a_curve_is_over_the_parameter_that_differs() {
 fn a_point_of_syscosts_stands_at_the_size_of_its_row_and_once() {
     let ours = "ours = \"memory.x{size=5M}\"\n";
     let study = CURVE.replace("procedure = ", &format!("{ours}procedure = "));
-    let study = Study::parse(&study).expect("it is right");
+    let study = syscost_studies::parse(&study).expect("it is right");
     let run = run_of(&[
         ("study.x{order=random,size=16K}", &[1.0, 1.0, 1.0]),
         ("study.x{order=random,size=4M}", &[9.0, 9.0, 9.0]),
@@ -116,7 +115,7 @@ fn a_point_of_syscosts_stands_at_the_size_of_its_row_and_once() {
 #[test]
 fn what_cannot_be_told_apart_from_zero_is_named_and_not_drawn() {
     let study = CURVE.replace("\"curve\"", "\"machines\"");
-    let study = Study::parse(&study).expect("it is right");
+    let study = syscost_studies::parse(&study).expect("it is right");
     let run = run_of(&[
         ("study.x{order=random,size=16K}", &[-1.0, 0.5, 1.0]),
         ("study.x{order=random,size=4M}", &[8.0, 9.0, 11.0]),
@@ -141,7 +140,7 @@ fn what_cannot_be_told_apart_from_zero_is_named_and_not_drawn() {
 #[test]
 fn the_legend_follows_what_is_drawn() {
     let study = CURVE.replace("\"curve\"", "\"machines\"");
-    let study = Study::parse(&study).expect("it is right");
+    let study = syscost_studies::parse(&study).expect("it is right");
     let (few, many) = (
         [8.0, 9.0, 11.0],
         [8.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.5, 9.5, 9.5, 11.0],

@@ -1,9 +1,10 @@
 //! Simulated comparisons of which it is known what changed: how much is found, and what is called
 //! changed though it is not.
 
+use syscost_stats::order;
+
 use super::*;
 use crate::measurement::EarlierRun;
-use crate::stats::order;
 
 /// How far the levels of runs lie apart, and those of the processes of one.
 const RUNS: f64 = 0.003;

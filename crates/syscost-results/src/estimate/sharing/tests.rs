@@ -1,9 +1,10 @@
 //! The limit of a row, simulated.
 
+use syscost_stats::interval;
+
 use super::*;
 use crate::estimate::selection::select;
 use crate::fixture::normal;
-use crate::stats::interval;
 
 /// Of an own core.
 pub(in crate::estimate) const CORE: OwnCore = OwnCore {

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use syscost_benches::CATALOGUE;
 use syscost_harness::Here;
 use syscost_harness::{Catalogue, Row};
-use syscost_results::study::{Lines, Study, StudyError, means};
+use syscost_results::study::{Study, means};
 use syscost_results::{ClaimId, Unit, row_name};
+use syscost_studies::{Lines, StudyError, counted};
 
 use super::counts::Counts;
 use crate::selection::{self, most_similar, similar};
@@ -55,7 +56,7 @@ pub(super) fn check(
             Some(_) => repeated,
             None => ours,
         };
-        for (part, name) in quantity.counted() {
+        for (part, name) in counted(quantity) {
             match claimed {
                 Some(row) => claims.push((Counted { name, row }, error(&part, ""))),
                 // Only a run has the rows of a far end.
@@ -183,7 +184,7 @@ broken = "None."
     fn refused(right: &str, wrong: &str) -> Option<String> {
         assert!(MINE.contains(right), "{right}");
         let text = MINE.replace(right, wrong);
-        let (study, lines) = Study::parse_with_lines(&text).expect("its form is right");
+        let (study, lines) = syscost_studies::parse_with_lines(&text).expect("its form is right");
         let ids: Vec<String> = published().into_iter().map(|study| study.id).collect();
         let counts = Counts::These(&["getppid system calls per operation", "tries_count"]);
         let refusal = check(&study, &lines, &ids, counts).err()?;

@@ -4,10 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
+use syscost_report::document::Block;
 use syscost_report::study::Repeated;
-use syscost_report::{TableOptions, html, sentence, study as render};
+use syscost_report::{TableOptions, sentence, study as render};
 use syscost_results::Run;
-use syscost_results::study::{JudgedStudy, Study};
+use syscost_results::study::Study;
+use syscost_studies::JudgedStudy;
 
 use super::counts::Counts;
 use super::{ALL, find_all, has_procedures_of, has_rows_of, is_file, published};
@@ -89,7 +91,7 @@ pub(super) fn repeated(studies: &[Study], runs: &[&Run]) -> Vec<Repeated> {
 
 /// Returns the studies that one of these runs repeats, published ones and the user's own, judged by all of
 /// them.
-pub(in crate::cmd) fn repeated_in(runs: &[&Run]) -> Vec<Repeated> {
+fn repeated_in(runs: &[&Run]) -> Vec<Repeated> {
     let mut studies = published();
     studies.retain(|study| runs.iter().any(|run| has_procedures_of(run, study)));
     for own in runs.iter().flat_map(|run| &run.studies) {
@@ -98,6 +100,14 @@ pub(in crate::cmd) fn repeated_in(runs: &[&Run]) -> Vec<Repeated> {
         }
     }
     repeated(&studies, runs)
+}
+
+/// The section of a page on the studies that its runs repeat.
+pub(in crate::cmd) fn section(runs: &[&Run]) -> Vec<Block> {
+    match &repeated_in(runs)[..] {
+        [] => Vec::new(),
+        studies => render::section(studies, runs),
+    }
 }
 
 /// Prints studies that runs repeat.
@@ -152,7 +162,7 @@ fn text(
             serde_json::to_string_pretty(&judged)? + "\n"
         }
         StudyFormat::Markdown => render::markdown(studies, runs, None),
-        StudyFormat::Html => html::lab_report(studies, runs),
+        StudyFormat::Html => render::lab_report(studies, runs),
         StudyFormat::Csv => render::csv(studies, runs)?,
     })
 }
@@ -212,7 +222,7 @@ pub(super) fn write(folder: &Path, studies: &[Repeated], runs: &[&Run]) -> Resul
     let report = render::markdown(studies, runs, Some(FIGURES));
     let report = report + "\n## Data\n\n" + &data.collect::<String>();
     files::write(&folder.join(REPORT), report.as_bytes())?;
-    let page = html::lab_report(studies, runs);
+    let page = render::lab_report(studies, runs);
     files::write(&folder.join(PAGE), page.as_bytes())?;
     note!(
         "Wrote {}: {REPORT}, {PAGE}, {FIGURES}/ and {DATA}/",

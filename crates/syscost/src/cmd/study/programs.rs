@@ -10,6 +10,7 @@ use syscost_benches::HEADER;
 use syscost_harness::directory;
 use syscost_harness::programs::{Made, OwnProgram};
 use syscost_results::study::{Quantity, Study};
+use syscost_studies::counted;
 
 use syscost_sys::scratch::{self, Tree};
 
@@ -63,7 +64,7 @@ fn made(study: &Study, quantity: &Quantity, beside: &Path, scratch: &Path) -> Re
             other => other.unwrap_or("ns").to_owned(),
         },
         counted: {
-            let counted = quantity.counted().into_iter();
+            let counted = counted(quantity).into_iter();
             counted.map(|(_, name)| name.to_owned()).collect()
         },
         how,

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use syscost_results::study::Study;
 
 use super::archive::{Files, Packed, add_checksums, ar, gzip, tar_gz};
 use super::licenses::{Part, debian_copyright, third_party};
@@ -56,7 +55,7 @@ impl Texts {
             .map(read)
             .collect::<Result<BTreeMap<_, _>>>()?;
         for text in syscost_benches::STUDIES {
-            let study = Study::parse(text).map_err(|error| anyhow!("a study{error}"))?;
+            let study = syscost_studies::parse(text).map_err(|error| anyhow!("a study{error}"))?;
             let path = format!("docs/examples/{}.toml", study.id);
             documents.insert(path.into(), (*text).to_owned());
         }

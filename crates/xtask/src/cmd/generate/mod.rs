@@ -71,7 +71,7 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>> {
     );
     let studies = syscost_benches::STUDIES
         .iter()
-        .map(|text| Study::parse(text));
+        .map(|text| syscost_studies::parse(text));
     let studies = studies.collect::<Result<Vec<Study>, _>>();
     let studies = studies.map_err(|error| anyhow::anyhow!("a study{error}"))?;
     files.insert(

@@ -9,7 +9,11 @@ use syscost_benches::CATALOGUE;
 use super::Finding;
 use xtask::workspace::SourceFile;
 
-const CRATES: [&str; 2] = ["crates/syscost-report/src", "crates/syscost-results/src"];
+const CRATES: [&str; 3] = [
+    "crates/syscost-report/src",
+    "crates/syscost-results/src",
+    "crates/syscost-studies/src",
+];
 
 /// Where code that is not of tests has a benchmark's id, alone or as the begin of a row's name.
 pub(super) fn findings(files: &[SourceFile]) -> Vec<Finding> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::TcpStream;
 
 use syscost_net::service::TcpSide;
-use syscost_results::stats::order::{iqr, median};
+use syscost_stats::order::{iqr, median};
 use syscost_sys::tcp::TcpInfo;
 
 use crate::net::interface::Shaper;
