@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use syscost_harness::Entry;
-use syscost_harness::bencher::{ClockCost, Effort, Findings, Pass, Situation};
+use syscost_harness::bencher::{Effort, Findings, Pass, Situation};
+use syscost_harness::clock::ClockCost;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::clock::Clock;

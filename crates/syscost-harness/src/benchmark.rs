@@ -13,7 +13,7 @@ use crate::computed::Computation;
 use crate::expect::Expect;
 use crate::failure::Failure;
 use crate::here::Here;
-use crate::session::Profile;
+use crate::profile::{Profile, Setup};
 
 /// One operation whose cost is measured. The descriptors of a group stand in a const list, whose
 /// order is the report's.
@@ -206,29 +206,6 @@ pub enum Quantity {
     Choice,
     /// A level that may be zero or negative, e.g. a skew or a share of lost time.
     Level,
-}
-
-/// How expensive a benchmark's set-up is. Expensive ones get fewer, longer rounds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Setup {
-    /// Cheap enough to be repeated in every round.
-    Cheap,
-    /// Takes about this many seconds, e.g. a gigabyte to fill.
-    Expensive {
-        /// Seconds of one row's set-up on a typical machine. Those of all rows of a benchmark are
-        /// added up before they are compared with the budget.
-        seconds: f64,
-    },
-}
-
-impl Setup {
-    /// Seconds of one row's set-up; 0 if it is cheap.
-    pub fn seconds(self) -> f64 {
-        match self {
-            Setup::Cheap => 0.0,
-            Setup::Expensive { seconds } => seconds,
-        }
-    }
 }
 
 /// Benchmarks that belong together.

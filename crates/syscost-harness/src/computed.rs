@@ -13,7 +13,7 @@ use crate::case::Case;
 use crate::catalogue::Row;
 use crate::failure::Failure;
 use crate::here::Here;
-use crate::session::Profile;
+use crate::profile::Profile;
 
 /// How the rows of a benchmark are computed.
 ///

@@ -32,8 +32,10 @@ pub mod here;
 pub mod machine;
 pub mod measured;
 pub mod noise;
+mod pass;
 pub mod peer;
 pub mod placement;
+mod profile;
 pub mod programs;
 pub mod proof;
 pub mod session;
@@ -42,7 +44,7 @@ pub mod trial;
 pub mod worker;
 
 pub use bencher::Bencher;
-pub use benchmark::{Benchmark, Entry, Group, IsOfRole, Quantity, Setup, row_of};
+pub use benchmark::{Benchmark, Entry, Group, IsOfRole, Quantity, row_of};
 pub use case::Case;
 pub use catalogue::{Catalogue, Row};
 pub use computed::{Computation, Computed, ComputedValue, Source};
@@ -50,17 +52,18 @@ pub use expect::{Bound, Counter, Expect};
 pub use failure::Failure;
 pub use here::Here;
 pub use measured::Measured;
+pub use profile::Setup;
 pub use targets::Targets;
 
 /// What a benchmark's file needs, in one import.
 pub mod prelude {
     pub use crate::arguments::{Argument, ArgumentValue, CALLED_FROM, Code};
     pub use crate::bencher::{
-        Baseline, Bencher, Compares, Copied, Counted, Driver, EventShare, Kernel, Laps, Loop,
-        Marked, Observed, OnceTimer, Outcome, Plan, Published, Ran, Responder, Served, Single,
-        Stop, TaskGroup, Team, Together, clocked,
+        Baseline, Bencher, Copied, Counted, Driver, EventShare, Kernel, Laps, Loop, Marked,
+        Observed, OnceTimer, Outcome, Plan, Published, Ran, Responder, Served, Single, Stop,
+        TaskGroup, Team, Together, clocked,
     };
-    pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
+    pub use crate::benchmark::{Benchmark, Group, Quantity};
     pub use crate::case::Case;
     pub use crate::computed::{Computed, ComputedValue, Source};
     pub use crate::expect::{
@@ -70,9 +73,11 @@ pub mod prelude {
     pub use crate::failure::{Failure, Tried};
     pub use crate::here::Here;
     pub use crate::measured::Measured;
+    pub use crate::pass::Compares;
     pub use crate::placement::{Placement, spread_from};
+    pub use crate::profile::Profile;
+    pub use crate::profile::Setup;
     pub use crate::proof::{Proof, Witness};
-    pub use crate::session::Profile;
     pub use crate::targets::Targets;
     pub use crate::{roles, rows};
     pub use syscost_params::{

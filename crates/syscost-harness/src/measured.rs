@@ -6,12 +6,13 @@ use syscost_params::Params;
 use syscost_sys::Unsupported;
 
 use crate::bencher::{Outcome, Plan};
-use crate::benchmark::{Benchmark, Setup};
+use crate::benchmark::Benchmark;
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::here::Here;
+use crate::profile::Profile;
+use crate::profile::Setup;
 use crate::proof::Proof;
-use crate::session::Profile;
 
 /// A row of a benchmark that has parameters. Where several benchmarks have the same parameters,
 /// `By` is what they measure by ([`Benchmark::by`]).

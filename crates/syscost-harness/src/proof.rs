@@ -8,8 +8,8 @@ use syscost_results::{Bound, Claim, Evidence, Fact, RefutedBy, Verdict};
 use syscost_sys::raw::Sysno;
 
 use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
-use crate::bencher::Pass;
 use crate::expect::Expect;
+use crate::pass::Pass;
 
 /// Something that can be seen of the world while a row is measured: what the kernel says of a
 /// descriptor, the pages of a mapping, bytes that arrived. It never reads the row's name.

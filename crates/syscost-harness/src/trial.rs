@@ -2,7 +2,7 @@
 //! shorter than the profile's.
 //! `cargo lab steady` tries them.
 
-use crate::bencher::Effort;
+use crate::profile::Effort;
 
 /// The quantities that can be varied by a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ fn lengthened(effort: &Effort, batch: f64, warm_up: f64) -> Effort {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Profile;
+    use crate::profile::Profile;
 
     #[test]
     fn only_lengths_of_batches_change() {

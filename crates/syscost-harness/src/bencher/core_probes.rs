@@ -7,7 +7,7 @@
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{Alone, Probe, ProbeReading};
 
-use super::team::Sentinel;
+use super::team::sentinel::Sentinel;
 use crate::cores::Cores;
 use crate::cores::moment::probes_in_a_row;
 

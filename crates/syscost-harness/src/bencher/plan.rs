@@ -8,18 +8,21 @@ use std::mem;
 use std::ops::{Deref, DerefMut};
 
 use syscost_sys::Unsupported;
-use syscost_sys::counters::{SchedStat, TaskId};
+use syscost_sys::counters::{SchedStat, TaskId, Usage};
 use syscost_sys::raw::Sysno;
 
+use super::Situation;
 use super::core_probes::CoreProbes;
-use super::counts::Timed;
-use super::pass::{Pass, Situation};
 use super::watch::{Moment, Waited, Waits};
-use super::{Bencher, Findings, background, sampling};
+use super::{Bencher, Findings, background};
 use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
 use crate::expect::{self, Bound, Counter, Expect, Manner, SYSCALL_FLOOR_CYCLES};
 use crate::failure::Failure;
+use crate::pass::Pass;
 use crate::proof::Proof;
+
+/// Minimum number of samples of a case, however long its operation takes.
+pub(super) const MIN_SAMPLES: u32 = 5;
 
 /// What precedes a measurement, and what measures.
 pub struct Plan<'a> {
@@ -81,6 +84,15 @@ pub(super) struct Done {
     pub(super) call_cycles: Option<f64>,
 }
 
+/// What the kernel counted around the timed batches of a task.
+#[derive(Default)]
+pub(super) struct Timed {
+    pub(super) used: Usage,
+    pub(super) iterations: u64,
+    pub(super) batches: u64,
+    pub(super) ns: f64,
+}
+
 /// What has been measured, and what the operation itself has seen meanwhile.
 pub struct Outcome<'a, T = ()> {
     bencher: Bencher<'a>,
@@ -140,7 +152,7 @@ impl<'a> Plan<'a> {
         let mut plan = Self {
             declared: declared.to_vec(),
             arguments: Vec::new(),
-            fewest: sampling::MIN_SAMPLES,
+            fewest: MIN_SAMPLES,
             known_ns: 0.0,
             core_probes: CoreProbes::new(*clock, cpu, cores),
             waits: Waits::alone(*clock, false, Vec::new()),

@@ -6,12 +6,9 @@ use syscost_sys::process;
 
 use super::core_probes::{CoreProbes, Seen};
 use super::disturbances::Interrupted;
-use super::plan::Plan;
+use super::plan::{MIN_SAMPLES, Plan};
 use super::watch::{Waited, Watch};
 use crate::failure::Failure;
-
-/// Minimum number of samples of a case, however long its operation takes.
-pub(super) const MIN_SAMPLES: u32 = 5;
 
 /// This few undisturbed samples are enough if they agree within this share: what a process adds to
 /// the knowledge of a cost is its own level.

@@ -9,11 +9,12 @@ use syscost_results::{Evidence, Measurement, RoundSamples, Status, Verdict};
 
 use super::frequencies::Frequencies;
 use super::row::RowState;
-use crate::bencher::{Detail, Findings, Over, Pass};
+use crate::bencher::{Detail, Findings, Over};
 use crate::catalogue::Row;
 use crate::computed::{Computation, Source};
 use crate::failure::Failure;
 use crate::here::Here;
+use crate::pass::Pass;
 
 /// Computes a computed row from the measured rows of its run, which hold their samples.
 ///

@@ -13,8 +13,7 @@ use syscost_sys::counters::cpu_times;
 
 pub(super) use self::cpus::{Cpus, alike, probed_cpus};
 use super::journal::Record;
-use super::{Event, Observer, Options};
-use crate::bencher::{Effort, Pass};
+use super::request::{Event, Observer, Options};
 use crate::benchmark::Entry;
 use crate::clock::RunClock;
 use crate::cores::known::Known;
@@ -22,6 +21,8 @@ use crate::cores::{Cores, Heard};
 use crate::failure::Failure;
 use crate::here::Here;
 use crate::noise;
+use crate::pass::Pass;
+use crate::profile::Effort;
 use crate::worker::{ClockSettings, Interrupted, Job, JobCase, Launcher};
 
 /// How long to listen to all CPUs between rounds.

@@ -7,9 +7,9 @@ use std::time::Duration;
 use syscost_results::run::{NfsServer, Peer};
 use syscost_results::study::Study;
 
-use super::Profile;
 use super::journal::JournalError;
 use crate::here::Here;
+use crate::profile::Profile;
 use crate::worker::Program;
 
 /// The reason in documents why rows were skipped that Ctrl-C left unmeasured.

@@ -18,10 +18,11 @@ pub(super) use self::order::{order, tiered, tiers};
 pub(super) use self::reach::resting;
 use super::executor::Due;
 use super::ledger::Ledger;
-use super::{Event, Profile};
-use crate::bencher::Pass;
+use super::request::Event;
 use crate::benchmark::Entry;
 use crate::catalogue::Row;
+use crate::pass::Pass;
+use crate::profile::Profile;
 use crate::worker::JobCase;
 
 /// Rows are deferred only where at least this share of the rounds counts.

@@ -15,12 +15,13 @@ use syscost_sys::{cpu, platform, process};
 use super::foundations::{Rate, of_libraries};
 use super::place::{self, Queue, Turn};
 use super::{About, Job, JobCase, Reply};
-use crate::bencher::{Findings, Pass, Plan, Situation};
+use crate::bencher::{Findings, Plan, Situation};
 use crate::benchmark::Entry;
 use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::failure::Failure;
 use crate::here::Here;
+use crate::pass::Pass;
 use crate::trial;
 
 /// Prints what this program is, for another one that is to use it for measurements.

@@ -8,11 +8,11 @@ use syscost_sys::{Unsupported, cpu};
 use super::between::Groups;
 use super::sentinel::Sentinel;
 use crate::bencher::core_probes::CoreProbes;
-use crate::bencher::pass::Pass;
 use crate::bencher::sampling::PARTNERS_UNSEEN;
 use crate::bencher::{Over, Plan};
 use crate::expect::Counter;
 use crate::failure::Failure;
+use crate::pass::Pass;
 use crate::placement::Placement;
 
 /// Maximum number of partners' CPUs that are looked at.

@@ -7,13 +7,16 @@ use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Partner};
 
-use crate::bencher::{ClockCost, Effort, Findings, Outcome, Pass, Plan, Situation};
+use crate::bencher::{Findings, Outcome, Plan, Situation};
 use crate::bencher::{Stop, TaskGroup, Team};
 use crate::case::Case;
+use crate::clock::ClockCost;
 use crate::cores::Cores;
 use crate::expect::Expect;
 use crate::failure::Failure;
 use crate::here::Here;
+use crate::pass::Pass;
+use crate::profile::Effort;
 
 const EFFORT: Effort = Effort {
     warm_up_ns: 1e5,

@@ -5,8 +5,8 @@ use syscost_results::stats::order::median;
 
 use crate::bencher::Plan;
 use crate::bencher::body::Body;
-use crate::bencher::pass::Effort;
 use crate::failure::Failure;
+use crate::profile::Effort;
 
 /// Batches that are shorter by less than this share count as equally long.
 const MIN_FALL: f64 = 0.01;

@@ -10,7 +10,7 @@ use syscost_results::run::Config;
 
 use super::{Header, Record};
 use crate::bencher::Findings;
-use crate::session::Profile;
+use crate::profile::Profile;
 use crate::trial::Trial;
 
 /// Maximum size of a journal that is read, in bytes: a careful run of the whole catalogue writes a
