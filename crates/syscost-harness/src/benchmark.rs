@@ -12,8 +12,8 @@ use crate::case::Case;
 use crate::computed::Computation;
 use crate::expect::Expect;
 use crate::failure::Failure;
-use crate::here::Here;
 use crate::profile::{Profile, Setup};
+use crate::testbed::Testbed;
 
 /// One operation whose cost is measured. The descriptors of a group stand in a const list, whose
 /// order is the report's.
@@ -32,7 +32,7 @@ pub struct Benchmark {
     /// Whether zero is a legal result.
     pub quantity: Quantity,
     /// The variants that there are here, each of which is measured as a separate row, in order.
-    pub cases: fn(&Here) -> Vec<Case>,
+    pub cases: fn(&Testbed) -> Vec<Case>,
     /// Whether it depends on the machine which variants there are: clocks, CPU pairs, directories.
     pub depends_on_machine: bool,
     /// The parameters of its rows, each with its meaning, in the order in which rows' names have them.
@@ -51,7 +51,7 @@ pub struct Benchmark {
     /// The shortest profile that measures its cases when nothing is selected by name; a case may say otherwise.
     pub profile: Profile,
     /// Whether this machine can do it, found out without measuring.
-    pub support: fn(&Case, &Here) -> Result<(), Unsupported>,
+    pub support: fn(&Case, &Testbed) -> Result<(), Unsupported>,
     /// Whether the first round begins with it: what people look at first is there however short the
     /// time is.
     pub comes_first: bool,

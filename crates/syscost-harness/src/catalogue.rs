@@ -6,9 +6,9 @@ use syscost_results::{Role, Run};
 
 use crate::benchmark::{Entry, Group};
 use crate::case::Case;
-use crate::here::Here;
 use crate::profile::Profile;
 use crate::profile::Setup;
+use crate::testbed::Testbed;
 
 /// Every group of benchmarks this program has.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ impl Catalogue {
     }
 
     /// These rows and those from which computed ones among them are computed, in the catalogue's order.
-    pub fn with_sources(&self, rows: Vec<Row>, here: &Here) -> Vec<Row> {
+    pub fn with_sources(&self, rows: Vec<Row>, here: &Testbed) -> Vec<Row> {
         let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
         let computed: Vec<&Row> = rows
             .iter()
@@ -121,7 +121,7 @@ impl Catalogue {
     }
 
     /// All rows that these benchmarks have here, in order.
-    pub fn rows(benchmarks: impl IntoIterator<Item = &'static Entry>, here: &Here) -> Vec<Row> {
+    pub fn rows(benchmarks: impl IntoIterator<Item = &'static Entry>, here: &Testbed) -> Vec<Row> {
         benchmarks
             .into_iter()
             .flat_map(|benchmark| {

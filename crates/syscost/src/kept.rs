@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::session::INTERRUPTED;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::{LATEST, Loaded, Store, StoreError};
@@ -207,7 +207,7 @@ pub(crate) fn lacks_rows(run: &Run, names: Result<Vec<String>, Failed>) -> Optio
     let Ok(names) = names else {
         return Some("has no such row".to_owned());
     };
-    let choices = choose_of(names_of(run), &names, &Here::plain()).ok()?;
+    let choices = choose_of(names_of(run), &names, &Testbed::plain()).ok()?;
     choices.iter().find_map(|choice| lacks(run, choice))
 }
 

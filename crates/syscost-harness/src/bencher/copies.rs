@@ -269,7 +269,7 @@ where
     O: FnMut() -> Result<(), E>,
     E: Display,
 {
-    type Seen = ();
+    type Output = ();
 
     const MANNER: Manner = Manner::Copies;
     const MAY_BE_RATE: bool = true;

@@ -39,7 +39,7 @@ impl Bencher<'_> {
             let what = format!("divides by `{}` before it is seen", counted.sentence());
             Failure::Broken(what)
         };
-        let mut seen = self.seen.iter().rev();
+        let mut seen = self.observations.iter().rev();
         let (_, number) = seen
             .find(|(witness, _)| std::ptr::eq(*witness, counted))
             .ok_or_else(unseen)?;

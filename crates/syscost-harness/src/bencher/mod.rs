@@ -38,7 +38,7 @@ use syscost_sys::core_probe::{Alone, Probe};
 use crate::case::Case;
 use crate::clock::ClockCost;
 use crate::cores::Cores;
-use crate::here::Here;
+use crate::testbed::Testbed;
 
 use crate::programs::OwnProgram;
 use crate::proof::{Proof, Witness};
@@ -84,7 +84,7 @@ pub struct Situation<'a> {
     /// The CPU this process is pinned to.
     pub cpu: u32,
     /// The CPUs this run may use, and what it measures against.
-    pub here: &'a Here,
+    pub here: &'a Testbed,
     /// What probes of cores show while these are undisturbed.
     pub cores: &'a Cores,
     /// Seed of this round.
@@ -104,7 +104,7 @@ pub struct Bencher<'a> {
     shared: Vec<bool>,
     singles: Singles,
     /// The witnesses that looked, with the number that each saw, or said why they could not.
-    seen: Vec<(&'static Witness, Option<f64>)>,
+    observations: Vec<(&'static Witness, Option<f64>)>,
     /// Whether contents are compared as a whole, which is not done where it is timed.
     has_compared: Cell<bool>,
 }
@@ -118,7 +118,7 @@ impl<'a> Bencher<'a> {
             findings: Findings::default(),
             shared: Vec::new(),
             singles: Singles::new(),
-            seen: Vec::new(),
+            observations: Vec::new(),
             has_compared: Cell::default(),
             given,
         }

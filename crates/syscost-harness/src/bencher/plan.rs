@@ -99,7 +99,7 @@ pub struct Outcome<'a, T = ()> {
     declared: Vec<Expect>,
     pub(super) done: Done,
     reports: BTreeMap<&'static str, Report>,
-    seen: T,
+    output: T,
 }
 
 /// A total that a benchmark counted itself.
@@ -119,7 +119,7 @@ struct Report {
 /// code that is timed.
 pub trait Shape {
     /// What the operation itself has seen: its tasks' own counts.
-    type Seen;
+    type Output;
 
     /// How it is measured, from which follows what is expected of it.
     #[doc(hidden)]
@@ -137,11 +137,11 @@ pub trait Shape {
 
     /// Takes samples.
     #[doc(hidden)]
-    fn time(self, plan: &mut Plan) -> Result<Self::Seen, Failure>;
+    fn time(self, plan: &mut Plan) -> Result<Self::Output, Failure>;
 
     /// Counts what the operation does.
     #[doc(hidden)]
-    fn count(self, plan: &mut Plan) -> Result<Self::Seen, Failure>;
+    fn count(self, plan: &mut Plan) -> Result<Self::Output, Failure>;
 }
 
 impl<'a> Plan<'a> {
@@ -183,14 +183,14 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// Why there is no number.
-    pub fn measure<S: Shape>(mut self, shape: S) -> Result<Outcome<'a, S::Seen>, Failure> {
+    pub fn measure<S: Shape>(mut self, shape: S) -> Result<Outcome<'a, S::Output>, Failure> {
         let cpus = shape.cpus(&self)?;
         self.begin(S::MANNER, S::MAY_BE_RATE, cpus)?;
-        let seen = match self.given.pass {
+        let output = match self.given.pass {
             Pass::Timed => shape.time(&mut self)?,
             Pass::Evidence => shape.count(&mut self)?,
         };
-        Ok(self.ended(S::MANNER).of_seen(seen))
+        Ok(self.ended(S::MANNER).with_output(output))
     }
 
     /// What has been measured. (This and [`Plan::begin`] are compiled once, [`Plan::measure`] for each shape.)
@@ -210,7 +210,7 @@ impl<'a> Plan<'a> {
             declared: self.declared,
             done: self.done,
             reports: BTreeMap::new(),
-            seen: (),
+            output: (),
         }
     }
 
@@ -390,21 +390,21 @@ impl<'a, T> Outcome<'a, T> {
             declared: self.declared,
             done: self.done,
             reports: self.reports,
-            seen: (),
+            output: (),
         };
-        (outcome, self.seen)
+        (outcome, self.output)
     }
 }
 
 impl<'a> Outcome<'a> {
     /// The same with what the operation itself has seen.
-    fn of_seen<T>(self, seen: T) -> Outcome<'a, T> {
+    fn with_output<T>(self, output: T) -> Outcome<'a, T> {
         Outcome {
             bencher: self.bencher,
             declared: self.declared,
             done: self.done,
             reports: self.reports,
-            seen,
+            output,
         }
     }
 

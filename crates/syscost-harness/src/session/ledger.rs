@@ -20,8 +20,8 @@ use super::kept::KeptFile;
 use super::request::INTERRUPTED;
 use super::row::RowState;
 use crate::doctor;
-use crate::here::Here;
 use crate::profile::Profile;
+use crate::testbed::Testbed;
 use crate::worker::is_of_tracer;
 
 /// The result of a run: the document, and the journal that can be removed once that is saved.
@@ -168,7 +168,7 @@ impl Ledger {
         &self,
         missing: &str,
         frequencies: &Frequencies,
-        here: &Here,
+        here: &Testbed,
     ) -> Vec<Measurement> {
         let measured = self.rows.iter();
         let mut all: Vec<Measurement> = measured
@@ -345,7 +345,7 @@ pub(super) mod tests {
     }
 
     fn measured(ledger: &Ledger) -> Vec<Measurement> {
-        ledger.measurements("", &ledger.frequencies(), &Here::plain())
+        ledger.measurements("", &ledger.frequencies(), &Testbed::plain())
     }
 
     #[test]

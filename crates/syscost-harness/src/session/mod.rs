@@ -235,7 +235,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         while !self.is_replaying()
             && !self.executor.is_interrupted()
             && !self.schedule.budget.patience.is_zero()
-            && self.executor.no_core_is_ours()
+            && self.executor.no_core_is_exclusive()
         {
             let begun = Instant::now();
             thread::sleep(REST);

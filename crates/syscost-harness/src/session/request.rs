@@ -8,8 +8,8 @@ use syscost_results::run::{NfsServer, Peer};
 use syscost_results::study::Study;
 
 use super::journal::JournalError;
-use crate::here::Here;
 use crate::profile::Profile;
+use crate::testbed::Testbed;
 use crate::worker::Program;
 
 /// The reason in documents why rows were skipped that Ctrl-C left unmeasured.
@@ -50,7 +50,7 @@ pub struct Options {
     /// File that stores what the runs of this machine showed; without it each run is the first.
     pub kept_runs: Option<PathBuf>,
     /// What decided which rows there are: every job carries it.
-    pub here: Here,
+    pub here: Testbed,
     /// The far end of the network measurements, if one was given: for the record.
     pub peer: Option<Box<Peer>>,
     /// The NFS server that is measured against without a mount, if one was given: for the record.
@@ -78,7 +78,7 @@ impl Options {
             journal_folder: None,
             known_cores: None,
             kept_runs: None,
-            here: Here::plain(),
+            here: Testbed::plain(),
             peer: None,
             nfs: None,
             version,

@@ -14,7 +14,7 @@ use clap_complete::engine::{
 };
 use clap_complete::env::{CompleteEnv, EnvCompleter, Fish, Shells, Zsh};
 use syscost_benches::CATALOGUE;
-use syscost_harness::{Entry, Here};
+use syscost_harness::{Entry, Testbed};
 use syscost_store::Store;
 
 use super::Cli;
@@ -300,7 +300,7 @@ fn parameters_of(
             found.extend(keys.map(|(key, meaning)| (format!("{key}="), Some(*meaning))));
             continue;
         }
-        for case in (benchmark.cases)(&Here::plain()) {
+        for case in (benchmark.cases)(&Testbed::plain()) {
             found.extend(
                 case.parameters()
                     .map(|(key, value)| (format!("{key}={value}"), None)),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::session::{Options, Session};
 use syscost_harness::worker::Program;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     }
     let interrupted = interrupt::catch()?;
     super::run::admit(arguments.cpus.as_ref());
-    let here = Here::plain();
+    let here = Testbed::plain();
     let selectors = selection::to_measure(&arguments.selectors, &arguments.cases, &here)?;
     let rows = selection::planned(&selectors, arguments.profile.into(), &here)?;
     let store = Store::of_user();

@@ -13,9 +13,9 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::programs::OwnProgram;
 use syscost_harness::session::{Finished, Options, Session};
-use syscost_harness::trial::Trial;
+use syscost_harness::variation::Variation;
 use syscost_harness::worker::Program;
-use syscost_harness::{Here, Row, Targets, congestion};
+use syscost_harness::{Row, Targets, Testbed, congestion};
 use syscost_results::agreement::agreement;
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::study::Study;
@@ -79,7 +79,7 @@ pub(super) fn measured(
     let found = nfs.map(|export| NfsEnd::find(export, &interrupted));
     let mut nfs = found.transpose()?;
     directories::check(&arguments.dir)?;
-    let mut here = Here::with(targets(&arguments, named.as_ref(), nfs.as_ref())?);
+    let mut here = Testbed::with(targets(&arguments, named.as_ref(), nfs.as_ref())?);
     here.programs = programs;
     // Now that it is known which rows the directories and the far end have.
     arguments.selectors = selection::to_measure(&arguments.selectors, &arguments.cases, &here)?;
@@ -312,7 +312,7 @@ fn options(
     studies: &[Study],
     store: &Store,
     base: Option<&Run>,
-    here: Here,
+    here: Testbed,
     far_end: Option<&FarEnd>,
     nfs: Option<&NfsEnd>,
 ) -> Result<Options> {
@@ -379,7 +379,7 @@ fn targets(
 fn program() -> Result<Program> {
     let program = Program::this().context("finding this program's own file")?;
     let mut environment = Vec::new();
-    for trial in Trial::ALL {
+    for trial in Variation::ALL {
         if let Some(factor) = trial.given() {
             environment.push((trial.variable().to_owned(), Some(factor.to_string())));
         }

@@ -1,7 +1,7 @@
 //! Parameters that are given apart from what they are of: `--case size=4K`.
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::{Catalogue, Row};
 use syscost_results::row_name;
 
@@ -19,7 +19,7 @@ pub(crate) fn with_parameters<'k>(
     selectors: &[String],
     parameters: &[String],
     kept: impl Iterator<Item = &'k str>,
-    here: &Here,
+    here: &Testbed,
 ) -> Result<Vec<String>, Failed> {
     let meant = narrowed(selectors, parameters, kept, here)?;
     Ok(meant.into_iter().flat_map(|one| one.selectors).collect())
@@ -33,7 +33,7 @@ pub(crate) fn with_parameters<'k>(
 pub(crate) fn to_measure(
     selectors: &[String],
     parameters: &[String],
-    here: &Here,
+    here: &Testbed,
 ) -> Result<Vec<String>, Failed> {
     let mut all = Vec::new();
     for Meant { text, selectors } in narrowed(selectors, parameters, std::iter::empty(), here)? {
@@ -59,7 +59,7 @@ fn narrowed<'k>(
     selectors: &[String],
     parameters: &[String],
     kept: impl Iterator<Item = &'k str>,
-    here: &Here,
+    here: &Testbed,
 ) -> Result<Vec<Meant>, Failed> {
     let named = |selectors| Meant {
         text: None,
@@ -188,7 +188,12 @@ mod tests {
             texts.collect()
         };
         let (selectors, parameters) = (owned(selectors), owned(parameters));
-        with_parameters(&selectors, &parameters, std::iter::empty(), &Here::plain())
+        with_parameters(
+            &selectors,
+            &parameters,
+            std::iter::empty(),
+            &Testbed::plain(),
+        )
     }
 
     #[test]
@@ -205,7 +210,8 @@ mod tests {
             ]
         );
         assert_eq!(with(&[], &["size=4K"]).expect("all"), ["*{size=4K}"]);
-        let selected = |selector: &str| rows(&[selector.to_owned()], &Here::plain()).expect("rows");
+        let selected =
+            |selector: &str| rows(&[selector.to_owned()], &Testbed::plain()).expect("rows");
         let all = selected("*{size=4k}");
         assert!(all.len() > selected("memory{size=4K}").len());
         assert!(all.iter().all(|row| row.name().contains("size=4K")));
@@ -225,7 +231,7 @@ mod tests {
         let is_study = |id: &String| id.starts_with("study.");
         let (words, getpid) = ("system call".to_owned(), "call=getpid".to_owned());
         let found = with(&[&words], &[&getpid]).expect("some");
-        let measured = to_measure(&[words], &[getpid], &Here::plain()).expect("some");
+        let measured = to_measure(&[words], &[getpid], &Testbed::plain()).expect("some");
         assert!(found.iter().any(is_study) && !measured.iter().any(is_study));
         assert!(measured.contains(&"syscall.null{call=getpid}".to_owned()));
         let refusal = |parameter: &str| {
