@@ -430,9 +430,9 @@ impl Plan<'_> {
         Ok(longest_ns)
     }
 
-    /// Times a batch, in ns, right after `warm_up` untimed iterations; the checks around it are not timed. The probe of the core comes
-    /// before these: after them it would displace their data from the caches, as a preparation
-    /// does.
+    /// Times a batch, in ns, right after `warm_up` untimed iterations; the checks around it are not timed.
+    /// The probe of the core comes before these iterations: after them it would displace their data from the
+    /// caches, as a preparation does.
     #[inline(always)]
     pub(super) fn time_warm(
         &mut self,
