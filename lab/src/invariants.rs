@@ -44,7 +44,7 @@ fn order(rows: &[Measurement], catalogue: &Catalogue) -> Vec<String> {
     // A case of another machine is not in this machine's catalogue: then only its benchmark
     // determines the order.
     let names: HashMap<String, usize> =
-        Catalogue::rows(everything, &syscost_harness::Here::plain())
+        Catalogue::rows(everything, &syscost_harness::Testbed::plain())
             .iter()
             .enumerate()
             .map(|(place, row)| (row.name(), place))

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use syscost_harness::session::Profile;
-use syscost_harness::trial::Trial;
+use syscost_harness::variation::Variation;
 use syscost_results::Run;
 use syscost_results::compare::{self, Change, Comparison, Row};
 
@@ -20,7 +20,10 @@ use crate::program::{Given, Program};
 
 /// The trials, each with the factors of its two sides. The longest warm-up is 20 ms; a careful
 /// run's is 50 ms.
-const TRIALS: [(Trial, [f64; 2]); 2] = [(Trial::Batch, [0.5, 2.0]), (Trial::WarmUp, [0.5, 20.0])];
+const TRIALS: [(Variation, [f64; 2]); 2] = [
+    (Variation::Batch, [0.5, 2.0]),
+    (Variation::WarmUp, [0.5, 20.0]),
+];
 
 /// The profiles to compare.
 const PROFILES: [[Profile; 2]; 3] = [

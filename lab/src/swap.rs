@@ -333,7 +333,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use syscost_benches::CATALOGUE;
-    use syscost_harness::Here;
+    use syscost_harness::Testbed;
 
     use super::*;
 
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn every_other_value_of_a_parameter_is_tried() {
         let benchmark = CATALOGUE.find("op.atomic").expect("a benchmark");
-        let cases = (benchmark.cases)(&Here::plain());
+        let cases = (benchmark.cases)(&Testbed::plain());
         let pairs = pairs(benchmark.id, &cases);
         assert_eq!(pairs.len(), cases.len() * (cases.len() - 1));
     }
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn no_row_is_measured_under_its_own_name_and_all_are_in_the_list() {
         for benchmark in chosen(&[]).expect("some") {
-            let cases = (benchmark.cases)(&Here::plain());
+            let cases = (benchmark.cases)(&Testbed::plain());
             let name = |case: &Case| format!("{}{}", benchmark.id, case.suffix());
             let names: BTreeSet<String> = cases.iter().map(name).collect();
             for pair in pairs(benchmark.id, &cases) {

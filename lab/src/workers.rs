@@ -11,7 +11,7 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::bencher::{Effort, Findings, Pass};
 use syscost_harness::clock::RunClock;
 use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program};
-use syscost_harness::{Case, Entry, Failure, Group, Here};
+use syscost_harness::{Case, Entry, Failure, Group, Testbed};
 use syscost_results::{ClaimId, Verdict};
 use syscost_stats::order::median;
 use syscost_sys::cpu;
@@ -52,7 +52,7 @@ pub(crate) fn chosen(ids: &[String]) -> Result<Vec<&'static Entry>> {
 /// Starts workers of a program, on one CPU.
 pub(crate) struct Workers<'a> {
     launcher: Launcher<'a>,
-    pub(crate) here: Here,
+    pub(crate) here: Testbed,
     clock: ClockSettings,
     cpu: u32,
 }
@@ -62,7 +62,7 @@ pub(crate) type Found = Result<Findings, Failure>;
 
 impl<'a> Workers<'a> {
     pub(crate) fn new(program: Program, interrupted: &'a AtomicBool) -> Result<Self> {
-        let here = Here::plain();
+        let here = Testbed::plain();
         let cpu = *here.allowed.last().context("no CPU may be used")?;
         cpu::pin(cpu).context("pinning")?;
         let mut clock = RunClock::choose(&[cpu]);

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use syscost_harness::Entry;
-use syscost_harness::bencher::{ClockCost, Effort, Findings, Pass, Situation};
+use syscost_harness::bencher::{Effort, Findings, Pass, Situation};
+use syscost_harness::clock::ClockCost;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::clock::Clock;
@@ -41,9 +42,9 @@ fn with_situation(
         singles: 200,
         second_witness: false,
     };
-    let mut here = Here {
+    let mut here = Testbed {
         allowed: vec![0],
-        ..Here::plain()
+        ..Testbed::plain()
     };
     here.targets.directories[0].path = on_disk();
     let situation = Situation {
@@ -70,7 +71,7 @@ fn with_situation(
 /// The findings of a row of a benchmark; of another one, if that is measured in its place.
 pub(crate) fn findings_of_row(
     benchmark: &Entry,
-    here: &Here,
+    here: &Testbed,
     (named, measured): (&Case, &Case),
     pass: Pass,
 ) -> Result<Findings, Failure> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use syscost_harness::doc::{HEADINGS, explanation};
 use syscost_harness::session::Profile;
-use syscost_harness::{Case, Catalogue, Entry, Here, Row};
+use syscost_harness::{Case, Catalogue, Entry, Row, Testbed};
 use syscost_results::{Role, numbers, summary};
 
 use super::{CATALOGUE, GROUPS, NEGATIVE_CONTROLS, POSITIVE_CONTROLS};
@@ -21,7 +21,7 @@ fn source_folder() -> &'static Path {
 
 #[test]
 fn names_are_unique() {
-    let rows = Catalogue::rows(all(), &Here::plain());
+    let rows = Catalogue::rows(all(), &Testbed::plain());
     let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
     assert_eq!(names.len(), rows.len());
 }
@@ -99,7 +99,7 @@ fn every_explanation_has_its_headings() {
         }
         assert!(!benchmark.title.is_empty(), "{}", benchmark.id);
         assert!(
-            !(benchmark.cases)(&Here::plain()).is_empty()
+            !(benchmark.cases)(&Testbed::plain()).is_empty()
                 || ["timing.tsc_skew", "study.own"].contains(&benchmark.id),
             "{}",
             benchmark.id
@@ -109,7 +109,7 @@ fn every_explanation_has_its_headings() {
 
 #[test]
 fn only_computed_rows_have_sources() {
-    let rows = Catalogue::rows(all(), &Here::plain());
+    let rows = Catalogue::rows(all(), &Testbed::plain());
     for row in &rows {
         let has_sources = rows.iter().any(|other| row.is_computed_from(other));
         assert!(
@@ -127,7 +127,7 @@ fn every_hidden_row_is_judged_by_the_self_test() {
         .iter()
         // Procedures of studies are judged by their studies.
         .filter(|g| g.hidden && g.name != "study")
-        .flat_map(|g| Catalogue::rows(g.benchmarks.iter(), &Here::plain()))
+        .flat_map(|g| Catalogue::rows(g.benchmarks.iter(), &Testbed::plain()))
         .collect();
     let names: BTreeSet<String> = hidden.iter().map(Row::name).collect();
     for control in NEGATIVE_CONTROLS {
@@ -145,7 +145,7 @@ fn every_hidden_row_is_judged_by_the_self_test() {
 
 #[test]
 fn rows_narrow_what_their_benchmark_expects() {
-    for row in Catalogue::rows(all(), &Here::plain()) {
+    for row in Catalogue::rows(all(), &Testbed::plain()) {
         let mut own = row.case.expect();
         own.extend(row.benchmark.expect);
         for one in row.case.expect() {
@@ -164,7 +164,7 @@ fn a_quick_run_has_some_rows_of_every_group_and_not_many() {
     for group in GROUPS.iter().filter(|group| !group.hidden) {
         let mut of_group = 0;
         for benchmark in group.benchmarks {
-            let cases = (benchmark.cases)(&Here::plain());
+            let cases = (benchmark.cases)(&Testbed::plain());
             let is_quick = |case: &&Case| Profile::first_with(benchmark, case) == Profile::Quick;
             let quick = cases.iter().filter(is_quick).count();
             of_group += quick;
@@ -182,7 +182,7 @@ fn a_quick_run_has_some_rows_of_every_group_and_not_many() {
 /// that takes long.
 #[test]
 fn a_default_run_has_a_part_of_every_benchmark() {
-    let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Here::plain());
+    let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Testbed::plain());
     let usual: Vec<&Row> = rows
         .iter()
         .filter(|row| Profile::Standard.measures(row))
@@ -205,7 +205,7 @@ fn a_default_run_has_a_part_of_every_benchmark() {
 
 #[test]
 fn a_computed_row_has_sources_in_each_profile_that_measures_it() {
-    let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Here::plain());
+    let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Testbed::plain());
     for row in rows
         .iter()
         .filter(|row| row.benchmark.computation.is_some())
@@ -238,7 +238,7 @@ fn every_role_is_declared_by_one_benchmark_and_is_one_row_s() {
         Role::SharedCore,
         Role::CoreFrequency,
     ];
-    let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Here::plain());
+    let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Testbed::plain());
     for role in Role::ALL {
         let declaring = CATALOGUE.benchmarks().filter(|one| one.stands_for(role));
         let declaring: Vec<&Entry> = declaring.collect();
@@ -254,7 +254,7 @@ fn every_role_is_declared_by_one_benchmark_and_is_one_row_s() {
 
 #[test]
 fn lists_of_numbers_have_rows_in_the_runs_that_show_them() {
-    let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Here::plain());
+    let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Testbed::plain());
     let measured_in = |role: Role| {
         let of_role = rows.iter().filter(|row| row.stands_for(role));
         of_role.map(Row::profile).min()

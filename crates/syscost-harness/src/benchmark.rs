@@ -12,8 +12,8 @@ use crate::case::Case;
 use crate::computed::Computation;
 use crate::expect::Expect;
 use crate::failure::Failure;
-use crate::here::Here;
-use crate::session::Profile;
+use crate::profile::{Profile, Setup};
+use crate::testbed::Testbed;
 
 /// One operation whose cost is measured. The descriptors of a group stand in a const list, whose
 /// order is the report's.
@@ -32,7 +32,7 @@ pub struct Benchmark {
     /// Whether zero is a legal result.
     pub quantity: Quantity,
     /// The variants that there are here, each of which is measured as a separate row, in order.
-    pub cases: fn(&Here) -> Vec<Case>,
+    pub cases: fn(&Testbed) -> Vec<Case>,
     /// Whether it depends on the machine which variants there are: clocks, CPU pairs, directories.
     pub depends_on_machine: bool,
     /// The parameters of its rows, each with its meaning, in the order in which rows' names have them.
@@ -53,7 +53,7 @@ pub struct Benchmark {
     /// The shortest profile that measures its cases when nothing is selected by name; a case may say otherwise.
     pub profile: Profile,
     /// Whether this machine can do it, found out without measuring.
-    pub support: fn(&Case, &Here) -> Result<(), Unsupported>,
+    pub support: fn(&Case, &Testbed) -> Result<(), Unsupported>,
     /// Whether the first round begins with it: what people look at first is there however short the
     /// time is.
     pub comes_first: bool,
@@ -209,29 +209,6 @@ pub enum Quantity {
     Choice,
     /// A level that may be zero or negative, e.g. a skew or a share of lost time.
     Level,
-}
-
-/// How expensive a benchmark's set-up is. Expensive ones get fewer, longer rounds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Setup {
-    /// Cheap enough to be repeated in every round.
-    Cheap,
-    /// Takes about this many seconds, e.g. a gigabyte to fill.
-    Expensive {
-        /// Seconds of one row's set-up on a typical machine. Those of all rows of a benchmark are
-        /// added up before they are compared with the budget.
-        seconds: f64,
-    },
-}
-
-impl Setup {
-    /// Seconds of one row's set-up; 0 if it is cheap.
-    pub fn seconds(self) -> f64 {
-        match self {
-            Setup::Cheap => 0.0,
-            Setup::Expensive { seconds } => seconds,
-        }
-    }
 }
 
 /// Benchmarks that belong together.

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use syscost_params::{Params, TaskRole, Value};
 
-use crate::benchmark::Setup;
 use crate::expect::Expect;
 use crate::placement::Placement;
+use crate::profile::Profile;
+use crate::profile::Setup;
 use crate::proof::Proof;
-use crate::session::Profile;
 
 /// A row of any benchmark.
 pub(crate) type Erased = dyn Any + Send + Sync;

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use syscost_results::{Role, Run};
 
-use crate::benchmark::{Entry, Group, Setup};
+use crate::benchmark::{Entry, Group};
 use crate::case::Case;
-use crate::here::Here;
-use crate::session::Profile;
+use crate::profile::Profile;
+use crate::profile::Setup;
+use crate::testbed::Testbed;
 
 /// Every group of benchmarks this program has.
 #[derive(Clone, Copy)]
@@ -43,6 +44,19 @@ impl Row {
     /// How expensive its set-up is: the case's own, or its benchmark's.
     pub fn setup(&self) -> Setup {
         self.case.setup().unwrap_or(self.benchmark.setup)
+    }
+}
+
+impl Profile {
+    /// The shortest profile that measures this case when nothing is selected by name; the longer
+    /// ones do, too.
+    pub fn first_with(benchmark: &Entry, case: &Case) -> Self {
+        case.facts.profile.unwrap_or(benchmark.profile)
+    }
+
+    /// Whether this profile measures a row when nothing is selected by name.
+    pub fn measures(self, row: &Row) -> bool {
+        row.profile() <= self
     }
 }
 
@@ -90,7 +104,7 @@ impl Catalogue {
     }
 
     /// These rows and those from which computed ones among them are computed, in the catalogue's order.
-    pub fn with_sources(&self, rows: Vec<Row>, here: &Here) -> Vec<Row> {
+    pub fn with_sources(&self, rows: Vec<Row>, here: &Testbed) -> Vec<Row> {
         let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
         let computed: Vec<&Row> = rows
             .iter()
@@ -107,7 +121,7 @@ impl Catalogue {
     }
 
     /// All rows that these benchmarks have here, in order.
-    pub fn rows(benchmarks: impl IntoIterator<Item = &'static Entry>, here: &Here) -> Vec<Row> {
+    pub fn rows(benchmarks: impl IntoIterator<Item = &'static Entry>, here: &Testbed) -> Vec<Row> {
         benchmarks
             .into_iter()
             .flat_map(|benchmark| {

@@ -2,11 +2,26 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use syscost_results::run::{Clock as ClockReport, Health};
 use syscost_sys::clock::health::{self, Check};
 use syscost_sys::clock::{Bracket, Clock, Source, ticks_per_ns};
 
-use crate::bencher::ClockCost;
+/// What the clock costs, so that a worker need not measure it again.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ClockCost {
+    /// Smallest step between two different readings, in ns.
+    pub step_ns: f64,
+    /// One start-stop pair, in ns.
+    pub read_ns: f64,
+}
+
+impl ClockCost {
+    /// Shortest batch whose time is accurate to a hundredth, in ns: 1000 steps and 100 pairs.
+    pub(crate) fn shortest_batch_ns(&self) -> f64 {
+        (1000.0 * self.step_ns).max(100.0 * self.read_ns)
+    }
+}
 
 /// The run's clock: chosen once, calibrated between two brackets, checked again at the end.
 #[derive(Clone)]

@@ -12,8 +12,8 @@ use crate::benchmark::Benchmark;
 use crate::case::Case;
 use crate::catalogue::Row;
 use crate::failure::Failure;
-use crate::here::Here;
-use crate::session::Profile;
+use crate::profile::Profile;
+use crate::testbed::Testbed;
 
 /// How the rows of a benchmark are computed.
 ///
@@ -26,7 +26,7 @@ pub struct Computation {
     /// Whether a row of these benchmarks is a source of this case.
     pub takes: fn(&Case, &Row) -> bool,
     /// Computes a case from its sources.
-    pub compute: fn(&Case, &[Source<'_>], &Here) -> Result<ComputedValue, Failure>,
+    pub compute: fn(&Case, &[Source<'_>], &Testbed) -> Result<ComputedValue, Failure>,
     /// The quantity of its only source's samples that its samples are
     /// ([`RoundSamples::also`](syscost_results::RoundSamples::also)); then nothing is computed.
     pub series: Option<&'static str>,
@@ -100,10 +100,10 @@ pub trait Computed: Params {
     const SERIES: Option<&'static str> = None;
 
     /// The rows that there are here, in order; see [`rows`](crate::rows).
-    fn rows(here: &Here) -> Vec<Case<Self>>;
+    fn rows(here: &Testbed) -> Vec<Case<Self>>;
 
     /// The shortest profile that measures it when nothing is selected by name; longer ones do, too.
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         Profile::Standard
     }
 
@@ -111,7 +111,7 @@ pub trait Computed: Params {
     ///
     /// # Errors
     /// Why it cannot.
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         Ok(())
     }
 
@@ -124,7 +124,7 @@ pub trait Computed: Params {
     ///
     /// # Errors
     /// Why there is no number.
-    fn compute(&self, _: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, _: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         Err(Failure::Broken("has nothing to compute".into()))
     }
 }
@@ -186,13 +186,13 @@ mod tests {
     impl Computed for Size {
         const FROM: &'static [&'static str] = &["some.cost"];
 
-        fn rows(_: &Here) -> Vec<Case<Self>> {
+        fn rows(_: &Testbed) -> Vec<Case<Self>> {
             let mut rows = rows!(Size { bytes: [1, 2] });
             let quick = rows.remove(0).in_profile(Profile::Quick);
             [vec![quick], rows].concat()
         }
 
-        fn compute(&self, _: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+        fn compute(&self, _: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
             Ok(ComputedValue::default())
         }
     }
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_case_that_says_in_which_profile_it_is_stays_there() {
         const BENCHMARK: Benchmark = Benchmark::computed::<Size>();
-        let profiles = (BENCHMARK.cases)(&Here::plain()).into_iter();
+        let profiles = (BENCHMARK.cases)(&Testbed::plain()).into_iter();
         let profiles: Vec<_> = profiles.map(|case| case.facts.profile).collect();
         assert_eq!(profiles, [Some(Profile::Quick), Some(Profile::Standard)]);
     }

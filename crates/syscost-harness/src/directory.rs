@@ -10,7 +10,6 @@ use syscost_results::directory::{self as results, DirectIo, NfsMount};
 use syscost_sys::files::{self, Filesystem};
 use syscost_sys::{SystemError, scratch};
 
-use crate::catalogue::Row;
 use crate::failure::Failure;
 
 /// The label of the default directory.
@@ -83,14 +82,13 @@ impl Directory {
     }
 }
 
-/// The directories that these rows are measured in, in the order given. One that cannot be used has only
-/// its label and its path; its rows say why.
-pub(crate) fn of_rows(rows: &[Row], given: &[Directory]) -> Vec<results::Directory> {
-    let is_used = |directory: &Directory| {
-        let mut rows = rows.iter();
-        rows.any(|row| row.case.find(KEY) == Some(&directory.label))
-    };
-    let used = given.iter().filter(|directory| is_used(directory));
+/// Those of these directories whose labels rows use, in this order. One that cannot be used has only its
+/// label and its path; its rows say why.
+pub(crate) fn described(
+    given: &[Directory],
+    is_used: impl Fn(&str) -> bool,
+) -> Vec<results::Directory> {
+    let used = given.iter().filter(|directory| is_used(&directory.label));
     used.map(|directory| facts_of(directory).unwrap_or_else(|_| nameplate(directory)))
         .collect()
 }

@@ -1,4 +1,4 @@
-//! Whether this machine is fit to be measured, and what to do where it is not.
+//! What a run warns of: whether this machine and this process are fit to measure, and what to do where they are not.
 
 mod cores;
 mod directories;
@@ -16,8 +16,8 @@ use syscost_sys::process::{self, Class, ProcShows, Scheduling, Seccomp};
 use crate::clock::RunClock;
 use crate::machine;
 
-pub use cores::{SHARED_CORE, finding as core_finding};
-pub use directories::{directory_finding, directory_warning};
+pub use cores::SHARED_CORE;
+pub(crate) use directories::directory_warning;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

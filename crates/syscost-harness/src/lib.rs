@@ -5,11 +5,11 @@
 //! - [`proof`]: what proves the parameters of a row.
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function works with: set-up outside, the operation inside.
-//! - [`trial`]: batches of other lengths, and other margins for what counts as an undisturbed core.
+//! - [`variation`]: batches of other lengths, and other margins for what counts as an undisturbed core.
 //! - [`targets`]: what a run measures against and in, and what it may do. [`peer`]: the far end of network
 //!   measurements. [`congestion`]: their congestion control. [`directory`]: where file systems are measured.
 //! - [`commands`]: the commands of a user that `syscost time` measures.
-//! - [`here`]: what decides which rows there are.
+//! - [`testbed`]: what decides which rows there are.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
 //! - [`machine`], [`noise`], [`doctor`]: what is measured on, and whether it is fit for it.
@@ -30,39 +30,42 @@ pub mod doc;
 pub mod doctor;
 pub mod expect;
 pub mod failure;
-pub mod here;
 pub mod machine;
 pub mod measured;
 pub mod noise;
+mod pass;
 pub mod peer;
 pub mod placement;
+mod profile;
 pub mod programs;
 pub mod proof;
 pub mod session;
 pub mod targets;
-pub mod trial;
+pub mod testbed;
+pub mod variation;
 pub mod worker;
 
 pub use bencher::Bencher;
-pub use benchmark::{Benchmark, Entry, Group, IsOfRole, Quantity, Setup, row_of};
+pub use benchmark::{Benchmark, Entry, Group, IsOfRole, Quantity, row_of};
 pub use case::Case;
 pub use catalogue::{Catalogue, Row};
 pub use computed::{Computation, Computed, ComputedValue, Source};
 pub use expect::{Bound, Counter, Expect};
 pub use failure::Failure;
-pub use here::Here;
 pub use measured::Measured;
+pub use profile::Setup;
 pub use targets::Targets;
+pub use testbed::Testbed;
 
 /// What a benchmark's file needs, in one import.
 pub mod prelude {
     pub use crate::arguments::{Argument, ArgumentValue, CALLED_FROM, Code};
     pub use crate::bencher::{
-        Baseline, Bencher, Compares, Copied, Counted, Driver, EventShare, Execution, Executions,
-        Kernel, Laps, Loop, Marked, Observed, OnceTimer, Outcome, Plan, Published, Ran, Responder,
-        Served, Single, Stop, TaskGroup, Team, Together, clocked,
+        Baseline, Bencher, Copied, Counted, Driver, EventShare, Execution, Executions, Kernel,
+        Laps, Loop, Marked, Observed, OnceTimer, Outcome, Plan, Published, Ran, Responder, Served,
+        Single, Stop, TaskGroup, Team, Together, clocked,
     };
-    pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
+    pub use crate::benchmark::{Benchmark, Group, Quantity};
     pub use crate::case::Case;
     pub use crate::computed::{Computed, ComputedValue, Source};
     pub use crate::expect::{
@@ -70,12 +73,14 @@ pub mod prelude {
         together, within,
     };
     pub use crate::failure::{Failure, Tried};
-    pub use crate::here::Here;
     pub use crate::measured::Measured;
+    pub use crate::pass::Compares;
     pub use crate::placement::{Placement, spread_from};
+    pub use crate::profile::Profile;
+    pub use crate::profile::Setup;
     pub use crate::proof::{Proof, Witness};
-    pub use crate::session::Profile;
     pub use crate::targets::Targets;
+    pub use crate::testbed::Testbed;
     pub use crate::{roles, rows};
     pub use syscost_params::{
         Bytes, Copies, Cpu, Nanoseconds, Params, TaskCount, TaskRole, Value, size_name,

@@ -6,12 +6,13 @@ use syscost_params::Params;
 use syscost_sys::Unsupported;
 
 use crate::bencher::{Outcome, Plan};
-use crate::benchmark::{Benchmark, Setup};
+use crate::benchmark::Benchmark;
 use crate::case::Case;
 use crate::failure::Failure;
-use crate::here::Here;
+use crate::profile::Profile;
+use crate::profile::Setup;
 use crate::proof::Proof;
-use crate::session::Profile;
+use crate::testbed::Testbed;
 
 /// A row of a benchmark that has parameters. Where several benchmarks have the same parameters,
 /// `By` is what they measure by ([`Benchmark::by`]).
@@ -20,7 +21,7 @@ pub trait Measured<By = ()>: Params {
     const DEPENDS_ON_MACHINE: bool = false;
 
     /// The rows that there are here, in order; see [`rows`](crate::rows).
-    fn rows(here: &Here) -> Vec<Case<Self>>;
+    fn rows(here: &Testbed) -> Vec<Case<Self>>;
 
     /// Sets up, measures by the [`Plan`], tears down by `Drop`.
     ///
@@ -29,7 +30,7 @@ pub trait Measured<By = ()>: Params {
     fn measure(self, plan: Plan) -> Result<Outcome, Failure>;
 
     /// The shortest profile that measures it when nothing is selected by name; longer ones do, too.
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         Profile::Standard
     }
 
@@ -45,7 +46,7 @@ pub trait Measured<By = ()>: Params {
     ///
     /// # Errors
     /// Why it cannot.
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         Ok(())
     }
 

@@ -118,6 +118,31 @@ pub fn spread_from(own: u32, allowed: &[u32]) -> Vec<u32> {
     Topology::here().spread(own, allowed)
 }
 
+/// Where tasks ran that do an operation together.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) enum Placed {
+    /// All on one CPU, or there is but one.
+    #[default]
+    OneCpu,
+    /// Where the scheduler put them: perhaps at the same time.
+    AnyCpu,
+    /// Each on a separate CPU.
+    SeparateCpus,
+}
+
+impl Placed {
+    /// The placement of a task on `cpu` with this many partners on `cpus`.
+    pub(crate) fn of(cpu: u32, partners: usize, cpus: &[u32]) -> Self {
+        if cpus == [cpu] {
+            Self::OneCpu
+        } else if cpus.contains(&cpu) || partners > cpus.len() {
+            Self::AnyCpu
+        } else {
+            Self::SeparateCpus
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

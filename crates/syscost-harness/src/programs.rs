@@ -13,7 +13,7 @@ pub struct OwnProgram {
     /// Which it is.
     pub id: ProgramId,
     /// What is started, or why nothing can be.
-    pub made: Result<Made, String>,
+    pub made: Result<Executable, String>,
 }
 
 /// What tells a program from others. A journal keeps this, and nothing that could be started.
@@ -29,7 +29,7 @@ pub struct ProgramId {
 
 /// A program that can be started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Made {
+pub struct Executable {
     /// The executable and its arguments.
     pub command: Vec<String>,
     /// The directory in which it runs.
@@ -67,19 +67,19 @@ pub(crate) fn resumed(begun: &[ProgramId], given: &[OwnProgram]) -> Vec<OwnProgr
 
 impl OwnProgram {
     /// The program of this quantity of a study.
-    pub fn new(study: &str, quantity: &str, made: Result<Made, String>) -> Self {
+    pub fn new(study: &str, quantity: &str, made: Result<Executable, String>) -> Self {
         Self {
             id: ProgramId {
                 study: study.to_owned(),
                 quantity: quantity.to_owned(),
-                checksum: made.as_ref().map_or(0, Made::checksum),
+                checksum: made.as_ref().map_or(0, Executable::checksum),
             },
             made,
         }
     }
 }
 
-impl Made {
+impl Executable {
     /// A checksum (CRC-32) of how it was made, its unit, and the files among the words of its command: the
     /// executable, scripts.
     fn checksum(&self) -> u32 {
@@ -110,7 +110,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let script = folder.path().join("script");
         let make = |quantity: &str, unit: &str| {
-            let made = Made {
+            let made = Executable {
                 command: vec!["sh".to_owned(), "script".to_owned()],
                 directory: folder.path().to_owned(),
                 unit: unit.to_owned(),

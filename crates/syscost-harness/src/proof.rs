@@ -8,8 +8,8 @@ use syscost_results::{Bound, Claim, Evidence, Fact, RefutedBy, Verdict};
 use syscost_sys::raw::Sysno;
 
 use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
-use crate::bencher::Pass;
 use crate::expect::Expect;
+use crate::pass::Pass;
 
 /// Something that can be seen of the world while a row is measured: what the kernel says of a
 /// descriptor, the pages of a mapping, bytes that arrived. It never reads the row's name.
@@ -53,7 +53,7 @@ impl Witness {
 
     /// Proof by its seeing exactly this: a count, or a name. Measured quantities are never exactly
     /// equal.
-    pub fn sees(&'static self, value: impl Into<Fact>) -> Proof {
+    pub fn expects(&'static self, value: impl Into<Fact>) -> Proof {
         self.awaits(Wanted::Equal(value.into()))
     }
 
@@ -119,7 +119,7 @@ impl Awaited {
     }
 
     /// The evidence when it could not look.
-    pub(crate) fn unseen(&self, reason: impl Into<String>) -> Evidence {
+    pub(crate) fn unobserved(&self, reason: impl Into<String>) -> Evidence {
         let (claim, source) = (self.witness.claim(), self.witness.source);
         Evidence::unobserved(claim, self.wanted.fact(), source).because(reason)
     }
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_witness_that_saw_something_else_refutes() {
-        let exact = SIZE.sees(64_u64);
+        let exact = SIZE.expects(64_u64);
         assert_eq!(verdict(&exact, 64_u64), Verdict::Confirmed);
         for lie in [Fact::from(63_u64), Fact::from("64")] {
             assert_eq!(verdict(&exact, lie), Verdict::Refuted);
@@ -236,10 +236,10 @@ mod tests {
 
     #[test]
     fn what_nothing_proves_is_unverified_with_the_reason() {
-        let proof = SIZE.sees(64_u64).and(Proof::none("nothing tells"));
+        let proof = SIZE.expects(64_u64).and(Proof::none("nothing tells"));
         let evidence = proof.lacking("order", "random").expect("a reason");
         assert_eq!(evidence.verdict, Verdict::Unverified);
         assert_eq!(evidence.reason.as_deref(), Some("nothing tells"));
-        assert_eq!(SIZE.sees(64_u64).lacking("size", "64").map(|_| ()), None);
+        assert_eq!(SIZE.expects(64_u64).lacking("size", "64").map(|_| ()), None);
     }
 }

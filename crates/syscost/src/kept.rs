@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::session::INTERRUPTED;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::{LATEST, Loaded, Store, StoreError};
@@ -204,7 +204,7 @@ pub(crate) fn was_interrupted(run: &Run) -> bool {
 /// Returns what a run lacks of the rows that these names mean. Of each name it must have tried at
 /// least one row, whatever the outcome.
 pub(crate) fn lacks_rows(run: &Run, names: &[String]) -> Option<String> {
-    let choices = choose_of(names_of(run), names, &Here::plain()).ok()?;
+    let choices = choose_of(names_of(run), names, &Testbed::plain()).ok()?;
     choices.iter().find_map(|choice| lacks(run, choice))
 }
 

@@ -8,7 +8,7 @@ mod words;
 use anyhow::Result;
 use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::session::Profile;
-use syscost_harness::{Case, Catalogue, Entry, Here, Row};
+use syscost_harness::{Case, Catalogue, Entry, Row, Testbed};
 use syscost_results::{Measurement, Run, row_name};
 use syscost_sys::cpu;
 
@@ -30,12 +30,12 @@ pub(crate) use words::{Found, own_or_all, program, search};
 /// # Errors
 /// [`Failed::Usage`] when a selector names nothing and finds nothing, with the nearest names or the
 /// existing parameters.
-pub(crate) fn rows(selectors: &[String], here: &Here) -> Result<Vec<Row>> {
+pub(crate) fn rows(selectors: &[String], here: &Testbed) -> Result<Vec<Row>> {
     chosen(selectors, here).map(|(rows, _)| rows)
 }
 
 /// As [`rows`], and how they were chosen.
-fn chosen(selectors: &[String], here: &Here) -> Result<(Vec<Row>, Vec<Choice>)> {
+fn chosen(selectors: &[String], here: &Testbed) -> Result<(Vec<Row>, Vec<Choice>)> {
     let all = Catalogue::rows(CATALOGUE.benchmarks(), here);
     if selectors.is_empty() {
         return Ok((all, Vec::new()));
@@ -83,7 +83,7 @@ fn chosen(selectors: &[String], here: &Here) -> Result<(Vec<Row>, Vec<Choice>)> 
 ///
 /// # Errors
 /// As [`rows`].
-pub(crate) fn planned(selectors: &[String], profile: Profile, here: &Here) -> Result<Vec<Row>> {
+pub(crate) fn planned(selectors: &[String], profile: Profile, here: &Testbed) -> Result<Vec<Row>> {
     // Only behind `--` does one begin so.
     if selectors.iter().any(|selector| selector.starts_with('-')) {
         let command = selectors.join(" ");
@@ -137,7 +137,7 @@ fn note_programs(choices: &[Choice]) {
 
 /// Prints what is shown of the latest run where words were given, the first of which could be a misspelt run.
 pub(crate) fn tell_found(first: &str, words: &[String]) {
-    let choices = choose_of(std::iter::empty(), words, &Here::plain());
+    let choices = choose_of(std::iter::empty(), words, &Testbed::plain());
     let choices = choices.unwrap_or_default();
     for (text, found) in choices.iter().filter_map(Choice::found) {
         let labels: Vec<String> = found.iter().map(Found::label).collect();
@@ -176,7 +176,7 @@ pub(crate) struct Selected {
 ///
 /// # Errors
 /// As [`rows`].
-pub(crate) fn benchmarks(selectors: &[String], here: &Here) -> Result<Vec<Selected>> {
+pub(crate) fn benchmarks(selectors: &[String], here: &Testbed) -> Result<Vec<Selected>> {
     let (rows, choices) = chosen(selectors, here)?;
     note_programs(&choices);
     let mut found: Vec<Selected> = Vec::new();
@@ -202,7 +202,7 @@ pub(crate) fn rows_of<'a>(
     given: &str,
     names: &[String],
 ) -> Result<Vec<&'a Measurement>> {
-    let choices = choose_of(names_of(run), names, &Here::plain())?;
+    let choices = choose_of(names_of(run), names, &Testbed::plain())?;
     let selects = |choice: &Choice| run.measurements.iter().any(|row| choice.selects(&row.name));
     if let Some(lacking) = choices.iter().find(|choice| !selects(choice)) {
         let what = absent(lacking, &Kept::of(run, given));
@@ -220,7 +220,7 @@ pub(crate) fn rows_of<'a>(
 pub(crate) fn choose_of<'a>(
     kept: impl Iterator<Item = &'a str>,
     names: &[String],
-    here: &Here,
+    here: &Testbed,
 ) -> Result<Vec<Choice>, Failed> {
     let groups = CATALOGUE.groups().iter();
     let rows = Catalogue::rows(groups.flat_map(|group| group.benchmarks), here);
@@ -241,7 +241,7 @@ pub(crate) fn names_of(run: &Run) -> impl Iterator<Item = &str> {
 ///
 /// # Errors
 /// [`Failed::Usage`] with the existing parameters.
-pub(crate) fn check(selector: &str, here: &Here) -> Result<(), Failed> {
+pub(crate) fn check(selector: &str, here: &Testbed) -> Result<(), Failed> {
     let names: Vec<String> = Catalogue::rows(CATALOGUE.benchmarks(), here)
         .iter()
         .map(Row::name)
@@ -254,7 +254,7 @@ pub(crate) fn check(selector: &str, here: &Here) -> Result<(), Failed> {
 }
 
 /// The error for a selector that means none of these rows.
-fn no_row(selector: &Selector, rows: &[Row], here: &Here) -> Failed {
+fn no_row(selector: &Selector, rows: &[Row], here: &Testbed) -> Failed {
     let names: Vec<String> = rows.iter().map(Row::name).collect();
     match wrong_parameter(selector, &names).or_else(|| without_rows(selector, here)) {
         Some(wrong) => Failed::Usage(wrong),
@@ -263,7 +263,7 @@ fn no_row(selector: &Selector, rows: &[Row], here: &Here) -> Failed {
 }
 
 /// Says that what this selector names has no rows here, if it names a benchmark.
-fn without_rows(selector: &Selector, here: &Here) -> Option<String> {
+fn without_rows(selector: &Selector, here: &Testbed) -> Option<String> {
     let mut benchmarks = CATALOGUE.benchmarks();
     let named = benchmarks.find(|one| one.id == row_name::id(&selector.text))?;
     (!is_remote(&selector.text)).then(|| {
@@ -290,7 +290,7 @@ mod tests {
 
     fn names(selectors: &[&str], profile: Profile) -> Vec<String> {
         let selectors: Vec<String> = selectors.iter().map(|one| (*one).to_owned()).collect();
-        let rows = planned(&selectors, profile, &Here::plain()).expect("they exist");
+        let rows = planned(&selectors, profile, &Testbed::plain()).expect("they exist");
         rows.iter().map(Row::name).collect()
     }
 
@@ -310,7 +310,7 @@ mod tests {
             of("*.bandwidth{size=24K}"),
             of("memory.bandwidth{size=24K}")
         );
-        assert!(rows(&["memory.bandwidth{op=mem}".to_owned()], &Here::plain()).is_err());
+        assert!(rows(&["memory.bandwidth{op=mem}".to_owned()], &Testbed::plain()).is_err());
     }
 
     #[test]
@@ -322,7 +322,7 @@ mod tests {
             "{measured:?}"
         );
         let listed =
-            benchmarks(&["context switch".to_owned()], &Here::plain()).expect("they exist");
+            benchmarks(&["context switch".to_owned()], &Testbed::plain()).expect("they exist");
         assert!(
             listed
                 .iter()
@@ -340,7 +340,7 @@ mod tests {
         let measured = names(&["gettid"], Profile::Standard);
         assert!(!measured.is_empty());
         assert!(measured.iter().all(|name| name.contains("call=gettid")));
-        let listed = benchmarks(&["gettid".to_owned()], &Here::plain()).expect("it exists");
+        let listed = benchmarks(&["gettid".to_owned()], &Testbed::plain()).expect("it exists");
         let selected: usize = listed.iter().map(|one| one.cases.len()).sum();
         assert_eq!(selected, measured.len(), "the list says what is measured");
     }
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn an_error_says_what_is_wrong_with_a_selector() {
         let refused = |selector: &str| {
-            let refusal = rows(&[selector.to_owned()], &Here::plain())
+            let refusal = rows(&[selector.to_owned()], &Testbed::plain())
                 .err()
                 .expect("no such row");
             refusal.to_string()
@@ -384,17 +384,17 @@ mod tests {
         );
         assert!(refused("net.tcp.connect{path=remote}").contains("need a far end"));
         assert!(
-            check("memory.latency{size=48k}", &Here::plain()).is_ok()
-                && check("memory.latency", &Here::plain()).is_ok()
+            check("memory.latency{size=48k}", &Testbed::plain()).is_ok()
+                && check("memory.latency", &Testbed::plain()).is_ok()
         );
-        assert!(check("memory.latency{size=63K}", &Here::plain()).is_err());
+        assert!(check("memory.latency{size=63K}", &Testbed::plain()).is_err());
     }
 
     #[test]
     fn a_benchmark_without_rows_here_is_not_called_unknown() {
-        let alone = Here {
+        let alone = Testbed {
             allowed: vec![0],
-            ..Here::plain()
+            ..Testbed::plain()
         };
         let refused = |text: &str| {
             rows(&[text.to_owned()], &alone)
@@ -413,8 +413,9 @@ mod tests {
 
     #[test]
     fn a_prefix_of_ids_means_all_of_them() {
-        let selects =
-            |text, name| Selector::parse(text, &Here::plain()).is_ok_and(|one| one.selects(name));
+        let selects = |text, name| {
+            Selector::parse(text, &Testbed::plain()).is_ok_and(|one| one.selects(name))
+        };
         for text in ["net", "net.tcp", "net.tcp.connect", "net.*.connect"] {
             assert!(selects(text, "net.tcp.connect{step=reset}"), "{text}");
         }

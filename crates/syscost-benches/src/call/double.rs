@@ -38,20 +38,20 @@ struct CallDouble {
 }
 
 impl Measured for CallDouble {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(CallDouble {
             arguments: Arguments::ALL
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.arguments {
             Arguments::One => Profile::Full,
             Arguments::Eight => Profile::Standard,
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         call(self.call()).map(drop)
     }
 

@@ -73,7 +73,7 @@ struct CallFirst {
 }
 
 impl Measured for CallFirst {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(CallFirst { state: State::ALL })
     }
 
@@ -86,7 +86,7 @@ impl Measured for CallFirst {
                 ]),
                 State::Evicted => Proof::counted([costs(Counter::CoreCycles, FETCH)])
                     .and(ELSEWHERE.within(Bound::AtLeast(0.3))),
-                State::Warm => ELSEWHERE.sees(0.0),
+                State::Warm => ELSEWHERE.expects(0.0),
             },
         }
     }
@@ -119,7 +119,7 @@ impl Measured for CallFirst {
             answers.set(answers.get() + u64::from(answer == !41));
             Ok(())
         }))?;
-        outcome.saw(&ELSEWHERE, moves as f64 / choices.max(1) as f64);
+        outcome.observe(&ELSEWHERE, moves as f64 / choices.max(1) as f64);
         outcome.report(ANSWERS, answers.get() as f64);
         Ok(outcome)
     }

@@ -50,7 +50,7 @@ struct CallIndirect {
 }
 
 impl Measured for CallIndirect {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let predicted = rows!(CallIndirect {
             via: Via::ALL,
             target: [Target::Predicted]
@@ -62,14 +62,14 @@ impl Measured for CallIndirect {
         [predicted, unpredicted].concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.via {
             Via::Virtual => Profile::Quick,
             Via::Pointer | Via::Plt | Via::Table => Profile::Standard,
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         call(self.call(0)).map(drop)
     }
 

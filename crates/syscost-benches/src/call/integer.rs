@@ -35,11 +35,11 @@ pub(crate) struct CallInteger {
 }
 
 impl Measured for CallInteger {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(CallInteger { arguments: 0..=8 })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.arguments {
             0 => Profile::Quick,
             6 | 8 => Profile::Standard,
@@ -48,7 +48,7 @@ impl Measured for CallInteger {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         call(Call::Integer(self.arguments)).map(drop)
     }
 

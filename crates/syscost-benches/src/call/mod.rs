@@ -78,18 +78,18 @@ impl Structure {
 }
 
 impl<P: Passing> Measured<P> for Structure {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Structure { size: Size::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.size {
             Size::Small => Profile::Full,
             Size::Large => Profile::Standard,
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         call(self.call::<P>()).map(drop)
     }
 

@@ -49,7 +49,7 @@ struct CallRecursion {
 }
 
 impl Measured for CallRecursion {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let one = rows!(CallRecursion {
             depth: [8, 16, 64, 256],
             from: [Origin::OnePlace]
@@ -61,14 +61,14 @@ impl Measured for CallRecursion {
         [one, two].concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.from {
             Origin::OnePlace if self.depth < 256 => Profile::Standard,
             Origin::OnePlace | Origin::TwoPlaces => Profile::Full,
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         call(self.call(0)).map(drop)
     }
 
@@ -76,13 +76,13 @@ impl Measured for CallRecursion {
         let seed = plan.random().u64(..);
         let kernel = call(self.call(seed))?;
         // Each level adds one to what the outermost call returns.
-        plan.saw(&LEVELS, kernel.run(1) / CALLS);
+        plan.observe(&LEVELS, kernel.run(1) / CALLS);
         code::measure(plan, &kernel)
     }
 
     fn proofs(&self) -> CallRecursionProofs<Proof> {
         CallRecursionProofs {
-            depth: LEVELS.sees(self.depth),
+            depth: LEVELS.expects(self.depth),
             from: code::consists_of(self.call(0).instructions()),
         }
     }

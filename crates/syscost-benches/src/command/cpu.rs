@@ -41,7 +41,7 @@ struct CpuTime {
 impl Measured for CpuTime {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let names = here.commands.iter().map(|one| one.name.clone());
         rows!(CpuTime {
             command: names.collect::<Vec<_>>()
@@ -50,7 +50,7 @@ impl Measured for CpuTime {
 
     fn proofs(&self) -> Self::Proofs<Proof> {
         CpuTimeProofs {
-            command: COMMAND.sees(&*self.command),
+            command: COMMAND.expects(&*self.command),
         }
     }
 
@@ -97,14 +97,14 @@ fn see(
 ) {
     let line = match line {
         Ok(line) => line,
-        Err(why) => return outcome.unseen(&COMMAND, why),
+        Err(why) => return outcome.unobserved(&COMMAND, why),
     };
     let is_it = |one: &&Command| execute::is_executed_as(one, &line);
     // The same command may be measured twice.
     let named = [command].into_iter().chain(all).find(is_it);
     match named {
-        Some(one) => outcome.saw(&COMMAND, &*one.name),
-        None => outcome.saw(&COMMAND, row_value(&line.join(" "))),
+        Some(one) => outcome.observe(&COMMAND, &*one.name),
+        None => outcome.observe(&COMMAND, row_value(&line.join(" "))),
     }
 }
 

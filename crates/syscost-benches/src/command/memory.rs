@@ -33,7 +33,7 @@ impl Computed for PeakMemory {
 
     const SERIES: Option<&'static str> = Some("peak_bytes");
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let names = here.commands.iter().map(|one| one.name.clone());
         rows!(PeakMemory {
             command: names.collect::<Vec<_>>()

@@ -32,7 +32,7 @@ impl Computed for WallTime {
 
     const SERIES: Option<&'static str> = Some("wall_ns");
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let names = here.commands.iter().map(|one| one.name.clone());
         rows!(WallTime {
             command: names.collect::<Vec<_>>()

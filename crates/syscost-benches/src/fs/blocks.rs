@@ -67,7 +67,7 @@ impl Blocks {
     /// there are.
     pub(super) fn sized(self, call: Sysno) -> Proof {
         let length = ArgumentValue::Always(self.size.0);
-        let moved = MOVED.sees(self.size.0).and(self.whole());
+        let moved = MOVED.expects(self.size.0).and(self.whole());
         moved.and(Proof::argument(call, Argument::at(2, "length"), length))
     }
 
@@ -87,8 +87,8 @@ impl Blocks {
 }
 
 pub(super) fn see_blocks(b: &mut Bencher, blocks: u64, size: u64) {
-    b.saw(&BLOCKS, blocks as f64);
-    b.saw(&MOVED, size);
+    b.observe(&BLOCKS, blocks as f64);
+    b.observe(&MOVED, size);
 }
 
 /// Numbers of blocks in random order, such that no two successive ones are neighbours in the file, not

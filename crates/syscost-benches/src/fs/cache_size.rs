@@ -70,18 +70,18 @@ struct FsCacheSize {
 impl Measured for FsCacheSize {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(FsCacheSize { dir: labels(here) })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         // Up to a second in each round, for one row.
         Profile::Full
     }
 
     fn proofs(&self) -> FsCacheSizeProofs<Proof> {
         FsCacheSizeProofs {
-            dir: DIRECTORY.sees(&*self.dir),
+            dir: DIRECTORY.expects(&*self.dir),
         }
     }
 

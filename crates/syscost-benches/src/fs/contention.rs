@@ -89,7 +89,7 @@ pub(super) enum Whose {
 impl Measured for Contention {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(Contention {
             dir: labels(here),
             file: Whose::ALL,
@@ -97,7 +97,7 @@ impl Measured for Contention {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.file, self.processes) {
             (Whose::Own | Whose::Shared, count) if CAREFUL.contains(&count) => Profile::Careful,
             (Whose::Own, 1 | 8) => Profile::Standard,
@@ -111,9 +111,9 @@ impl Measured for Contention {
             Whose::Own => (self.processes, OWN_BYTES),
         };
         ContentionProofs {
-            dir: DIRECTORY.sees(&*self.dir),
-            file: FILES.sees(files).and(FILE_BYTES.sees(bytes)),
-            processes: PROCESSES.sees(self.processes).and(all_fetched()),
+            dir: DIRECTORY.expects(&*self.dir),
+            file: FILES.expects(files).and(FILE_BYTES.expects(bytes)),
+            processes: PROCESSES.expects(self.processes).and(all_fetched()),
         }
     }
 
@@ -249,8 +249,8 @@ const FSTAT: &str = "fstat of each process";
 fn see_label(b: &mut Bencher, accounts: &[Account]) {
     let processes: BTreeSet<u32> = accounts.iter().map(|account| account.process).collect();
     let files: BTreeSet<(u64, u64)> = accounts.iter().map(|account| account.file).collect();
-    b.saw(&PROCESSES, processes.len());
-    b.saw(&FILES, files.len());
+    b.observe(&PROCESSES, processes.len());
+    b.observe(&FILES, files.len());
     see_alike(b, &FILE_BYTES, accounts.iter().map(|account| account.bytes));
 }
 

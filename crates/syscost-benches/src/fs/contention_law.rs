@@ -48,14 +48,14 @@ impl Computed for ContentionLaw {
     const FROM: &'static [&'static str] = &[id!(fs::contention)];
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(ContentionLaw {
             dir: labels(here),
             file: Whose::ALL
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         Profile::Full
     }
 
@@ -64,7 +64,7 @@ impl Computed for ContentionLaw {
         row.is_some_and(|row| (&self.dir, self.file) == (&row.dir, row.file))
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         fitted(sources)
     }
 }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn each_row_of_contention_belongs_to_one_law() {
-        let rows_of = |id| Catalogue::rows(CATALOGUE.find(id), &Here::plain());
+        let rows_of = |id| Catalogue::rows(CATALOGUE.find(id), &Testbed::plain());
         let (rows, laws) = (
             rows_of(id!(fs::contention)),
             rows_of(id!(fs::contention_law)),

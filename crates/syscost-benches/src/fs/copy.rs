@@ -72,7 +72,7 @@ struct FsCopy {
 impl Measured for FsCopy {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(FsCopy {
             dir: labels(here),
             via: By::ALL,
@@ -80,7 +80,7 @@ impl Measured for FsCopy {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.via {
             By::Splice => Profile::Full,
             By::ReadWrite | By::CopyFileRange | By::Sendfile | By::Reflink => Profile::Standard,
@@ -89,9 +89,9 @@ impl Measured for FsCopy {
 
     fn proofs(&self) -> FsCopyProofs<Proof> {
         FsCopyProofs {
-            dir: DIRECTORY.sees(&*self.dir),
+            dir: DIRECTORY.expects(&*self.dir),
             via: Proof::counted(self.via.calls(self.size.0)).and(self.via.became()),
-            size: MOVED.sees(self.size.0),
+            size: MOVED.expects(self.size.0),
         }
     }
 
@@ -131,7 +131,7 @@ fn measure<'p>(mut plan: Plan<'p>, space: &Space, copier: Copier) -> Result<Outc
     prepare()?;
     copy()?;
     let copier = copier.into_inner();
-    outcome.saw(&MOVED, facts(&copier.target)?.len());
+    outcome.observe(&MOVED, facts(&copier.target)?.len());
     let all = (copies.get() * bytes) as f64;
     let dirtied = storage.charged().map(|dirtied| dirtied as f64 / all);
     see_content(&mut outcome, space, &copier, dirtied)?;
@@ -217,14 +217,14 @@ fn see_content(
     match Became::of(shared, dirtied) {
         Some(became) => {
             let is_clear = became != Became::Unclear;
-            b.saw(&CONTENT, became.name());
-            b.saw(&WHOLE, if is_clear { "yes" } else { "no" });
+            b.observe(&CONTENT, became.name());
+            b.observe(&WHOLE, if is_clear { "yes" } else { "no" });
         }
         None => {
             let kind = &space.filesystem().kind;
             let reason = format!("{kind} does not say where a file's blocks are");
-            b.unseen(&CONTENT, &reason);
-            b.unseen(&WHOLE, reason);
+            b.unobserved(&CONTENT, &reason);
+            b.unobserved(&WHOLE, reason);
         }
     }
     Ok(())
@@ -268,9 +268,11 @@ impl By {
 
     fn became(self) -> Proof {
         match self {
-            Self::ReadWrite | Self::Sendfile | Self::Splice => CONTENT.sees(Became::Copied.name()),
-            Self::Reflink => CONTENT.sees(Became::Shared.name()),
-            Self::CopyFileRange => WHOLE.sees("yes"),
+            Self::ReadWrite | Self::Sendfile | Self::Splice => {
+                CONTENT.expects(Became::Copied.name())
+            }
+            Self::Reflink => CONTENT.expects(Became::Shared.name()),
+            Self::CopyFileRange => WHOLE.expects("yes"),
         }
     }
 }

@@ -56,7 +56,7 @@ struct Fallocate {
 impl Measured for Fallocate {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(Fallocate {
             dir: labels(here),
             op: Op::ALL,
@@ -81,11 +81,11 @@ impl Measured for Fallocate {
         let mode = mode.map(|mode| argument(1, "mode", mode));
         let length = length.map(|(position, length)| argument(position, "length", length));
         FallocateProofs {
-            dir: DIRECTORY.sees(&*self.dir),
+            dir: DIRECTORY.expects(&*self.dir),
             op: Proof::counted([calls(call), self.op.gained(self.size.0)])
                 .and(mode.unwrap_or_default())
                 .and(length.unwrap_or_default()),
-            size: MOVED.sees(self.size.0),
+            size: MOVED.expects(self.size.0),
         }
     }
 
@@ -194,7 +194,7 @@ fn measure<'p>(
     let mut outcome = plan.measure(Single::of(&mut prepare, operate))?;
     prepare()?;
     outcome.report(GAINED, gained.get());
-    outcome.saw(&MOVED, longest);
+    outcome.observe(&MOVED, longest);
     Ok(outcome)
 }
 

@@ -39,7 +39,7 @@ struct Lock {
 impl Measured for Lock {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(Lock {
             dir: labels(here),
             via: Via::ALL
@@ -48,7 +48,7 @@ impl Measured for Lock {
 
     fn proofs(&self) -> LockProofs<Proof> {
         LockProofs {
-            dir: DIRECTORY.sees(&*self.dir),
+            dir: DIRECTORY.expects(&*self.dir),
             via: sync::proof_of_free_lock(self.via),
         }
     }

@@ -65,7 +65,7 @@ pub(super) struct Metadata {
 impl Measured for Metadata {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(Metadata {
             dir: labels(here),
             op: Op::ALL,
@@ -73,10 +73,10 @@ impl Measured for Metadata {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         let is_alike = matches!(
             self.op,
-            Op::Make(Made::Link | Made::Symlink) | Op::Keep(Kept::Chmod)
+            Op::Make(Created::Link | Created::Symlink) | Op::Keep(Kept::Chmod)
         );
         match (self.op == Op::CREATE, self.sync) {
             (true, Sync::None) => Profile::Quick,
@@ -86,7 +86,7 @@ impl Measured for Metadata {
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+    fn support(&self, here: &Testbed) -> Result<(), Unsupported> {
         self.sync.support(here, &self.dir)
     }
 
@@ -96,7 +96,7 @@ impl Measured for Metadata {
 
     fn proofs(&self) -> MetadataProofs<Proof> {
         MetadataProofs {
-            dir: DIRECTORY.sees(&*self.dir),
+            dir: DIRECTORY.expects(&*self.dir),
             op: self.op.proof(),
             sync: self.sync.proof(),
         }
@@ -135,7 +135,7 @@ const _: () = assert!(
 /// An operation on a name, by what it does to the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
-    Make(Made),
+    Make(Created),
     Remove(Removed),
     /// Leaves the only file, perhaps under another name.
     Keep(Kept),
@@ -143,7 +143,7 @@ pub(super) enum Op {
 
 /// What an operation makes.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Made {
+pub(super) enum Created {
     #[value("create")]
     File,
     Link,
@@ -163,10 +163,10 @@ pub(super) enum Removed {
 
 impl Removed {
     /// What it removes.
-    const fn kind(self) -> Made {
+    const fn kind(self) -> Created {
         match self {
-            Removed::File => Made::File,
-            Removed::Directory => Made::Directory,
+            Removed::File => Created::File,
+            Removed::Directory => Created::Directory,
         }
     }
 }
@@ -182,20 +182,20 @@ pub(super) enum Kept {
 
 impl Op {
     const ALL: [Op; 10] = [
-        Op::Make(Made::File),
+        Op::Make(Created::File),
         Op::Keep(Kept::Open),
         Op::Keep(Kept::Stat),
         Op::Keep(Kept::Chmod),
         Op::Keep(Kept::Rename),
-        Op::Make(Made::Link),
-        Op::Make(Made::Symlink),
+        Op::Make(Created::Link),
+        Op::Make(Created::Symlink),
         Op::Remove(Removed::File),
-        Op::Make(Made::Directory),
+        Op::Make(Created::Directory),
         Op::Remove(Removed::Directory),
     ];
 
     /// The operation that people look at first.
-    pub(super) const CREATE: Op = Op::Make(Made::File);
+    pub(super) const CREATE: Op = Op::Make(Created::File);
 
     const fn name(self) -> &'static str {
         match self {
@@ -215,10 +215,10 @@ impl Op {
 
     const fn calls(self) -> &'static [Sysno] {
         match self {
-            Op::Make(Made::File) | Op::Keep(Kept::Open) => &[Sysno::OPENAT, Sysno::CLOSE],
-            Op::Make(Made::Link) => &[Sysno::LINKAT],
-            Op::Make(Made::Symlink) => &[Sysno::SYMLINKAT],
-            Op::Make(Made::Directory) => &[Sysno::MKDIRAT],
+            Op::Make(Created::File) | Op::Keep(Kept::Open) => &[Sysno::OPENAT, Sysno::CLOSE],
+            Op::Make(Created::Link) => &[Sysno::LINKAT],
+            Op::Make(Created::Symlink) => &[Sysno::SYMLINKAT],
+            Op::Make(Created::Directory) => &[Sysno::MKDIRAT],
             Op::Remove(_) => &[Sysno::UNLINKAT],
             Op::Keep(Kept::Stat) => &[Sysno::NEWFSTATAT],
             Op::Keep(Kept::Chmod) => &[Sysno::FCHMODAT],
@@ -232,10 +232,10 @@ impl Op {
         let is_new = |position| (position, "name", ArgumentValue::Different);
         let [private, shared] = MODES.map(|mode| u64::from(mode.bits()));
         let expected = match self {
-            Op::Make(Made::File) => vec![is_new(1), is(2, "flags", opened(CREATE))],
-            Op::Make(Made::Link) => vec![is_new(3), is(4, "flags", 0)],
-            Op::Make(Made::Symlink) => vec![is_new(2)],
-            Op::Make(Made::Directory) => vec![is_new(1)],
+            Op::Make(Created::File) => vec![is_new(1), is(2, "flags", opened(CREATE))],
+            Op::Make(Created::Link) => vec![is_new(3), is(4, "flags", 0)],
+            Op::Make(Created::Symlink) => vec![is_new(2)],
+            Op::Make(Created::Directory) => vec![is_new(1)],
             Op::Remove(Removed::File) => vec![is_new(1), is(2, "flags", 0)],
             Op::Remove(Removed::Directory) => {
                 let flag = AtFlags::REMOVEDIR.bits().into();
@@ -260,10 +260,10 @@ impl Op {
     /// The failure for one of its errors. Not every file system has links and modes.
     fn refused(self, bad: Bad) -> Failure {
         let missing = match self {
-            Op::Make(Made::Link) => "hard links",
-            Op::Make(Made::Symlink) => "symbolic links",
+            Op::Make(Created::Link) => "hard links",
+            Op::Make(Created::Symlink) => "symbolic links",
             Op::Keep(Kept::Chmod) => "modes of files",
-            Op::Make(Made::File | Made::Directory)
+            Op::Make(Created::File | Created::Directory)
             | Op::Remove(_)
             | Op::Keep(Kept::Open | Kept::Stat | Kept::Rename) => {
                 return Failure::of(self.name(), bad);
@@ -302,14 +302,14 @@ const TARGET: &CStr = c"target";
 struct Changing {
     op: Op,
     effect: Effect,
-    made: Made,
+    made: Created,
     /// The directory that holds the target of links.
     parent: OwnedFd,
 }
 
 impl Changing {
     /// What this operation does: entries of this kind are added, or removed.
-    fn new(space: &Space, op: Op, effect: Effect, made: Made) -> Result<Self, Failure> {
+    fn new(space: &Space, op: Op, effect: Effect, made: Created) -> Result<Self, Failure> {
         let parent = entries::open_directory(space.folder())?;
         create(&parent, TARGET).tried("create")?;
         Ok(Self {
@@ -325,12 +325,12 @@ impl Changing {
         let entry = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = FileType::from_raw_mode(entry.st_mode);
         Ok(match self.made {
-            Made::File => kind == FileType::RegularFile && entry.st_size == 0,
-            Made::Link => kind == FileType::RegularFile && entry.st_ino == target.st_ino,
-            Made::Symlink => {
+            Created::File => kind == FileType::RegularFile && entry.st_size == 0,
+            Created::Link => kind == FileType::RegularFile && entry.st_ino == target.st_ino,
+            Created::Symlink => {
                 kind == FileType::Symlink && *readlinkat(directory, name, Vec::new())? == *TARGET
             }
-            Made::Directory => kind == FileType::Directory,
+            Created::Directory => kind == FileType::Directory,
         })
     }
 }
@@ -343,10 +343,10 @@ impl Operation for Changing {
     #[inline(always)]
     fn add(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
         match self.made {
-            Made::File => create(directory, name)?,
-            Made::Link => linkat(&self.parent, TARGET, directory, name, AtFlags::empty())?,
-            Made::Symlink => symlinkat(TARGET, directory, name)?,
-            Made::Directory => mkdirat(directory, name, Mode::RWXU)?,
+            Created::File => create(directory, name)?,
+            Created::Link => linkat(&self.parent, TARGET, directory, name, AtFlags::empty())?,
+            Created::Symlink => symlinkat(TARGET, directory, name)?,
+            Created::Directory => mkdirat(directory, name, Mode::RWXU)?,
         }
         Ok(())
     }
@@ -354,14 +354,14 @@ impl Operation for Changing {
     #[inline(always)]
     fn remove(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
         let flags = match self.made {
-            Made::Directory => AtFlags::REMOVEDIR,
-            Made::File | Made::Link | Made::Symlink => AtFlags::empty(),
+            Created::Directory => AtFlags::REMOVEDIR,
+            Created::File | Created::Link | Created::Symlink => AtFlags::empty(),
         };
         Ok(unlinkat(directory, name, flags)?)
     }
 
     fn makes_inodes(&self) -> bool {
-        self.effect == Effect::Adds && self.made != Made::Link
+        self.effect == Effect::Adds && self.made != Created::Link
     }
 
     fn refused(&self, bad: Bad) -> Failure {
@@ -385,13 +385,13 @@ impl Operation for Changing {
             right += usize::from(is_right);
         }
         let what = match self.made {
-            Made::File => "of these that are empty files",
-            Made::Link => "of these that are the target itself",
-            Made::Symlink => "of these that are links to the target",
-            Made::Directory => "of these that are directories",
+            Created::File => "of these that are empty files",
+            Created::Link => "of these that are the target itself",
+            Created::Symlink => "of these that are links to the target",
+            Created::Directory => "of these that are directories",
         };
         b.claim_equal(what, names.len(), right, STAT);
-        if self.made == Made::Link {
+        if self.made == Created::Link {
             let (expected, found) = (1 + names.len(), target.st_nlink as usize);
             b.claim_equal("names of the target", expected, found, STAT);
         }
@@ -577,7 +577,7 @@ mod tests {
     #[test]
     fn what_a_file_system_lacks_is_unsupported_and_what_it_refuses_is_not() {
         let refused = |op: Op, errno| op.refused(Bad::Refused(errno));
-        let none = refused(Op::Make(Made::Link), Errno::PERM);
+        let none = refused(Op::Make(Created::Link), Errno::PERM);
         assert!(matches!(none, Failure::Unsupported(_)), "{none:?}");
         for errno in [
             Errno::NOSPC,

@@ -89,7 +89,7 @@ pub(super) const GROUP: Group = group! {
 };
 
 /// The labels of the directories in which files are measured.
-fn labels(here: &Here) -> impl Iterator<Item = String> + Clone {
+fn labels(here: &Testbed) -> impl Iterator<Item = String> + Clone {
     let directories = here.targets.directories.iter();
     directories.map(|directory| directory.label.clone())
 }
@@ -99,7 +99,7 @@ fn facts(file: &File) -> Result<Metadata, Failure> {
 }
 
 /// The file system of the directory of this label; `None` if it cannot be looked up.
-fn filesystem(here: &Here, label: &str) -> Option<Filesystem> {
+fn filesystem(here: &Testbed, label: &str) -> Option<Filesystem> {
     let directory = here.targets.directory(label).ok()?;
     files::filesystem(&directory.path).ok()
 }

@@ -111,7 +111,7 @@ pub(super) struct Nfs {
 impl Measured for Nfs {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let sizes = |op| match op {
             Step::Call(Call::Read) => SIZES.map(Some).to_vec(),
             Step::Icmp | Step::Connect | Step::Call(Call::Null | Call::Getattr | Call::Lookup) => {
@@ -124,7 +124,7 @@ impl Measured for Nfs {
         })
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+    fn support(&self, here: &Testbed) -> Result<(), Unsupported> {
         let server = server(here.targets.nfs()?)?;
         match self.op {
             Step::Icmp => ping::support(Family::of_address(server.ip())),
@@ -138,7 +138,7 @@ impl Measured for Nfs {
             Step::Connect => Proof::counted([calls(Sysno::SOCKET), calls(Sysno::CONNECT)]),
             Step::Call(call) => caller::proof(call),
         };
-        let size = self.size.map(|size| MOVED.sees(size.0));
+        let size = self.size.map(|size| MOVED.expects(size.0));
         NfsProofs {
             op,
             size: size.unwrap_or_default(),

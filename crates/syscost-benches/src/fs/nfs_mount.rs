@@ -70,7 +70,7 @@ impl Measured for FsNfsMount {
 
     /// The rows in those directories that are on NFS; if there are none, those in the first
     /// directory, so that the benchmark is listed with the reason.
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let mut mounted: Vec<String> = labels(here)
             .filter(|dir| is_mounted(here, dir).is_ok())
             .collect();
@@ -88,7 +88,7 @@ impl Measured for FsNfsMount {
         })
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+    fn support(&self, here: &Testbed) -> Result<(), Unsupported> {
         is_mounted(here, &self.dir)
     }
 
@@ -96,10 +96,10 @@ impl Measured for FsNfsMount {
         let length = |size: Bytes| {
             let given = ArgumentValue::Always(size.0);
             let length = Proof::argument(Sysno::PREAD64, Argument::at(2, "length"), given);
-            MOVED.sees(size.0).and(length)
+            MOVED.expects(size.0).and(length)
         };
         FsNfsMountProofs {
-            dir: DIRECTORY.sees(&*self.dir),
+            dir: DIRECTORY.expects(&*self.dir),
             op: Proof::counted([match self.op {
                 Op::Getattr => together(Sysno::STATX, 1.0),
                 Op::Read => together(Sysno::PREAD64, 1.0),
@@ -140,7 +140,7 @@ fn requests(bytes: usize, most: usize) -> u64 {
     bytes.div_ceil(most.max(1)).max(1) as u64
 }
 
-fn is_mounted(here: &Here, label: &str) -> Result<(), Unsupported> {
+fn is_mounted(here: &Testbed, label: &str) -> Result<(), Unsupported> {
     match filesystem(here, label) {
         Some(found) if found.is_nfs() => Ok(()),
         Some(other) => Err(Unsupported::new(format!(
@@ -288,7 +288,7 @@ impl<'s> Caller<'s> {
             };
             let source = "position stamps";
             b.claim_equal(what, self.iterations as f64, self.checked as f64, source);
-            b.saw(&MOVED, self.buffer.len());
+            b.observe(&MOVED, self.buffer.len());
             claim_flag(b, &self.file)?;
             let what = "pages of the file in the page cache afterwards";
             b.claim_equal(what, 0.0, self.cached as f64, "mincore");

@@ -67,7 +67,7 @@ pub(super) struct FsRead {
 impl Measured for FsRead {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 4] = [Bytes(512), Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         rows!(FsRead {
             dir: labels(here),
@@ -81,7 +81,7 @@ impl Measured for FsRead {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         if self.cache == State::Cold && self.size == Bytes::kib(4) {
             Profile::Quick
         } else if [Bytes(512), Bytes::kib(64)].contains(&self.size) {
@@ -134,7 +134,7 @@ impl FsRead {
         let (blocks, call) = (self.blocks(), Sysno::PREAD64);
         let counted = exactly(Counter::Syscall(call), calls as f64);
         FsReadProofs {
-            dir: DIRECTORY.sees(&*self.dir),
+            dir: DIRECTORY.expects(&*self.dir),
             access: blocks.in_order(call),
             cache: self.cache.proof(FILE, left),
             size: blocks.sized(call).and(Proof::counted([counted])),

@@ -77,7 +77,7 @@ struct ReadAhead {
 impl Measured for ReadAhead {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(ReadAhead {
             dir: labels(here),
             advice: Advised::ALL,
@@ -85,7 +85,7 @@ impl Measured for ReadAhead {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.advice {
             Advised::None => Profile::Standard,
             Advised::Random | Advised::Sequential => Profile::Full,
@@ -98,15 +98,15 @@ impl Measured for ReadAhead {
             Advised::None => AS_FAR_AHEAD
                 .within(Bound::Within(1.0 / AS_FAR, AS_FAR))
                 .and(fetched_ahead()),
-            Advised::Random => MAX_READ_AHEAD.sees(0_u64).and(all_fetched()),
+            Advised::Random => MAX_READ_AHEAD.expects(0_u64).and(all_fetched()),
             Advised::Sequential => AS_FAR_AHEAD
                 .within(Bound::AtLeast(AS_FAR))
                 .and(fetched_ahead()),
         };
         let counted = exactly(Counter::Syscall(call), blocks.count() as f64);
         ReadAheadProofs {
-            dir: DIRECTORY.sees(&*self.dir),
-            advice: advice.and(BEFORE.sees(0_u64)),
+            dir: DIRECTORY.expects(&*self.dir),
+            advice: advice.and(BEFORE.expects(0_u64)),
             size: blocks
                 .sized(call)
                 .and(blocks.in_order(call))
@@ -146,9 +146,9 @@ impl Measured for ReadAhead {
         let mut outcome = source.laps(plan, &mut reader, Observes::Rate, || Ok(()), look)?;
         let (before, mean) = (mean(&unadvised), mean(&ahead));
         outcome.detail("ahead_bytes", page_size() as f64 * mean);
-        outcome.saw(&MAX_READ_AHEAD, ahead.iter().max().copied().unwrap_or(0));
+        outcome.observe(&MAX_READ_AHEAD, ahead.iter().max().copied().unwrap_or(0));
         let (share, doubt) = compared(mean, before);
-        outcome.saw_unless(&AS_FAR_AHEAD, share, doubt);
+        outcome.observe_unless(&AS_FAR_AHEAD, share, doubt);
         if let Some(fetched) = storage.fetched() {
             let read = reader.tally().bytes() - first;
             outcome.detail("fetched_per_byte", fetched as f64 / read as f64);

@@ -45,7 +45,7 @@ struct Bandwidth;
 impl Measured<Bandwidth> for FsRead {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(FsRead {
             dir: labels(here),
             access: [Access::Sequential],
@@ -58,7 +58,7 @@ impl Measured<Bandwidth> for FsRead {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.cache, self.size == LARGE) {
             (State::Warm, true) => Profile::Quick,
             (State::Cold | State::Direct, true) => Profile::Standard,

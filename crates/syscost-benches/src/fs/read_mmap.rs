@@ -66,7 +66,7 @@ struct ReadMmap {
 impl Measured for ReadMmap {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(ReadMmap {
             dir: labels(here),
             cache: [State::Warm, State::Cold],
@@ -85,8 +85,8 @@ impl Measured for ReadMmap {
             Access::Random => (0, 1),
         };
         ReadMmapProofs {
-            dir: DIRECTORY.sees(&*self.dir),
-            access: BEHIND_ANOTHER.sees(behind).and(blocks.whole()),
+            dir: DIRECTORY.expects(&*self.dir),
+            access: BEHIND_ANOTHER.expects(behind).and(blocks.whole()),
             cache: self.cache.proof(FILE, left),
         }
     }
@@ -118,7 +118,7 @@ impl Measured for ReadMmap {
             read_through(source.written(), source.file())?;
             let read = |number| mapped.read_words(number);
             let behind = behind_another(&pages.order, &pages.sums, read);
-            outcome.saw(&BEHIND_ANOTHER, behind);
+            outcome.observe(&BEHIND_ANOTHER, behind);
         }
         Ok(outcome)
     }

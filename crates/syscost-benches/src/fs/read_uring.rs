@@ -61,7 +61,7 @@ struct ReadUring {
 impl Measured for ReadUring {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(ReadUring {
             dir: labels(here),
             cache: [State::Direct, State::Warm],
@@ -70,7 +70,7 @@ impl Measured for ReadUring {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match [1, 16].contains(&self.depth) {
             true => Profile::Standard,
             false => Profile::Full,
@@ -92,12 +92,12 @@ impl Measured for ReadUring {
         };
         let blocks = self.blocks();
         ReadUringProofs {
-            dir: DIRECTORY.sees(&*self.dir),
+            dir: DIRECTORY.expects(&*self.dir),
             cache: self.cache.proof(FILE, 0),
-            size: MOVED.sees(self.size.0).and(blocks.whole()),
+            size: MOVED.expects(self.size.0).and(blocks.whole()),
             depth: LEAST_IN_FLIGHT
-                .sees(self.depth)
-                .and(MOST_IN_FLIGHT.sees(self.depth))
+                .expects(self.depth)
+                .and(MOST_IN_FLIGHT.expects(self.depth))
                 .and(enters),
         }
     }
@@ -292,8 +292,8 @@ impl<'f> Ring<'f> {
     /// Reports how many reads were in flight, and claims that they were of blocks in random order.
     fn claim(&self, b: &mut Bencher) {
         let (least, most) = self.at_waits.unwrap_or_default();
-        b.saw(&LEAST_IN_FLIGHT, least);
-        b.saw(&MOST_IN_FLIGHT, most);
+        b.observe(&LEAST_IN_FLIGHT, least);
+        b.observe(&MOST_IN_FLIGHT, most);
         // The content shows that each read was from the submitted offset.
         let claim =
             "of the first reads, those neither next to the last one nor of a block read before";

@@ -67,7 +67,7 @@ enum Each {
 impl Measured for Readdir {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(Readdir {
             dir: labels(here),
             per_entry: Each::ALL,
@@ -75,7 +75,7 @@ impl Measured for Readdir {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.entries, self.per_entry) {
             (USUAL, Each::None | Each::Stat) => Profile::Standard,
             (LARGEST, Each::Stat) => Profile::Careful,
@@ -100,8 +100,8 @@ impl Measured for Readdir {
             )
         });
         ReaddirProofs {
-            dir: DIRECTORY.sees(&*self.dir),
-            entries: ENTRIES.sees(self.entries),
+            dir: DIRECTORY.expects(&*self.dir),
+            entries: ENTRIES.expects(self.entries),
             per_entry: Proof::counted(each).and(names.unwrap_or_default()),
         }
     }
@@ -111,7 +111,7 @@ impl Measured for Readdir {
         waits::expect_answers(&mut plan, space.filesystem());
         let filled = Filled::new(&space, self.entries, self.per_entry)?;
         let seen = filled.look()?;
-        plan.saw(&ENTRIES, seen.once);
+        plan.observe(&ENTRIES, seen.once);
         claim_kinds(&mut plan, &seen);
         let reads = seen.reads as f64;
         plan.expect(exactly(Counter::Syscall(Sysno::GETDENTS64), reads));
@@ -138,7 +138,7 @@ fn must_be_file(directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
 }
 
 /// Whether entries are files according to their kind, which some file systems do not keep in a directory.
-fn claim_kinds(b: &mut Bencher, seen: &Seen) {
+fn claim_kinds(b: &mut Bencher, seen: &Listing) {
     let (what, count) = ("entries that are files by their kind", seen.once);
     let evidence = Evidence::new(
         what,
@@ -159,7 +159,7 @@ struct Filled {
 
 /// The result of reading a directory once.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Seen {
+struct Listing {
     /// Entries that were created, and seen exactly once.
     once: usize,
     /// Entries that are files according to their kind.
@@ -196,9 +196,9 @@ impl Filled {
     }
 
     /// Reads the whole directory once, and checks each entry.
-    fn look(&self) -> Result<Seen, Failure> {
+    fn look(&self) -> Result<Listing, Failure> {
         let failed = |cause| Failure::of("read a directory", cause);
-        let (mut seen, mut buffer) = (Seen::default(), entries::buffer());
+        let (mut seen, mut buffer) = (Listing::default(), entries::buffer());
         let mut times = vec![0; self.count];
         let directory = self.open().map_err(failed)?;
         let mut entries = RawDir::new(&directory, &mut buffer);

@@ -136,7 +136,7 @@ impl Computed for FsRemote {
     const FROM: &'static [&'static str] = &[OF_SERVER, READ, WRITE, SYNC, METADATA];
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let is_remote =
             |label: &String| filesystem(here, label).is_some_and(|found| found.is_remote());
         let (remote, local): (Vec<String>, Vec<String>) = labels(here).partition(is_remote);
@@ -159,7 +159,7 @@ impl Computed for FsRemote {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         self.sides().map(drop)
     }
 
@@ -170,7 +170,7 @@ impl Computed for FsRemote {
         })
     }
 
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Testbed) -> Result<ComputedValue, Failure> {
         let (op, remote, local) = self.sides()?;
         let median = |label: &str| {
             let is = |source: &&Source<'_>| op.place(source.case) == Some(label);
@@ -218,7 +218,7 @@ fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
 }
 
 /// The file system on the side of this label; that of a server, which is accessed by its protocol.
-fn side(label: &str, here: &Here) -> Option<Filesystem> {
+fn side(label: &str, here: &Testbed) -> Option<Filesystem> {
     match label {
         NFS => here.targets.nfs.as_ref().map(|_| Filesystem {
             kind: NFS.to_owned(),
@@ -286,7 +286,7 @@ mod tests {
     }
 
     fn computed(case: &Case<FsRemote>, sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
-        case.row.compute(sources, &Here::plain())
+        case.row.compute(sources, &Testbed::plain())
     }
 
     #[test]
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_server_is_compared_with_the_first_local_directory() {
-        let mut here = Here::plain();
+        let mut here = Testbed::plain();
         here.targets.nfs = Some("nfs://192.0.2.1/export".parse().unwrap());
         here.targets.directories = vec![Directory {
             label: "here".to_owned(),
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn where_nothing_is_remote_the_row_says_what_is_missing() {
-        let nothing = FsRemote::rows(&Here::plain()).remove(0);
+        let nothing = FsRemote::rows(&Testbed::plain()).remove(0);
         let reason = nothing.row.sides().map(drop).unwrap_err().to_string();
         let says = ["--nfs", "--dir"].map(|option| reason.contains(option));
         assert_eq!(says, [true; 2], "{reason}");

@@ -59,7 +59,7 @@ struct SmallFile {
 impl Measured for SmallFile {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(SmallFile {
             dir: labels(here),
             sync: Sync::ALL,
@@ -68,7 +68,7 @@ impl Measured for SmallFile {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.sync, self.size) {
             (Sync::None | Sync::Fsync, LARGEST) | (Sync::None, EMPTY) => Profile::Standard,
             (Sync::None, _) | (Sync::Fsync, EMPTY) => Profile::Full,
@@ -76,7 +76,7 @@ impl Measured for SmallFile {
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+    fn support(&self, here: &Testbed) -> Result<(), Unsupported> {
         self.sync.support(here, &self.dir)
     }
 
@@ -100,9 +100,9 @@ impl Measured for SmallFile {
         });
         let name = Proof::argument(named, Argument::at(1, "name"), ArgumentValue::Different);
         SmallFileProofs {
-            dir: DIRECTORY.sees(&*self.dir),
+            dir: DIRECTORY.expects(&*self.dir),
             op: Proof::counted(made).and(name),
-            size: MOVED.sees(self.size.0).and(written.unwrap_or_default()),
+            size: MOVED.expects(self.size.0).and(written.unwrap_or_default()),
             sync: self.sync.proof(),
         }
     }

@@ -66,7 +66,7 @@ pub(super) struct FsSync {
 impl Measured for FsSync {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         rows!(FsSync {
             dir: labels(here),
@@ -78,7 +78,7 @@ impl Measured for FsSync {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.via == Call::Fsync, self.size) {
             (true, size) if size == Bytes::kib(4) => Profile::Quick,
             (true, size) if size == Bytes::kib(64) => Profile::Full,
@@ -89,7 +89,7 @@ impl Measured for FsSync {
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+    fn support(&self, here: &Testbed) -> Result<(), Unsupported> {
         waits::has_device(here, &self.dir)
     }
 
@@ -97,8 +97,8 @@ impl Measured for FsSync {
         let (blocks, call) = (blocks(self.size), Sysno::PWRITE64);
         let follows = Proof::counted(self.via.follows().map(calls));
         FsSyncProofs {
-            dir: DIRECTORY.sees(&*self.dir),
-            via: OPEN_AS.sees(self.via.opened()).and(follows),
+            dir: DIRECTORY.expects(&*self.dir),
+            via: OPEN_AS.expects(self.via.opened()).and(follows),
             size: blocks.sized(call).and(blocks.in_order(call)),
         }
     }
@@ -183,7 +183,7 @@ fn measure<'p>(
 ) -> Result<Outcome<'p>, Failure> {
     let writer = Overwriter::new(&mut plan, space, blocks(size), call.flags())?;
     let open = fcntl_getfl(writer.file()).tried("fcntl")?;
-    plan.saw(&OPEN_AS, name(open & OFlags::SYNC));
+    plan.observe(&OPEN_AS, name(open & OFlags::SYNC));
     let mut unwritten = Ok::<u64, Unsupported>(0);
     let look = |file: &File| {
         let left = unwritten_pages(file);

@@ -17,14 +17,14 @@ use crate::testing::{claims, findings_of_row, on_disk};
 use syscost_sys::or_skip;
 
 /// A run in a directory on a disk, and in one in memory.
-fn here() -> Here {
+fn here() -> Testbed {
     let directory = |label: &str, path: PathBuf| Directory {
         label: label.to_owned(),
         path,
     };
-    let mut here = Here {
+    let mut here = Testbed {
         allowed: vec![0],
-        ..Here::plain()
+        ..Testbed::plain()
     };
     here.targets.directories = vec![
         directory(DEFAULT, on_disk()),
@@ -35,7 +35,7 @@ fn here() -> Here {
 
 /// For each benchmark its first row, and those that differ from it in one parameter: of each
 /// parameter the two nearest.
-fn rows(here: &Here) -> Vec<(&'static Entry, Vec<Case>)> {
+fn rows(here: &Testbed) -> Vec<(&'static Entry, Vec<Case>)> {
     let of = |benchmark: &'static Entry| {
         let mut cases = (benchmark.cases)(here);
         cases.retain(|case| (benchmark.support)(case, here).is_ok());
@@ -64,7 +64,7 @@ fn rows(here: &Here) -> Vec<(&'static Entry, Vec<Case>)> {
 /// What is found of a row when this one is measured; `None` where it cannot be.
 fn found(
     benchmark: &Entry,
-    here: &Here,
+    here: &Testbed,
     pair: (&Case, &Case),
     pass: Pass,
 ) -> Option<Result<Findings, Failure>> {

@@ -120,15 +120,15 @@ impl State {
     /// the cache.
     pub(super) fn proof(self, bytes: u64, left: u64) -> Proof {
         let found = match self {
-            State::Warm => BEFORE.sees(pages(bytes)).and(unfetched()),
-            State::Cold => self.uncached().and(AFTER.sees(left)),
-            State::Direct => self.uncached().and(AFTER.sees(0_u64)),
+            State::Warm => BEFORE.expects(pages(bytes)).and(unfetched()),
+            State::Cold => self.uncached().and(AFTER.expects(left)),
+            State::Direct => self.uncached().and(AFTER.expects(0_u64)),
         };
         found.and(direct(self == State::Direct))
     }
 
     fn uncached(self) -> Proof {
-        BEFORE.sees(0_u64).and(all_fetched())
+        BEFORE.expects(0_u64).and(all_fetched())
     }
 }
 
@@ -329,8 +329,8 @@ impl Source {
         storage: &Storage,
         read: Tally,
     ) -> Result<(), Failure> {
-        b.saw(&BEFORE, self.before.get().fact());
-        b.saw(&AFTER, self.cache.resident()?.fact());
+        b.observe(&BEFORE, self.before.get().fact());
+        b.observe(&AFTER, self.cache.resident()?.fact());
         see_direct(b, self.file())?;
         see_blocks(b, read.blocks, read.size);
         storage.see(b, read.bytes());

@@ -20,7 +20,7 @@ use super::transfer::measure_each;
 /// and in addition the file system's threads.
 pub(super) const MAX_SLEEPS: Expect = at_most(Counter::VoluntarySwitches, 20.0);
 
-pub(super) fn has_device(here: &Here, label: &str) -> Result<(), Unsupported> {
+pub(super) fn has_device(here: &Testbed, label: &str) -> Result<(), Unsupported> {
     match filesystem(here, label) {
         Some(found) if found.is_in_memory() => Err(Unsupported::new(format!(
             "files of {} are nowhere but in memory: there is no device to wait for",
@@ -245,7 +245,7 @@ impl Sync {
     }
 
     /// Whether there is a device to wait for in the directory of this label, if it is waited for.
-    pub(super) fn support(self, here: &Here, label: &str) -> Result<(), Unsupported> {
+    pub(super) fn support(self, here: &Testbed, label: &str) -> Result<(), Unsupported> {
         match self {
             Sync::None => Ok(()),
             Sync::Fsync => has_device(here, label),

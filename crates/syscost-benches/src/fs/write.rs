@@ -89,7 +89,7 @@ pub(super) struct FsWrite {
 impl Measured for FsWrite {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 4] = [Bytes(512), Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         rows!(FsWrite {
             dir: labels(here),
@@ -102,7 +102,7 @@ impl Measured for FsWrite {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         // With large blocks the order hardly matters.
         if self.access == Access::Random && self.size > Bytes::kib(64) {
             Profile::Careful
@@ -113,7 +113,7 @@ impl Measured for FsWrite {
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+    fn support(&self, here: &Testbed) -> Result<(), Unsupported> {
         match self.cache {
             Target::Buffered => Ok(()),
             Target::Direct => waits::has_device(here, &self.dir),
@@ -131,10 +131,10 @@ impl Measured for FsWrite {
                 let least = pages(blocks.least() * self.size.0);
                 BEFORE.within(Bound::AtLeast(least as f64))
             }
-            Target::Direct => BEFORE.sees(0_u64).and(AFTER.sees(0_u64)),
+            Target::Direct => BEFORE.expects(0_u64).and(AFTER.expects(0_u64)),
         };
         FsWriteProofs {
-            dir: DIRECTORY.sees(&*self.dir),
+            dir: DIRECTORY.expects(&*self.dir),
             access: blocks.in_order(call),
             cache: in_cache.and(is_direct(self.cache == Target::Direct)),
             size: blocks.sized(call),
@@ -178,7 +178,7 @@ fn buffered<'p>(
         writer.stage(compares);
         writer.write()?;
     }
-    plan.saw(&BEFORE, files::resident_pages(writer.file())?);
+    plan.observe(&BEFORE, files::resident_pages(writer.file())?);
     let has_device = !space.filesystem().is_in_memory();
     if has_device {
         let what = "pages of the file that are dirty before the operations";
@@ -193,7 +193,7 @@ fn buffered<'p>(
         writer.stage(compares);
         writer.write()
     }))?;
-    outcome.saw(&AFTER, files::resident_pages(writer.file())?);
+    outcome.observe(&AFTER, files::resident_pages(writer.file())?);
     if has_device {
         let bytes = (writer.written() - before) * blocks.size.0;
         let dirtied = storage.charged();
@@ -230,13 +230,13 @@ fn direct<'p>(
     let size = blocks.size.0;
     let alignment = allowed_direct(writer.file(), size)?;
     files::drop_cache(writer.file())?;
-    plan.saw(&BEFORE, files::resident_pages(writer.file())?);
+    plan.observe(&BEFORE, files::resident_pages(writer.file())?);
     plan.expect(MAX_SLEEPS);
     let storage = Storage::watch(writer.file());
     let dirtied = dirtied_pages();
     let page = page_size() as f64;
     let (mut outcome, writer, moved) = writer.measure(plan, page, |_| {}, |_| Ok(()))?;
-    outcome.saw(&AFTER, files::resident_pages(writer.file())?);
+    outcome.observe(&AFTER, files::resident_pages(writer.file())?);
     let what = Claim::by_most("bytes that this thread sent to storage per operation");
     let written = writer.written() as f64;
     let metadata = (MAX_METADATA_IN_ALL / written).min(0.25 * size as f64);

@@ -42,13 +42,13 @@ struct PipeAlone {
 }
 
 impl Measured for PipeAlone {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(PipeAlone {
             size: [Bytes(1), Bytes(512)]
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.size {
             Bytes(1) => Profile::Standard,
             Bytes(_) => Profile::Full,

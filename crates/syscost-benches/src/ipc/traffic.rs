@@ -40,7 +40,7 @@ pub(crate) trait Traffic: 'static {
 impl<T: Traffic> Measured<T> for IpcTraffic {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let placements = Placement::among(&here.allowed);
         let of = |via: Via| {
             let places = T::rows(via.mechanism()).by_place(&placements).into_iter();
@@ -57,7 +57,7 @@ impl<T: Traffic> Measured<T> for IpcTraffic {
         Via::ALL.into_iter().flat_map(of).collect()
     }
 
-    fn profile(&self, here: &Here) -> Profile {
+    fn profile(&self, here: &Testbed) -> Profile {
         let IpcTraffic {
             via,
             between,
@@ -69,14 +69,14 @@ impl<T: Traffic> Measured<T> for IpcTraffic {
         T::rows(mechanism).profile_of(size, between, cpus, is_first)
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         self.via.carries(self.size)
     }
 
     fn proofs(&self) -> IpcTrafficProofs<Proof> {
         let mechanism = self.via.mechanism();
-        let via = descriptors::sees(mechanism.descriptors)
-            .and(WAITS.sees(waits(mechanism.sleeps)))
+        let via = descriptors::expects(mechanism.descriptors)
+            .and(WAITS.expects(waits(mechanism.sleeps)))
             .and(Proof::counted(self.counts(mechanism, T::IS_ANSWERED)));
         IpcTrafficProofs {
             via,
@@ -241,13 +241,13 @@ impl<C: Channel> Side<C> {
         let claim = Claim::by_most("messages that came to the partner per operation");
         b.claim_equal(claim, 1.0, each, "both ends");
         descriptors::see(b, self.end.descriptors());
-        b.saw(&WAITS, waits(C::SLEEPS));
+        b.observe(&WAITS, waits(C::SLEEPS));
     }
 }
 
 /// The placements of the partner in most rows: the same CPU, and the nearest other one if there is
 /// any.
-pub(crate) fn same_and_nearest(here: &Here) -> Vec<Placement> {
+pub(crate) fn same_and_nearest(here: &Testbed) -> Vec<Placement> {
     let pinned = |placement: &Placement| *placement != Placement::Free;
     Placement::among(&here.allowed)
         .into_iter()
@@ -269,7 +269,7 @@ pub(crate) fn sleeps(placement: Placement) -> f64 {
 
 /// Whether people look at such a row first: between processes, on the same CPU, or the nearest
 /// other one for tasks that spin.
-pub(super) fn is_plain(here: &Here, spins: bool, between: Between, cpus: Placement) -> bool {
+pub(super) fn is_plain(here: &Testbed, spins: bool, between: Between, cpus: Placement) -> bool {
     let near = same_and_nearest(here);
     let place = match spins {
         true => near.last(),

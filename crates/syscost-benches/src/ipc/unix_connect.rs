@@ -66,7 +66,7 @@ struct UnixConnect {
 impl Measured for UnixConnect {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let placements = Placement::among(&here.allowed);
         let between = [Between::Processes];
         let with_path = rows!(UnixConnect {
@@ -82,7 +82,7 @@ impl Measured for UnixConnect {
         [with_path, others].concat()
     }
 
-    fn profile(&self, here: &Here) -> Profile {
+    fn profile(&self, here: &Testbed) -> Profile {
         match self.name {
             Name::Abstract => Profile::Full,
             Name::Path if self.cpus == Placement::Free => Profile::Full,
@@ -94,7 +94,7 @@ impl Measured for UnixConnect {
     fn proofs(&self) -> UnixConnectProofs<Proof> {
         let switches = within(Counter::Switches, sleeps(self.cpus), 2.1);
         UnixConnectProofs {
-            name: BOUND.sees(self.name.name()),
+            name: BOUND.expects(self.name.name()),
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks().and(Proof::counted([switches])),
         }
@@ -104,7 +104,7 @@ impl Measured for UnixConnect {
         let make = |cpus: &[u32]| connections(self.name, self.between, cpus);
         let outcome = plan.measure(Together::of(self.cpus, make))?;
         let (mut outcome, (connector, accepted)) = outcome.split();
-        outcome.saw(&BOUND, connector.bound);
+        outcome.observe(&BOUND, connector.bound);
         let claim = "connections accepted, of those that were made";
         outcome.claim_equal(claim, connector.connected, accepted, "both sides");
         Ok(outcome)

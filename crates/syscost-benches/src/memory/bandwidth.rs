@@ -40,7 +40,7 @@ use syscost_sys::perf::{Uses, Watch};
 
 pub(super) use cases::{Level, ReadOrWrite, max_threads, widest};
 use cases::{ReadOrWriteProofs, Vectors};
-pub(super) use pool::{Lent, enough_for_all};
+pub(super) use pool::{PooledStream, enough_for_all};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Memory and cache bandwidth",
@@ -68,11 +68,11 @@ static SIMD: Witness = Witness::of("simd of the machine code", "kernel");
 impl Measured for ReadOrWrite {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         cases::rows(here)
     }
 
-    fn profile(&self, here: &Here) -> Profile {
+    fn profile(&self, here: &Testbed) -> Profile {
         cases::profile(self, here)
     }
 
@@ -81,14 +81,14 @@ impl Measured for ReadOrWrite {
         self.is_in_memory().then_some(Setup::Expensive { seconds })
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         supports(self.op, self.simd())
     }
 
     fn proofs(&self) -> ReadOrWriteProofs<Proof> {
         ReadOrWriteProofs {
             op: cases::proof_of(self.op),
-            simd: SIMD.sees(&*self.simd.text()),
+            simd: SIMD.expects(&*self.simd.text()),
             // Rounding to whole kilobytes and parts leaves a remainder.
             size: BYTES.within(Bound::Within(0.9 * self.size.0 as f64, self.size.0 as f64)),
             threads: Proof::by_tasks(),
@@ -112,7 +112,7 @@ impl Measured for ReadOrWrite {
 
 /// Measures one thread: the measuring one.
 fn alone<'p>(plan: Plan<'p>, row: &ReadOrWrite, course: Course) -> Result<Outcome<'p>, Failure> {
-    let lent = Lent::new(row.simd(), course)?;
+    let lent = PooledStream::new(row.simd(), course)?;
     let streaming: &Streaming = &lent;
     let mut outcome = plan.measure(Kernel::of(streaming))?;
     look_at(&mut outcome, 1, streaming);
@@ -129,10 +129,10 @@ fn alone<'p>(plan: Plan<'p>, row: &ReadOrWrite, course: Course) -> Result<Outcom
 
 /// Looks at a stream like those of all these threads, which has done something.
 fn look_at(b: &mut Bencher, threads: usize, streaming: &Streaming) {
-    b.saw(&BYTES, threads * streaming.course().footprint());
-    b.saw(&SIMD, Vectors::name(streaming.simd()));
-    b.saw(&cases::STORES, streaming.storing());
-    b.saw(&cases::LEFT, streaming.left());
+    b.observe(&BYTES, threads * streaming.course().footprint());
+    b.observe(&SIMD, Vectors::name(streaming.simd()));
+    b.observe(&cases::STORES, streaming.storing());
+    b.observe(&cases::LEFT, streaming.left());
 }
 
 /// Claims that every word that was written has its expected value.
@@ -183,7 +183,7 @@ fn together<'p>(
     cpus.truncate(threads);
     enough_for_all(course, &cpus)?;
     // An audited child then finds its memory filled: it has less time than filling may take.
-    let lent = Lent::new(simd, course)?;
+    let lent = PooledStream::new(simd, course)?;
     lent.proved().map_err(Failure::Refuted)?;
     look_at(&mut plan, threads, &lent);
     if !plan.is_timed() {
@@ -194,7 +194,7 @@ fn together<'p>(
     let done = Arc::new(AtomicU64::new(0));
     let all = Arc::clone(&done);
     let make = move |_| {
-        let lent = Lent::new(simd, course)?.looking_at_one();
+        let lent = PooledStream::new(simd, course)?.looking_at_one();
         let counted = Counted::new(lent, Arc::clone(&all));
         Ok(move || counted.proved())
     };
@@ -210,13 +210,13 @@ fn together<'p>(
 
 /// A stream that adds its number of operations to that of all copies when it is dropped.
 struct Counted {
-    lent: Lent,
+    lent: PooledStream,
     before: u64,
     all: Arc<AtomicU64>,
 }
 
 impl Counted {
-    fn new(lent: Lent, all: Arc<AtomicU64>) -> Self {
+    fn new(lent: PooledStream, all: Arc<AtomicU64>) -> Self {
         Self {
             before: lent.operations(),
             lent,

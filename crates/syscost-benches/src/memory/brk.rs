@@ -35,7 +35,7 @@ struct MemoryBrk {
 }
 
 impl Measured for MemoryBrk {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(MemoryBrk {
             size: [Bytes::kib(4), Bytes::mib(1)]
         })

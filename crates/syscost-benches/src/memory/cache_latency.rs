@@ -58,7 +58,7 @@ struct CacheLatency {
 impl Computed for CacheLatency {
     const FROM: &'static [&'static str] = hierarchy::CACHES;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(CacheLatency { level: Level::ALL })
     }
 
@@ -66,7 +66,7 @@ impl Computed for CacheLatency {
         hierarchy::is_of_caches(other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Testbed) -> Result<ComputedValue, Failure> {
         let curve = hierarchy::caches(sources)?;
         let mut evidence = vec![hierarchy::rises(&curve)];
         let plateau = match self.level {

@@ -47,7 +47,7 @@ struct MemoryCacheSize {
 impl Computed for MemoryCacheSize {
     const FROM: &'static [&'static str] = hierarchy::CACHES;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(MemoryCacheSize { level: 1..=4 })
     }
 
@@ -55,7 +55,7 @@ impl Computed for MemoryCacheSize {
         hierarchy::is_of_caches(other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Testbed) -> Result<ComputedValue, Failure> {
         let curve = hierarchy::caches(sources)?;
         let (plateau, end, next) = hierarchy::step(&curve, self.level as usize)?;
         let stated = reported::cache_bytes(&here.allowed, self.level);

@@ -150,15 +150,15 @@ static SPAN: Witness = Witness::of("bytes from the first to the last line of the
 static CHAINS: Witness = Witness::of("chains whose places the checksum adds up", "kernel");
 
 pub(super) fn look(b: &mut Bencher, chase: &Chase) {
-    b.saw(&ALIKE, chase.share_of_most_frequent_step());
-    b.saw(&WITHIN, chase.share_within_a_page());
-    b.saw(&TO_NEXT, chase.share_of_steps(LINE));
-    b.saw(&TO_FOURTH, chase.share_of_steps(FOUR_LINES));
+    b.observe(&ALIKE, chase.share_of_most_frequent_step());
+    b.observe(&WITHIN, chase.share_within_a_page());
+    b.observe(&TO_NEXT, chase.share_of_steps(LINE));
+    b.observe(&TO_FOURTH, chase.share_of_steps(FOUR_LINES));
     look_at_span(b, chase);
 }
 
 pub(super) fn look_at_span(b: &mut Bencher, chase: &Chase) {
-    b.saw(&SPAN, chase.span() as f64);
+    b.observe(&SPAN, chase.span() as f64);
 }
 
 /// Proof by an order of this many lines of this memory that cannot be fetched ahead: no distance is
@@ -193,12 +193,12 @@ const MIN_SPAN: f64 = 0.97;
 /// Proof by the number of places that the checksum adds up: a step that overlaps with those of
 /// other chains does not take its latency.
 pub(super) fn in_chains(chains: usize) -> Proof {
-    CHAINS.sees(chains)
+    CHAINS.expects(chains)
 }
 
 /// Looks how many chains there are, and claims that loads of a single one follow each other.
 pub(super) fn look_at_chains(b: &mut Bencher, chase: &Chase) {
-    b.saw(&CHAINS, chase.chains());
+    b.observe(&CHAINS, chase.chains());
     if chase.chains() == 1 {
         claim_one_chain(b, chase);
     }

@@ -65,7 +65,7 @@ struct MemoryCoreToCore {
 impl Measured for MemoryCoreToCore {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let cpus = cpus::measured(here);
         let of = |methods: &[Method], cpus: &[u32]| {
             rows!(MemoryCoreToCore {
@@ -95,14 +95,14 @@ impl Measured for MemoryCoreToCore {
         rows
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.via {
             Method::Exchange => Profile::Standard,
             Method::Message | Method::MessageOneLine => Profile::Full,
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         match self.from == self.to {
             true => Err(Unsupported::new("this process may use one CPU only")),
             false => Ok(()),
@@ -111,9 +111,9 @@ impl Measured for MemoryCoreToCore {
 
     fn proofs(&self) -> MemoryCoreToCoreProofs<Proof> {
         MemoryCoreToCoreProofs {
-            via: WRITTEN.sees(self.via.words()),
-            from: pair::FROM.sees(self.from.0),
-            to: pair::TO.sees(self.to.0),
+            via: WRITTEN.expects(self.via.words()),
+            from: pair::FROM.expects(self.from.0),
+            to: pair::TO.expects(self.to.0),
         }
     }
 

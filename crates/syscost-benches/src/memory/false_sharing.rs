@@ -85,11 +85,11 @@ struct FalseSharing {
 impl Measured for FalseSharing {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows_at(Placement::among(&here.allowed))
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.op, self.distance) {
             (_, Bytes(65..)) => Profile::Full,
             (Op::FetchAdd, _) => Profile::Quick,
@@ -97,7 +97,7 @@ impl Measured for FalseSharing {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         match self.cpus == NOWHERE {
             true => Err(Unsupported::new(
                 "this process may use no second CPU, or the system does not say where it is",
@@ -109,11 +109,11 @@ impl Measured for FalseSharing {
     fn proofs(&self) -> FalseSharingProofs<Proof> {
         FalseSharingProofs {
             op: match self.op {
-                Op::FetchAdd => LOST.sees(0_u64),
+                Op::FetchAdd => LOST.expects(0_u64),
                 Op::Plain => LOST.within(Bound::AtLeast(1.0)),
             },
             cpus: Proof::by_tasks(),
-            distance: WRITTEN.sees(format!("{OWN} and {}", OWN + self.distance.get())),
+            distance: WRITTEN.expects(format!("{OWN} and {}", OWN + self.distance.get())),
         }
     }
 
@@ -128,7 +128,7 @@ impl Measured for FalseSharing {
         let (mut outcome, (adding, neighbour)) = measured.split();
         let tally = &adding.tally;
         tally.judge(&mut outcome, &neighbour, is_atomic);
-        outcome.saw(&WRITTEN, adding.place.page.written());
+        outcome.observe(&WRITTEN, adding.place.page.written());
         if !outcome.is_timed() {
             claim_single(&mut outcome, is_atomic, distance)?;
             look_at_losses(&mut outcome, is_atomic, self.cpus)?;
@@ -224,8 +224,8 @@ fn look_at_losses(b: &mut Bencher, is_atomic: bool, at: Placement) -> Result<(),
         Ok::<_, Failure>((added + other, together))
     })?;
     match together < TOGETHER {
-        true => b.unseen(&LOST, "the threads hardly ran at the same time"),
-        false => b.saw(&LOST, added - word.load(Relaxed)),
+        true => b.unobserved(&LOST, "the threads hardly ran at the same time"),
+        false => b.observe(&LOST, added - word.load(Relaxed)),
     }
     Ok(())
 }
@@ -494,7 +494,7 @@ mod tests {
     fn without_a_second_cpu_one_case_says_so() {
         let distant = Placement::At(Relation::ALL[Relation::ALL.len() - 1]);
         let reasons = |cases: Vec<Case<FalseSharing>>| -> Vec<bool> {
-            let support = |case: &Case<FalseSharing>| case.row.support(&Here::plain());
+            let support = |case: &Case<FalseSharing>| case.row.support(&Testbed::plain());
             cases.iter().map(|case| support(case).is_err()).collect()
         };
         assert_eq!(reasons(rows_at(vec![NOWHERE])), [true]);

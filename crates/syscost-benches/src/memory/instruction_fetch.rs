@@ -52,28 +52,28 @@ struct InstructionFetch {
 impl Measured for InstructionFetch {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(InstructionFetch {
             op: Filler::ALL,
             size: SIZES
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.op {
             Filler::Nop if self.size != FAR => Profile::Standard,
             Filler::Nop | Filler::Add => Profile::Full,
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         Fetch::write(Filler::Nop, Fetch::BLOCK).map(drop)
     }
 
     fn proofs(&self) -> InstructionFetchProofs<Proof> {
         InstructionFetchProofs {
-            op: FILLERS.sees(self.op.name()),
-            size: BYTES.sees(self.size.0),
+            op: FILLERS.expects(self.op.name()),
+            size: BYTES.expects(self.size.0),
         }
     }
 
@@ -102,8 +102,8 @@ impl Measured for InstructionFetch {
         let heads = bytes / Fetch::BLOCK;
         let fillers = (bytes - heads * Fetch::HEAD) / filler.instruction_bytes();
         let source = "the code's bytes";
-        plan.saw(&BYTES, iteration.bytes);
-        plan.saw(&FILLERS, fillers_of(&iteration));
+        plan.observe(&BYTES, iteration.bytes);
+        plan.observe(&FILLERS, fillers_of(&iteration));
         plan.claim_equal(format!("of them {what}"), fillers, of_it, source);
         plan.claim_equal(
             "additions of a block's number",

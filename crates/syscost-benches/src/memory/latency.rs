@@ -137,7 +137,7 @@ impl MemoryLatency {
 impl Measured for MemoryLatency {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         // Pages of 1 GiB only where some are set aside.
         let here = Pages::here();
         let gigantic = here.into_iter().filter(|pages| *pages == Pages::Gigantic);
@@ -159,7 +159,7 @@ impl Measured for MemoryLatency {
         .concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match () {
             () if !self.is_common() => Profile::Careful,
             () if !self.is_read_first() => Profile::Full,
@@ -173,7 +173,7 @@ impl Measured for MemoryLatency {
         (self.size >= EXPENSIVE).then_some(Setup::Expensive { seconds })
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         self.pages.bytes().map(drop)
     }
 

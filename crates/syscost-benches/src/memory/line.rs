@@ -52,7 +52,7 @@ pub(super) struct Line {
 }
 
 impl Measured for Line {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Line {
             distance: DISTANCES.map(Bytes)
         })
@@ -60,7 +60,7 @@ impl Measured for Line {
 
     fn proofs(&self) -> LineProofs<Proof> {
         LineProofs {
-            distance: DISTANCE.sees(self.distance.0),
+            distance: DISTANCE.expects(self.distance.0),
         }
     }
 
@@ -83,7 +83,7 @@ impl Measured for Line {
         chases::claim_lines(&mut plan, &chase, 2 * BYTES / BLOCK, CLOSEST as usize);
         chases::claim_one_chain(&mut plan, &chase);
         let seen = chase.most_frequent_distance();
-        plan.saw(&DISTANCE, seen);
+        plan.observe(&DISTANCE, seen);
         let share = chase.share_of_steps_apart(seen);
         plan.claim_within(SHARE, Bound::Within(0.49, 0.51), share, "walk");
         let upwards = chase.share_of_steps(seen);

@@ -39,11 +39,11 @@ struct LineSize;
 impl Computed for LineSize {
     const FROM: &'static [&'static str] = &[id!(memory::line)];
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         vec![Case::only(LineSize)]
     }
 
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Testbed) -> Result<ComputedValue, Failure> {
         let distance = |row: &line::Line| row.distance.0;
         size(
             &points(id!(memory::line), sources, distance)?,
@@ -98,7 +98,7 @@ mod tests {
     fn found(costs: [f64; 7]) -> Result<f64, Failure> {
         let distances = (3..).map(|power| f64::from(1 << power));
         let points: Vec<(f64, f64)> = distances.zip(costs).collect();
-        size(&points, &Here::plain().allowed).map(|computed| computed.value)
+        size(&points, &Testbed::plain().allowed).map(|computed| computed.value)
     }
 
     #[test]

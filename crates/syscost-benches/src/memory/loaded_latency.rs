@@ -104,14 +104,14 @@ struct MemoryLoadedLatency {
 impl Measured for MemoryLoadedLatency {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let pauses = PAUSES_NS.map(|ns| Delay::Of(Nanoseconds(ns)));
         rows!(MemoryLoadedLatency {
             delay: [Delay::Idle].into_iter().chain(pauses)
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.delay {
             Delay::Idle | Delay::Of(Nanoseconds(0)) => Profile::Standard,
             Delay::Of(_) => Profile::Full,
@@ -122,14 +122,14 @@ impl Measured for MemoryLoadedLatency {
         Some(Setup::Expensive { seconds: SECONDS })
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         enough(Topology::here().cpus.len())
     }
 
     fn proofs(&self) -> MemoryLoadedLatencyProofs<Proof> {
         MemoryLoadedLatencyProofs {
             delay: match self.delay {
-                Delay::Idle => MOST.sees(0.0),
+                Delay::Idle => MOST.expects(0.0),
                 Delay::Of(Nanoseconds(0)) => LEAST.within(READ).and(PAUSE.within(NO_PAUSE)),
                 Delay::Of(Nanoseconds(ns)) => {
                     LEAST.within(READ).and(PAUSE.within(pause_of(ns as f64)))
@@ -258,13 +258,13 @@ fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
     let shares = load.shares();
     let least = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(0.0, f64::max);
-    b.saw(&LEAST, least(&|share| share.bytes));
-    b.saw(&MOST, most(&|share| share.bytes));
+    b.observe(&LEAST, least(&|share| share.bytes));
+    b.observe(&MOST, most(&|share| share.bytes));
     let step_ns = b.clock().to_ns(b.core_probe().shape().grain.into());
     match load.shortest_pause_ns().map(|ns| at_longest(ns, step_ns)) {
-        Some(Some(ns)) => b.saw(&PAUSE, ns),
-        Some(None) => b.unseen(&PAUSE, format!("the clock steps by {step_ns:.0} ns")),
-        None => b.unseen(&PAUSE, "they did nothing else"),
+        Some(Some(ns)) => b.observe(&PAUSE, ns),
+        Some(None) => b.unobserved(&PAUSE, format!("the clock steps by {step_ns:.0} ns")),
+        None => b.unobserved(&PAUSE, "they did nothing else"),
     }
     if let Some(ns) = delay_ns {
         // From a cache they would not load memory.

@@ -70,7 +70,7 @@ struct Madvise {
 }
 
 impl Measured for Madvise {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let [page, some, many] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         [
             rows!(Madvise {
@@ -92,7 +92,7 @@ impl Measured for Madvise {
         .concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.touched && self.size != Bytes::kib(64) {
             true => Profile::Standard,
             false => Profile::Full,

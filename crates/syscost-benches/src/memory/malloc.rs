@@ -95,7 +95,7 @@ struct Malloc {
 }
 
 impl Measured for Malloc {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         use Origin::{Heap, Mmap};
         let [some, many] = [Bytes::kib(256), Bytes::mib(1)];
         let small = [Bytes(16), Bytes(64), Bytes::kib(1), some];
@@ -124,7 +124,7 @@ impl Measured for Malloc {
         .concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.from, self.size) {
             (_, Bytes(64)) => Profile::Quick,
             (Origin::Mmap, _) | (Origin::Heap, Bytes(1024)) => Profile::Standard,
@@ -223,7 +223,7 @@ impl Measured for Malloc {
         let mut kept = Kept::of(bytes, take, give).map_err(failed)?;
         kept.touched = kept.touched.min(first.touched);
         kept.claim(&mut outcome, bytes);
-        outcome.saw(&WRITTEN, kept.share_touched(bytes));
+        outcome.observe(&WRITTEN, kept.share_touched(bytes));
         Ok(outcome)
     }
 }
@@ -238,7 +238,7 @@ fn look_at_usable(b: &mut Bencher, block: *mut u8, give: impl Fn(*mut u8)) {
     // SAFETY: the block came from malloc, and has not been freed yet.
     let usable = unsafe { libc::malloc_usable_size(block.cast()) };
     give(block);
-    b.saw(&USABLE, usable);
+    b.observe(&USABLE, usable);
 }
 
 const WATCHED: u64 = 64;

@@ -47,7 +47,7 @@ struct Mmap {
 }
 
 impl Measured for Mmap {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Mmap {
             size: [Bytes::kib(4), Bytes::mib(16)]
         })
@@ -64,7 +64,7 @@ impl Measured for Mmap {
         let most = (MAX_BYTES / bytes).min(MAX_MAPPINGS);
         let [one, other] = IN_TURN.map(|access| access.bits().into());
         plan.expect_argument(Sysno::MMAP, PROTECTION, ArgumentValue::InTurn(one, other));
-        let made = RefCell::new(Made {
+        let made = RefCell::new(Mappings {
             starts: Vec::with_capacity(most),
             bytes,
         });
@@ -93,12 +93,12 @@ impl Measured for Mmap {
 }
 
 /// The mappings made.
-struct Made {
+struct Mappings {
     starts: Vec<*mut u8>,
     bytes: usize,
 }
 
-impl Made {
+impl Mappings {
     #[inline(always)]
     fn map(&mut self, count: usize) -> Result<(), Failure> {
         for number in 0..count {
@@ -121,7 +121,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for Mappings {
     fn drop(&mut self) {
         // What cannot be unmapped disappears with the process.
         let _ = self.unmap();

@@ -42,7 +42,7 @@ struct Mprotect {
 }
 
 impl Measured for Mprotect {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let sizes = [PAGE, Bytes::kib(64), Bytes::mib(1), Bytes::mib(64)];
         [
             rows!(Mprotect {
@@ -57,7 +57,7 @@ impl Measured for Mprotect {
         .concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.size {
             PAGE => Profile::Standard,
             Bytes(_) => Profile::Full,
@@ -72,7 +72,7 @@ impl Measured for Mprotect {
         };
         MprotectProofs {
             size: Proof::argument(Sysno::MPROTECT, LENGTH, ArgumentValue::Always(self.size.0)),
-            touched: BEFORE.sees(resident).and(AFTER.sees(resident)),
+            touched: BEFORE.expects(resident).and(AFTER.expects(resident)),
         }
     }
 
@@ -96,7 +96,7 @@ impl Measured for Mprotect {
         );
         plan.expect_argument(Sysno::MPROTECT, PROTECTION, in_turn);
         let resident = || Ok::<_, Failure>(area.look(0..area.pages())?.present);
-        plan.saw(&BEFORE, resident()?);
+        plan.observe(&BEFORE, resident()?);
         let mut outcome = plan.measure(Loop::batches(2, |iterations| {
             for _ in 0..iterations {
                 area.protect(less)?;
@@ -104,7 +104,7 @@ impl Measured for Mprotect {
             }
             Ok(())
         }))?;
-        outcome.saw(&AFTER, resident()?);
+        outcome.observe(&AFTER, resident()?);
         area.protect(MprotectFlags::READ)?;
         let only_read = maps::bytes_with("r--", start..start + bytes)?;
         let claim = "bytes that may only be read after a call";

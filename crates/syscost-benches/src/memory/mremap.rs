@@ -68,7 +68,7 @@ struct Mremap {
 }
 
 impl Measured for Mremap {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let sizes = [Bytes::kib(4), Bytes::mib(1), Bytes::mib(64)];
         [
             rows!(Mremap {
@@ -83,7 +83,7 @@ impl Measured for Mremap {
         .concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.size == Bytes::mib(1) {
             true => Profile::Full,
             false => Profile::Standard,

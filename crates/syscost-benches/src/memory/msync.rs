@@ -63,7 +63,7 @@ struct Msync {
 }
 
 impl Measured for Msync {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         [
             rows!(Msync {
                 op: [Op::Async],
@@ -77,7 +77,7 @@ impl Measured for Msync {
         .concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.state {
             State::Clean => Profile::Full,
             State::Dirty => Profile::Standard,
@@ -97,7 +97,7 @@ impl Measured for Msync {
                 Op::Sync => vec![WAITS],
             })),
             state: match (self.op, self.state) {
-                (Op::Async, State::Dirty | State::Clean) => LEFT_DIRTY.sees(page),
+                (Op::Async, State::Dirty | State::Clean) => LEFT_DIRTY.expects(page),
                 (Op::Sync, State::Clean) => {
                     Proof::counted([exactly(Counter::Reported(DIRTIED), 0.0)])
                 }
@@ -179,9 +179,9 @@ fn on_a_dirty_page<'p>(plan: Plan<'p>, file: &FilePages) -> Result<Outcome<'p>, 
             // The kernel itself writes back pages that have been dirty for long.
             let is_written_back = before == page && after < page;
             let doubt = "the kernel has written the page back meanwhile";
-            outcome.saw_unless(&LEFT_DIRTY, after, is_written_back.then_some(doubt));
+            outcome.observe_unless(&LEFT_DIRTY, after, is_written_back.then_some(doubt));
         }
-        (Err(reason), _) | (_, Err(reason)) => outcome.unseen(&LEFT_DIRTY, reason),
+        (Err(reason), _) | (_, Err(reason)) => outcome.unobserved(&LEFT_DIRTY, reason),
     }
     Ok(outcome)
 }

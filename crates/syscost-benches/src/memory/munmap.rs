@@ -52,7 +52,7 @@ struct Munmap {
 impl Measured for Munmap {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         [
             rows!(Munmap {
                 size: [PAGE, MOST],
@@ -66,7 +66,7 @@ impl Measured for Munmap {
         .concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.touched, self.size) {
             (true, PAGE | MANY) => Profile::Standard,
             (true | false, Bytes(_)) => Profile::Full,

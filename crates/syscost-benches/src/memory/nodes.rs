@@ -32,7 +32,7 @@ pub(super) struct OnNodes {
 impl<W: Work> Measured<W> for OnNodes {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let with_cpus = cpus_of_nodes(&here.allowed);
         rows!(OnNodes {
             cpu_node: with_cpus.iter().map(|(node, _)| *node),
@@ -40,7 +40,7 @@ impl<W: Work> Measured<W> for OnNodes {
         })
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         if nodes().len() < 2 {
             return Err(Unsupported::new("this machine has one memory node"));
         }
@@ -49,8 +49,8 @@ impl<W: Work> Measured<W> for OnNodes {
 
     fn proofs(&self) -> OnNodesProofs<Proof> {
         OnNodesProofs {
-            cpu_node: CPU_NODE.sees(self.cpu_node),
-            memory_node: MEMORY_NODE.sees(self.memory_node),
+            cpu_node: CPU_NODE.expects(self.cpu_node),
+            memory_node: MEMORY_NODE.expects(self.memory_node),
         }
     }
 
@@ -90,11 +90,11 @@ pub(super) fn look_at_memory(b: &mut Bencher, memory: &Memory) -> Result<(), Fai
     let holds_all = |node: u32| memory.pages_on(node).map(|(asked, there)| asked == there);
     for node in nodes() {
         if holds_all(node)? {
-            b.saw(&MEMORY_NODE, node);
+            b.observe(&MEMORY_NODE, node);
             return Ok(());
         }
     }
-    b.saw(&MEMORY_NODE, "none has all of it");
+    b.observe(&MEMORY_NODE, "none has all of it");
     Ok(())
 }
 
@@ -141,8 +141,8 @@ pub(super) fn observe(
     let seen = strayed.unwrap_or(cpu);
     outcome.claim_equal("CPU of the thread", cpu, seen, "getcpu");
     match Topology::here().cpu(seen).and_then(|cpu| cpu.node) {
-        Some(node) => outcome.saw(&CPU_NODE, node),
-        None => outcome.unseen(
+        Some(node) => outcome.observe(&CPU_NODE, node),
+        None => outcome.unobserved(
             &CPU_NODE,
             "the system does not say which node a CPU belongs to",
         ),

@@ -113,7 +113,7 @@ impl Kind {
             | Kind::FileCold
             | Kind::Userfaultfd => anonymous::recycled_bytes(),
         };
-        state::GIVEN_BACK.sees(match state {
+        state::GIVEN_BACK.expects(match state {
             State::Recycled => recycled,
             State::Fresh => state::FRESH_BYTES,
         })
@@ -132,14 +132,14 @@ struct MemoryPageFault {
 }
 
 impl Measured for MemoryPageFault {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(MemoryPageFault {
             kind: Kind::ALL,
             state: kind.states()
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.kind {
             Kind::AnonymousWrite | Kind::CopyOnWrite | Kind::FileWarm => Profile::Quick,
             Kind::ZeroPageRead

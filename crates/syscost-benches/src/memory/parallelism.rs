@@ -69,7 +69,7 @@ struct Parallelism {
 impl Measured for Parallelism {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let counts = |first: usize| {
             let mut counts = COUNTS[..first].to_vec();
             counts.sort_unstable();
@@ -86,7 +86,7 @@ impl Measured for Parallelism {
     }
 
     /// A default run has some points of the curves in the second-level cache and in memory.
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.chains {
             1 | 4 | 16 if self.size != MIDDLE => Profile::Standard,
             0.. => Profile::Full,
@@ -97,7 +97,7 @@ impl Measured for Parallelism {
         (self.size >= EXPENSIVE).then_some(Setup::Expensive { seconds: SECONDS })
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         self.pages.bytes().map(drop)
     }
 

@@ -48,7 +48,7 @@ impl Computed for PeakBandwidth {
     const FROM: &'static [&'static str] = &[id!(memory::bandwidth)];
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let most = max_threads(here);
         let threads = [1, most].map(Copies).into_iter().take(most.min(2) as usize);
         rows!(PeakBandwidth {
@@ -62,7 +62,7 @@ impl Computed for PeakBandwidth {
         row.is_some_and(|row| row.level() == Some(self.level) && row.threads == self.threads)
     }
 
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Testbed) -> Result<ComputedValue, Failure> {
         let rows = sources.iter().filter_map(|source| {
             let row = source.case.row::<bandwidth::ReadOrWrite>()?;
             Some((row, source.median))
@@ -196,16 +196,16 @@ mod tests {
             level: Level::First,
             threads: Copies(1),
         };
-        let rows = (bandwidth::BENCHMARK.cases)(&Here::plain());
+        let rows = (bandwidth::BENCHMARK.cases)(&Testbed::plain());
         let source = |(case, median)| Source {
             id: id!(memory::bandwidth),
             case,
             median,
         };
         let sources: Vec<Source<'_>> = rows.iter().zip([2e9, 3e9]).map(source).collect();
-        let computed = peak.compute(&sources, &Here::plain()).unwrap();
+        let computed = peak.compute(&sources, &Testbed::plain()).unwrap();
         assert_eq!(computed.value, 3e9);
-        assert!(peak.compute(&[], &Here::plain()).is_err());
+        assert!(peak.compute(&[], &Testbed::plain()).is_err());
     }
 
     /// A machine of this many CPUs, `smt` of which share a core and `near` of which share a

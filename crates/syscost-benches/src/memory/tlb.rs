@@ -45,7 +45,7 @@ pub(super) struct Tlb {
 impl Measured for Tlb {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let halves = (0..10).flat_map(|doubling| (2..4).map(move |part| (4 << doubling) * part));
         let counts = halves.chain([8192, 16_384, 65_536]);
         rows!(Tlb {
@@ -54,7 +54,7 @@ impl Measured for Tlb {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.count {
             512 | 4096 => Profile::Quick,
             count if !count.is_power_of_two() || count > 8192 => Profile::Full,
@@ -67,14 +67,14 @@ impl Measured for Tlb {
         (self.count >= EXPENSIVE).then_some(Setup::Expensive { seconds })
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         self.pages.bytes().map(drop)
     }
 
     fn proofs(&self) -> TlbProofs<Proof> {
         TlbProofs {
             pages: memory::in_pages(self.pages),
-            count: VISITED.sees(self.count),
+            count: VISITED.expects(self.count),
         }
     }
 
@@ -88,8 +88,8 @@ impl Measured for Tlb {
         let chase = Chase::new(Memory::fill(route.bytes, self.pages)?, route, 1)?;
         memory::look_at_pages(&mut plan, chase.memory())?;
         match chases::visited(&plan, &chase, page) {
-            Some(visited) => plan.saw(&VISITED, visited),
-            None => plan.unseen(&VISITED, "a walk through all pages takes long"),
+            Some(visited) => plan.observe(&VISITED, visited),
+            None => plan.unobserved(&VISITED, "a walk through all pages takes long"),
         }
         chases::claim_lines(&mut plan, &chase, count, LINE);
         chases::claim_one_chain(&mut plan, &chase);

@@ -39,7 +39,7 @@ struct TlbMiss {
 impl Computed for TlbMiss {
     const FROM: &'static [&'static str] = hierarchy::TRANSLATION;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(TlbMiss { level: 1..=2 })
     }
 
@@ -47,7 +47,7 @@ impl Computed for TlbMiss {
         hierarchy::is_of_translation(other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         let curve = hierarchy::translation(sources)?;
         let (plateau, _, next) = hierarchy::step(&curve, self.level)?;
         Ok(ComputedValue {

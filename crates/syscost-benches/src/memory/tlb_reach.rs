@@ -42,7 +42,7 @@ struct TlbReach {
 impl Computed for TlbReach {
     const FROM: &'static [&'static str] = hierarchy::TRANSLATION;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(TlbReach { level: 1..=2 })
     }
 
@@ -50,7 +50,7 @@ impl Computed for TlbReach {
         hierarchy::is_of_translation(other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         let curve = hierarchy::translation(sources)?;
         let (plateau, end, next) = hierarchy::step(&curve, self.level)?;
         let page = Pages::Small.bytes()? as f64;

@@ -93,7 +93,7 @@ static RUNNING: Witness = Witness::of("other threads that run", "their own count
 impl Measured for TlbShootdown {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let others = here.allowed.len().saturating_sub(1);
         let counts = counts_to(others as u32);
         rows!(TlbShootdown {
@@ -102,7 +102,7 @@ impl Measured for TlbShootdown {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.via, self.threads) {
             (Call::Madvise, Others(1)) => Profile::Quick,
             (Call::Madvise, _) => Profile::Standard,
@@ -120,7 +120,7 @@ impl Measured for TlbShootdown {
                 Some((argument_of_it, value)) => call.and(argument(argument_of_it, value)),
                 None => call,
             },
-            threads: RUNNING.sees(self.threads.0),
+            threads: RUNNING.expects(self.threads.0),
         }
     }
 
@@ -144,7 +144,7 @@ impl Measured for TlbShootdown {
         };
         let measured = plan.measure(Together::of(placement, make))?;
         let (mut outcome, (stage, _)) = measured.split();
-        outcome.saw(&RUNNING, stage.running());
+        outcome.observe(&RUNNING, stage.running());
         if threads > 0 {
             claim_running(&mut outcome, stage.tally());
         }

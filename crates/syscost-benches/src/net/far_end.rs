@@ -34,7 +34,7 @@ pub(crate) enum Path {
 }
 
 impl Path {
-    pub(crate) fn each(here: &Here) -> Vec<Self> {
+    pub(crate) fn each(here: &Testbed) -> Vec<Self> {
         let remote = here.targets.peer().map(|_| Self::Remote);
         [Self::Loopback].into_iter().chain(remote).collect()
     }
@@ -48,7 +48,7 @@ impl Path {
     }
 
     /// The families by which its far end can be reached, the usual one first.
-    pub(crate) fn families(self, here: &Here) -> Vec<Family> {
+    pub(crate) fn families(self, here: &Testbed) -> Vec<Family> {
         match self {
             Self::Loopback => Family::ALL.to_vec(),
             Self::Remote => Destination::remote(here)
@@ -104,7 +104,7 @@ impl Destination {
         Self { path, family, cpus }
     }
 
-    pub(crate) fn remote(here: &Here) -> Option<Self> {
+    pub(crate) fn remote(here: &Testbed) -> Option<Self> {
         let given = here.targets.peer().ok()?;
         let family = Family::of_address(given.address.ip());
         Some(Self::new(Path::Remote, family, None))
@@ -123,7 +123,7 @@ impl Destination {
     }
 
     /// Whether it can be reached; the error says why it cannot.
-    pub(crate) fn support(self, here: &Here) -> Result<(), Unsupported> {
+    pub(crate) fn support(self, here: &Testbed) -> Result<(), Unsupported> {
         match self.path {
             Path::Loopback => usable(self.family.loopback()),
             Path::Remote => here.targets.peer().map(drop),
@@ -139,7 +139,7 @@ impl Destination {
 /// A row that is measured between this end and a far end; see [`Measured`] for all of it and for `By`.
 pub(crate) trait Networked<By = ()>: Params {
     /// The rows that there are here, in order.
-    fn rows(here: &Here) -> Vec<Case<Self>>;
+    fn rows(here: &Testbed) -> Vec<Case<Self>>;
 
     fn destination(&self) -> Destination;
 
@@ -179,16 +179,16 @@ impl<R: Params> Params for OverNetwork<R> {
 impl<R: Networked<By>, By> Measured<By> for OverNetwork<R> {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let rows = R::rows(here).into_iter();
         rows.map(|case| case.map(OverNetwork)).collect()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         self.0.profile()
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+    fn support(&self, here: &Testbed) -> Result<(), Unsupported> {
         self.0.destination().support(here)?;
         self.0.support()
     }
@@ -341,7 +341,7 @@ impl FarEnd {
                 .driven_by(near)
                 .map(move |(near, account)| (near, far(true)(account))),
             Self::Peer(session) => {
-                let near = Facing {
+                let near = WithFarEnd {
                     near,
                     session,
                     is_blind: false,
@@ -349,7 +349,7 @@ impl FarEnd {
                     account: Account::default(),
                 };
                 Team::new(Vec::new(), near)
-                    .map(move |Facing { near, account, .. }| (near, far(false)(account)))
+                    .map(move |WithFarEnd { near, account, .. }| (near, far(false)(account)))
             }
         }
     }
@@ -382,7 +382,7 @@ impl Deref for FarAccount {
 }
 
 /// A near end whose far end is on another machine.
-struct Facing<L> {
+struct WithFarEnd<L> {
     near: L,
     session: Box<Session>,
     /// Whether the far end cannot look at its cores.
@@ -392,7 +392,7 @@ struct Facing<L> {
     account: Account,
 }
 
-impl<L: Driver> Driver for Facing<L> {
+impl<L: Driver> Driver for WithFarEnd<L> {
     const MAX_ITERATIONS: u64 = L::MAX_ITERATIONS;
     const IS_PREPARED: bool = L::IS_PREPARED;
 

@@ -70,7 +70,7 @@ struct NetHttp {
 }
 
 impl Networked for NetHttp {
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(NetHttp {
             path: Path::each(here),
             connection: Connection::ALL,
@@ -93,7 +93,7 @@ impl Networked for NetHttp {
         NetHttpProofs {
             path: sockets::path(self.path),
             connection: CONNECTIONS
-                .sees(self.connection.name())
+                .expects(self.connection.name())
                 .and(Proof::counted(self.counts())),
             size: messages::size(self.size, None),
         }
@@ -309,7 +309,7 @@ impl Client {
         let sent = moved(account.messages, account.bytes);
         messages::claim_same(b, "of the responses", &sent, &received, Strays::default());
         messages::see_size(b, &moved(asked, self.bodies));
-        b.saw(&CONNECTIONS, kind_of(account.connections, asked));
+        b.observe(&CONNECTIONS, kind_of(account.connections, asked));
         sockets::see_far_end(b, account.is_partner);
         self.to.claim(b, Some(account));
         self.interface

@@ -74,7 +74,7 @@ struct NetLoadedLatency {
 }
 
 impl Networked for NetLoadedLatency {
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let near = same_and_nearest(here);
         rows!(NetLoadedLatency {
             path: Path::each(here),
@@ -99,7 +99,7 @@ impl Networked for NetLoadedLatency {
             path: sockets::path(self.path).and(Proof::counted(calls)),
             family: sockets::family(self.family),
             cpus: tasks::placement(self.cpus),
-            streams: MOVING.sees(self.streams as u64),
+            streams: MOVING.expects(self.streams as u64),
         }
     }
 
@@ -169,7 +169,7 @@ impl Networked for NetLoadedLatency {
             let singles = b.singles();
             b.claim_equal(claim, near.tally.answered, singles, "near end");
         }
-        b.saw(&MOVING, fewest as u64);
+        b.observe(&MOVING, fewest as u64);
         if let Some(streams) = streams {
             let delivered = streams.finish()?;
             bandwidth::claim(b, &spec, &delivered);

@@ -88,7 +88,7 @@ impl Computed for NetModel {
     const FROM: &'static [&'static str] = &[ROUND_TRIP, id!(net::tcp::bandwidth)];
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         // The placements and ways to wait for which round trips of many sizes are measured.
         rows!(NetModel {
             path: Path::each(here),
@@ -102,14 +102,14 @@ impl Computed for NetModel {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.path {
             Path::Loopback => Profile::Full,
             Path::Remote => Profile::Standard,
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+    fn support(&self, here: &Testbed) -> Result<(), Unsupported> {
         self.destination().support(here)
     }
 
@@ -123,7 +123,7 @@ impl Computed for NetModel {
                 .is_some_and(|OverNetwork(stream)| stream.destination() == to && stream.is_plain())
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         let (round_trips, streams): (Vec<&Source>, Vec<&Source>) =
             sources.iter().partition(|source| source.id == ROUND_TRIP);
         let point = |source: &&Source| {

@@ -105,7 +105,7 @@ impl NetRoundTrip {
 
 impl<L: Echoed> Networked<L> for NetRoundTrip {
     /// All sizes over IPv4, the plain size over IPv6 and with epoll as well.
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         use Family::{Ipv4, Ipv6};
         use Wait::{Block, Epoll, Spin};
         let near = same_and_nearest(here);

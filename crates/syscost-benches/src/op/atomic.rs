@@ -36,11 +36,11 @@ struct OpAtomic {
 }
 
 impl Measured for OpAtomic {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(OpAtomic { op: Atomic::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.op {
             Atomic::FetchAdd | Atomic::CompareExchange | Atomic::Fence => Profile::Quick,
             Atomic::Load
@@ -52,7 +52,7 @@ impl Measured for OpAtomic {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         atomic(self.op).map(drop)
     }
 

@@ -41,7 +41,7 @@ struct OpBranch {
 }
 
 impl Measured for OpBranch {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(OpBranch {
             direction: Direction::ALL
         })

@@ -61,11 +61,11 @@ struct OpBranchMiss {
 }
 
 impl Measured for OpBranchMiss {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(OpBranchMiss { branch: Kind::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         Profile::Quick
     }
 

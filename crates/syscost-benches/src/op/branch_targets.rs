@@ -41,21 +41,21 @@ struct BranchTargets {
 }
 
 impl Measured for BranchTargets {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(BranchTargets {
             code: Path::ALL,
             branches: (7..=14).map(|power| 1 << power)
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.code {
             Path::Jumps if [128, 512, 2048, 8192].contains(&self.branches) => Profile::Standard,
             Path::Jumps | Path::Straight => Profile::Full,
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         Jumps::write(Path::Jumps, 1).map(drop)
     }
 
@@ -63,9 +63,9 @@ impl Measured for BranchTargets {
         let jumps = Jumps::write(self.code, self.branches)?;
         // Decoded from the code itself, not from what was requested.
         let iteration = jumps.iteration()?;
-        plan.saw(&BLOCKS, jumps.run(1));
-        plan.saw(&JUMPS, iteration.jumps);
-        plan.saw(&BYTES, iteration.span);
+        plan.observe(&BLOCKS, jumps.run(1));
+        plan.observe(&JUMPS, iteration.jumps);
+        plan.observe(&BYTES, iteration.span);
         let claim = "others than those of the blocks";
         plan.claim_equal(claim, Iteration::COUNTING, iteration.others, BYTES_OF_CODE);
         plan.measure(Kernel::of(&jumps))
@@ -74,13 +74,13 @@ impl Measured for BranchTargets {
     fn proofs(&self) -> BranchTargetsProofs<Proof> {
         let branches = self.branches;
         BranchTargetsProofs {
-            code: JUMPS.sees(match self.code {
+            code: JUMPS.expects(match self.code {
                 Path::Jumps => branches,
                 Path::Straight => 0,
             }),
             branches: BLOCKS
-                .sees(branches)
-                .and(BYTES.sees(branches * Jumps::SPACING)),
+                .expects(branches)
+                .and(BYTES.expects(branches * Jumps::SPACING)),
         }
     }
 }

@@ -35,7 +35,7 @@ struct Float {
 }
 
 impl Measured for Float {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         use Operation::{Add, Divide, FusedMultiplyAdd, Multiply, SquareRoot};
         rows!(Float {
             op: [Add, Multiply, FusedMultiplyAdd, Divide, SquareRoot],
@@ -44,7 +44,7 @@ impl Measured for Float {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         if self.r#type != OperandType::F64 || self.op == Operation::Multiply {
             return Profile::Full;
         }
@@ -54,7 +54,7 @@ impl Measured for Float {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         arithmetic(self.op, self.r#type, self.shape).map(drop)
     }
 

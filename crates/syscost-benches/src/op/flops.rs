@@ -59,7 +59,7 @@ struct Flops {
 impl Measured for Flops {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let all = here.allowed.len().max(1) as u32;
         let mut threads = vec![Copies(1), Copies(all.min(MAX_THREADS))];
         threads.dedup();
@@ -69,7 +69,7 @@ impl Measured for Flops {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.bits, self.threads) {
             (Bits::B256 | Bits::B512, Copies(1)) => Profile::Quick,
             (Bits::B64, Copies(1)) | (Bits::B256 | Bits::B512, _) => Profile::Standard,
@@ -77,7 +77,7 @@ impl Measured for Flops {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         kernel(self.bits).map(drop)
     }
 
@@ -86,7 +86,7 @@ impl Measured for Flops {
         // The checksum is the sum of all lanes, each of which counts its fused operations: an addition
         // and a multiplication.
         let per_iteration = 2 * one.expected(TURNS);
-        plan.saw(
+        plan.observe(
             &COUNTED,
             one.run(TURNS) / (TURNS * one.operations_per_iteration),
         );
@@ -125,7 +125,7 @@ impl Measured for Flops {
         let floor = floor.unwrap_or_default() / (2 * lanes) as f64;
         FlopsProofs {
             bits: instructions
-                .and(COUNTED.sees(lanes))
+                .and(COUNTED.expects(lanes))
                 .and(Proof::counted([costs(Counter::CoreCycles, floor)])),
             threads: Proof::by_tasks(),
         }

@@ -41,7 +41,7 @@ struct OpIndirect {
 }
 
 impl Measured for OpIndirect {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(OpIndirect {
             target: Target::ALL
         })

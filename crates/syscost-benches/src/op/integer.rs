@@ -52,7 +52,7 @@ struct OpInteger {
 }
 
 impl Measured for OpInteger {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         use Operation::{Add, Divide, DivideLong, Multiply, Remainder, Shift, Xor};
         rows!(OpInteger {
             op: [Add, Xor, Shift, Multiply, Divide, DivideLong, Remainder],
@@ -61,7 +61,7 @@ impl Measured for OpInteger {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         let is_common = matches!(
             self.op,
             Operation::Add | Operation::Multiply | Operation::Divide
@@ -76,13 +76,13 @@ impl Measured for OpInteger {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         arithmetic(self.op, self.r#type, self.shape).map(drop)
     }
 
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let kernel = arithmetic(self.op, self.r#type, self.shape)?;
-        plan.saw(&RESULT, format!("{:#x}", kernel.run(1)));
+        plan.observe(&RESULT, format!("{:#x}", kernel.run(1)));
         code::measure(plan, &kernel)
     }
 
@@ -91,7 +91,7 @@ impl Measured for OpInteger {
         let instructions = code::consists_of(instructions);
         // How long the operands of a division are shows in what comes out.
         let result = match arithmetic(self.op, self.r#type, self.shape) {
-            Ok(kernel) => RESULT.sees(format!("{:#x}", kernel.expected(1))),
+            Ok(kernel) => RESULT.expects(format!("{:#x}", kernel.expected(1))),
             Err(_) => Proof::default(),
         };
         OpIntegerProofs {

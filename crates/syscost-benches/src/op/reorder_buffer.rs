@@ -78,7 +78,7 @@ pub(super) struct ReorderBuffer {
 }
 
 impl Measured for ReorderBuffer {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(ReorderBuffer {
             instructions: [
                 64, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544, 640, 768,
@@ -86,14 +86,14 @@ impl Measured for ReorderBuffer {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.instructions.is_multiple_of(64) {
             true => Profile::Standard,
             false => Profile::Full,
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         Jumps::write(kernel::Path::Jumps, 1).map(drop)
     }
 
@@ -106,9 +106,9 @@ impl Measured for ReorderBuffer {
     }
 
     fn proofs(&self) -> ReorderBufferProofs<Proof> {
-        let instructions = FEWEST.sees(self.instructions);
+        let instructions = FEWEST.expects(self.instructions);
         ReorderBufferProofs {
-            instructions: instructions.and(MOST.sees(self.instructions)),
+            instructions: instructions.and(MOST.expects(self.instructions)),
         }
     }
 }
@@ -142,8 +142,8 @@ fn show_code(b: &mut Bencher, window: &Window) -> Result<(), Failure> {
     let (steps, loads) = (window.operations_per_iteration(), iteration.loads as u64);
     let source = BYTES_OF_CODE;
     b.claim_equal("loads of a turn", steps, loads, source);
-    b.saw(&FEWEST, fewest);
-    b.saw(&MOST, most);
+    b.observe(&FEWEST, fewest);
+    b.observe(&MOST, most);
     let others = iteration.jumps + iteration.additions;
     b.claim_equal("jumps and additions among them", 0, others, source);
     let claim = "others than these and loads";

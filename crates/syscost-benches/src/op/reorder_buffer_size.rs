@@ -47,11 +47,11 @@ struct ReorderBufferSize;
 impl Computed for ReorderBufferSize {
     const FROM: &'static [&'static str] = &[id!(op::reorder_buffer)];
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         vec![Case::only(ReorderBufferSize)]
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         let instructions = |row: &reorder_buffer::ReorderBuffer| row.instructions as u64;
         size(&points(id!(op::reorder_buffer), sources, instructions)?)
     }

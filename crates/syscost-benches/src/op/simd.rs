@@ -36,7 +36,7 @@ struct Simd {
 }
 
 impl Measured for Simd {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Simd {
             bits: [Bits::B128, Bits::B256, Bits::B512],
             op: VectorOperation::ALL,
@@ -44,14 +44,14 @@ impl Measured for Simd {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.op {
             VectorOperation::Add => Profile::Full,
             VectorOperation::FusedMultiplyAdd => Profile::Standard,
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         self.bits.kernel(self.op, self.shape).map(drop)
     }
 

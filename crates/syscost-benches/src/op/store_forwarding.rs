@@ -38,11 +38,11 @@ struct StoreForwarding {
 }
 
 impl Measured for StoreForwarding {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(StoreForwarding { load: Forward::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.load {
             Forward::Same => Profile::Quick,
             Forward::Narrower | Forward::Wider | Forward::Halves | Forward::AcrossLines => {
@@ -54,13 +54,13 @@ impl Measured for StoreForwarding {
     fn measure(self, mut plan: Plan) -> Result<Outcome, Failure> {
         let kernel = forward(self.load);
         let arrived = kernel.run(1).wrapping_sub(kernel.operations_per_iteration);
-        plan.saw(&ARRIVED, format!("{arrived:#x}"));
+        plan.observe(&ARRIVED, format!("{arrived:#x}"));
         code::measure(plan, &kernel)
     }
 
     fn proofs(&self) -> StoreForwardingProofs<Proof> {
         StoreForwardingProofs {
-            load: ARRIVED.sees(format!("{:#x}", self.load.arrives())),
+            load: ARRIVED.expects(format!("{:#x}", self.load.arrives())),
         }
     }
 }

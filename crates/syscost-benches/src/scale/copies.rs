@@ -8,7 +8,7 @@ use syscost_sys::partner::Between;
 pub(super) const MAX_COPIES: usize = 512;
 
 /// 1, 2, 3, 4, then powers of two, and the number of CPUs that may be used.
-pub(crate) fn counts(here: &Here) -> Vec<usize> {
+pub(crate) fn counts(here: &Testbed) -> Vec<usize> {
     counts_to(here.allowed.len())
 }
 
@@ -43,14 +43,14 @@ pub(super) struct ScaledCopies {
 impl<O: Operation> Measured<O> for ScaledCopies {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(ScaledCopies {
             r#as: Between::ALL,
             copies: copies(here)
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         let [processes, threads] = O::PROFILES;
         match self.r#as {
             Between::Processes => processes,
@@ -70,7 +70,7 @@ impl<O: Operation> Measured<O> for ScaledCopies {
     }
 }
 
-pub(super) fn copies(here: &Here) -> impl Iterator<Item = Copies> + use<> {
+pub(super) fn copies(here: &Testbed) -> impl Iterator<Item = Copies> + use<> {
     counts(here).into_iter().map(|count| Copies(count as u32))
 }
 

@@ -57,7 +57,7 @@ pub(super) struct ScaleFutex {
 impl Measured for ScaleFutex {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(ScaleFutex {
             op: Op::ALL,
             r#as: Between::ALL,
@@ -65,7 +65,7 @@ impl Measured for ScaleFutex {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.op, self.r#as) {
             (Op::Wake, Between::Processes) => Profile::Standard,
             (Op::Wait, _) | (_, Between::Threads) => Profile::Full,

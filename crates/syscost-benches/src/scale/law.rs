@@ -77,7 +77,7 @@ struct ScalingLaw {
 impl Computed for ScalingLaw {
     const FROM: &'static [&'static str] = &[SYSCALL, FAULT, FUTEX, PIPE, OPEN];
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(ScalingLaw {
             of: Of::ALL,
             r#as: Between::ALL,
@@ -85,7 +85,7 @@ impl Computed for ScalingLaw {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.of, self.r#as) {
             (Of::FutexWait, _) => Profile::Full,
             (Of::Fault, _) | (_, Between::Processes) => Profile::Standard,
@@ -93,7 +93,7 @@ impl Computed for ScalingLaw {
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+    fn support(&self, here: &Testbed) -> Result<(), Unsupported> {
         match copies::counts(here).len() {
             MIN_POINTS.. => Ok(()),
             // So few that each number of copies up to them is measured.
@@ -108,7 +108,7 @@ impl Computed for ScalingLaw {
         copies.is_some_and(|(of, r#as, _)| (of, r#as) == (self.of, self.r#as))
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         if sources.len() < MIN_POINTS {
             return Err(Failure::Unsupported(format!(
                 "needs at least {MIN_POINTS} numbers of copies to fit the law; {} were measured",
@@ -243,7 +243,10 @@ mod tests {
 
     fn law_of(run: &[(Row, Measurement)], term: &str) -> Measurement {
         let benchmark = CATALOGUE.find(id!(scale::law)).expect("it is listed");
-        let rows = Catalogue::rows(std::iter::once(benchmark), &syscost_harness::Here::plain());
+        let rows = Catalogue::rows(
+            std::iter::once(benchmark),
+            &syscost_harness::Testbed::plain(),
+        );
         let name = format!("scale.law{{of=open_same,as=threads,term={term}}}");
         let row = rows.iter().find(|row| row.name() == name).expect("a row");
         computed(
@@ -251,7 +254,7 @@ mod tests {
             run.iter().map(|(row, m)| (row, m)),
             0.02,
             None,
-            &Here::plain(),
+            &Testbed::plain(),
         )
     }
 
@@ -326,7 +329,7 @@ mod tests {
             .iter()
             .find(|group| group.name == "scale");
         let benchmarks = scale.expect("the group").benchmarks;
-        let rows = Catalogue::rows(benchmarks.iter(), &syscost_harness::Here::plain());
+        let rows = Catalogue::rows(benchmarks.iter(), &syscost_harness::Testbed::plain());
         let (laws, measured): (Vec<&Row>, Vec<&Row>) = rows
             .iter()
             .partition(|row| row.benchmark.computation.is_some());
@@ -341,7 +344,7 @@ mod tests {
                 .count();
             assert_eq!(
                 points,
-                copies::counts(&Here::plain()).len(),
+                copies::counts(&Testbed::plain()).len(),
                 "{}",
                 law.name()
             );

@@ -62,7 +62,7 @@ pub(super) struct Open {
 impl Measured for Open {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(Open {
             of: Of::ALL,
             r#as: Between::ALL,
@@ -70,7 +70,7 @@ impl Measured for Open {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.r#as {
             Between::Processes => Profile::Standard,
             Between::Threads => Profile::Full,
@@ -83,7 +83,7 @@ impl Measured for Open {
             Of::Different => self.copies.0,
         };
         OpenProofs {
-            of: FILES.sees(files),
+            of: FILES.expects(files),
             r#as: Proof::by_tasks(),
             copies: Proof::by_tasks(),
         }
@@ -119,7 +119,7 @@ impl Measured for Open {
         })?;
         let opened = inodes.iter().map(|inode| inode.load(Relaxed));
         let opened: BTreeSet<u64> = opened.filter(|inode| *inode > 0).collect();
-        outcome.saw(&FILES, opened.len());
+        outcome.observe(&FILES, opened.len());
         Ok(outcome)
     }
 }

@@ -28,20 +28,20 @@ struct SelftestChain {
 }
 
 impl Measured for SelftestChain {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(SelftestChain { adds: [1, 10, 100] })
     }
 
     fn proofs(&self) -> Self::Proofs<Proof> {
         SelftestChainProofs {
-            adds: ADDED.sees(self.adds),
+            adds: ADDED.expects(self.adds),
         }
     }
 
     fn measure(self, plan: Plan) -> Result<Outcome, Failure> {
         let chain = kernel::dependent_adds(self.adds)?;
         let mut outcome = plan.measure(Kernel::of(&chain))?;
-        outcome.saw(&ADDED, chain.run(1) / chain.operations_per_iteration());
+        outcome.observe(&ADDED, chain.run(1) / chain.operations_per_iteration());
         Ok(outcome)
     }
 }

@@ -28,11 +28,11 @@ struct SelftestRatio;
 impl Computed for SelftestRatio {
     const FROM: &'static [&'static str] = &[id!(selftest::spin)];
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         vec![Case::only(SelftestRatio)]
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         let spins = points(id!(selftest::spin), sources, |row: &spin::SelftestSpin| {
             row.delay.0
         })?;

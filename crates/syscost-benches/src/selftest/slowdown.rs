@@ -43,7 +43,7 @@ struct Slowdown {
 }
 
 impl Measured for Slowdown {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Slowdown { of: Of::ALL })
     }
 

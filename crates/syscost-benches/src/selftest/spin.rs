@@ -27,7 +27,7 @@ pub(super) struct SelftestSpin {
 }
 
 impl Measured for SelftestSpin {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(SelftestSpin {
             delay: [Nanoseconds(5_000), Nanoseconds(50_000)]
         })
@@ -55,7 +55,7 @@ impl Measured for SelftestSpin {
             shortest_ns = shortest_ns.min((now - start) as f64 / n as f64);
             Ok(())
         }))?;
-        outcome.saw(&LASTED, shortest_ns);
+        outcome.observe(&LASTED, shortest_ns);
         Ok(outcome)
     }
 }

@@ -55,11 +55,11 @@ struct Catch {
 }
 
 impl Measured for Catch {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Catch { via: Via::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.via {
             Via::Kill => Profile::Standard,
             Via::Tgkill => Profile::Quick,

@@ -38,11 +38,11 @@ struct Mask {
 }
 
 impl Measured for Mask {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Mask { op: Op::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.op {
             Op::Query => Profile::Standard,
             Op::BlockUnblock => Profile::Quick,

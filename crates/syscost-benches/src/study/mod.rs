@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn every_row_of_a_study_is_one_of_the_catalogue_in_its_unit() {
         let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
-        let rows = Catalogue::rows(everything, &syscost_harness::Here::plain());
+        let rows = Catalogue::rows(everything, &syscost_harness::Testbed::plain());
         for study in studies() {
             for quantity in &study.quantities {
                 for name in [&quantity.as_published, &quantity.ours]
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn every_size_is_compared_with_the_nearest_that_there_is() {
         let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
-        let names: Vec<String> = Catalogue::rows(everything, &syscost_harness::Here::plain())
+        let names: Vec<String> = Catalogue::rows(everything, &syscost_harness::Testbed::plain())
             .iter()
             .map(Row::name)
             .collect();
@@ -173,7 +173,7 @@ mod tests {
     fn a_procedures_bound_is_one_that_a_count_can_break() {
         // A limit above what the program can do at all says nothing: its calls are made each time, or never, or
         // once in a while.
-        for row in Catalogue::rows(GROUP.benchmarks.iter(), &syscost_harness::Here::plain()) {
+        for row in Catalogue::rows(GROUP.benchmarks.iter(), &syscost_harness::Testbed::plain()) {
             for expect in row.benchmark.expect.iter().chain(&row.case.expect()) {
                 let is_of_library = expect.counter == Counter::OtherSyscalls;
                 let is_loose = matches!(expect.bound, Bound::AtMost(most) if most >= 1.0);
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn every_procedure_belongs_to_a_study() {
         let studies = studies();
-        for row in Catalogue::rows(GROUP.benchmarks.iter(), &syscost_harness::Here::plain()) {
+        for row in Catalogue::rows(GROUP.benchmarks.iter(), &syscost_harness::Testbed::plain()) {
             let name = row.name();
             let is_used = studies.iter().any(|study| study.is_judged_by(&name));
             assert!(is_used, "{name} is of no study");

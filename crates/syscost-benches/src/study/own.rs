@@ -54,7 +54,7 @@ struct OwnProgram {
 impl Measured for OwnProgram {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let ids = here.programs.iter().map(|one| &one.id);
         ids.flat_map(|id| {
             rows!(OwnProgram {
@@ -67,8 +67,8 @@ impl Measured for OwnProgram {
 
     fn proofs(&self) -> Self::Proofs<Proof> {
         OwnProgramProofs {
-            study: STUDY.sees(&*self.study),
-            quantity: QUANTITY.sees(&*self.quantity),
+            study: STUDY.expects(&*self.study),
+            quantity: QUANTITY.expects(&*self.quantity),
         }
     }
 
@@ -100,13 +100,13 @@ impl Measured for OwnProgram {
         let is_compiled = Path::new(&made.command[0]).starts_with(&made.directory);
         match names.flatten().filter(|_| is_compiled) {
             Some((study, quantity)) => {
-                outcome.saw(&STUDY, study);
-                outcome.saw(&QUANTITY, quantity);
+                outcome.observe(&STUDY, study);
+                outcome.observe(&QUANTITY, quantity);
             }
             None => {
                 let reason = "the study's own command starts what it likes";
-                outcome.unseen(&STUDY, reason);
-                outcome.unseen(&QUANTITY, reason);
+                outcome.unobserved(&STUDY, reason);
+                outcome.unobserved(&QUANTITY, reason);
             }
         }
         outcome.note("program", made.how.as_str(), "study");

@@ -14,7 +14,7 @@ const UNSUPPORTED: i32 = 77;
 
 /// What the runs of a program printed.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct ProgramOutput {
     facts: BTreeMap<String, Vec<f64>>,
     claims: BTreeMap<String, Vec<(f64, f64)>>,
     singles_ns: Vec<f64>,
@@ -22,7 +22,7 @@ pub(super) struct Seen {
     pub(super) arguments: Vec<String>,
 }
 
-impl Seen {
+impl ProgramOutput {
     /// The result of one run, in the row's unit, and what was counted for it; keeps the rest.
     pub(super) fn read(
         &mut self,
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_a_program_prints_is_read_in_ns() {
-        let mut seen = Seen::default();
+        let mut seen = ProgramOutput::default();
         let printed = "result 40 ticks\nfact 8 ticks first_operation\nfact 1.5 % zero_or_less\n\
                        claim 1 0.5 answers per round trip\nsingle 2 us\n";
         let ran = seen.read(&ended(0, printed, ""), 2.0, Unit::Nanoseconds, None);
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_number_alone_is_in_the_unit_of_its_study() {
         let read = |printed, unit| {
-            Seen::default().read(&ended(0, printed, ""), 2.0, Unit::Nanoseconds, unit)
+            ProgramOutput::default().read(&ended(0, printed, ""), 2.0, Unit::Nanoseconds, unit)
         };
         assert_eq!(result(read(" 1.5\n", Some("us"))), Some(1500.0));
         assert_eq!(result(read("result 3 ms", Some("us"))), Some(3e6));
@@ -271,7 +271,7 @@ mod tests {
     fn a_program_that_fails_or_says_nothing_is_no_result() {
         let read = |status, printed, said| {
             let ended = ended(status, printed, said);
-            Seen::default()
+            ProgramOutput::default()
                 .read(&ended, 1.0, Unit::Nanoseconds, None)
                 .expect_err("no result")
         };
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn what_was_counted_between_the_marks_is_read() {
-        let read = Seen::default().read(
+        let read = ProgramOutput::default().read(
             &ended(0, "result 1 ns\nbetween 1000 30 0 0 4", ""),
             1.0,
             Unit::Nanoseconds,

@@ -14,7 +14,7 @@ use syscost_sys::process::proc_of;
 use syscost_sys::scratch::{self, Tree};
 use syscost_sys::tiny::TinyProgram;
 
-use super::printed::Seen;
+use super::printed::ProgramOutput;
 use super::started::{self, Ended};
 use crate::timing::clock_read::counter_ticks_per_ns;
 
@@ -46,22 +46,22 @@ static CPUS: Witness = Witness::of("CPUs that the program may use", "/proc");
 
 /// Proof by the program's argument of this number, from 0.
 pub(super) fn argument(number: usize, value: impl ToString) -> Proof {
-    ARGUMENTS[number].sees(value.to_string())
+    ARGUMENTS[number].expects(value.to_string())
 }
 
 /// Proof by the program's second argument where its calls are not counted.
 pub(super) fn timed_argument(value: impl ToString) -> Proof {
-    TIMED_ARGUMENT.sees(value.to_string())
+    TIMED_ARGUMENT.expects(value.to_string())
 }
 
 /// Proof by the program's staying on the measured CPU.
 pub(super) fn pinned() -> Proof {
-    CPUS.sees(PINNED)
+    CPUS.expects(PINNED)
 }
 
 /// Proof by the program's having all CPUs of the run.
 pub(super) fn unpinned() -> Proof {
-    CPUS.sees(UNPINNED)
+    CPUS.expects(UNPINNED)
 }
 
 const PINNED: &str = "one";
@@ -81,13 +81,13 @@ fn cpus_of(process: u32) -> Result<String, Unsupported> {
 fn see_cpus(b: &mut Bencher, cpus: Result<String, Unsupported>) {
     let all = cpu::format_list(b.allowed());
     match cpus {
-        Err(reason) => b.unseen(&CPUS, reason),
+        Err(reason) => b.unobserved(&CPUS, reason),
         Ok(one) if one == all && b.allowed().len() == 1 => {
-            b.unseen(&CPUS, "this run has one CPU, so that nothing tells");
+            b.unobserved(&CPUS, "this run has one CPU, so that nothing tells");
         }
-        Ok(seen) if seen == all => b.saw(&CPUS, UNPINNED),
-        Ok(seen) if seen == b.cpu().to_string() => b.saw(&CPUS, PINNED),
-        Ok(seen) => b.saw(&CPUS, seen),
+        Ok(seen) if seen == all => b.observe(&CPUS, UNPINNED),
+        Ok(seen) if seen == b.cpu().to_string() => b.observe(&CPUS, PINNED),
+        Ok(seen) => b.observe(&CPUS, seen),
     }
 }
 
@@ -95,14 +95,14 @@ fn see_cpus(b: &mut Bencher, cpus: Result<String, Unsupported>) {
 fn see_arguments(b: &mut Bencher, arguments: &[String]) {
     if arguments.is_empty() {
         let all = ARGUMENTS.iter().chain([&TIMED_ARGUMENT]);
-        return all.for_each(|witness| b.unseen(witness, "the program could not read its own"));
+        return all.for_each(|witness| b.unobserved(witness, "the program could not read its own"));
     }
     let argument = |number: usize| arguments.get(number + 2).map_or("", |text| text);
     for (number, witness) in ARGUMENTS.iter().enumerate() {
-        b.saw(witness, argument(number));
+        b.observe(witness, argument(number));
     }
     if b.is_timed() {
-        b.saw(&TIMED_ARGUMENT, argument(1));
+        b.observe(&TIMED_ARGUMENT, argument(1));
     }
 }
 
@@ -272,7 +272,7 @@ pub(super) fn results_of<'a>(
     mut start: impl FnMut() -> io::Result<Ended>,
 ) -> Result<Outcome<'a>, Failure> {
     let ticks_per_ns = counter_ticks_per_ns(plan.clock());
-    let (mut seen, mut started) = (Seen::default(), 0_u64);
+    let (mut seen, mut started) = (ProgramOutput::default(), 0_u64);
     let mut outcome = plan.measure(Published::of(counted, || {
         started += 1;
         let ended = uncounted(&mut start).tried("start the study's program")?;

@@ -73,7 +73,7 @@ struct Messaging {
 }
 
 impl Measured for Messaging {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Messaging {
             via: Via::ALL,
             between: Between::ALL,
@@ -81,7 +81,7 @@ impl Measured for Messaging {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.via, self.between) {
             (Via::Pipe, Between::Processes) => Profile::Standard,
             (Via::Socket, _) | (_, Between::Threads) => Profile::Full,
@@ -95,9 +95,9 @@ impl Measured for Messaging {
             Via::Socket => "unix stream socket without a path",
         };
         MessagingProofs {
-            via: KIND.sees(kind),
+            via: KIND.expects(kind),
             between: Proof::by_tasks(),
-            groups: CHANNELS.sees(self.groups * EACH),
+            groups: CHANNELS.expects(self.groups * EACH),
         }
     }
 
@@ -135,15 +135,15 @@ impl Measured for Messaging {
 fn see_channels(b: &mut Bencher, outboxes: &[Outbox]) -> Result<(), Failure> {
     let kinds = outboxes.iter().map(|outbox| kind_of(outbox.descriptor()));
     match kinds.collect::<Result<BTreeSet<String>, _>>() {
-        Ok(kinds) => b.saw(&KIND, Vec::from_iter(kinds).join(", ")),
-        Err(reason) => b.unseen(&KIND, reason),
+        Ok(kinds) => b.observe(&KIND, Vec::from_iter(kinds).join(", ")),
+        Err(reason) => b.unobserved(&KIND, reason),
     }
     let inodes: Result<BTreeSet<u64>, Errno> = outboxes
         .iter()
         .map(|outbox| Ok(fstat(outbox.descriptor())?.st_ino))
         .collect();
     let seen = inodes.tried("fstat of a channel")?;
-    b.saw(&CHANNELS, seen.len() as u64);
+    b.observe(&CHANNELS, seen.len() as u64);
     Ok(())
 }
 

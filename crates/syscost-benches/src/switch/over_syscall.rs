@@ -44,7 +44,7 @@ impl OverSyscall {
 impl Computed for OverSyscall {
     const FROM: &'static [&'static str] = &[id!(switch::pipe), id!(syscall::null)];
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(OverSyscall {
             between: Between::ALL
         })
@@ -54,7 +54,7 @@ impl Computed for OverSyscall {
         ratio::takes(&self.round_trip(), &null::GETPPID, other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         let of = self.round_trip();
         ratio::compute(Self::FROM, &of, &null::GETPPID, 0.5, 2.0, sources)
     }

@@ -90,14 +90,14 @@ pub(super) trait Mechanism {
 impl<M: Mechanism> Measured<M> for Tasks {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(Tasks {
             between: Between::ALL,
             cpus: Placement::among(&here.allowed)
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         M::profile(*self)
     }
 

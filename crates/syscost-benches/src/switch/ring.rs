@@ -100,7 +100,7 @@ impl Measured for Ring {
     const DEPENDS_ON_MACHINE: bool = true;
 
     /// All sizes for the switch; fewer for the refill, which is expensive: those with a distinguishable cost.
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let (middle, largest) = (Bytes::kib(64), Bytes::mib(1));
         let switch = rows!(Ring {
             cost: [Cost::Switch],
@@ -115,7 +115,7 @@ impl Measured for Ring {
         [switch, refill].concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.cost, self.tasks.0, self.size) {
             (Cost::Switch, 2, Bytes(0)) => Profile::Quick,
             (Cost::Switch, 8, size) if size == Bytes::kib(64) => Profile::Quick,
@@ -131,11 +131,11 @@ impl Measured for Ring {
             (_, Cost::Refill) => format!("{SAME_WORK}, {EMPTY_HOP}"),
         };
         RingProofs {
-            cost: SUBTRACTED.sees(subtracted),
+            cost: SUBTRACTED.expects(subtracted),
             tasks: Proof::by_tasks(),
-            size: WORKING_SET.sees(self.size.0).and(match self.size {
+            size: WORKING_SET.expects(self.size.0).and(match self.size {
                 Bytes(0) => Proof::default(),
-                Bytes(bytes) => SAME_SET.sees(bytes),
+                Bytes(bytes) => SAME_SET.expects(bytes),
             }),
         }
     }
@@ -173,9 +173,9 @@ impl Measured for Ring {
         };
         let (mut outcome, round) = outcome?.split();
         let subtracted = outcome.subtracted().join(", ");
-        outcome.saw(&SUBTRACTED, subtracted);
-        outcome.saw(&WORKING_SET, round.working_set);
-        outcome.saw(&SAME_SET, same_set.get());
+        outcome.observe(&SUBTRACTED, subtracted);
+        outcome.observe(&WORKING_SET, round.working_set);
+        outcome.observe(&SAME_SET, same_set.get());
         Ok(outcome)
     }
 }

@@ -109,7 +109,7 @@ struct SwitchWakeup {
 impl Measured for SwitchWakeup {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(SwitchWakeup {
             via: Via::ALL,
             class: Class::ALL,
@@ -121,7 +121,7 @@ impl Measured for SwitchWakeup {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.class, self.cpu) {
             (Class::Normal, State::Idle) => Profile::Quick,
             (Class::Normal | Class::Fifo, _) => Profile::Standard,
@@ -134,19 +134,19 @@ impl Measured for SwitchWakeup {
                 Via::Timer => [calls(Sysno::CLOCK_NANOSLEEP)],
                 Via::Futex => [calls(Sysno::FUTEX)],
             }),
-            class: CLASS.sees(match self.class {
+            class: CLASS.expects(match self.class {
                 Class::Fifo => format!("SCHED_FIFO {PRIORITY}"),
                 Class::Normal => "SCHED_OTHER".to_owned(),
             }),
-            cpu: BUSY.sees(match self.cpu {
+            cpu: BUSY.expects(match self.cpu {
                 State::Loaded => 1_u64,
                 State::Idle => 0,
             }),
-            cpus: WAKER.sees(self.cpus.map_or(NOWHERE, Placement::name)),
+            cpus: WAKER.expects(self.cpus.map_or(NOWHERE, Placement::name)),
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+    fn support(&self, here: &Testbed) -> Result<(), Unsupported> {
         match self.class {
             Class::Normal => Ok(()),
             Class::Fifo => here.targets.real_time(),
@@ -186,7 +186,7 @@ impl Measured for SwitchWakeup {
         if let Some(load) = &load {
             load.detail(&mut outcome, &tally)?;
         }
-        outcome.saw(&CLASS, class()?.to_string());
+        outcome.observe(&CLASS, class()?.to_string());
         let ns = timer_slack()? as f64;
         outcome.claim_within("timer slack in ns", Bound::AtMost(1.0), ns, "prctl");
         drop(real_time);
@@ -194,17 +194,17 @@ impl Measured for SwitchWakeup {
         let cpu = own.processor()?;
         let named = outcome.cpu();
         outcome.claim_equal("CPU of the task", named, cpu, "/proc");
-        outcome.saw(&BUSY, beside.busy_on(cpu)?);
+        outcome.observe(&BUSY, beside.busy_on(cpu)?);
         match place_of(sleeper.waker(), cpu) {
-            Ok(place) => outcome.saw(&WAKER, place),
-            Err(reason) => outcome.unseen(&WAKER, reason),
+            Ok(place) => outcome.observe(&WAKER, place),
+            Err(reason) => outcome.unobserved(&WAKER, reason),
         }
         Ok(outcome)
     }
 }
 
 /// The nearest CPU that shares no core with the sleeping task's; a nearer one if there is no such CPU.
-fn waker_placement(here: &Here) -> Placement {
+fn waker_placement(here: &Testbed) -> Placement {
     let placements = Placement::among(&here.allowed);
     [
         Relation::SameLastLevelCache,

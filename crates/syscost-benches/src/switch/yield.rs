@@ -50,7 +50,7 @@ struct Yield {
 impl Measured for Yield {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let of = |between: Between, tasks: &[u64]| {
             rows!(Yield {
                 between: [between],
@@ -62,7 +62,7 @@ impl Measured for Yield {
         [processes, of(Between::Threads, &[2])].concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.between {
             Between::Processes | Between::Threads if self.tasks.0 != 2 => Profile::Full,
             Between::Processes => Profile::Quick,

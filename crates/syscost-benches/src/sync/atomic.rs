@@ -57,7 +57,7 @@ struct SyncAtomic {
 impl Measured for SyncAtomic {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(SyncAtomic {
             op: Op::ALL,
             cpus: contention::placements(here),
@@ -65,7 +65,7 @@ impl Measured for SyncAtomic {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.op {
             Op::FetchAdd => Profile::Quick,
             Op::CompareExchange | Op::Exchange => Profile::Standard,
@@ -79,7 +79,7 @@ impl Measured for SyncAtomic {
             Op::Exchange => "swap",
         };
         SyncAtomicProofs {
-            op: OPERATION.sees(operation),
+            op: OPERATION.expects(operation),
             cpus: Proof::by_tasks(),
             threads: Proof::by_tasks(),
         }
@@ -97,7 +97,7 @@ impl Measured for SyncAtomic {
 impl SyncAtomic {
     fn add<A: Named>(self, plan: Plan) -> Result<Outcome, Failure> {
         let mut outcome = contention::measure(plan, self.cpus, self.threads, A::default)?;
-        outcome.saw(&OPERATION, A::OPERATION);
+        outcome.observe(&OPERATION, A::OPERATION);
         Ok(outcome)
     }
 }

@@ -45,7 +45,7 @@ struct Barrier {
 impl Measured for Barrier {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(Barrier {
             cpus: hand_over::placements(here)
         })

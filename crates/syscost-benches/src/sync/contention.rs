@@ -41,13 +41,13 @@ const NO_SHARE_PERCENT: f64 = 2.0;
 pub(super) const KEEP_RUNNING: Expect = at_most(Counter::Switches, 0.01);
 
 /// Where the threads are: in every relation of two CPUs that this machine has, and distinct.
-pub(super) fn placements(here: &Here) -> impl Iterator<Item = Placement> + use<> {
+pub(super) fn placements(here: &Testbed) -> impl Iterator<Item = Placement> + use<> {
     let pairs = hand_over::placements(here).filter(|at| *at != Placement::SAME);
     pairs.chain([Placement::Distinct])
 }
 
 /// How many threads there are so placed: two in a relation, else 4, 8, 16… if there are that many CPUs.
-pub(super) fn threads(at: Placement, here: &Here) -> Vec<Copies> {
+pub(super) fn threads(at: Placement, here: &Testbed) -> Vec<Copies> {
     let cpus = here.allowed.len();
     let larger = (2..7).map(|power| 1 << power).filter(|n| *n <= cpus);
     match at {
@@ -195,7 +195,7 @@ impl Sums {
     fn judge(&self, outcome: &mut Outcome) {
         let (all, (least, most)) = (self.all(), shares(&self.each));
         let takers = self.each.iter().filter(|added| **added > 0).count();
-        outcome.saw(&TAKERS, takers);
+        outcome.observe(&TAKERS, takers);
         let claim = "the number all threads added to";
         outcome.claim_equal(claim, all, self.number, "benchmark");
         // A thread that was never switched out had its CPU all the time.

@@ -52,7 +52,7 @@ struct FileLock {
 impl Measured for FileLock {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let of_state = |state| match state {
             State::Free => (None, vec![None]),
             State::Contended => (
@@ -68,7 +68,7 @@ impl Measured for FileLock {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.state, self.via) {
             (State::Free, _) | (State::Contended, Via::Fcntl) => Profile::Standard,
             (State::Contended, Via::Ofd | Via::Flock) => Profile::Full,
@@ -87,7 +87,7 @@ impl Measured for FileLock {
             })
             .and(match self.state {
                 State::Free => Proof::default(),
-                State::Contended => TAKERS.sees(2_u64),
+                State::Contended => TAKERS.expects(2_u64),
             }),
             between: Proof::by_tasks(),
             cpus: Proof::by_tasks(),
@@ -318,7 +318,7 @@ mod tests {
             let named_so = |row: &FileLock| row.via == named && row.cpus == Some(Placement::SAME);
             case.row().is_some_and(named_so)
         };
-        let cases = (BENCHMARK.cases)(&Here::plain());
+        let cases = (BENCHMARK.cases)(&Testbed::plain());
         let named = cases.iter().find(is_named).expect("listed");
         let found = found_by(named, Pass::Evidence, BENCHMARK.expect, |plan| {
             row.measure(plan)

@@ -44,7 +44,7 @@ struct FutexPi {
 impl Measured for FutexPi {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(FutexPi {
             state: State::ALL,
             cpus: match state {
@@ -67,7 +67,7 @@ impl Measured for FutexPi {
         FutexPiProofs {
             state: Proof::counted(counted).and(match self.state {
                 State::Free => Proof::default(),
-                State::Contended => TAKERS.sees(2_u64),
+                State::Contended => TAKERS.expects(2_u64),
             }),
             cpus: Proof::by_tasks(),
         }

@@ -37,14 +37,14 @@ struct FutexRequeue {
 }
 
 impl Measured for FutexRequeue {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(FutexRequeue {
             cpus: [Placement::SAME],
             waiters: [1, 8, 64]
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.waiters {
             8 => Profile::Standard,
             ..8 | 9.. => Profile::Full,
@@ -54,7 +54,7 @@ impl Measured for FutexRequeue {
     fn proofs(&self) -> FutexRequeueProofs<Proof> {
         FutexRequeueProofs {
             cpus: Proof::by_tasks(),
-            waiters: MOVED.sees(self.waiters),
+            waiters: MOVED.expects(self.waiters),
         }
     }
 
@@ -73,7 +73,7 @@ impl Measured for FutexRequeue {
         };
         let measured = plan.measure(Together::of(self.cpus, make))?;
         let (mut outcome, (mover, _)) = measured.split();
-        outcome.saw(&MOVED, mover.moved);
+        outcome.observe(&MOVED, mover.moved);
         Ok(outcome)
     }
 }

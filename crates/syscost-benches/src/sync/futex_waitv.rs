@@ -36,18 +36,18 @@ struct FutexWaitv {
 }
 
 impl Measured for FutexWaitv {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(FutexWaitv { words: [1, 8, 128] })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.words {
             8 => Profile::Full,
             ..8 | 9.. => Profile::Standard,
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         match ask(&[]) {
             Err(Errno::NOSYS | Errno::PERM) => Err(Unsupported::new(
                 "this kernel has no futex_waitv, or a seccomp filter, as of a container, hides it",
@@ -58,7 +58,7 @@ impl Measured for FutexWaitv {
 
     fn proofs(&self) -> FutexWaitvProofs<Proof> {
         FutexWaitvProofs {
-            words: COMPARED.sees(self.words).and(Proof::argument(
+            words: COMPARED.expects(self.words).and(Proof::argument(
                 Sysno::FUTEX_WAITV,
                 WORDS,
                 ArgumentValue::Always(self.words as u64),
@@ -73,7 +73,7 @@ impl Measured for FutexWaitv {
         if let Some(last) = waits.last_mut() {
             last.val = 1;
         }
-        plan.saw(&COMPARED, compared(&words, &waits));
+        plan.observe(&COMPARED, compared(&words, &waits));
         plan.measure(Loop::each(|| match ask(&waits) {
             Err(Errno::AGAIN) => Ok(()),
             Err(error) => Err(Bad::Refused(error)),

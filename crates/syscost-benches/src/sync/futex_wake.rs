@@ -45,7 +45,7 @@ struct FutexWake {
 impl Measured for FutexWake {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(FutexWake {
             cpus: [None]
                 .into_iter()
@@ -59,7 +59,7 @@ impl Measured for FutexWake {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.cpus {
             Some(Placement::SAME) if self.waiters == 1 => Profile::Quick,
             Some(_) | None => Profile::Standard,
@@ -69,7 +69,9 @@ impl Measured for FutexWake {
     fn proofs(&self) -> FutexWakeProofs<Proof> {
         FutexWakeProofs {
             cpus: Proof::by_tasks(),
-            waiters: WOKEN.sees(self.waiters).and(Proof::counted(self.counts())),
+            waiters: WOKEN
+                .expects(self.waiters)
+                .and(Proof::counted(self.counts())),
         }
     }
 
@@ -79,7 +81,7 @@ impl Measured for FutexWake {
             let word = AtomicU32::new(0);
             let wake = || -> Result<(), Bad> { must(futex::wake(&word, Flags::PRIVATE, 1)? == 0) };
             let mut outcome = plan.measure(Loop::each(wake))?;
-            outcome.saw(&WOKEN, 0_u64);
+            outcome.observe(&WOKEN, 0_u64);
             return Ok(outcome);
         };
         // Else the look at the waiters preempts them, and they sleep later than they would.
@@ -97,7 +99,7 @@ impl Measured for FutexWake {
         };
         let together = Together::of(placement, make).own_share();
         let (mut outcome, (waker, _)) = plan.measure(together)?.split();
-        outcome.saw(&WOKEN, waker.woken);
+        outcome.observe(&WOKEN, waker.woken);
         Ok(outcome)
     }
 }

@@ -164,12 +164,12 @@ pub(super) fn measure<C: Chain>(
 ) -> Result<Outcome, Failure> {
     let make = |cpus: &[u32]| steps(between, cpus, make()?);
     let (mut outcome, takers) = plan.measure(Together::of(placement, make))?.split();
-    outcome.saw(&TAKERS, takers);
+    outcome.observe(&TAKERS, takers);
     outcome.detail_each("hand_over_ns", &TAKERS)?;
     Ok(outcome)
 }
 
-pub(super) fn placements(here: &Here) -> impl Iterator<Item = Placement> + use<> {
+pub(super) fn placements(here: &Testbed) -> impl Iterator<Item = Placement> + use<> {
     Placement::among(&here.allowed)
         .into_iter()
         .filter(|placement| *placement != Placement::Free)

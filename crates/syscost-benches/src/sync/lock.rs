@@ -120,7 +120,7 @@ pub(super) fn measure_free<L: Lock>(mut plan: Plan) -> Result<Outcome, Failure> 
     };
     let measured = plan.measure(Together::of(Placement::SAME, make))?;
     let (mut outcome, alone) = measured.split();
-    outcome.saw(&TAKERS, u64::from(alone.taken > 0));
+    outcome.observe(&TAKERS, u64::from(alone.taken > 0));
     Ok(outcome)
 }
 

@@ -61,7 +61,7 @@ struct SyncMutex {
 impl Measured for SyncMutex {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let row = |state: State, cpus: Option<Placement>, threads: Vec<Option<Copies>>| {
             rows!(SyncMutex {
                 state: [state],
@@ -79,7 +79,7 @@ impl Measured for SyncMutex {
         free.chain(contended).chain(handed_over).collect()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.state {
             State::Free | State::Contended => Profile::Quick,
             State::HandedOver => Profile::Standard,
@@ -106,7 +106,7 @@ impl Measured for SyncMutex {
             State::HandedOver => 2,
         };
         SyncMutexProofs {
-            state: Proof::counted(counted).and(TAKERS.sees(takers)),
+            state: Proof::counted(counted).and(TAKERS.expects(takers)),
             cpus: Proof::by_tasks(),
             threads: Proof::by_tasks(),
         }

@@ -41,7 +41,7 @@ struct SpinLockContention {
 impl Measured for SpinLockContention {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let free = rows!(SpinLockContention {
             state: [State::Free],
             cpus: [None],
@@ -67,7 +67,7 @@ impl Measured for SpinLockContention {
             }
         };
         SpinLockContentionProofs {
-            state: Proof::counted([counted]).and(TAKERS.sees(takers)),
+            state: Proof::counted([counted]).and(TAKERS.expects(takers)),
             cpus: Proof::by_tasks(),
             threads: Proof::by_tasks(),
         }

@@ -30,13 +30,13 @@ struct SyscallAccess {
 }
 
 impl Measured for SyscallAccess {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(SyscallAccess {
             of: [Named::File, Named::Device]
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.of {
             Named::File => Profile::Standard,
             Named::Device | Named::Root => Profile::Full,

@@ -35,7 +35,7 @@ struct SyscallBrk {
 }
 
 impl Measured for SyscallBrk {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(SyscallBrk { op: Op::ALL })
     }
 

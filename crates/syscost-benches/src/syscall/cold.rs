@@ -67,7 +67,7 @@ struct Cold {
 }
 
 impl Measured for Cold {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Cold { state: State::ALL })
     }
 
@@ -107,13 +107,13 @@ impl Measured for Cold {
                 // What the processor says itself, where it does: the size above is what was to be
                 // displaced.
                 let second = arch::data_cache_bytes(2).unwrap_or(cache);
-                outcome.saw(&DISPLACED, bytes / second as f64);
+                outcome.observe(&DISPLACED, bytes / second as f64);
                 outcome.report(CHILDREN, 0.0);
                 Ok(outcome)
             }
             State::Warm => {
                 let mut outcome = plan.measure(Single::of(call, call))?;
-                outcome.saw(&DISPLACED, 0.0);
+                outcome.observe(&DISPLACED, 0.0);
                 outcome.report(CHILDREN, 0.0);
                 Ok(outcome)
             }
@@ -158,7 +158,7 @@ fn first(plan: Plan) -> Result<Outcome, Failure> {
         reported += 1;
         Ok(f64::from_ne_bytes(ns))
     }))?;
-    outcome.saw(&DISPLACED, 0.0);
+    outcome.observe(&DISPLACED, 0.0);
     outcome.report(CHILDREN, reported as f64);
     Ok(outcome)
 }

@@ -39,11 +39,11 @@ struct Dup {
 }
 
 impl Measured for Dup {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Dup { call: Call::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.call {
             Call::DupClose => Profile::Standard,
             Call::Dup3 => Profile::Full,

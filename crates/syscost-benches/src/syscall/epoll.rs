@@ -44,7 +44,7 @@ impl Waiting for Epoll {
     }
 
     fn waits_for(fds: u64) -> Proof {
-        IN_SET.sees(fds)
+        IN_SET.expects(fds)
     }
 
     fn measure(row: Polling, plan: Plan) -> Result<Outcome, Failure> {
@@ -75,10 +75,10 @@ impl Waiting for Epoll {
 fn show_registered(b: &mut Bencher, set: &OwnedFd) {
     match fs::read_to_string(format!("/proc/self/fdinfo/{}", set.as_raw_fd())) {
         Ok(text) => match registered(&text) {
-            0 => b.unseen(&IN_SET, "the kernel lists none of an epoll set"),
-            count => b.saw(&IN_SET, count),
+            0 => b.unobserved(&IN_SET, "the kernel lists none of an epoll set"),
+            count => b.observe(&IN_SET, count),
         },
-        Err(cause) => b.unseen(&IN_SET, cause),
+        Err(cause) => b.unobserved(&IN_SET, cause),
     }
 }
 

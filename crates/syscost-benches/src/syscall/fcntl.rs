@@ -37,11 +37,11 @@ struct Fcntl {
 }
 
 impl Measured for Fcntl {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Fcntl { op: Op::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.op {
             Op::Getfd => Profile::Full,
             Op::Getfl => Profile::Standard,

@@ -46,14 +46,14 @@ struct Fstat {
 }
 
 impl Measured for Fstat {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Fstat {
             call: [None, Some(Call::Newfstatat)],
             of: Of::ALL
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.of, self.call) {
             (Of::File, None) => Profile::Standard,
             (Of::Pipe, None) | (_, Some(Call::Newfstatat)) => Profile::Full,

@@ -48,11 +48,11 @@ struct Getcwd {
 }
 
 impl Measured for Getcwd {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Getcwd { depth: Depth::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.depth {
             Depth::Root => Profile::Full,
             Depth::Three => Profile::Standard,
@@ -61,7 +61,7 @@ impl Measured for Getcwd {
 
     fn proofs(&self) -> GetcwdProofs<Proof> {
         GetcwdProofs {
-            depth: DEPTH.sees(match self.depth {
+            depth: DEPTH.expects(match self.depth {
                 Depth::Root => 0_u64,
                 Depth::Three => 3,
             }),
@@ -85,7 +85,7 @@ impl Measured for Getcwd {
         }))?;
         let named = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
         let names = named.to_bytes().split(|&byte| byte == b'/');
-        outcome.saw(&DEPTH, names.filter(|name| !name.is_empty()).count());
+        outcome.observe(&DEPTH, names.filter(|name| !name.is_empty()).count());
         Ok(outcome)
     }
 }

@@ -40,11 +40,11 @@ struct Getrusage {
 }
 
 impl Measured for Getrusage {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Getrusage { of: Of::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.of {
             Of::Thread => Profile::Full,
             Of::Process => Profile::Standard,

@@ -33,11 +33,11 @@ struct IoUringNop {
 }
 
 impl Measured for IoUringNop {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(IoUringNop { batch: [1, 8, 64] })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.batch {
             ..=1 => Profile::Quick,
             2..=8 => Profile::Full,

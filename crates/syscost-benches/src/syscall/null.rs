@@ -94,7 +94,7 @@ pub(crate) const GETPPID: SyscallNull = SyscallNull {
 };
 
 impl Measured for SyscallNull {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let raw = rows!(SyscallNull {
             call: Call::ALL,
             via: [None]
@@ -112,7 +112,7 @@ impl Measured for SyscallNull {
         .concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.via, self.call) {
             (None, Call::Getppid | Call::Getuid) => Profile::Quick,
             (None, _) | (Some(Via::Libc), Call::Getppid) => Profile::Standard,

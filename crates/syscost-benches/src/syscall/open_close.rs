@@ -36,13 +36,13 @@ struct SyscallOpenClose {
 }
 
 impl Measured for SyscallOpenClose {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(SyscallOpenClose {
             of: [Named::File, Named::Device]
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.of {
             Named::File => Profile::Quick,
             Named::Device | Named::Root => Profile::Full,

@@ -35,7 +35,7 @@ struct OverCall;
 impl Computed for OverCall {
     const FROM: &'static [&'static str] = &[id!(syscall::null), id!(call::integer)];
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         vec![Case::only(OverCall)]
     }
 
@@ -43,7 +43,7 @@ impl Computed for OverCall {
         ratio::takes(&null::GETPPID, &CALL, other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         // Entering the kernel and leaving it is one call of a procedure and more.
         ratio::compute(Self::FROM, &null::GETPPID, &CALL, 1.0, 2.0, sources)
     }

@@ -41,11 +41,11 @@ struct ReadZeroBytes {
 }
 
 impl Measured for ReadZeroBytes {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(ReadZeroBytes { of: Of::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.of {
             Of::Zero => Profile::Full,
             Of::Pipe | Of::File => Profile::Standard,

@@ -36,7 +36,7 @@ struct Select;
 
 impl Waiting for Select {
     fn waits_for(fds: u64) -> Proof {
-        IN_SET.sees(fds)
+        IN_SET.expects(fds)
     }
 
     fn profile(row: &Polling) -> Profile {
@@ -72,7 +72,7 @@ impl Waiting for Select {
         let first = FdSetIter::new(&found).next();
         let position = first.and_then(|fd| numbers.iter().position(|&number| number == fd));
         let asked = FdSetIter::new(&wanted).count() as u64;
-        outcome.saw(&IN_SET, asked);
+        outcome.observe(&IN_SET, asked);
         descriptors.show(&mut outcome, position);
         Ok(outcome)
     }

@@ -28,7 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn support(_: &Case, _: &Here) -> Result<(), Unsupported> {
+fn support(_: &Case, _: &Testbed) -> Result<(), Unsupported> {
     if getuid() == geteuid() {
         Ok(())
     } else {

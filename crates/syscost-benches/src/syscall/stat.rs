@@ -31,11 +31,11 @@ struct Stat {
 }
 
 impl Measured for Stat {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Stat { of: Named::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.of {
             Named::File => Profile::Quick,
             Named::Device => Profile::Full,

@@ -51,14 +51,14 @@ struct SyscallVdso {
 }
 
 impl Measured for SyscallVdso {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(SyscallVdso {
             call: Call::ALL,
             via: Via::ALL
         })
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         match self.via {
             Via::Vdso => platform::vdso(),
             Via::Syscall => Ok(()),
@@ -80,7 +80,7 @@ impl Measured for SyscallVdso {
             Via::Syscall => vec![exactly(Counter::Syscall(call), 1.0)],
         };
         SyscallVdsoProofs {
-            call: ANSWER.sees(answer),
+            call: ANSWER.expects(answer),
             via: Proof::counted(via),
         }
     }
@@ -155,7 +155,7 @@ fn answered<'a>(mut outcome: Outcome<'a>, begun: Timespec, answer: [i64; 2]) -> 
     let is_time = (begun.tv_sec, begun.tv_nsec) <= answer.into()
         && <(i64, i64)>::from(answer) <= (now.tv_sec, now.tv_nsec);
     let own = i64::from(outcome.cpu());
-    outcome.saw(
+    outcome.observe(
         &ANSWER,
         match answer {
             _ if is_time => "the time".to_owned(),

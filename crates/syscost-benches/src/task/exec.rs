@@ -56,11 +56,11 @@ struct TaskExec {
 }
 
 impl Measured for TaskExec {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(TaskExec { via: Via::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.via {
             Via::Fork => Profile::Quick,
             Via::Vfork => Profile::Standard,

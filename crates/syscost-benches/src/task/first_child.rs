@@ -57,11 +57,11 @@ struct FirstChild {
 }
 
 impl Measured for FirstChild {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(FirstChild { via: Via::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.via {
             Via::Fork => Profile::Standard,
             Via::Clone => Profile::Full,

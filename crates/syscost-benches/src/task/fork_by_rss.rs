@@ -71,7 +71,7 @@ struct ForkByRss {
 impl Measured for ForkByRss {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let none = rows!(ForkByRss {
             size: [Some(Bytes(0))],
             term: [None],
@@ -90,7 +90,7 @@ impl Measured for ForkByRss {
         [none, sizes, fits].concat()
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.pages {
             Pages::Small if self.size != Some(GIGABYTE) => Profile::Standard,
             Pages::Small | Pages::Huge => Profile::Full,
@@ -398,7 +398,7 @@ fn proofs(bytes: u64, pages: Pages) -> (Proof, Proof) {
         (_, Pages::Small) => memory::Pages::Small.name(),
         (_, Pages::Huge) => memory::Pages::Huge.name(),
     };
-    (BYTES.sees(bytes), PAGES.sees(seen))
+    (BYTES.expects(bytes), PAGES.expects(seen))
 }
 
 /// Reports what memory there is in addition.
@@ -407,8 +407,8 @@ fn see(b: &mut Bencher, memory: Option<&Memory>) -> Result<(), Failure> {
         Some(memory) => memory.resident()?,
         None => (0, NONE, None),
     };
-    b.saw(&BYTES, bytes);
-    b.saw_unless(&PAGES, pages, doubt);
+    b.observe(&BYTES, bytes);
+    b.observe_unless(&PAGES, pages, doubt);
     Ok(())
 }
 

@@ -147,7 +147,7 @@ pub(super) fn measure(
     parent.prepare()?;
     parent.claim(&mut plan)?;
     let mut outcome = plan.measure(Loop::served(&mut parent))?;
-    outcome.saw(&TIMED, parent.timed_ticks as f64 / parent.all_ticks as f64);
+    outcome.observe(&TIMED, parent.timed_ticks as f64 / parent.all_ticks as f64);
     outcome.report(DISTINCT, parent.ids.distinct());
     Ok(outcome)
 }
@@ -398,8 +398,8 @@ mod tests {
             shell::BENCHMARK,
             first_child::BENCHMARK,
         ] {
-            for case in (row.cases)(&syscost_harness::Here::plain()) {
-                if let Err(reason) = (row.support)(&case, &syscost_harness::Here::plain()) {
+            for case in (row.cases)(&syscost_harness::Testbed::plain()) {
+                if let Err(reason) = (row.support)(&case, &syscost_harness::Testbed::plain()) {
                     println!("skipped: {reason}");
                     continue;
                 }

@@ -65,14 +65,14 @@ struct TaskNamespace {
 }
 
 impl Measured for TaskNamespace {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(TaskNamespace {
             op: Call::ALL,
             kind: Kind::ALL
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.op {
             Call::Setns if self.kind != Kind::Net => Profile::Full,
             Call::Setns | Call::Unshare => Profile::Standard,
@@ -94,7 +94,7 @@ impl Measured for TaskNamespace {
         };
         TaskNamespaceProofs {
             op: Proof::counted([calls, exactly(Counter::Syscall(other), 0.0)]),
-            kind: NAMESPACE.sees(file),
+            kind: NAMESPACE.expects(file),
         }
     }
 
@@ -102,7 +102,7 @@ impl Measured for TaskNamespace {
         let TaskNamespace { op: call, kind } = self;
         kind.exists()?;
         let clock = *plan.clock();
-        let trial = Trial::possible(kind, call, &clock)?;
+        let trial = RepeatedCall::possible(kind, call, &clock)?;
         let calls = if trial.is_within_user { 2.0 } else { 1.0 };
         plan.expect(exactly(Counter::Syscall(call.number()), calls));
         let (mut ids, mut changed, mut took) = (Ids::default(), 0, Vec::new());
@@ -121,7 +121,7 @@ impl Measured for TaskNamespace {
         }
         outcome.report(DISTINCT, ids.distinct());
         outcome.report(CHANGED, changed as f64);
-        outcome.saw(&NAMESPACE, kind.file());
+        outcome.observe(&NAMESPACE, kind.file());
         if trial.is_within_user {
             outcome.detail("user_namespaces_entered_before_count", 1.0);
         }
@@ -217,7 +217,7 @@ impl Call {
 }
 
 /// A call that can be repeated with the same arguments.
-struct Trial {
+struct RepeatedCall {
     kind: Kind,
     /// That of the kind.
     flag: c_int,
@@ -257,7 +257,7 @@ impl Timed {
     }
 }
 
-impl Trial {
+impl RepeatedCall {
     /// A trial that this process is permitted to make: directly, or from within a user namespace.
     /// Tries it once.
     fn possible(kind: Kind, call: Call, clock: &Clock) -> Result<Self, Failure> {

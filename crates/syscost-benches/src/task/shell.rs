@@ -57,13 +57,13 @@ struct Shell {
 }
 
 impl Measured for Shell {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Shell {
             command: Command::ALL
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.command {
             Command::Exit => Profile::Quick,
             Command::Program => Profile::Standard,
@@ -83,7 +83,7 @@ impl Measured for Shell {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         match SHELL.to_str().map(std::fs::metadata) {
             Ok(Ok(_)) => Ok(()),
             _ => Err(Unsupported::new("there is no /bin/sh")),

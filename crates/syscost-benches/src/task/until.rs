@@ -39,11 +39,11 @@ pub(super) struct TaskCreation {
 }
 
 impl<C: Creation> Measured<C> for TaskCreation {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(TaskCreation { until: Until::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         let [created, reaped] = C::PROFILES;
         match self.until {
             Until::Created => created,

@@ -62,11 +62,11 @@ struct Vfork {
 }
 
 impl Measured for Vfork {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Vfork { until: Moment::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.until {
             Moment::Executed => Profile::Full,
             Moment::Reaped => Profile::Quick,

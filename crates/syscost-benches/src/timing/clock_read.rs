@@ -46,11 +46,11 @@ struct ClockRead {
 }
 
 impl Measured for ClockRead {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(ClockRead { source: Named::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.source {
             Named::Tsc | Named::Monotonic => Profile::Quick,
             Named::Rdtscp
@@ -70,7 +70,7 @@ impl Measured for ClockRead {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         self.source.source().support()
     }
 

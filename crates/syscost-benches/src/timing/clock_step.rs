@@ -49,7 +49,7 @@ struct ClockStep {
 }
 
 impl Measured for ClockStep {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         // An alarm clock is the clock it is named after, and `time` takes seconds to step.
         let same = [Named::RealtimeAlarm, Named::BoottimeAlarm, Named::Time];
         rows!(ClockStep {
@@ -57,7 +57,7 @@ impl Measured for ClockStep {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.source {
             Named::Monotonic => Profile::Quick,
             Named::Tsc | Named::MonotonicCoarse => Profile::Standard,
@@ -77,7 +77,7 @@ impl Measured for ClockStep {
         }
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         self.source.source().support()
     }
 

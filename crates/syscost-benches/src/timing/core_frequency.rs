@@ -52,11 +52,11 @@ struct TimingCoreFrequency {
 }
 
 impl Measured for TimingCoreFrequency {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(TimingCoreFrequency { op: Op::ALL })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.op {
             Op::Add => Profile::Quick,
             Op::Multiply => Profile::Standard,
@@ -65,7 +65,7 @@ impl Measured for TimingCoreFrequency {
 
     fn proofs(&self) -> TimingCoreFrequencyProofs<Proof> {
         TimingCoreFrequencyProofs {
-            op: CHAIN.sees(match self.op {
+            op: CHAIN.expects(match self.op {
                 Op::Add => "additions",
                 Op::Multiply => "multiplications",
             }),
@@ -103,8 +103,8 @@ impl Measured for TimingCoreFrequency {
         let plausible = ghz.filter(|ghz| PLAUSIBLE_GHZ.contains(ghz)).count();
         outcome.report("plausible frequencies", plausible as f64);
         match chain.into_inner() {
-            Some(chain) => outcome.saw(&CHAIN, chain),
-            None => outcome.unseen(&CHAIN, "both chains give the same value"),
+            Some(chain) => outcome.observe(&CHAIN, chain),
+            None => outcome.unobserved(&CHAIN, "both chains give the same value"),
         }
         claim_agreement(&mut outcome, &seen);
         Ok(outcome)

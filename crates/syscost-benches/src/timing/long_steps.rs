@@ -44,7 +44,7 @@ const LONG_NS: i64 = 1000;
 
 /// What some readings in a row showed; times in ns, which is what these clocks count.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Seen {
+struct StepCounts {
     readings: u64,
     long: u64,
     backwards: u64,
@@ -52,7 +52,7 @@ struct Seen {
     spent_ns: i64,
 }
 
-impl Seen {
+impl StepCounts {
     fn take<E>(
         &mut self,
         readings: u64,
@@ -79,13 +79,13 @@ struct LongSteps {
 }
 
 impl Measured for LongSteps {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(LongSteps {
             source: [Named::Gettimeofday, Named::Monotonic]
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.source == Named::Gettimeofday {
             true => Profile::Standard,
             false => Profile::Full,
@@ -103,7 +103,7 @@ impl Measured for LongSteps {
         if plan.looks() {
             source.look(&mut plan)?;
         }
-        let mut all = Seen::default();
+        let mut all = StepCounts::default();
         let mut outcome = plan.measure(Observed::of(|| {
             let before = all.long;
             all.take(READINGS, || source.read())
@@ -130,14 +130,14 @@ mod tests {
 
     #[test]
     fn only_steps_over_the_limit_are_long() {
-        let mut seen = Seen::default();
+        let mut seen = StepCounts::default();
         for readings in [vec![5, 5, 1005, 2006, 2000], vec![9000, 9001, 12_000]] {
             let mut readings = readings.into_iter();
             let steps = readings.len() as u64 - 1;
             let read = || Ok::<u64, Infallible>(readings.next().expect("one for each"));
             let Ok(()) = seen.take(steps, read);
         }
-        let expected = Seen {
+        let expected = StepCounts {
             readings: 6,
             long: 2,
             backwards: 1,

@@ -31,13 +31,13 @@ struct TimingLoop {
 }
 
 impl Measured for TimingLoop {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(TimingLoop {
             shape: LoopShape::ALL
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match self.shape {
             LoopShape::CountDown => Profile::Standard,
             LoopShape::CountUp | LoopShape::Nop | LoopShape::Memory => Profile::Full,

@@ -52,11 +52,11 @@ static RAN_ON: Witness = Witness::of("processors that it ran on", "getcpu");
 
 /// Proof that it ran on these processors and no others.
 fn runs_on(cpus: impl IntoIterator<Item = Cpu>) -> Proof {
-    RAN_ON.sees(list(cpus.into_iter().map(|Cpu(number)| number)))
+    RAN_ON.expects(list(cpus.into_iter().map(|Cpu(number)| number)))
 }
 
 fn show_cpus(b: &mut Bencher, cpus: impl IntoIterator<Item = u32>) {
-    b.saw(&RAN_ON, list(cpus));
+    b.observe(&RAN_ON, list(cpus));
 }
 
 /// These in their order, each once.
@@ -109,7 +109,7 @@ mod tests {
         if let Err(reason) = audit::available() {
             return println!("skipped: {reason}");
         }
-        let here = Here::plain();
+        let here = Testbed::plain();
         for id in ["timing.clock_read", "timing.clock_step"] {
             let benchmark = CATALOGUE.find(id).expect("listed");
             let cases = (benchmark.cases)(&here);

@@ -51,7 +51,7 @@ struct TimingNoise {
 impl Measured for TimingNoise {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(TimingNoise {
             cpu: super::spread(&here.allowed, super::MAX_CPUS)
                 .into_iter()
@@ -59,7 +59,7 @@ impl Measured for TimingNoise {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         Profile::Quick
     }
 

@@ -68,7 +68,7 @@ struct TimingSharedCore {
 impl Measured for TimingSharedCore {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(TimingSharedCore {
             cpu: super::spread(&here.allowed, super::MAX_CPUS)
                 .into_iter()

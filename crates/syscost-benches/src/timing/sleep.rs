@@ -95,7 +95,7 @@ struct TimingSleep {
 }
 
 impl Measured for TimingSleep {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(TimingSleep {
             via: Via::ALL,
             delay: [SHORT, Nanoseconds(1_000_000)],
@@ -103,7 +103,7 @@ impl Measured for TimingSleep {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         match (self.via, self.slack) {
             (Via::ClockNanosleep, Slack::Default) if self.delay == SHORT => Profile::Quick,
             (Via::ClockNanosleep, Slack::Default | Slack::Least) => Profile::Standard,
@@ -118,7 +118,7 @@ impl Measured for TimingSleep {
         TimingSleepProofs {
             via: Proof::counted(calls),
             delay: SHORTEST.within(Bound::Within((1.0 - SLEW) * asked, 10.0 * asked)),
-            slack: SLACK.sees(self.slack.ns()),
+            slack: SLACK.expects(self.slack.ns()),
         }
     }
 
@@ -167,7 +167,7 @@ impl Measured for TimingSleep {
             "longest_overshoot_ns",
             overshoots.iter().copied().fold(f64::NAN, f64::max),
         );
-        outcome.saw_unless(&SHORTEST, shortest, coarse_timers(asked_ns));
+        outcome.observe_unless(&SHORTEST, shortest, coarse_timers(asked_ns));
         // A value is what its observation took beyond the sleep.
         let beyond = outcome.observed().iter();
         let beyond = beyond.map(|(value, took_ns)| value / (took_ns - asked_ns as f64));
@@ -177,7 +177,7 @@ impl Measured for TimingSleep {
         }
         let seen = timer_slack()?;
         outcome.detail("timer_slack_ns", seen as f64);
-        outcome.saw(&SLACK, seen);
+        outcome.observe(&SLACK, seen);
         Ok(outcome)
     }
 }

@@ -61,7 +61,7 @@ struct TscSkew {
 impl Measured for TscSkew {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let (first, others) = match here.allowed[..] {
             [only] => (only, vec![only]),
             [first, ref others @ ..] => (first, super::spread(others, MAX_PAIRS)),
@@ -73,7 +73,7 @@ impl Measured for TscSkew {
         })
     }
 
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+    fn support(&self, _: &Testbed) -> Result<(), Unsupported> {
         match self.cpu == self.against {
             true => Err(Unsupported::new("this process may use one processor only")),
             false => Ok(()),
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn two_processors_answer_each_other() {
-        let [first, .., last] = syscost_harness::Here::plain().allowed[..] else {
+        let [first, .., last] = syscost_harness::Testbed::plain().allowed[..] else {
             println!("skipped: one processor");
             return;
         };

@@ -28,14 +28,14 @@ pub(crate) fn measure<'a>(
 }
 
 pub(crate) fn show(b: &mut Bencher, kernel: &kernel::Kernel) {
-    b.saw(&INSTRUCTIONS, kernel.instructions());
-    b.saw(&DIRECTIONS, changes(kernel.table(), 1));
-    b.saw(&TARGETS, changes(kernel.table(), 8));
+    b.observe(&INSTRUCTIONS, kernel.instructions());
+    b.observe(&DIRECTIONS, changes(kernel.table(), 1));
+    b.observe(&TARGETS, changes(kernel.table(), 8));
 }
 
 /// Proof by these instructions, as a kernel lists them.
 pub(crate) fn consists_of(instructions: impl Into<String>) -> Proof {
-    INSTRUCTIONS.sees(instructions.into())
+    INSTRUCTIONS.expects(instructions.into())
 }
 
 /// Proof by directions that always or as often as not differ from the one before.
@@ -94,7 +94,7 @@ mod tests {
     }
 
     impl Measured for WitnessedCode {
-        fn rows(_: &Here) -> Vec<Case<Self>> {
+        fn rows(_: &Testbed) -> Vec<Case<Self>> {
             rows!(WitnessedCode { way: Way::ALL })
         }
 
@@ -116,7 +116,7 @@ mod tests {
 
     /// The verdict on this kernel under the name of a row that is proven so.
     fn verdict(way: Way, kernel: &kernel::Kernel) -> Verdict {
-        let cases = (Benchmark::of::<WitnessedCode>().cases)(&Here::plain());
+        let cases = (Benchmark::of::<WitnessedCode>().cases)(&Testbed::plain());
         let case = &cases[way as usize];
         let found = findings_by(case, Pass::Timed, &[], |plan| measure(plan, kernel)).unwrap();
         let sources = [ASSEMBLED, TABLE];

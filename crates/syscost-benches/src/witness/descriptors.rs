@@ -16,14 +16,14 @@ static KIND: Witness = Witness::of("what messages go through", SOURCE);
 const SOURCE: &str = "fstat, getsockopt and /proc/self/fd";
 
 /// Proof that messages go through this kind of object, in the words of [`kind_of`], or `nothing`.
-pub(crate) fn sees(kind: &'static str) -> Proof {
-    KIND.sees(kind)
+pub(crate) fn expects(kind: &'static str) -> Proof {
+    KIND.expects(kind)
 }
 
 pub(crate) fn see<'f>(b: &mut Bencher, descriptors: impl IntoIterator<Item = BorrowedFd<'f>>) {
     match kinds_of(descriptors) {
-        Ok(kinds) => b.saw(&KIND, kinds),
-        Err(reason) => b.unseen(&KIND, reason),
+        Ok(kinds) => b.observe(&KIND, kinds),
+        Err(reason) => b.unobserved(&KIND, reason),
     }
 }
 

@@ -25,8 +25,8 @@ pub(crate) static MOVED: Witness = Witness::of(
 
 pub(crate) fn see_directory(b: &mut Bencher, file: impl AsFd) {
     match directory_of(file.as_fd(), &b.targets().directories) {
-        Ok(label) => b.saw(&DIRECTORY, label),
-        Err(reason) => b.unseen(&DIRECTORY, reason),
+        Ok(label) => b.observe(&DIRECTORY, label),
+        Err(reason) => b.unobserved(&DIRECTORY, reason),
     }
 }
 
@@ -54,12 +54,12 @@ fn directory_of(file: BorrowedFd<'_>, directories: &[Directory]) -> Result<Strin
 
 /// Proof of whether a file bypasses the page cache.
 pub(crate) fn direct(is_direct: bool) -> Proof {
-    DIRECT.sees(if is_direct { "set" } else { "not set" })
+    DIRECT.expects(if is_direct { "set" } else { "not set" })
 }
 
 pub(crate) fn see_direct(b: &mut Bencher, file: &File) -> Result<(), Failure> {
     let seen = files::is_direct(file)?;
-    b.saw(&DIRECT, if seen { "set" } else { "not set" });
+    b.observe(&DIRECT, if seen { "set" } else { "not set" });
     Ok(())
 }
 
@@ -71,8 +71,8 @@ pub(crate) fn see_alike(
 ) {
     let different: BTreeSet<u64> = numbers.into_iter().collect();
     match different.iter().collect::<Vec<_>>()[..] {
-        [one] => b.saw(witness, *one),
-        [] | [_, _, ..] => b.saw(witness, format!("{different:?}")),
+        [one] => b.observe(witness, *one),
+        [] | [_, _, ..] => b.observe(witness, format!("{different:?}")),
     }
 }
 

@@ -10,7 +10,7 @@ const MIN_UNSPLIT: f64 = 0.95;
 
 /// Proof by all of the memory's being in such pages.
 pub(crate) fn in_pages(pages: Pages) -> Proof {
-    PAGES.sees(pages.name())
+    PAGES.expects(pages.name())
 }
 
 /// Claims that all of this memory is resident, and tells in what pages.
@@ -23,7 +23,7 @@ pub(crate) fn look_at_pages(b: &mut Bencher, memory: &Memory) -> Result<(), Fail
     let what = "resident bytes of the memory";
     b.claim_equal(what, memory.bytes(), resident, "smaps");
     let (seen, doubt) = held(by_pages);
-    b.saw_unless(&PAGES, seen, doubt);
+    b.observe_unless(&PAGES, seen, doubt);
     Ok(())
 }
 

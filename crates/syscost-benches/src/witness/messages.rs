@@ -66,13 +66,13 @@ pub(crate) fn size(size: Bytes, sends_by: Option<Sysno>) -> Proof {
         let length = ArgumentValue::Always(size.0);
         Proof::argument(call, LENGTH, length)
     });
-    SIZE.sees(size.0).and(given.unwrap_or_default())
+    SIZE.expects(size.0).and(given.unwrap_or_default())
 }
 
 pub(crate) fn see_size(b: &mut Bencher, got: &Moved) {
     match got.messages {
-        0 => b.unseen(&SIZE, "no message arrived"),
-        messages => b.saw(&SIZE, got.bytes as f64 / messages as f64),
+        0 => b.unobserved(&SIZE, "no message arrived"),
+        messages => b.observe(&SIZE, got.bytes as f64 / messages as f64),
     }
 }
 

@@ -18,13 +18,13 @@ static FAR_END: Witness = Witness::of("what answers at the far end", "who gives 
 const FLAGS: Argument = Argument::at(3, "flags");
 
 pub(crate) fn family(family: Family) -> Proof {
-    FAMILY.sees(family.name())
+    FAMILY.expects(family.name())
 }
 
 pub(crate) fn see_family<S: AsFd>(b: &mut Bencher, sockets: impl IntoIterator<Item = S>) {
     match families(sockets) {
-        Ok(all) => b.saw(&FAMILY, all),
-        Err(cause) => b.unseen(&FAMILY, cause),
+        Ok(all) => b.observe(&FAMILY, all),
+        Err(cause) => b.unobserved(&FAMILY, cause),
     }
 }
 
@@ -38,7 +38,7 @@ fn families<S: AsFd>(sockets: impl IntoIterator<Item = S>) -> Result<String, Err
 }
 
 pub(crate) fn path(path: Path) -> Proof {
-    FAR_END.sees(far_end(path == Path::Loopback))
+    FAR_END.expects(far_end(path == Path::Loopback))
 }
 
 fn far_end(is_partner: bool) -> &'static str {
@@ -50,19 +50,19 @@ fn far_end(is_partner: bool) -> &'static str {
 
 /// Reports who gave the far end's account: a task that this program started, or a server.
 pub(crate) fn see_far_end(b: &mut Bencher, is_partner: bool) {
-    b.saw(&FAR_END, far_end(is_partner));
+    b.observe(&FAR_END, far_end(is_partner));
 }
 
 /// Reports who answers where there is no account: the kernel at this address.
 pub(crate) fn see_far_kernel(b: &mut Bencher, address: Option<IpAddr>) {
     let Some(address) = address else {
-        return b.unseen(&FAR_END, "the kernel does not say where requests go");
+        return b.unobserved(&FAR_END, "the kernel does not say where requests go");
     };
     let given = b.targets().peer().ok().map(|peer| peer.address.ip());
     match (given == Some(address), address.is_loopback()) {
-        (true, true) => b.unseen(&FAR_END, "the peer is this machine"),
-        (false, false) => b.saw(&FAR_END, "another machine"),
-        (_, is_loopback) => b.saw(&FAR_END, far_end(is_loopback)),
+        (true, true) => b.unobserved(&FAR_END, "the peer is this machine"),
+        (false, false) => b.observe(&FAR_END, "another machine"),
+        (_, is_loopback) => b.observe(&FAR_END, far_end(is_loopback)),
     }
 }
 

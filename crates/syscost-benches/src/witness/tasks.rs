@@ -11,7 +11,7 @@ static PLACEMENT: Witness = Witness::of("CPU placement of the two ends", "/proc/
 
 /// Proof that the tasks of each pair are placed like that, and share no CPU with other pairs.
 pub(crate) fn placement(named: Option<Placement>) -> Proof {
-    named.map_or_else(Proof::default, |named| PLACEMENT.sees(named.name()))
+    named.map_or_else(Proof::default, |named| PLACEMENT.expects(named.name()))
 }
 
 /// Reports how the tasks of these pairs are placed, by the CPUs that the kernel lets them use.
@@ -22,8 +22,8 @@ pub(crate) fn see_placement(b: &mut Bencher, pairs: &[(TaskId, TaskId)]) {
         .map(may_use)
         .collect::<Result<Vec<_>, Unsupported>>()
     {
-        Ok(pairs) => b.saw(&PLACEMENT, seen(&pairs, b.allowed())),
-        Err(reason) => b.unseen(&PLACEMENT, reason),
+        Ok(pairs) => b.observe(&PLACEMENT, seen(&pairs, b.allowed())),
+        Err(reason) => b.unobserved(&PLACEMENT, reason),
     }
 }
 

@@ -16,13 +16,13 @@ const MIN_UNSPLIT: f64 = 0.95;
 
 impl Bencher<'_> {
     /// Reports what a witness saw, which the proofs of the row that is named await.
-    pub fn saw(&mut self, witness: &'static Witness, value: impl Into<Fact>) {
-        self.saw_unless(witness, value, None);
+    pub fn observe(&mut self, witness: &'static Witness, value: impl Into<Fact>) {
+        self.observe_unless(witness, value, None);
     }
 
-    /// As [`Bencher::saw`]; what would refute does not if `doubt` tells what else may have caused
+    /// As [`Bencher::observe`]; what would refute does not if `doubt` tells what else may have caused
     /// it.
-    pub fn saw_unless(
+    pub fn observe_unless(
         &mut self,
         witness: &'static Witness,
         value: impl Into<Fact>,
@@ -33,17 +33,19 @@ impl Bencher<'_> {
             Fact::Number(number) => Some(number),
             Fact::Text(_) => None,
         };
-        self.witnessed(witness, number, |awaited| {
+        self.enter_observation(witness, number, |awaited| {
             awaited.judge(value.clone()).tolerated(|| doubt)
         });
     }
 
     /// Says why a witness could not look here.
-    pub fn unseen(&mut self, witness: &'static Witness, reason: impl Display) {
-        self.witnessed(witness, None, |awaited| awaited.unseen(reason.to_string()));
+    pub fn unobserved(&mut self, witness: &'static Witness, reason: impl Display) {
+        self.enter_observation(witness, None, |awaited| {
+            awaited.unobserved(reason.to_string())
+        });
     }
 
-    fn witnessed(
+    fn enter_observation(
         &mut self,
         witness: &'static Witness,
         number: Option<f64>,
@@ -58,7 +60,7 @@ impl Bencher<'_> {
             }
         }
         self.findings.evidence.append(&mut seen);
-        self.seen.push((witness, number));
+        self.observations.push((witness, number));
     }
 
     /// Adds what no witness tells.
@@ -69,7 +71,8 @@ impl Bencher<'_> {
         for (proof, (key, value)) in self.given.case.with_parameters(&self.proofs) {
             self.findings.evidence.extend(proof.lacking(key, value));
             let due = |one: &&Awaited| one.witness.looks_in(self.given.pass);
-            let missed = |one: &&Awaited| !self.seen.iter().any(|(seen, _)| one.is_of(seen));
+            let missed =
+                |one: &&Awaited| !self.observations.iter().any(|(seen, _)| one.is_of(seen));
             if let Some(missed) = proof.awaited.iter().filter(due).find(missed) {
                 let phrase = missed.witness.sentence();
                 let what = format!("proves {key} by {phrase}, which is not seen");

@@ -14,14 +14,14 @@ use syscost_sys::partner::Between;
 
 use super::core_probes::CoreProbes;
 use super::counts::Counted;
-use super::detail::Over;
 use super::evidence::COUNTED_NS;
-use super::pass::Pass;
+use super::findings::Over;
 use super::plan::{Plan, Shape};
 use super::team::groups_of;
 use super::timed::warm_up::WarmUp;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
+use crate::pass::Pass;
 use crate::placement::spread_from;
 use running::{CopyInterval, MAX_COPIES, RunningCopies};
 
@@ -269,7 +269,7 @@ where
     O: FnMut() -> Result<(), E>,
     E: Display,
 {
-    type Seen = ();
+    type Output = ();
 
     const MANNER: Manner = Manner::Copies;
     const MAY_BE_RATE: bool = true;

@@ -7,7 +7,7 @@
 use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{Alone, Probe, ProbeReading};
 
-use super::team::Sentinel;
+use super::team::sentinel::Sentinel;
 use crate::cores::Cores;
 use crate::cores::moment::probes_in_a_row;
 
@@ -17,7 +17,7 @@ const INTERRUPTED: f64 = 1.15;
 
 /// What the probes around one sample showed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct SampleProbes {
     /// Highest ratio before the timed stretch, over those of a core of our own: 1 on one; 0 without a probe.
     before: f64,
     /// The same after it.
@@ -33,7 +33,7 @@ pub(super) struct Seen {
 /// The slow-down that stands for a core of which is only known that it is shared.
 const SHARED: f64 = f64::INFINITY;
 
-impl Seen {
+impl SampleProbes {
     pub(super) fn ghz(&self) -> Option<f64> {
         (self.probes > 0).then(|| self.ghz / f64::from(self.probes))
     }
@@ -82,7 +82,7 @@ pub(super) struct CoreProbes {
     is_exclusive: bool,
     /// Frequency at the last probe before a timed stretch, in GHz.
     ghz_before: Option<f64>,
-    seen: Seen,
+    seen: SampleProbes,
     last_probe: u64,
     own_ticks: u64,
     all_ticks: u64,
@@ -104,7 +104,7 @@ impl CoreProbes {
             far_exclusive: 0,
             is_exclusive: false,
             ghz_before: None,
-            seen: Seen::default(),
+            seen: SampleProbes::default(),
             last_probe: 0,
             own_ticks: 0,
             all_ticks: 0,
@@ -253,12 +253,12 @@ impl CoreProbes {
         }
     }
 
-    pub(super) fn take_seen(&mut self) -> Seen {
+    pub(super) fn take_seen(&mut self) -> SampleProbes {
         let Alone { ratio, limit, .. } = self.alone;
-        let unseen = Seen {
+        let unseen = SampleProbes {
             own: ratio,
             limit: limit / ratio,
-            ..Seen::default()
+            ..SampleProbes::default()
         };
         std::mem::replace(&mut self.seen, unseen)
     }

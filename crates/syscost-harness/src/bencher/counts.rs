@@ -7,8 +7,9 @@ use syscost_sys::counters::{TaskReading, Usage};
 
 use super::background;
 use super::body::Body;
-use super::plan::Plan;
+use super::plan::{Plan, Timed};
 use crate::expect::{Bound, Counter, Expect};
+use crate::placement::Placed;
 
 pub(super) const RUSAGE: &str = "getrusage";
 const NOT_COUNTED: &str = "this kernel does not count them";
@@ -63,31 +64,6 @@ const FAULT_NS: f64 = 2_000.0;
 
 /// Maximum share of the time that unexpected faults may take without changing the cost.
 const MAX_FAULTING: f64 = 0.01;
-
-/// Where tasks ran that do an operation together.
-#[derive(Clone, Copy, Default, PartialEq)]
-pub(super) enum Placed {
-    /// All on one CPU, or there is but one.
-    #[default]
-    OneCpu,
-    /// Where the scheduler put them: perhaps at the same time.
-    AnyCpu,
-    /// Each on a separate CPU.
-    SeparateCpus,
-}
-
-impl Placed {
-    /// The placement of a task on `cpu` with this many partners on `cpus`.
-    pub(super) fn of(cpu: u32, partners: usize, cpus: &[u32]) -> Self {
-        if cpus == [cpu] {
-            Self::OneCpu
-        } else if cpus.contains(&cpu) || partners > cpus.len() {
-            Self::AnyCpu
-        } else {
-            Self::SeparateCpus
-        }
-    }
-}
 
 #[derive(Default)]
 pub(super) struct Counted {
@@ -264,15 +240,6 @@ impl Counted {
             _ => None,
         }
     }
-}
-
-/// What the kernel counted around the timed batches of a task.
-#[derive(Default)]
-pub(super) struct Timed {
-    used: Usage,
-    iterations: u64,
-    batches: u64,
-    ns: f64,
 }
 
 impl Plan<'_> {

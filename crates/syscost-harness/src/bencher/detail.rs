@@ -1,59 +1,11 @@
 //! Numbers beside the main one.
 
-use serde::{Deserialize, Serialize};
 use syscost_stats::order;
 
 use super::Bencher;
+use super::findings::{Detail, Over};
 use crate::failure::Failure;
 use crate::proof::Witness;
-
-/// How what the processes of a row found of a detail becomes the number in the document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Over {
-    /// The median over processes.
-    Median,
-    /// The mean over processes: of shares of what only a few of them have.
-    Mean,
-    /// The sum over processes.
-    Sum,
-    /// The largest.
-    Max,
-    /// The smallest.
-    Min,
-    /// The row's value times this factor: computed from the value in the document, not in each
-    /// process, so that both come from the same samples.
-    Times,
-    /// This amount per operation as a rate per second; the row's value is a time in ns.
-    PerSecond,
-}
-
-/// What a process found of a detail.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Detail {
-    /// The number, in the unit that the detail's name ends in.
-    pub value: f64,
-    /// What becomes of it.
-    pub over: Over,
-}
-
-impl Over {
-    /// The number for these values, one of each process in order, in a row with this value. `None`
-    /// without values, and where it is no number.
-    pub(crate) fn of(self, values: &[f64], row: Option<f64>) -> Option<f64> {
-        let last = || values.last().copied();
-        let number = match self {
-            Over::Median => order::median(values),
-            Over::Mean => Some(values.iter().sum::<f64>() / values.len() as f64),
-            Over::Sum => Some(values.iter().sum()),
-            Over::Max => values.iter().copied().reduce(f64::max),
-            Over::Min => values.iter().copied().reduce(f64::min),
-            Over::Times => last().zip(row).map(|(factor, value)| factor * value),
-            Over::PerSecond => last().zip(row).map(|(amount, ns)| amount * 1e9 / ns),
-        };
-        number.filter(|number| number.is_finite())
-    }
-}
 
 impl Bencher<'_> {
     /// Adds a named number beside the main one; the name ends in its unit, e.g. `switch_ns`. The
@@ -87,7 +39,7 @@ impl Bencher<'_> {
             let what = format!("divides by `{}` before it is seen", counted.sentence());
             Failure::Broken(what)
         };
-        let mut seen = self.seen.iter().rev();
+        let mut seen = self.observations.iter().rev();
         let (_, number) = seen
             .find(|(witness, _)| std::ptr::eq(*witness, counted))
             .ok_or_else(unseen)?;
@@ -115,27 +67,5 @@ impl Bencher<'_> {
         let undisturbed = values().filter(|(sample, _)| !self.is_disturbed(*sample));
         let undisturbed: Vec<f64> = undisturbed.map(|(_, value)| value).collect();
         order::median(&undisturbed).or_else(|| order::median(all))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn half_a_round_trip_and_a_rate_follow_from_the_value() {
-        assert_eq!(Over::Times.of(&[0.5], Some(5000.0)), Some(2500.0));
-        assert_eq!(Over::PerSecond.of(&[4096.0], Some(1000.0)), Some(4.096e9));
-        assert_eq!(Over::Times.of(&[0.5], None), None);
-        assert_eq!(Over::PerSecond.of(&[4096.0], Some(0.0)), None);
-    }
-
-    #[test]
-    fn a_detail_says_how_processes_are_combined() {
-        let of = |over: Over| over.of(&[4.0, 1.0, 2.0, 9.0], None);
-        assert_eq!(
-            [Over::Median, Over::Mean, Over::Sum, Over::Max, Over::Min].map(of),
-            [3.0, 4.0, 16.0, 9.0, 1.0].map(Some)
-        );
     }
 }

@@ -53,7 +53,7 @@ where
     P: FnMut() -> Result<(), Failure>,
     R: FnMut() -> Result<Execution, Failure>,
 {
-    type Seen = ();
+    type Output = ();
 
     const MANNER: Manner = Manner::Observations;
 

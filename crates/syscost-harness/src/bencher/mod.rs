@@ -15,9 +15,9 @@ mod detail;
 mod disturbances;
 mod evidence;
 mod executions;
+mod findings;
 mod laps;
 mod min_times;
-mod pass;
 mod plan;
 mod published;
 mod sampling;
@@ -37,19 +37,23 @@ use syscost_sys::clock::Clock;
 use syscost_sys::core_probe::{Alone, Probe};
 
 use crate::case::Case;
+use crate::clock::ClockCost;
 use crate::commands::Command;
+use crate::cores::Cores;
 use crate::programs::OwnProgram;
 use crate::proof::{Proof, Witness};
 use crate::targets::Targets;
+use crate::testbed::Testbed;
 
+pub use crate::pass::{Compares, Pass};
+pub use crate::profile::Effort;
 pub use clocked::{OnceTimer, clocked};
 pub use copies::Copied;
-pub use detail::{Detail, Over};
 pub(crate) use disturbances::WAITED_SHARE;
 pub use executions::{Execution, Executions};
+pub use findings::{Detail, Findings, Over};
 pub use laps::Laps;
 pub use min_times::MinTimes;
-pub use pass::{ClockCost, Compares, Effort, Findings, Pass, Situation};
 pub use plan::{Outcome, Plan, Shape};
 pub use published::{Counted, Marked, Published, Ran};
 pub use served::Served;
@@ -58,6 +62,36 @@ use singles::Singles;
 pub use team::{
     Baseline, Difference, Driver, OwnShare, Responder, Stop, TaskGroup, Team, Together,
 };
+
+/// What is given to a measurement: the case, and the circumstances.
+pub struct Situation<'a> {
+    /// The case whose name is claimed.
+    pub case: &'a Case,
+    /// What is measured instead of the case, so that its evidence is put to the test.
+    pub instead: Option<&'a Case>,
+    /// The pass to make.
+    pub pass: Pass,
+    /// Maximum time of the case.
+    pub time_limit: Duration,
+    /// Whether the calls of what is timed are audited once all samples are taken.
+    pub is_audited: bool,
+    /// How much to measure.
+    pub effort: &'a Effort,
+    /// The calibrated clock.
+    pub clock: &'a Clock,
+    /// What the clock costs.
+    pub clock_cost: ClockCost,
+    /// Operations per sample if an earlier round found them, so that all rounds take the same.
+    pub iterations: Option<u64>,
+    /// The CPU this process is pinned to.
+    pub cpu: u32,
+    /// The CPUs this run may use, and what it measures against.
+    pub here: &'a Testbed,
+    /// What probes of cores show while these are undisturbed.
+    pub cores: &'a Cores,
+    /// Seed of this round.
+    pub seed: u64,
+}
 
 /// What a [`Plan`] and its [`Outcome`] have in common: what is given, and what has been found so
 /// far.
@@ -72,7 +106,7 @@ pub struct Bencher<'a> {
     shared: Vec<bool>,
     singles: Singles,
     /// The witnesses that looked, with the number that each saw, or said why they could not.
-    seen: Vec<(&'static Witness, Option<f64>)>,
+    observations: Vec<(&'static Witness, Option<f64>)>,
     /// Whether contents are compared as a whole, which is not done where it is timed.
     has_compared: Cell<bool>,
 }
@@ -86,7 +120,7 @@ impl<'a> Bencher<'a> {
             findings: Findings::default(),
             shared: Vec::new(),
             singles: Singles::new(),
-            seen: Vec::new(),
+            observations: Vec::new(),
             has_compared: Cell::default(),
             given,
         }

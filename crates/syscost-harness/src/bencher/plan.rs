@@ -8,18 +8,21 @@ use std::mem;
 use std::ops::{Deref, DerefMut};
 
 use syscost_sys::Unsupported;
-use syscost_sys::counters::{SchedStat, TaskId};
+use syscost_sys::counters::{SchedStat, TaskId, Usage};
 use syscost_sys::raw::Sysno;
 
+use super::Situation;
 use super::core_probes::CoreProbes;
-use super::counts::Timed;
-use super::pass::{Pass, Situation};
 use super::watch::{Moment, Waited, Waits};
-use super::{Bencher, Findings, background, sampling};
+use super::{Bencher, Findings, background};
 use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
 use crate::expect::{self, Bound, Counter, Expect, Manner, SYSCALL_FLOOR_CYCLES};
 use crate::failure::Failure;
+use crate::pass::Pass;
 use crate::proof::Proof;
+
+/// Minimum number of samples of a case, however long its operation takes.
+pub(super) const MIN_SAMPLES: u32 = 5;
 
 /// What precedes a measurement, and what measures.
 pub struct Plan<'a> {
@@ -81,13 +84,22 @@ pub(super) struct Done {
     pub(super) call_cycles: Option<f64>,
 }
 
+/// What the kernel counted around the timed batches of a task.
+#[derive(Default)]
+pub(super) struct Timed {
+    pub(super) used: Usage,
+    pub(super) iterations: u64,
+    pub(super) batches: u64,
+    pub(super) ns: f64,
+}
+
 /// What has been measured, and what the operation itself has seen meanwhile.
 pub struct Outcome<'a, T = ()> {
     bencher: Bencher<'a>,
     declared: Vec<Expect>,
     pub(super) done: Done,
     reports: BTreeMap<&'static str, Report>,
-    seen: T,
+    output: T,
 }
 
 /// A total that a benchmark counted itself.
@@ -107,7 +119,7 @@ struct Report {
 /// code that is timed.
 pub trait Shape {
     /// What the operation itself has seen: its tasks' own counts.
-    type Seen;
+    type Output;
 
     /// How it is measured, from which follows what is expected of it.
     #[doc(hidden)]
@@ -125,11 +137,11 @@ pub trait Shape {
 
     /// Takes samples.
     #[doc(hidden)]
-    fn time(self, plan: &mut Plan) -> Result<Self::Seen, Failure>;
+    fn time(self, plan: &mut Plan) -> Result<Self::Output, Failure>;
 
     /// Counts what the operation does.
     #[doc(hidden)]
-    fn count(self, plan: &mut Plan) -> Result<Self::Seen, Failure>;
+    fn count(self, plan: &mut Plan) -> Result<Self::Output, Failure>;
 }
 
 impl<'a> Plan<'a> {
@@ -140,7 +152,7 @@ impl<'a> Plan<'a> {
         let mut plan = Self {
             declared: declared.to_vec(),
             arguments: Vec::new(),
-            fewest: sampling::MIN_SAMPLES,
+            fewest: MIN_SAMPLES,
             known_ns: 0.0,
             core_probes: CoreProbes::new(*clock, cpu, cores),
             waits: Waits::alone(*clock, false, Vec::new()),
@@ -171,14 +183,14 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// Why there is no number.
-    pub fn measure<S: Shape>(mut self, shape: S) -> Result<Outcome<'a, S::Seen>, Failure> {
+    pub fn measure<S: Shape>(mut self, shape: S) -> Result<Outcome<'a, S::Output>, Failure> {
         let cpus = shape.cpus(&self)?;
         self.begin(S::MANNER, S::MAY_BE_RATE, cpus)?;
-        let seen = match self.given.pass {
+        let output = match self.given.pass {
             Pass::Timed => shape.time(&mut self)?,
             Pass::Evidence => shape.count(&mut self)?,
         };
-        Ok(self.ended(S::MANNER).of_seen(seen))
+        Ok(self.ended(S::MANNER).with_output(output))
     }
 
     /// What has been measured. (This and [`Plan::begin`] are compiled once, [`Plan::measure`] for each shape.)
@@ -198,7 +210,7 @@ impl<'a> Plan<'a> {
             declared: self.declared,
             done: self.done,
             reports: BTreeMap::new(),
-            seen: (),
+            output: (),
         }
     }
 
@@ -378,21 +390,21 @@ impl<'a, T> Outcome<'a, T> {
             declared: self.declared,
             done: self.done,
             reports: self.reports,
-            seen: (),
+            output: (),
         };
-        (outcome, self.seen)
+        (outcome, self.output)
     }
 }
 
 impl<'a> Outcome<'a> {
     /// The same with what the operation itself has seen.
-    fn of_seen<T>(self, seen: T) -> Outcome<'a, T> {
+    fn with_output<T>(self, output: T) -> Outcome<'a, T> {
         Outcome {
             bencher: self.bencher,
             declared: self.declared,
             done: self.done,
             reports: self.reports,
-            seen,
+            output,
         }
     }
 

@@ -105,7 +105,7 @@ impl<P: FnMut() -> Result<Ran, Failure>> Published<P> {
 }
 
 impl<P: FnMut() -> Result<Ran, Failure>> Shape for Published<P> {
-    type Seen = ();
+    type Output = ();
 
     const MANNER: Manner = Manner::Observations;
 

@@ -4,14 +4,11 @@ use syscost_results::measurement::Cause;
 use syscost_stats::order::median;
 use syscost_sys::process;
 
-use super::core_probes::{CoreProbes, Seen};
+use super::core_probes::{CoreProbes, SampleProbes};
 use super::disturbances::Interrupted;
-use super::plan::Plan;
+use super::plan::{MIN_SAMPLES, Plan};
 use super::watch::{Waited, Watch};
 use crate::failure::Failure;
-
-/// Minimum number of samples of a case, however long its operation takes.
-pub(super) const MIN_SAMPLES: u32 = 5;
 
 /// This few undisturbed samples are enough if they agree within this share: what a process adds to
 /// the knowledge of a cost is its own level.
@@ -38,7 +35,7 @@ pub(super) const PARTNERS_UNSEEN: &str = "partner_cores_unseen_count";
 /// Number of empty samples that are then taken, each as long as a real one, and how many of them
 /// must end undisturbed to show that the operation is the cause.
 const CONTROLS: u32 = 8;
-const CONTROLS_OURS: u32 = 6;
+const CONTROLS_EXCLUSIVE: u32 = 6;
 
 /// The samples of a case that are being taken.
 struct Sampling {
@@ -59,7 +56,7 @@ struct Progress {
     own: Vec<f64>,
     cycles: Vec<f64>,
     /// What was seen of the core around each sample.
-    seen: Vec<Seen>,
+    seen: Vec<SampleProbes>,
     spent_ns: f64,
 }
 
@@ -233,7 +230,11 @@ impl Plan<'_> {
         let by_before = self.slows_the_core(progress);
         if by_before {
             self.detail(GATE_ALONE, 1.0);
-            self.bencher.shared = progress.seen.iter().map(Seen::began_shared).collect();
+            self.bencher.shared = progress
+                .seen
+                .iter()
+                .map(SampleProbes::began_shared)
+                .collect();
         }
         if !self.is_uninterrupted {
             let ratios = progress.seen.iter().map(|seen| seen.ratio(by_before));
@@ -329,7 +330,7 @@ impl Plan<'_> {
     }
 
     /// What was seen of the core since the last call; nothing where it is not probed.
-    pub(super) fn take_seen(&mut self) -> Seen {
+    pub(super) fn take_seen(&mut self) -> SampleProbes {
         self.core_probes
             .as_mut()
             .map(CoreProbes::take_seen)
@@ -380,13 +381,13 @@ impl Plan<'_> {
             return false;
         };
         core_probes.begin();
-        let ours = (0..CONTROLS).filter(|_| {
+        let exclusive = (0..CONTROLS).filter(|_| {
             core_probes.wait(patience_ns);
             core_probes.probe_before();
             core_probes.pass(typical_ns);
             core_probes.probe_after();
             core_probes.take_seen().is_undisturbed()
         });
-        ours.count() as u32 >= CONTROLS_OURS
+        exclusive.count() as u32 >= CONTROLS_EXCLUSIVE
     }
 }

@@ -19,11 +19,11 @@ use crate::failure::Failure;
 pub struct Loop<B> {
     per_iteration: u64,
     body: B,
-    made: Made,
+    made: IterationCount,
 }
 
 /// Iterations that a loop has made, by its own count; `None` where it proves otherwise what it did.
-type Made = Option<Rc<Cell<u64>>>;
+type IterationCount = Option<Rc<Cell<u64>>>;
 
 impl Loop<()> {
     /// An operation that can fail. Its first failure ends the measurement, and its row reports it:
@@ -119,7 +119,7 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Loop<F> {
 }
 
 impl<B: Body> Shape for Loop<B> {
-    type Seen = ();
+    type Output = ();
 
     const MANNER: Manner = Manner::Batches;
     const MAY_BE_RATE: bool = true;
@@ -224,7 +224,7 @@ impl<'k, W: Work> Kernel<'k, W> {
 }
 
 impl<W: Work> Shape for Kernel<'_, W> {
-    type Seen = ();
+    type Output = ();
 
     const MANNER: Manner = Manner::Batches;
     const MAY_BE_RATE: bool = true;
@@ -255,7 +255,7 @@ impl<W: Work, V: Work> KernelDifference<'_, W, V> {
 }
 
 impl<W: Work, V: Work> Shape for KernelDifference<'_, W, V> {
-    type Seen = ();
+    type Output = ();
 
     const MANNER: Manner = Manner::Batches;
 
@@ -315,7 +315,7 @@ where
     P: FnMut() -> Result<(), Failure>,
     O: FnMut() -> Result<(), Failure>,
 {
-    type Seen = ();
+    type Output = ();
 
     const MANNER: Manner = Manner::Singles;
 
@@ -398,7 +398,7 @@ where
     P: FnMut() -> Result<(), Failure>,
     F: FnMut() -> Result<f64, Failure>,
 {
-    type Seen = ();
+    type Output = ();
 
     const MANNER: Manner = Manner::Observations;
 

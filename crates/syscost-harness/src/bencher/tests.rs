@@ -12,8 +12,8 @@ use super::*;
 use crate::cores::Cores;
 use crate::expect::{Counter, Expect, at_most, either, exactly};
 use crate::failure::Failure;
-use crate::here::Here;
 use crate::placement::Placement;
+use crate::testbed::Testbed;
 
 mod arguments;
 mod claims;
@@ -37,9 +37,9 @@ pub(super) const EFFORT: Effort = Effort {
 };
 
 /// A machine with one CPU.
-static ONE_CPU: LazyLock<Here> = LazyLock::new(|| Here {
+static ONE_CPU: LazyLock<Testbed> = LazyLock::new(|| Testbed {
     allowed: vec![0],
-    ..Here::plain()
+    ..Testbed::plain()
 });
 
 pub(super) fn situation<'a>(
@@ -418,7 +418,7 @@ fn the_rate_of_a_kernel_is_of_the_bytes_it_moves() {
 fn a_rate_that_would_not_be_one_is_a_defect() {
     let nothing = || Ok(());
     let alone = || Together::of(HERE, |_| Ok(team(|_| Ok(()))));
-    fn rated<S: Shape<Seen = ()>>(shape: S) -> Result<Findings, Failure> {
+    fn rated<S: Shape<Output = ()>>(shape: S) -> Result<Findings, Failure> {
         timed(|mut plan| {
             plan.rate(8);
             plan.measure(shape)
@@ -457,7 +457,7 @@ fn a_part_of_an_operation_is_one_of_those_that_a_witness_counted() {
         timed(|plan| {
             let mut outcome = plan.measure(Loop::infallible(|| mock::advance_ns(70)))?;
             if let Some(count) = seen {
-                outcome.saw(&ENTRIES, count);
+                outcome.observe(&ENTRIES, count);
             }
             outcome.detail_each("per_entry_ns", &ENTRIES)?;
             Ok(outcome)

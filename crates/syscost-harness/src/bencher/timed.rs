@@ -3,7 +3,6 @@
 mod sleeping;
 mod tail;
 pub(super) mod warm_up;
-mod watched;
 
 use syscost_stats::order::median;
 
@@ -186,6 +185,30 @@ impl Plan<'_> {
         Err(Failure::Failed(format!(
             "in each of {MAX_VOID} batches of {iterations} an operation was lost"
         )))
+    }
+
+    /// Waits for the core to be ours, and times iterations between probes of the core of the task
+    /// that works with this one on another machine.
+    fn time_watched(
+        &mut self,
+        body: &mut (impl Body + ?Sized),
+        iterations: u64,
+        warm_up: u64,
+    ) -> Result<f64, Failure> {
+        self.take_seen();
+        // Before that wait: an answer takes time, in which our own core may become shared again.
+        let patience_ns = self.given.effort.patience_ns;
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.wait_far(patience_ns, || body.far_core_is_exclusive())?;
+        }
+        self.wait_before_sample();
+        let ns = self.time_warm(body, iterations, warm_up)?;
+        if let Some(core_probes) = &mut self.core_probes
+            && let Some(is_exclusive) = body.far_core_is_exclusive()?
+        {
+            core_probes.note_far_after(is_exclusive);
+        }
+        Ok(ns)
     }
 
     pub(super) fn time_difference(
@@ -396,7 +419,7 @@ impl Plan<'_> {
         let mut longest_ns = 0.0_f64;
         for _ in 0..TRIALS {
             let before = self.waits.now();
-            let ns = self.time_iterations(body, iterations)?;
+            let ns = self.time_warm(body, iterations, 0)?;
             self.done.operations += iterations * per_iteration;
             let waited_ns = self.waits.since(before).ns;
             if waited_ns <= MAX_WAITED * ns {
@@ -407,19 +430,9 @@ impl Plan<'_> {
         Ok(longest_ns)
     }
 
-    /// Times a batch, in ns; the checks around it are not timed.
-    #[inline(always)]
-    pub(super) fn time_iterations(
-        &mut self,
-        body: &mut (impl Body + ?Sized),
-        iterations: u64,
-    ) -> Result<f64, Failure> {
-        self.time_warm(body, iterations, 0)
-    }
-
-    /// Times a batch, in ns, right after `warm_up` untimed iterations. The probe of the core comes
-    /// before these: after them it would displace their data from the caches, as a preparation
-    /// does.
+    /// Times a batch, in ns, right after `warm_up` untimed iterations; the checks around it are not timed.
+    /// The probe of the core comes before these iterations: after them it would displace their data from the
+    /// caches, as a preparation does.
     #[inline(always)]
     pub(super) fn time_warm(
         &mut self,

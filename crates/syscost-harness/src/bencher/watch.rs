@@ -7,7 +7,7 @@ use syscost_sys::clock::{Clock, Source, mock};
 use syscost_sys::counters::{FamilyRun, SchedStat, TaskId, Usage, own_run_ns};
 
 use super::background;
-use super::counts::Placed;
+use crate::placement::Placed;
 
 /// Maximum share of a time for which the tasks of an operation may have waited for a CPU: beyond it
 /// others are a part of the cost.

@@ -43,9 +43,9 @@ pub struct CoreState {
     /// Number of probes.
     pub probes: u64,
     /// Share of them that found the core ours, 0 to 1; `None` where what it shows then is not known.
-    pub ours: Option<f64>,
+    pub exclusive: Option<f64>,
     /// The 95 % confidence interval of that share.
-    pub ours_ci95: Option<(f64, f64)>,
+    pub exclusive_ci95: Option<(f64, f64)>,
     /// How much longer independent instructions took while it was not: 0.5 for half as long again.
     pub slowdown: Option<f64>,
     /// The core's frequency, in GHz.
@@ -61,13 +61,13 @@ impl CoreState {
             noise, readings, ..
         } = heard;
         let probes = readings.len() as u64;
-        let ours = noise.alone_percent.map(|percent| percent / 100.0);
-        let found = ours.map(|share| (share * probes as f64).round() as u64);
+        let exclusive = noise.alone_percent.map(|percent| percent / 100.0);
+        let found = exclusive.map(|share| (share * probes as f64).round() as u64);
         Self {
             cpu: noise.cpu,
             probes,
-            ours,
-            ours_ci95: found.and_then(|found| wilson(found, probes)),
+            exclusive,
+            exclusive_ci95: found.and_then(|found| wilson(found, probes)),
             slowdown: noise.shared_slowdown_percent.map(|percent| percent / 100.0),
             ghz: noise.core_ghz,
             steal,
@@ -301,8 +301,11 @@ mod tests {
         let [state] = &meter.look()[..] else {
             panic!("one CPU");
         };
-        assert_eq!((state.cpu, state.probes, state.ours), (7, 100, Some(0.3)));
-        let (low, high) = state.ours_ci95.expect("an interval");
+        assert_eq!(
+            (state.cpu, state.probes, state.exclusive),
+            (7, 100, Some(0.3))
+        );
+        let (low, high) = state.exclusive_ci95.expect("an interval");
         assert!((low - 0.2189).abs() < 1e-3 && (high - 0.3958).abs() < 1e-3);
         assert!((state.slowdown.expect("it was shared") - 0.5).abs() < 1e-9);
     }
@@ -313,8 +316,8 @@ mod tests {
         for number in 0..400 {
             add(&meter, if number % 2 == 0 { 600 } else { 890 });
         }
-        let ours = meter.look()[0].ours;
-        assert_eq!(ours, Some(0.5), "0.89 was that of a shared core");
+        let exclusive = meter.look()[0].exclusive;
+        assert_eq!(exclusive, Some(0.5), "0.89 was that of a shared core");
     }
 
     #[test]
@@ -335,7 +338,7 @@ mod tests {
         assert_eq!(looked_at, cpus);
         assert!(meter.used_seconds() > 0.0);
         assert!(
-            states.iter().all(|state| state.ours.is_none()),
+            states.iter().all(|state| state.exclusive.is_none()),
             "nothing is known of them"
         );
         let taken = meter.taken.load(Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use std::{env, fs};
 
 use super::{Finding, Level, finding};
-use crate::trial::Trial;
+use crate::variation::Variation;
 
 /// Variables that tune or replace the C library, or its allocator.
 const NAMES: [&str; 5] = [
@@ -53,8 +53,8 @@ fn preloaded(list: &str) -> Option<String> {
 }
 
 fn is_of_note(name: &str) -> bool {
-    let is_trial = Trial::ALL.iter().any(|trial| trial.variable() == name);
-    is_trial || NAMES.contains(&name) || name.starts_with(PREFIX)
+    let is_variation = Variation::ALL.iter().any(|one| one.variable() == name);
+    is_variation || NAMES.contains(&name) || name.starts_with(PREFIX)
 }
 
 /// The finding on these variables.

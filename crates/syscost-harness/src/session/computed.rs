@@ -11,11 +11,12 @@ use syscost_stats::order::median;
 
 use super::frequencies::Frequencies;
 use super::row::RowState;
-use crate::bencher::{Detail, Findings, Over, Pass};
+use crate::bencher::{Detail, Findings, Over};
 use crate::catalogue::Row;
 use crate::computed::{Computation, Source};
 use crate::failure::Failure;
-use crate::here::Here;
+use crate::pass::Pass;
+use crate::testbed::Testbed;
 
 /// Computes a computed row from the measured rows of its run, which hold their samples.
 ///
@@ -26,7 +27,7 @@ pub fn computed<'a>(
     measured: impl Iterator<Item = (&'a Row, &'a Measurement)>,
     target_half_width: f64,
     kept: Option<&KeptRuns>,
-    here: &Here,
+    here: &Testbed,
 ) -> Measurement {
     let mut state = RowState::new(row.clone(), 0, target_half_width);
     if let Some(how) = &row.benchmark.computation {
@@ -88,7 +89,12 @@ const SHARED: Disturbance = Disturbance {
     cause: Cause::SharedCore,
 };
 
-fn compute(state: &mut RowState, how: &Computation, sources: &[(&Row, &Measurement)], here: &Here) {
+fn compute(
+    state: &mut RowState,
+    how: &Computation,
+    sources: &[(&Row, &Measurement)],
+    here: &Testbed,
+) {
     let sources: Vec<_> = sources
         .iter()
         .filter(|(_, measurement)| measurement.status == Status::Ok)

@@ -13,15 +13,16 @@ use syscost_sys::counters::cpu_times;
 
 pub(super) use self::cpus::{Cpus, alike, probed_cpus};
 use super::journal::Record;
-use super::{Event, Observer, Options};
-use crate::bencher::{Effort, Pass};
+use super::request::{Event, Observer, Options};
 use crate::benchmark::Entry;
 use crate::clock::RunClock;
 use crate::cores::known::Known;
 use crate::cores::{Cores, Heard};
 use crate::failure::Failure;
-use crate::here::Here;
 use crate::noise;
+use crate::pass::Pass;
+use crate::profile::Effort;
+use crate::testbed::Testbed;
 use crate::worker::{ClockSettings, Interrupted, Job, JobCase, Launcher};
 
 /// How long to listen to all CPUs between rounds.
@@ -130,7 +131,7 @@ pub(super) struct Executor<'a> {
     launchers: Vec<Launcher<'a>>,
     interrupted: &'a AtomicBool,
     /// What decided which rows there are; every job carries it.
-    pub(super) here: Here,
+    pub(super) here: Testbed,
     settings: ClockSettings,
     pub(super) found: Found,
     pub(super) cpus: Cpus,
@@ -147,7 +148,7 @@ impl<'a> Executor<'a> {
         interrupted: &'a AtomicBool,
         mut found: Found,
         cpus: Cpus,
-        here: Here,
+        here: Testbed,
     ) -> Self {
         let clock = found.clock.calibrate();
         let mut executor = Self {
@@ -305,7 +306,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Whether the last listening found no core that is ours often enough to be met by waiting.
-    pub(super) fn no_core_is_ours(&self) -> bool {
+    pub(super) fn no_core_is_exclusive(&self) -> bool {
         let last = self.best_share.or_else(|| best_share(&self.found.noise));
         last.is_some_and(|share| share < MIN_OWN)
     }

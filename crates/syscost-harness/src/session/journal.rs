@@ -19,8 +19,9 @@ use serde::{Deserialize, Serialize};
 use syscost_results::run::{Config, NfsServer, Noise, Peer, Tool, Warning};
 use syscost_results::{Directory, Machine, Run, SCHEMA_VERSION};
 
-use crate::bencher::{Findings, Pass};
+use crate::bencher::Findings;
 use crate::failure::Failure;
+use crate::pass::Pass;
 use crate::programs::ProgramId;
 use crate::targets::Targets;
 use crate::worker::Program;

@@ -13,15 +13,27 @@ use syscost_results::{Measurement, RoundSamples};
 use syscost_stats::order::{median, quantile};
 use syscost_stats::student;
 
+use super::computed::computed;
 use super::executor::{Due, Executor};
 use super::frequencies::Frequencies;
 use super::journal::{self, Header, Journal, Record};
 use super::kept::KeptFile;
+use super::request::INTERRUPTED;
 use super::row::RowState;
-use super::{Finished, INTERRUPTED, Profile, computed};
 use crate::doctor;
-use crate::here::Here;
+use crate::profile::Profile;
+use crate::testbed::Testbed;
 use crate::worker::is_of_tracer;
+
+/// The result of a run: the document, and the journal that can be removed once that is saved.
+pub struct Finished {
+    /// The document.
+    pub run: Run,
+    /// How long it waited for a core of its own, between rounds (`--patient`).
+    pub waited: Duration,
+    /// Its journal; kept if the run was interrupted, so that it can be resumed.
+    pub journal: Option<Journal>,
+}
 
 /// What a run measured so far.
 pub(super) struct Ledger {
@@ -166,7 +178,7 @@ impl Ledger {
         &self,
         missing: &str,
         frequencies: &Frequencies,
-        here: &Here,
+        here: &Testbed,
     ) -> Vec<Measurement> {
         let measured = self.rows.iter();
         let mut all: Vec<Measurement> = measured
@@ -277,10 +289,11 @@ pub(super) mod tests {
     use syscost_results::{Evidence, Status, Verdict};
 
     use super::*;
-    use crate::bencher::{Findings, Pass};
+    use crate::bencher::Findings;
     use crate::benchmark::{Benchmark, Entry};
     use crate::case::Case;
     use crate::catalogue::Row;
+    use crate::pass::Pass;
     use crate::session::journal::tests::header;
 
     /// The benchmarks of [`ledger`].
@@ -342,7 +355,7 @@ pub(super) mod tests {
     }
 
     fn measured(ledger: &Ledger) -> Vec<Measurement> {
-        ledger.measurements("", &ledger.frequencies(), &Here::plain())
+        ledger.measurements("", &ledger.frequencies(), &Testbed::plain())
     }
 
     #[test]

@@ -12,7 +12,6 @@ pub mod journal;
 mod kept;
 mod ledger;
 mod prepare;
-mod profile;
 mod request;
 mod row;
 mod schedule;
@@ -22,32 +21,22 @@ use std::ops::ControlFlow;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use syscost_results::Run;
 use syscost_results::estimate::frequency;
 use syscost_results::estimate::sharing::OwnCore;
 
 use self::executor::Executor;
-use self::journal::{Header, Journal};
+use self::journal::Header;
 use self::ledger::Ledger;
 use self::row::RowState;
 use self::schedule::{Schedule, Standing, dropped, order, resting, returning, too_expensive};
-use crate::bencher::Pass;
 use crate::benchmark::Entry;
 use crate::failure::Failure;
+use crate::pass::Pass;
 
+pub use crate::profile::Profile;
 pub use computed::computed;
-pub use profile::Profile;
+pub use ledger::Finished;
 pub use request::{Event, INTERRUPTED, Observer, Options, SessionError};
-
-/// The result of a run: the document, and the journal that can be removed once that is saved.
-pub struct Finished {
-    /// The document.
-    pub run: Run,
-    /// How long it waited for a core of its own, between rounds (`--patient`).
-    pub waited: Duration,
-    /// Its journal; kept if the run was interrupted, so that it can be resumed.
-    pub journal: Option<Journal>,
-}
 
 /// How long a patient run rests before it listens again.
 const REST: Duration = Duration::from_millis(100);
@@ -248,7 +237,7 @@ impl<const RUNS: usize> Session<'_, RUNS> {
         while !self.is_replaying()
             && !self.executor.is_interrupted()
             && !self.schedule.budget.patience.is_zero()
-            && self.executor.no_core_is_ours()
+            && self.executor.no_core_is_exclusive()
         {
             let begun = Instant::now();
             thread::sleep(REST);

@@ -7,15 +7,17 @@ use std::time::{Duration, Instant};
 use syscost_results::Directory;
 use syscost_results::run::Config;
 
+use super::Session;
 use super::executor::{Cpus, Executor, Found, alike, probed_cpus};
 use super::journal::{self, Header, Journal};
 use super::kept::KeptFile;
 use super::ledger::Ledger;
+use super::request::{Event, Observer, Options, SessionError};
 use super::row::RowState;
 use super::schedule::{Budget, Schedule, tiered, tiers};
-use super::{Event, Observer, Options, Profile, Session, SessionError};
 use crate::catalogue::{Catalogue, Row};
 use crate::doctor::{self, ProcessState};
+use crate::profile::Profile;
 use crate::worker::{Launcher, Program};
 use crate::{directory, machine, noise, programs};
 
@@ -174,7 +176,11 @@ fn look_around(
     }
     machine::describe(&mut machine, &candidates);
     let targets = &options.here.targets;
-    let directories = directory::of_rows(rows, &targets.directories);
+    let is_used = |label: &str| {
+        let mut rows = rows.iter();
+        rows.any(|row| row.case.find(directory::KEY) == Some(label))
+    };
+    let directories = directory::described(&targets.directories, is_used);
     let far = options.peer.as_ref().map(|peer| &peer.machine);
     let mut warnings = doctor::warnings(&machine, &found.noise, &found.clock);
     warnings.extend(far.and_then(|far| doctor::far_end_warning(&machine, far)));

@@ -7,9 +7,9 @@ use std::time::Duration;
 use syscost_results::run::{NfsServer, Peer};
 use syscost_results::study::Study;
 
-use super::Profile;
 use super::journal::JournalError;
-use crate::here::Here;
+use crate::profile::Profile;
+use crate::testbed::Testbed;
 use crate::worker::Program;
 
 /// The reason in documents why rows were skipped that Ctrl-C left unmeasured.
@@ -53,7 +53,7 @@ pub struct Options {
     /// File that stores what the runs of this machine showed; without it each run is the first.
     pub kept_runs: Option<PathBuf>,
     /// What decided which rows there are: every job carries it.
-    pub here: Here,
+    pub here: Testbed,
     /// The far end of the network measurements, if one was given: for the record.
     pub peer: Option<Box<Peer>>,
     /// The NFS server that is measured against without a mount, if one was given: for the record.
@@ -82,7 +82,7 @@ impl Options {
             journal_folder: None,
             known_cores: None,
             kept_runs: None,
-            here: Here::plain(),
+            here: Testbed::plain(),
             peer: None,
             nfs: None,
             version,

@@ -21,11 +21,12 @@ use syscost_stats::order;
 
 use self::claims::Claims;
 use super::frequencies::Frequencies;
-use super::profile::REPEATS;
-use crate::bencher::{Findings, Over, Pass, WAITED_SHARE};
+use crate::bencher::{Findings, Over, WAITED_SHARE};
 use crate::benchmark::Quantity;
 use crate::catalogue::Row;
 use crate::failure::Failure;
+use crate::pass::Pass;
+use crate::profile::REPEATS;
 
 /// After this many rounds, none of which counts, a row is no longer deferred: it may need several
 /// cores simultaneously.

@@ -18,14 +18,15 @@ pub(super) use self::order::{order, tiered, tiers};
 pub(super) use self::reach::resting;
 use super::executor::Due;
 use super::ledger::Ledger;
-use super::{Event, Profile};
-use crate::bencher::{Effort, Pass};
+use super::request::Event;
 use crate::benchmark::Entry;
 use crate::catalogue::Row;
+use crate::pass::Pass;
+use crate::profile::{Effort, Profile};
 use crate::worker::JobCase;
 
 /// Rows are deferred only where at least this share of the rounds counts.
-const OFTEN_OURS: f64 = 0.25;
+const OFTEN_EXCLUSIVE: f64 = 0.25;
 
 /// How many rows one worker measures at most in the first round, where each is counted before it is timed:
 /// a run whose budget ends there has numbers of those before.
@@ -184,7 +185,8 @@ impl Schedule {
     /// have all rounds, since these are compared.
     pub(super) fn set_deferral(&mut self, standing: &Standing<'_>) {
         let (counting, all) = standing.counting();
-        self.may_defer = self.runs == 1 && all > 0 && counting as f64 >= OFTEN_OURS * all as f64;
+        self.may_defer =
+            self.runs == 1 && all > 0 && counting as f64 >= OFTEN_EXCLUSIVE * all as f64;
     }
 }
 

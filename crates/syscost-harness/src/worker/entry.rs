@@ -15,13 +15,14 @@ use syscost_sys::{cpu, platform, process};
 use super::foundations::{Rate, of_libraries};
 use super::place::{self, Queue, Turn};
 use super::{About, Job, JobCase, Reply};
-use crate::bencher::{Findings, Pass, Plan, Situation};
+use crate::bencher::{Findings, Plan, Situation};
 use crate::benchmark::Entry;
 use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::failure::Failure;
-use crate::here::Here;
-use crate::trial;
+use crate::pass::Pass;
+use crate::testbed::Testbed;
+use crate::variation;
 
 /// Prints what this program is, for another one that is to use it for measurements.
 ///
@@ -50,7 +51,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let clock = Clock::new(source, job.clock.ticks_per_ns).map_err(io::Error::other)?;
     cpu::pin_to(&job.allowed).map_err(io::Error::other)?;
     // Listed before pinning: the CPUs in its cases are those that this process may use.
-    let here = Here {
+    let here = Testbed {
         allowed: job.allowed.clone(),
         targets: std::mem::take(&mut job.targets),
         programs: std::mem::take(&mut job.programs),
@@ -75,7 +76,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     if here.targets.drop_caches {
         caches::permit_dropping();
     }
-    let effort = trial::applied(&job.effort);
+    let effort = variation::applied(&job.effort);
     let (mut cpu, mut queue) = (job.cpu, Queue::new(job.cases.len(), job.keeps_order));
     while let Some(next) = queue.next() {
         let index = next.index;
@@ -166,7 +167,7 @@ fn absent(name: &str) -> Failure {
 }
 
 /// The failure of a case of a known benchmark: those with a partner depend on the CPUs.
-fn lacking(name: &str, here: &Here) -> Failure {
+fn lacking(name: &str, here: &Testbed) -> Failure {
     Failure::Unsupported(format!(
         "there is no {name} on the CPUs that may be used now, {}, or not by this build",
         cpu::format_list(&here.allowed)
@@ -174,7 +175,7 @@ fn lacking(name: &str, here: &Here) -> Failure {
 }
 
 /// The row of this name, with its benchmark.
-fn row(catalogue: Catalogue, here: &Here, name: &str) -> Option<(&'static Entry, Case)> {
+fn row(catalogue: Catalogue, here: &Testbed, name: &str) -> Option<(&'static Entry, Case)> {
     let (id, _) = name.split_once('{').unwrap_or((name, ""));
     let benchmark = catalogue.find(id)?;
     let mut cases = (benchmark.cases)(here).into_iter();

@@ -48,8 +48,8 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
         cpu::pin(cpu).ok()?;
         // The first probe may still be slowed by the move.
         probe.read();
-        let ours = (0..probes).filter(|_| alone.holds(&probe.read())).count();
-        Some(ours as f64 / f64::from(probes))
+        let exclusive = (0..probes).filter(|_| alone.holds(&probe.read())).count();
+        Some(exclusive as f64 / f64::from(probes))
     };
     let mut best: Option<(u32, f64)> = None;
     let others = others.iter().copied().filter(|other| *other != first);

@@ -14,7 +14,7 @@ use syscost_sys::{platform, process};
 
 use super::ARGUMENT;
 use super::child::readable_within;
-use crate::trial::Trial;
+use crate::variation::Variation;
 use crate::{doctor, machine};
 
 /// The argument after [`ARGUMENT`] that makes a program print what it is.
@@ -171,7 +171,7 @@ impl Program {
             command.args(words).arg(&self.binary);
         }
         // A trial comes from the run, which records it, not from the shell.
-        for variable in Trial::ALL.map(Trial::variable) {
+        for variable in Variation::ALL.map(Variation::variable) {
             command.env_remove(variable);
         }
         for (name, value) in &self.environment {

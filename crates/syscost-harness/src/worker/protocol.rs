@@ -2,10 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::bencher::{ClockCost, Effort, Findings, Pass};
+use crate::bencher::Findings;
+use crate::clock::ClockCost;
 use crate::commands::Command;
 use crate::cores::Cores;
 use crate::failure::Failure;
+use crate::pass::Pass;
+use crate::profile::Effort;
 use crate::programs::OwnProgram;
 use crate::targets::Targets;
 

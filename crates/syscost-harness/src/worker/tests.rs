@@ -10,7 +10,9 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::bencher::{ClockCost, Effort, Pass};
+use crate::clock::ClockCost;
+use crate::pass::Pass;
+use crate::profile::Effort;
 use crate::worker::{ClockSettings, Interrupted, Job, JobCase, Launcher, Outcome, Program};
 
 /// Set in the process of its own.

@@ -37,7 +37,6 @@ use syscost_results::history::Series;
 use syscost_results::numbers::Numbers;
 use syscost_results::overview::{Overview, overview};
 
-
 use crate::document::{self, Block};
 use crate::sentence;
 use crate::summary::Reference;

@@ -213,7 +213,7 @@ pub fn measure_warp(cpu_a: u32, cpu_b: u32) -> Result<Warp, Unsupported> {
         });
         ends.into()
     });
-    let (first, second): (Seen, Seen) = (first?, second?);
+    let (first, second): (WarpReadings, WarpReadings) = (first?, second?);
     if first.tightest == u64::MAX || second.reads == 0 {
         return Err(Unsupported::new(format!(
             "cpus {cpu_a} and {cpu_b} did not run at the same time"
@@ -239,7 +239,7 @@ struct Line {
 
 /// What one side saw; the offset is the other side's counter minus its own.
 #[derive(Default)]
-struct Seen {
+struct WarpReadings {
     reads: u64,
     warps: u64,
     worst: u64,
@@ -249,15 +249,15 @@ struct Seen {
 
 impl Line {
     /// One side: waits for its turn (the parity of `turn`), reads, and passes the line on.
-    fn exchange(&self, cpu: u32, mine: u64) -> Result<Seen, Unsupported> {
+    fn exchange(&self, cpu: u32, mine: u64) -> Result<WarpReadings, Unsupported> {
         if let Err(refused) = cpu::pin(cpu) {
             self.stop.store(true, Ordering::Relaxed);
             return Err(refused.into());
         }
         let begin = Instant::now();
-        let mut seen = Seen {
+        let mut seen = WarpReadings {
             tightest: u64::MAX,
-            ..Seen::default()
+            ..WarpReadings::default()
         };
         let mut last_own = None;
         while self.wait_for(mine, begin, seen.reads) {

@@ -14,7 +14,7 @@ use clap_complete::engine::{
 };
 use clap_complete::env::{CompleteEnv, EnvCompleter, Fish, Shells, Zsh};
 use syscost_benches::CATALOGUE;
-use syscost_harness::{Case, Entry, Here};
+use syscost_harness::{Case, Entry, Testbed};
 use syscost_store::Store;
 
 use super::Cli;
@@ -284,7 +284,7 @@ fn parameters_of(benchmark: &Entry, typed: &str) -> Vec<(String, Option<&'static
                 .collect()
         }
         true => {
-            let cases = (benchmark.cases)(&Here::plain()).into_iter();
+            let cases = (benchmark.cases)(&Testbed::plain()).into_iter();
             let of_case = |case: Case| {
                 let parameters = case.parameters();
                 let texts = parameters.map(|(key, value)| (format!("{key}={value}"), None));

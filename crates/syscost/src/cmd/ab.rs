@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::session::{Options, Session};
 use syscost_harness::worker::Program;
 
@@ -24,7 +24,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     let interrupted = interrupt::catch()?;
     super::run::admit(arguments.cpus.as_ref());
-    let here = Here::plain();
+    let here = Testbed::plain();
     let rows = selection::planned(&arguments.selectors, arguments.profile.into(), &here)?;
     let store = Store::of_user();
     let tags = arguments

@@ -14,7 +14,7 @@ use syscost_fleet::check::{Answer, Check, Findings, Reference, to_repeat};
 use syscost_harness::machine;
 use syscost_harness::session::{Options, Profile, Session};
 use syscost_harness::worker::Program;
-use syscost_harness::{Catalogue, Here, Row};
+use syscost_harness::{Catalogue, Row, Testbed};
 use syscost_results::machine::Cache;
 use syscost_results::{Machine, Run, row_name};
 
@@ -95,7 +95,7 @@ fn check(arguments: &CheckArguments, margin: f64, begun: Instant) -> Result<Chec
         Ok(reference) => reference,
         Err(stranger) => return Ok(Check::without(Answer::CannotTell, stranger, margin)),
     };
-    let here = Here::plain();
+    let here = Testbed::plain();
     let (rows, names) = rows(&arguments.selectors, &reference, &machine, &here)?;
     let look = |rows: Vec<Row>, names: &[String], until: Duration| -> Result<(Run, Findings)> {
         let run = measure(rows, until.saturating_sub(begun.elapsed()), &interrupted)?;
@@ -138,7 +138,7 @@ fn rows(
     selectors: &[String],
     reference: &Reference,
     machine: &Machine,
-    here: &Here,
+    here: &Testbed,
 ) -> Result<(Vec<Row>, Vec<String>)> {
     let mut rows = match selectors {
         [] => of_list(machine, here)?,
@@ -153,7 +153,7 @@ fn rows(
 }
 
 /// The rows of [`ROWS`] that this machine has: not every machine has two CPUs.
-fn of_list(machine: &Machine, here: &Here) -> Result<Vec<Row>> {
+fn of_list(machine: &Machine, here: &Testbed) -> Result<Vec<Row>> {
     let selectors = ROWS.map(|text| Selector::parse(text, here));
     let selectors = selectors.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut rows = Catalogue::rows(CATALOGUE.benchmarks(), here);
@@ -183,7 +183,7 @@ fn is_emptied(name: &str, caches: &[Cache]) -> bool {
 }
 
 /// The rows with these names, with those from which they are computed.
-fn of(names: &[String], here: &Here) -> Vec<Row> {
+fn of(names: &[String], here: &Testbed) -> Vec<Row> {
     let mut rows = Catalogue::rows(CATALOGUE.benchmarks(), here);
     rows.retain(|row| names.contains(&row.name()));
     CATALOGUE.with_sources(rows, here)
@@ -285,9 +285,9 @@ mod tests {
             assert!(CATALOGUE.find(row_name::id(text)).is_some(), "{text}");
         }
         // A machine with one CPU has those that need no other.
-        let one = Here {
+        let one = Testbed {
             allowed: vec![0],
-            ..Here::plain()
+            ..Testbed::plain()
         };
         let rows = of_list(&Machine::default(), &one).expect("they are selectors");
         let with = |id: &str| rows.iter().filter(|row| row.benchmark.id == id).count();

@@ -1,5 +1,7 @@
 //! `syscost doctor`: checks whether this machine is fit to be measured, and says what to do if not.
 
+mod cores;
+mod directory;
 mod exporter;
 mod meter;
 mod text;
@@ -11,9 +13,7 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 use syscost_harness::clock::RunClock;
-use syscost_harness::doctor::{
-    Finding, Level, MAX_LOST_PERCENT, ProcessState, core_finding, directory_finding, examine,
-};
+use syscost_harness::doctor::{Finding, Level, MAX_LOST_PERCENT, ProcessState, examine};
 use syscost_harness::machine;
 use syscost_report::units::quantity;
 use syscost_results::run::{Clock, Noise};
@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
             advice: "claims about system calls stay unverified here; run outside of the sandbox",
         },
     });
-    findings.push(directory_finding());
+    findings.push(directory::of_default());
     let mut findings: Vec<Found> = findings.into_iter().map(Found::from).collect();
     findings.extend(found(&noise, &clock));
     let examination = Examination {
@@ -125,7 +125,7 @@ fn found(noise: &[Noise], clock: &Clock) -> Vec<Found> {
         cpu: Some(probe.cpu),
     });
     let shared = noise.iter().map(|probe| Found {
-        finding: core_finding(probe),
+        finding: cores::of(probe),
         cpu: Some(probe.cpu),
     });
     let failed = clock.health.iter().filter(|one| one.ok == Some(false));

@@ -8,7 +8,7 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::doc::{GROUP_HEADINGS, explanation};
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::session::Profile;
-use syscost_harness::{Case, Catalogue, Entry, Expect, Group, Here};
+use syscost_harness::{Case, Catalogue, Entry, Expect, Group, Testbed};
 use syscost_report::sentence::count;
 use syscost_report::units::{Figures, quantity};
 use syscost_report::wrap::{beside, together};
@@ -37,11 +37,11 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
         return Ok(exit::DONE);
     }
     if let Some(benchmark) = CATALOGUE.find(id) {
-        selection::check(&words, &Here::plain())?;
+        selection::check(&words, &Testbed::plain())?;
         super::print(&text(benchmark)?)?;
         return Ok(exit::DONE);
     }
-    let found = selection::own_or_all(selection::search(&words, &Here::plain()), |one| {
+    let found = selection::own_or_all(selection::search(&words, &Testbed::plain()), |one| {
         one.benchmark.id
     });
     let found: Vec<&'static Entry> = found.iter().map(|one| one.benchmark).collect();
@@ -63,7 +63,7 @@ fn about_group(group: &'static Group) -> Result<String> {
     let rows: usize = group
         .benchmarks
         .iter()
-        .map(|one| (one.cases)(&Here::plain()).len())
+        .map(|one| (one.cases)(&Testbed::plain()).len())
         .sum();
     let mut out = format!(
         "{BOLD}{}{RESET}  {}  {DIM}{} with {}{RESET}\n\n{}\n",
@@ -211,7 +211,7 @@ fn parameters(benchmark: &Entry) -> String {
 /// The benchmark's rows: which profiles measure them, why they cannot be measured here, and what is
 /// claimed of each.
 fn rows(benchmark: &Entry) -> String {
-    let here = Here::plain();
+    let here = Testbed::plain();
     let cases = (benchmark.cases)(&here);
     let reasons = cases.iter().map(|case| {
         let reason = (benchmark.support)(case, &here).err();
@@ -347,7 +347,7 @@ fn known_figures(benchmark: &'static Entry) -> String {
     let latest = latest_with(|row| row.id == benchmark.id);
     let references: Vec<_> = references::shipped().collect();
     let studies = published();
-    let mut rows = Catalogue::rows(std::iter::once(benchmark), &Here::plain());
+    let mut rows = Catalogue::rows(std::iter::once(benchmark), &Testbed::plain());
     rows.sort_by_key(|row| Profile::first_with(benchmark, &row.case));
     let lines = rows.iter().map(|row| {
         let name = row.name();
@@ -394,7 +394,7 @@ fn latest_with(is_meant: impl Fn(&Measurement) -> bool) -> Option<Run> {
 
 /// The figure of the first of a run's rows that this selector means.
 fn first_of(run: &Run, selector: &str) -> Option<String> {
-    let choices = choose_of(names_of(run), &[selector.to_owned()], &Here::plain()).ok()?;
+    let choices = choose_of(names_of(run), &[selector.to_owned()], &Testbed::plain()).ok()?;
     let mut rows = run.measurements.iter();
     let row = rows.find(|row| {
         row.status == Status::Ok && choices.iter().any(|choice| choice.selects(&row.name))
@@ -429,7 +429,7 @@ mod tests {
     #[test]
     fn the_best_of_several_matches_is_explained_and_the_others_are_named() {
         let found = |words: &str| {
-            let found = selection::search(words, &Here::plain());
+            let found = selection::search(words, &Testbed::plain());
             let found: Vec<&'static Entry> = found.iter().map(|one| one.benchmark).collect();
             best(words, &found).map(|one| one.id)
         };
@@ -492,7 +492,7 @@ mod tests {
     fn every_parameter_of_a_row_is_explained() {
         for benchmark in CATALOGUE.benchmarks() {
             let text = parameters(benchmark);
-            for (key, _) in (benchmark.cases)(&Here::plain())
+            for (key, _) in (benchmark.cases)(&Testbed::plain())
                 .iter()
                 .flat_map(Case::parameters)
             {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_report::export::{to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics};
 use syscost_report::sentence;
 use syscost_results::Run;
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
 
 /// Finds the runs, each with only the rows that are meant, one after the other.
 fn find(arguments: &ExportArguments, give: &mut dyn FnMut(Run) -> Result<()>) -> Result<()> {
-    let are_rows = |words: &[String]| selection::rows(words, &Here::plain()).is_ok();
+    let are_rows = |words: &[String]| selection::rows(words, &Testbed::plain()).is_ok();
     let (names, selectors) = kept::all_meant("export", &arguments.words, are_rows)?;
     let mut known = BTreeSet::new();
     let mut give = |run: Run| {

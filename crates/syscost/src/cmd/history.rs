@@ -8,7 +8,7 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::json;
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::session::journal;
 use syscost_report::history::{HistoryOptions, ListedRun, changes, chart, list, sparklines};
 use syscost_report::sentence;
@@ -177,7 +177,7 @@ fn meant(
     machine: Option<&str>,
     since: Option<Timestamp>,
 ) -> Result<(Vec<Choice>, Followed)> {
-    if let Ok(choices) = choose_of(std::iter::empty(), names, &Here::plain()) {
+    if let Ok(choices) = choose_of(std::iter::empty(), names, &Testbed::plain()) {
         let is_meant = |row: &str| choices.iter().any(|choice| choice.selects(row));
         let followed = follow(index, machine, since, &is_meant)?;
         if followed.runs == 0 || lacking(&choices, &followed).is_none() {
@@ -191,7 +191,7 @@ fn meant(
         .iter()
         .map(|one| one.series.name.clone())
         .collect();
-    let choices = choose_of(kept.iter().map(String::as_str), names, &Here::plain())?;
+    let choices = choose_of(kept.iter().map(String::as_str), names, &Testbed::plain())?;
     if let Some(lacking) = lacking(&choices, &followed) {
         let kept = Kept {
             place: runs(followed.runs, ""),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::session::Profile;
 use syscost_harness::{Case, Entry};
 use syscost_report::sentence;
@@ -49,7 +49,7 @@ struct Shown {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
-    let here = Here::plain();
+    let here = Testbed::plain();
     let selected = selection::benchmarks(&arguments.selectors, &here)?;
     let entries: Vec<Listed> = selected.iter().map(|one| entry(one, &here)).collect();
     match arguments.format {
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-fn entry(selected: &Selected, here: &Here) -> Listed {
+fn entry(selected: &Selected, here: &Testbed) -> Listed {
     let benchmark = selected.benchmark;
     let cases = (benchmark.cases)(here);
     let refused = refusals(benchmark, &cases, here);
@@ -90,7 +90,7 @@ fn entry(selected: &Selected, here: &Here) -> Listed {
 }
 
 /// Reasons why this machine cannot measure some of these cases.
-fn refusals(benchmark: &Entry, cases: &[Case], here: &Here) -> Vec<String> {
+fn refusals(benchmark: &Entry, cases: &[Case], here: &Testbed) -> Vec<String> {
     let refusals = cases.iter().filter_map(|case| {
         let reason = (benchmark.support)(case, here).err()?;
         Some(match case.is_empty() {
@@ -176,11 +176,11 @@ mod tests {
     #[test]
     fn a_line_says_how_many_of_the_rows_are_selected() {
         let listed = |selector: &str| {
-            let selected =
-                selection::benchmarks(&[selector.to_owned()], &Here::plain()).expect("there are");
+            let selected = selection::benchmarks(&[selector.to_owned()], &Testbed::plain())
+                .expect("there are");
             let entries: Vec<Listed> = selected
                 .iter()
-                .map(|one| entry(one, &Here::plain()))
+                .map(|one| entry(one, &Testbed::plain()))
                 .collect();
             let all = entries[0].cases.len();
             (text(&entries).expect("text"), all)

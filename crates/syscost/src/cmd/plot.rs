@@ -5,7 +5,7 @@ use std::path::Path;
 use std::slice;
 
 use anyhow::{Result, bail};
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_report::chart::rows::{Chosen, Kind, LeftOut, NoChart, choose};
 use syscost_report::chart::{
     self, Bar, Border, Chart, Labels, Style, TextOptions, Theme, Value, caption, draw, text,
@@ -102,7 +102,7 @@ impl Form {
 /// Finds the runs to draw; the latest one means the latest that has these rows.
 fn find(arguments: &PlotArguments) -> Result<Meant> {
     let are_rows =
-        |words: &[String]| words == [NUMBERS] || selection::rows(words, &Here::plain()).is_ok();
+        |words: &[String]| words == [NUMBERS] || selection::rows(words, &Testbed::plain()).is_ok();
     let (names, rows) = kept::all_meant("plot", &arguments.words, are_rows)?;
     if rows.is_empty() {
         // What is no run is said first.

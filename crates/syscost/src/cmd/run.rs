@@ -11,9 +11,9 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::programs::OwnProgram;
 use syscost_harness::session::{Finished, Options, Session};
-use syscost_harness::trial::Trial;
+use syscost_harness::variation::Variation;
 use syscost_harness::worker::Program;
-use syscost_harness::{Here, Targets, congestion};
+use syscost_harness::{Targets, Testbed, congestion};
 use syscost_results::agreement::agreement;
 use syscost_results::study::Study;
 use syscost_results::{Measurement, Run, Status};
@@ -68,7 +68,7 @@ pub(super) fn measured(
     let found = nfs.map(|export| NfsEnd::find(export, &interrupted));
     let mut nfs = found.transpose()?;
     directories::check(&arguments.dir)?;
-    let mut here = Here::with(targets(&arguments, named.as_ref(), nfs.as_ref())?);
+    let mut here = Testbed::with(targets(&arguments, named.as_ref(), nfs.as_ref())?);
     here.programs = programs;
     // Now that it is known which rows the directories and the far end have.
     let rows = match &arguments.resume {
@@ -243,7 +243,7 @@ fn options(
     arguments: &RunArguments,
     studies: &[Study],
     store: &Store,
-    here: Here,
+    here: Testbed,
     far_end: Option<&FarEnd>,
     nfs: Option<&NfsEnd>,
 ) -> Result<Options> {
@@ -297,13 +297,13 @@ fn targets(
     Ok(targets)
 }
 
-/// This program, with the factors of trials, which the run records.
+/// This program, with the factors of variations, which the run records.
 fn program() -> Result<Program> {
     let program = Program::this().context("finding this program's own file")?;
     let mut environment = Vec::new();
-    for trial in Trial::ALL {
-        if let Some(factor) = trial.given() {
-            environment.push((trial.variable().to_owned(), Some(factor.to_string())));
+    for variation in Variation::ALL {
+        if let Some(factor) = variation.given() {
+            environment.push((variation.variable().to_owned(), Some(factor.to_string())));
         }
     }
     Ok(program.with_environment(environment))

@@ -1,7 +1,7 @@
 //! `syscost show`: prints the table or the summary of a kept run, as `run` did.
 
 use anyhow::Result;
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_report::{TableOptions, table};
 use syscost_results::summary::has_many;
 use syscost_results::{Measurement, Run};
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     let beside = arguments.beside.as_deref();
     let reference = beside.map(references::find).transpose()?;
     let are_rows =
-        |words: &[String]| !arguments.summary && selection::rows(words, &Here::plain()).is_ok();
+        |words: &[String]| !arguments.summary && selection::rows(words, &Testbed::plain()).is_ok();
     let (name, selectors) = kept::meant("show", &arguments.run, &arguments.selectors, are_rows)?;
     let lack = |run: &Run| match arguments.summary {
         true => (!has_many(run)).then(|| "has few of the summary's rows".to_owned()),

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use syscost_benches::{CATALOGUE, STUDIES, study_sources};
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::targets::{THOROUGH_STUDY, THOROUGH_TIME_LIMIT};
 use syscost_harness::{Catalogue, Row};
 use syscost_report::TableOptions;
@@ -223,9 +223,9 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
     let own: Vec<(&Study, PathBuf)> = own_of(&studies).zip(beside).collect();
     // Until the run has ended.
     let (programs, _folder) = programs::make(&own, is_resumed)?;
-    let here = Here {
+    let here = Testbed {
         programs: programs.clone(),
-        ..Here::plain()
+        ..Testbed::plain()
     };
     let selectors = match is_resumed {
         true => Vec::new(),
@@ -313,7 +313,7 @@ fn left_out_of(studies: &[Study], run: &Run, is_thorough: bool) -> Vec<String> {
 /// Returns the selectors of the rows of these studies. A `*` in a study's name, for what the run
 /// decides, means the same in a selector. Names that match no row on this machine, such as rows of
 /// a far end, are left out.
-fn selectors(studies: &[Study], has_peer: bool, here: &Here) -> Vec<String> {
+fn selectors(studies: &[Study], has_peer: bool, here: &Testbed) -> Vec<String> {
     let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
     let rows: Vec<String> = Catalogue::rows(everything, here)
         .iter()
@@ -403,13 +403,13 @@ mod tests {
     #[test]
     fn every_name_in_a_study_selects_rows() {
         let studies = published();
-        let selected = selectors(&studies, false, &Here::plain());
-        let rows =
-            selection::rows(&selected, &Here::plain()).expect("every name is one of the catalogue");
+        let selected = selectors(&studies, false, &Testbed::plain());
+        let rows = selection::rows(&selected, &Testbed::plain())
+            .expect("every name is one of the catalogue");
         for name in &selected {
             let is_there = |row: &Row| means(name, &row.name());
             assert!(rows.iter().any(is_there), "{name}");
         }
-        assert!(selectors(&studies, true, &Here::plain()).len() >= selected.len());
+        assert!(selectors(&studies, true, &Testbed::plain()).len() >= selected.len());
     }
 }

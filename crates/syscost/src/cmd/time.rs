@@ -11,7 +11,7 @@ use syscost_benches::command::execute;
 use syscost_harness::commands::{Command, Output, row_value};
 use syscost_harness::session::{Options, Session};
 use syscost_harness::worker::Program;
-use syscost_harness::{Catalogue, Here, Row};
+use syscost_harness::{Catalogue, Row, Testbed};
 use syscost_report::{TableOptions, commands as render};
 use syscost_results::commands::{commands, compared};
 use syscost_results::compare::Gated;
@@ -142,9 +142,9 @@ fn measured(
     };
     let budget_s = usual_s.max(1.3 * LEAST_ROUNDS * took_s) + beside_s;
     let in_a_case = arguments.time_limit * (4 + arguments.warmup);
-    let here = Here {
+    let here = Testbed {
         commands,
-        ..Here::plain()
+        ..Testbed::plain()
     };
     let all = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
     let of_commands = all.filter(|one| one.group() == "command");

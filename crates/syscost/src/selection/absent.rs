@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::session::Profile;
 use syscost_harness::{Catalogue, Row};
 use syscost_results::renamed::{GONE, name_now};
@@ -56,7 +56,7 @@ pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
     let parts = Parts::parse(text).ok().flatten();
     let wrong = |names: &mut dyn Iterator<Item = &str>| wrong_parameter(parts.as_ref()?, names);
     let here = wrong(&mut kept.names.iter().copied()).map(|wrong| format!("in {place}, {wrong}"));
-    let rows = Catalogue::rows(CATALOGUE.benchmarks().chain(PROCEDURES), &Here::plain());
+    let rows = Catalogue::rows(CATALOGUE.benchmarks().chain(PROCEDURES), &Testbed::plain());
     let known: Vec<&Row> = rows
         .iter()
         .filter(|row| choice.selects(&row.name()))
@@ -167,7 +167,7 @@ fn nearest_names(name: &str) -> Vec<String> {
         .map(|benchmark| benchmark.id.to_owned());
     let mut names: Vec<String> = groups.chain(ids).collect();
     if name.contains('{') {
-        let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Here::plain());
+        let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Testbed::plain());
         names.extend(rows.iter().map(Row::name));
     }
     let mut near: Vec<(f64, String)> = names
@@ -339,7 +339,7 @@ mod tests {
             &[text.to_owned()],
             |selector| !words::may_be_words(&selector.text),
             |selector| unknown(&selector.text),
-            &Here::plain(),
+            &Testbed::plain(),
         );
         let choices = choices.expect("a name, or words that find something");
         absent(&choices[0], &kept)
@@ -349,7 +349,7 @@ mod tests {
     fn what_is_measured_no_longer_names_rows_that_are() {
         for (id, instead) in GONE {
             assert!(CATALOGUE.find(id).is_none(), "{id}");
-            let found = super::super::rows(&[(*instead).to_owned()], &Here::plain());
+            let found = super::super::rows(&[(*instead).to_owned()], &Testbed::plain());
             assert!(found.is_ok_and(|rows| !rows.is_empty()), "{instead}");
             let told = unknown(id).to_string();
             assert_eq!(

@@ -1,6 +1,6 @@
 //! Decides which arguments are names, and which are words to search for.
 
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_report::sentence;
 
 use super::words::{is_plainly_program, may_be_words, own_or_all, program};
@@ -22,7 +22,7 @@ pub(crate) enum Choice {
 
 impl Choice {
     /// Searches for these words; `None` if they find nothing.
-    fn of_words(text: &str, here: &Here) -> Option<Self> {
+    fn of_words(text: &str, here: &Testbed) -> Option<Self> {
         let found = search(text, here);
         let text = text.to_owned();
         (!found.is_empty()).then_some(Choice::Found { text, found })
@@ -79,7 +79,7 @@ pub(super) fn choose(
     arguments: &[String],
     is_name: impl Fn(&Selector) -> bool,
     neither: impl Fn(&Selector) -> Failed,
-    here: &Here,
+    here: &Testbed,
 ) -> Result<Vec<Choice>, Failed> {
     let parsed = arguments.iter().map(|text| Selector::parse(text, here));
     let selectors = parsed.collect::<Result<Vec<Selector>, Failed>>()?;
@@ -142,13 +142,13 @@ mod tests {
 
     fn ids(arguments: &[&str]) -> Vec<&'static str> {
         let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
-        let found = benchmarks(&arguments, &syscost_harness::Here::plain()).expect("something");
+        let found = benchmarks(&arguments, &syscost_harness::Testbed::plain()).expect("something");
         found.iter().map(|one| one.benchmark.id).collect()
     }
 
     fn refusal(arguments: &[&str]) -> String {
         let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
-        let error = benchmarks(&arguments, &syscost_harness::Here::plain())
+        let error = benchmarks(&arguments, &syscost_harness::Testbed::plain())
             .err()
             .expect("a refusal");
         error.to_string()

@@ -2,7 +2,7 @@
 
 use glob::Pattern;
 use syscost_benches::CATALOGUE;
-use syscost_harness::{Catalogue, Entry, Here, Row};
+use syscost_harness::{Catalogue, Entry, Row, Testbed};
 use syscost_results::row_name;
 
 use crate::Failed;
@@ -33,7 +33,7 @@ pub(super) struct Parameter {
 impl Selector {
     /// # Errors
     /// [`Failed::Usage`] when it is not a valid pattern.
-    pub(crate) fn parse(text: &str, here: &Here) -> Result<Self, Failed> {
+    pub(crate) fn parse(text: &str, here: &Testbed) -> Result<Self, Failed> {
         // The full name of a row means only that row, not those with more parameters.
         if text.ends_with('}') {
             let is_its = |one: &&Entry| one.id == row_name::id(text);

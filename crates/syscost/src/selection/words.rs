@@ -2,7 +2,7 @@
 //! in `numbers`, by values of their rows, and by names of lmbench's programs.
 
 use syscost_benches::{CATALOGUE, LMBENCH, PROCEDURES, Program};
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::{Catalogue, Entry};
 use syscost_results::{Unit, numbers, row_name, summary};
 
@@ -49,7 +49,7 @@ impl Found {
 /// (`fork latency`). Words are separated by spaces, hyphens and punctuation; case and underscores
 /// make no difference, nor whether a term is written as one word: `page fault`, `page-fault`,
 /// `pagefault`.
-pub(crate) fn search(text: &str, here: &Here) -> Vec<Found> {
+pub(crate) fn search(text: &str, here: &Testbed) -> Vec<Found> {
     let words = words_of(text);
     if words.is_empty() || !may_be_words(text) || is_misspelt(&words) {
         return Vec::new();
@@ -70,7 +70,7 @@ fn by_texts(words: &[Word]) -> Vec<Found> {
     found.collect()
 }
 
-fn by_rows(words: Vec<Word>, here: &Here) -> Vec<Found> {
+fn by_rows(words: Vec<Word>, here: &Testbed) -> Vec<Found> {
     let (quantities, words): (Vec<Word>, Vec<Word>) =
         words.into_iter().partition(|word| !word.units().is_empty());
     if words.is_empty() {
@@ -149,7 +149,7 @@ pub(super) fn terms() -> impl Iterator<Item = String> {
 pub(super) fn parameters_of(value: &str) -> Vec<String> {
     let word = Word::new(value);
     let mut found = Vec::new();
-    for row in Catalogue::rows(CATALOGUE.benchmarks(), &Here::plain()) {
+    for row in Catalogue::rows(CATALOGUE.benchmarks(), &Testbed::plain()) {
         let name = row.name();
         for (key, value) in row_name::parameters(&name).filter(|one| word.is_value(one.1)) {
             let parameter = format!("{key}={value}");
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     fn ids(text: &str) -> Vec<&'static str> {
-        search(text, &Here::plain())
+        search(text, &Testbed::plain())
             .iter()
             .map(|found| found.benchmark.id)
             .collect()
@@ -408,17 +408,17 @@ mod tests {
 
     #[test]
     fn values_are_words_where_nothing_else_is_found() {
-        let found = search("getpid", &Here::plain());
+        let found = search("getpid", &Testbed::plain());
         let labels: Vec<String> = found.iter().map(Found::label).collect();
         let procedure = "study.three_costs.system_call (getpid)";
         assert_eq!(labels, ["syscall.null (getpid)", procedure]);
         assert!(found[0].selects("syscall.null{call=getpid,via=libc}"));
         assert!(!found[0].selects("syscall.null{call=getppid}"));
-        let fence = search("atomic fence_by_lock", &Here::plain());
+        let fence = search("atomic fence_by_lock", &Testbed::plain());
         assert!(fence.iter().any(|one| one.benchmark.id == "op.atomic"));
         // Its own benchmark, not also what else does that.
         assert!(
-            search("mprotect", &Here::plain())
+            search("mprotect", &Testbed::plain())
                 .iter()
                 .all(|one| one.values.is_empty())
         );

@@ -143,9 +143,9 @@ fn list_everything(allowed: &[u32]) {
         }
     }
     let mut names = BTreeSet::new();
-    for row in Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain()) {
+    for row in Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Testbed::plain()) {
         // The reason does not matter here, only that there is an answer.
-        let _ = (row.benchmark.support)(&row.case, &syscost_harness::Here::plain());
+        let _ = (row.benchmark.support)(&row.case, &syscost_harness::Testbed::plain());
         assert!(names.insert(row.name()), "{} is there twice", row.name());
     }
     assert!(names.len() > 500, "{}", names.len());

@@ -34,7 +34,7 @@ const SOURCE: &str = "bytes of the connection";
 pub(super) fn proof(call: Call) -> Proof {
     let counted = [together(Sysno::SENDTO, 1.0), together(Sysno::RECVFROM, 2.0)];
     PROCEDURE
-        .sees(call.in_protocol())
+        .expects(call.in_protocol())
         .and(Proof::counted(counted))
 }
 
@@ -177,8 +177,8 @@ impl Caller {
             self.call.in_protocol()
         );
         match made as f64 == iterations {
-            true => b.saw(&PROCEDURE, self.call.in_protocol()),
-            false => b.saw(&PROCEDURE, of_other),
+            true => b.observe(&PROCEDURE, self.call.in_protocol()),
+            false => b.observe(&PROCEDURE, of_other),
         }
         let matched = since(|traffic| traffic.matched) as f64;
         let what = "replies with the number (xid) of the call before them";
@@ -193,7 +193,7 @@ impl Caller {
             let bound = Bound::Within(content, content + MAX_HEAD);
             let what = "bytes received per READ, its size and its head";
             b.claim_within(what, bound, received as f64 / iterations, SOURCE);
-            b.saw(&MOVED, u64::from(self.bytes));
+            b.observe(&MOVED, u64::from(self.bytes));
             let what = match b.is_timed() {
                 true => "READs whose ends are as written",
                 false => "READs whose every byte is as written",

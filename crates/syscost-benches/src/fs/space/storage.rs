@@ -54,14 +54,14 @@ pub(in crate::fs) fn see_fetched(
 ) {
     let Some(fetched) = fetched else {
         let reason = "the kernel does not count them here";
-        b.unseen(&FETCHED, reason);
-        return b.unseen(&UNFETCHED, reason);
+        b.unobserved(&FETCHED, reason);
+        return b.unobserved(&UNFETCHED, reason);
     };
     let per_byte = fetched as f64 / read.max(1) as f64;
     let uncounted = (fetched == 0 && !is_on_device).then_some(UNCOUNTED);
     let stray = (per_byte > MAX_STRAY).then_some(STRAY);
-    b.saw_unless(&FETCHED, per_byte, stray.or(uncounted));
-    b.saw_unless(&UNFETCHED, per_byte, (per_byte < MAX_OWN).then_some(STRAY));
+    b.observe_unless(&FETCHED, per_byte, stray.or(uncounted));
+    b.observe_unless(&UNFETCHED, per_byte, (per_byte < MAX_OWN).then_some(STRAY));
 }
 
 /// The source of what a thread reads and writes.

@@ -143,13 +143,13 @@ pub(super) fn proof_of(op: Stream) -> Proof {
         Stream::Memset => ("a byte", "memset"),
         Stream::Memcpy => ("b", "memcpy"),
     };
-    LEFT.sees(left).and(STORES.sees(stores))
+    LEFT.expects(left).and(STORES.expects(stores))
 }
 
 /// Seconds that a row in memory takes to allocate its arrays, once per round: all of them share these.
 pub(super) const LARGE_SECONDS: f64 = 0.04;
 
-pub(super) fn rows(here: &Here) -> Vec<Case<ReadOrWrite>> {
+pub(super) fn rows(here: &Testbed) -> Vec<Case<ReadOrWrite>> {
     let widest = widest();
     let add = |streams: &[Stream], simd: Simd, level: Level, threads: u32| {
         rows!(ReadOrWrite {
@@ -187,14 +187,14 @@ pub(super) fn rows(here: &Here) -> Vec<Case<ReadOrWrite>> {
     rows
 }
 
-pub(in crate::memory) fn max_threads(here: &Here) -> u32 {
+pub(in crate::memory) fn max_threads(here: &Testbed) -> u32 {
     counts(here).last().map_or(1, |most| *most as u32)
 }
 
 /// A default run has the widest vectors: of one thread reading and copying at each level, and the
 /// usual streams in the first cache and in memory; of all threads reading at each level, copying in
 /// caches, and the triad in memory.
-pub(super) fn profile(row: &ReadOrWrite, here: &Here) -> Profile {
+pub(super) fn profile(row: &ReadOrWrite, here: &Testbed) -> Profile {
     let level = row.level();
     let is_in = |levels: &[Level]| level.is_some_and(|level| levels.contains(&level));
     let is_usual = match (row.op, row.threads.0) {
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn every_row_uses_nearly_all_of_what_it_names() {
-        let all = rows(&Here::plain());
+        let all = rows(&Testbed::plain());
         assert!(all.len() >= 50, "{}", all.len());
         for case in &all {
             let row = &case.row;

@@ -22,12 +22,12 @@ const LAPS: u64 = 3;
 const MAX_CACHED: usize = 32 << 20;
 
 /// A stream through memory of the pool, to which it is returned.
-pub(in crate::memory) struct Lent {
+pub(in crate::memory) struct PooledStream {
     cpu: u32,
     streaming: Option<Streaming>,
 }
 
-impl Lent {
+impl PooledStream {
     /// A stream of the calling thread, which has to stay on its CPU.
     pub(in crate::memory) fn new(simd: Simd, course: Course) -> Result<Self, Failure> {
         let cpu = cpu::current();
@@ -62,7 +62,7 @@ impl Lent {
     }
 }
 
-impl Deref for Lent {
+impl Deref for PooledStream {
     type Target = Streaming;
 
     fn deref(&self) -> &Streaming {
@@ -70,7 +70,7 @@ impl Deref for Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for PooledStream {
     fn drop(&mut self) {
         if let Some(streaming) = self.streaming.take() {
             put_back(self.cpu, streaming.into_arrays());

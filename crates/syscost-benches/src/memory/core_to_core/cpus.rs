@@ -1,6 +1,6 @@
 //! Which CPUs are measured where all of them would be too many.
 
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_sys::topology::{Relation, Topology};
 
 use crate::timing::spread;
@@ -9,7 +9,7 @@ use crate::timing::spread;
 const MAX_CPUS: usize = 16;
 
 /// The measured CPUs, ascending.
-pub(super) fn measured(here: &Here) -> Vec<u32> {
+pub(super) fn measured(here: &Testbed) -> Vec<u32> {
     of(Topology::here(), &here.allowed, MAX_CPUS)
 }
 

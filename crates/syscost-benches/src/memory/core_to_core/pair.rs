@@ -190,11 +190,11 @@ impl Asking {
     pub(super) fn judge(&self, outcome: &mut Outcome, other: &Replying) {
         for (witness, cpu) in [(&FROM, self.cpu), (&TO, other.cpu)] {
             match cpu {
-                Some(cpu) => outcome.saw(witness, cpu),
-                None => outcome.unseen(witness, "the side did not come to its end"),
+                Some(cpu) => outcome.observe(witness, cpu),
+                None => outcome.unobserved(witness, "the side did not come to its end"),
             }
         }
-        outcome.saw(&WRITTEN, &*self.written);
+        outcome.observe(&WRITTEN, &*self.written);
         let asked = self.asked;
         // The divisor of the time.
         let claim = "round trips that were asked for";

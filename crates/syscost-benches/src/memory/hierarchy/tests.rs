@@ -29,9 +29,9 @@ fn translation_ns(pages: f64) -> f64 {
 
 /// The result of a computed benchmark's row on that machine; the first has number 0.
 fn computed(benchmark: &'static Benchmark, number: usize) -> Result<ComputedValue, Failure> {
-    let case = (benchmark.cases)(&Here::plain()).swap_remove(number);
+    let case = (benchmark.cases)(&Testbed::plain()).swap_remove(number);
     let sources = [DENSE, APART].into_iter().flat_map(|id| CATALOGUE.find(id));
-    let rows = Catalogue::rows(sources, &Here::plain());
+    let rows = Catalogue::rows(sources, &Testbed::plain());
     let computation = benchmark.computation.as_ref().expect("it is computed");
     let sources: Vec<Source<'_>> = rows
         .iter()
@@ -55,7 +55,7 @@ fn computed(benchmark: &'static Benchmark, number: usize) -> Result<ComputedValu
             },
         })
         .collect();
-    (computation.compute)(&case, &sources, &Here::plain())
+    (computation.compute)(&case, &sources, &Testbed::plain())
 }
 
 #[test]
@@ -246,7 +246,8 @@ fn levels_are_compared_with_reports_and_small_pages_are_doubted() {
         let compared = evidence.iter().find(|one| one.source == "sysfs").unwrap();
         // 48 KiB, if this machine reports it.
         let expected =
-            reported::is_level(reported::cache_bytes(&Here::plain().allowed, 1), 49152.0).expected;
+            reported::is_level(reported::cache_bytes(&Testbed::plain().allowed, 1), 49152.0)
+                .expected;
         assert_eq!(compared.expected, expected);
     }
 }

@@ -9,7 +9,7 @@ use syscost_sys::clock::Clock;
 use syscost_sys::kernel::{Course, Stream};
 use syscost_sys::partner::{Between, Shared};
 
-use crate::memory::bandwidth::{Lent, enough_for_all, widest};
+use crate::memory::bandwidth::{PooledStream, enough_for_all, widest};
 
 /// Bytes of all threads' memory together: more than a cache holds.
 pub(super) const BYTES: usize = 512 << 20;
@@ -88,10 +88,10 @@ impl Load {
         let mut workers = TaskGroup::new(Between::Threads)?;
         for (number, cpu) in cpus.iter().enumerate() {
             let shared = Arc::clone(&shared);
-            let work = move |memory: &mut Lent, stop: &Stop| {
+            let work = move |memory: &mut PooledStream, stop: &Stop| {
                 read(&shared, number, memory, stop, delay_ns, &clock, seed)
             };
-            workers.add(&[*cpu], move || Lent::new(widest(), course), work)?;
+            workers.add(&[*cpu], move || PooledStream::new(widest(), course), work)?;
         }
         shared.is_begun.store(true, Ordering::Release);
         let load = Self {
@@ -193,7 +193,7 @@ impl Load {
 fn read(
     shared: &SharedState,
     number: usize,
-    memory: &Lent,
+    memory: &PooledStream,
     stop: &Stop,
     delay_ns: Option<u64>,
     clock: &Clock,

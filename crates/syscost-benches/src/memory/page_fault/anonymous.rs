@@ -161,7 +161,7 @@ fn prepared<'p>(
     });
     let mut outcome = plan.measure(prepared)?;
     look_after()?;
-    outcome.saw(&GIVEN_BACK, area.memory().bytes());
+    outcome.observe(&GIVEN_BACK, area.memory().bytes());
     outcome.report(ZEROS, zeros.get() as f64);
     outcome.report(OWN, own.get() as f64);
     Ok(outcome)

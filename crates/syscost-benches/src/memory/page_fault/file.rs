@@ -40,13 +40,13 @@ static MAPPED: Witness = Witness::of("pages of the file that are mapped in the e
 
 /// What proves that all pages are gone through, so that those around a fault are wanted, too.
 pub(super) fn proof_of_around() -> Proof {
-    MAPPED.sees(PAGES)
+    MAPPED.expects(PAGES)
 }
 
 /// What proves that a fault maps one page, and no other beside it.
 pub(super) fn proof_of_alone() -> Proof {
     MAPPED
-        .sees(PAGES / 2)
+        .expects(PAGES / 2)
         .and(Proof::counted([minor_faults(1.0)]))
 }
 
@@ -105,7 +105,7 @@ pub(super) fn around(mut plan: Plan) -> Result<Outcome, Failure> {
     let mut outcome = plan.measure(read.prepared(MAPPINGS as u64, |_| unmap_pages()))?;
     unmap_pages()?;
     go_through(&mappings[0]);
-    outcome.saw(&MAPPED, mappings[0].mapped()?);
+    outcome.observe(&MAPPED, mappings[0].mapped()?);
     outcome.detail("pages_per_fault", around);
     outcome.detail_times("fault_ns", around);
     Ok(outcome)
@@ -132,7 +132,7 @@ pub(super) fn alone(mut plan: Plan) -> Result<Outcome, Failure> {
     let mut outcome = plan.measure(prepared)?;
     file.unmap_pages()?;
     order.iter().for_each(|number| touch(&file, *number));
-    outcome.saw(&MAPPED, file.mapped()?);
+    outcome.observe(&MAPPED, file.mapped()?);
     Ok(outcome)
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn measure<'p>(
         &mut outcome,
         not_given(walk.touched_bytes(), huge_bytes(area.memory())?, length)?,
     )?;
-    outcome.saw(&GIVEN_BACK, area.memory().bytes());
+    outcome.observe(&GIVEN_BACK, area.memory().bytes());
     let share = found.get() as f64 / outcome.operations() as f64;
     let verdict = judge(share);
     let reason = (verdict == Verdict::Unverified)

@@ -8,7 +8,7 @@ use rustix::mm::{Advice, MprotectFlags, madvise, mprotect};
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
 
-use super::pagemap::{self, Seen};
+use super::pagemap::{self, PageCounts};
 
 /// Anonymous memory of a number of pages, small or huge.
 pub(crate) struct Area {
@@ -78,7 +78,7 @@ impl Area {
     }
 
     /// The state of these pages, which must be small ones.
-    pub(crate) fn look(&self, pages: Range<usize>) -> Result<Seen, Failure> {
+    pub(crate) fn look(&self, pages: Range<usize>) -> Result<PageCounts, Failure> {
         assert!(pages.end <= self.pages());
         pagemap::look(self.page(pages.start), pages.len() * self.page)
     }

@@ -13,19 +13,19 @@ const EXCLUSIVE: u64 = 1 << 56;
 
 /// Counts of a piece's pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Seen {
+pub(crate) struct PageCounts {
     pub(crate) present: usize,
     /// Pages that are also mapped nowhere else, in no process.
     pub(crate) exclusive: usize,
 }
 
 /// Reads the state of whole pages.
-pub(crate) fn look(start: *const u8, bytes: usize) -> Result<Seen, Failure> {
+pub(crate) fn look(start: *const u8, bytes: usize) -> Result<PageCounts, Failure> {
     look_in("/proc/self", start, bytes)
 }
 
 /// As [`look`], for another process, given by its folder in /proc: a child.
-pub(crate) fn look_in(folder: &str, start: *const u8, bytes: usize) -> Result<Seen, Failure> {
+pub(crate) fn look_in(folder: &str, start: *const u8, bytes: usize) -> Result<PageCounts, Failure> {
     let path = format!("{folder}/pagemap");
     let page = page_size();
     let mut entries = vec![0; bytes / page * 8];
@@ -38,7 +38,7 @@ pub(crate) fn look_in(folder: &str, start: *const u8, bytes: usize) -> Result<Se
         let has = |entry: &&[u8; 8]| u64::from_le_bytes(**entry) & bits == bits;
         entries.iter().filter(has).count()
     };
-    Ok(Seen {
+    Ok(PageCounts {
         present: with(PRESENT),
         exclusive: with(PRESENT | EXCLUSIVE),
     })

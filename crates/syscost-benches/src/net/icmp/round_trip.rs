@@ -42,7 +42,7 @@ struct IcmpRoundTrip {
 }
 
 impl Networked for IcmpRoundTrip {
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(IcmpRoundTrip {
             path: Path::each(here),
             family: path.families(here),

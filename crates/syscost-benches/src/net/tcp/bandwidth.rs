@@ -127,7 +127,7 @@ impl TcpBandwidth {
 }
 
 impl Networked for TcpBandwidth {
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         use Direction::{Receive, Send};
         use Method::{SendFile, Splice, Write, ZeroCopy};
         const OTHERS: &[Method] = &[ZeroCopy, SendFile, Splice];
@@ -219,9 +219,9 @@ impl Networked for TcpBandwidth {
             path: sockets::path(self.path),
             family: sockets::family(self.family),
             cpus: tasks::placement(self.cpus),
-            streams: claims::STREAMS.sees(self.streams as u64),
+            streams: claims::STREAMS.expects(self.streams as u64),
             size: messages::about(self.size),
-            direction: claims::DIRECTION.sees(self.direction.name()),
+            direction: claims::DIRECTION.expects(self.direction.name()),
             via: Proof::counted(self.via.calls(sends, receives))
                 .and(claims::ZERO_COPIES.within(zero_copies)),
         }

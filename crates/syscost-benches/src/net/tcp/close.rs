@@ -61,7 +61,7 @@ struct TcpClose {
 }
 
 impl Networked for TcpClose {
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(TcpClose {
             path: Path::each(here),
             family: path.families(here)

@@ -71,7 +71,7 @@ struct TcpConnect {
 }
 
 impl Networked for TcpConnect {
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         rows!(TcpConnect {
             path: Path::each(here),
             family: path.families(here),
@@ -96,7 +96,7 @@ impl Networked for TcpConnect {
             path: sockets::path(self.path),
             family: sockets::family(self.family),
             step: BRINGS
-                .sees(self.step.name())
+                .expects(self.step.name())
                 .and(Proof::counted(self.step.counts(self.path))),
         }
     }
@@ -116,7 +116,7 @@ impl Networked for TcpConnect {
         });
         let (mut outcome, (connector, account)) = plan.measure(shape)?.split();
         if let Some((brings, socket)) = &connector.last {
-            outcome.saw(&BRINGS, brings.name());
+            outcome.observe(&BRINGS, brings.name());
             sockets::see_family(&mut outcome, [socket]);
         }
         // Nobody accounts for a refusal but the kernel that refuses.

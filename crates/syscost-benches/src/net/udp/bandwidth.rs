@@ -110,7 +110,7 @@ struct UdpBandwidth {
 }
 
 impl Networked for UdpBandwidth {
-    fn rows(here: &Here) -> Vec<Case<Self>> {
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
         let mut places = same_and_nearest(here);
         let mut rows = Vec::new();
         let mut add =
@@ -337,12 +337,12 @@ fn claim(b: &mut Bencher, delivered: &Transferred) {
     let carried = received.bytes.min(sent.bytes);
     delivered.interface.claim(b, carried, 0);
     let Some(usage) = delivered.usage else {
-        return b.unseen(&SENT_PER_S, "nothing was measured");
+        return b.unobserved(&SENT_PER_S, "nothing was measured");
     };
     let per_s = usage.sent as f64 * 1e9 / usage.passed_ns as f64;
     // Only a sender that gets its CPU can achieve a rate.
     let doubt = "the sender was late: its CPU did something else";
-    b.saw_unless(&SENT_PER_S, per_s, Some(doubt));
+    b.observe_unless(&SENT_PER_S, per_s, Some(doubt));
     let claim = "datagrams that arrived meanwhile";
     let arrived = Evidence::judged(
         claim,
@@ -371,8 +371,10 @@ fn claim(b: &mut Bencher, delivered: &Transferred) {
 /// that CPU make it late, but change nothing here. The last one may have been stopped just before.
 fn see_pace(b: &mut Bencher, sent: &Tally) {
     match sent.messages {
-        few if (few as f64) < 1.0 / NEAR => b.unseen(&PACE, format!("{few} datagrams are too few")),
-        _ => b.saw(&PACE, pace(sent)),
+        few if (few as f64) < 1.0 / NEAR => {
+            b.unobserved(&PACE, format!("{few} datagrams are too few"))
+        }
+        _ => b.observe(&PACE, pace(sent)),
     }
 }
 

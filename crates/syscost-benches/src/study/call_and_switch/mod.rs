@@ -36,7 +36,7 @@ struct FunctionCall {
 }
 
 impl Measured for FunctionCall {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(FunctionCall {
             signature: Signature::ALL
         })

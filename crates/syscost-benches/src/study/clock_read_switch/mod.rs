@@ -64,7 +64,7 @@ struct ReadZeroBytes {
 }
 
 impl Measured for ReadZeroBytes {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(ReadZeroBytes {
             in_a_row: [100, 1000, 10_000]
         })
@@ -104,7 +104,7 @@ struct ProcessSwitch {
 }
 
 impl Measured for ProcessSwitch {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(ProcessSwitch {
             in_a_row: [20, 200, 20_000],
             hint: Hint::ALL

@@ -71,7 +71,7 @@ struct Loop {
 }
 
 impl Measured for Loop {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Loop {
             turns: Iterations::ALL
         })
@@ -142,7 +142,7 @@ struct SystemCall {
 }
 
 impl Measured for SystemCall {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(SystemCall {
             getpid: Getpid::ALL
         })
@@ -207,7 +207,7 @@ struct ProcessSwitch {
 }
 
 impl Measured for ProcessSwitch {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(ProcessSwitch { clock: Clock::ALL })
     }
 
@@ -249,7 +249,7 @@ struct ThreadSwitch {
 }
 
 impl Measured for ThreadSwitch {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(ThreadSwitch { clock: Clock::ALL })
     }
 

@@ -42,7 +42,7 @@ struct SystemCall {
 }
 
 impl Measured for SystemCall {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(SystemCall { call: Call::ALL })
     }
 
@@ -79,7 +79,7 @@ struct ProcedureCall {
 }
 
 impl Measured for ProcedureCall {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(ProcedureCall { arguments: 0..=5 })
     }
 
@@ -122,7 +122,7 @@ struct TaskCreate {
 }
 
 impl Measured for TaskCreate {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(TaskCreate { via: Via::ALL })
     }
 
@@ -159,7 +159,7 @@ struct Switch {
 }
 
 impl Measured for Switch {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Switch {
             between: Between::ALL
         })

@@ -67,7 +67,7 @@ struct ProcedureCall {
 }
 
 impl Measured for ProcedureCall {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(ProcedureCall { arguments: 0..=7 })
     }
 
@@ -118,7 +118,7 @@ struct TaskCreation {
 }
 
 impl Measured for TaskCreation {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(TaskCreation { task: Task::ALL })
     }
 
@@ -160,7 +160,7 @@ struct Switch {
 }
 
 impl Measured for Switch {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Switch {
             between: [Between::Threads, Between::Processes]
         })
@@ -212,7 +212,7 @@ struct MemoryAccess {
 }
 
 impl Measured for MemoryAccess {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(MemoryAccess {
             size: SIZES.map(|power| Bytes(1 << power))
         })
@@ -287,7 +287,7 @@ struct MemoryBandwidth {
 }
 
 impl Measured for MemoryBandwidth {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         let unpinned = rows!(MemoryBandwidth {
             op: Op::ALL,
             cpus: [Cpus::All]

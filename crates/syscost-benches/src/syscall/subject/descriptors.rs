@@ -56,7 +56,7 @@ pub(in super::super) struct Polling {
 }
 
 impl<W: Waiting> Measured<W> for Polling {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Polling {
             of: Kind::ALL,
             ready: Ready::ALL,
@@ -64,7 +64,7 @@ impl<W: Waiting> Measured<W> for Polling {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self, _: &Testbed) -> Profile {
         W::profile(self)
     }
 
@@ -74,15 +74,15 @@ impl<W: Waiting> Measured<W> for Polling {
 
     fn proofs(&self) -> PollingProofs<Proof> {
         PollingProofs {
-            of: KIND.sees(match self.of {
+            of: KIND.expects(match self.of {
                 Kind::Pipe => "pipe",
                 Kind::Tcp => "IPv4 stream socket",
             }),
-            ready: READABLE.sees(match self.ready {
+            ready: READABLE.expects(match self.ready {
                 Ready::First => 0,
                 Ready::Last => self.fds - 1,
             }),
-            fds: DIFFERENT.sees(self.fds).and(W::waits_for(self.fds)),
+            fds: DIFFERENT.expects(self.fds).and(W::waits_for(self.fds)),
         }
     }
 }
@@ -144,16 +144,16 @@ impl Descriptors {
     pub(in super::super) fn show(&self, b: &mut Bencher, found: Option<usize>) {
         let watched = || self.watched.iter().map(AsFd::as_fd);
         match watched().map(kind_of).collect::<Result<BTreeSet<_>, _>>() {
-            Ok(kinds) => b.saw(&KIND, Vec::from_iter(kinds).join(", ")),
-            Err(reason) => b.unseen(&KIND, reason),
+            Ok(kinds) => b.observe(&KIND, Vec::from_iter(kinds).join(", ")),
+            Err(reason) => b.unobserved(&KIND, reason),
         }
         match watched().map(identity).collect::<Result<BTreeSet<_>, _>>() {
-            Ok(different) => b.saw(&DIFFERENT, different.len()),
-            Err(error) => b.unseen(&DIFFERENT, error),
+            Ok(different) => b.observe(&DIFFERENT, different.len()),
+            Err(error) => b.unobserved(&DIFFERENT, error),
         }
         match found {
-            Some(index) => b.saw(&READABLE, index),
-            None => b.saw(&READABLE, "none"),
+            Some(index) => b.observe(&READABLE, index),
+            None => b.observe(&READABLE, "none"),
         }
     }
 }
@@ -235,7 +235,7 @@ mod tests {
 
     /// The claims that are refuted where a row is measured under the name of another.
     fn refuted(named: &Polling, row: Polling) -> Result<Vec<String>, String> {
-        let cases = (Benchmark::by::<Polling, Test>().cases)(&Here::plain());
+        let cases = (Benchmark::by::<Polling, Test>().cases)(&Testbed::plain());
         let is_named =
             |row: &Polling| (row.of, row.ready, row.fds) == (named.of, named.ready, named.fds);
         let mut cases = cases.iter();

@@ -121,7 +121,7 @@ static LEADS_TO: Witness = Witness::of("what the path leads to", "fstatat");
 impl Named {
     /// Proof that a path leads to it.
     pub(super) fn proof(self) -> Proof {
-        LEADS_TO.sees(match self {
+        LEADS_TO.expects(match self {
             Named::File => "this program's executable",
             Named::Device => "device 1:3",
             Named::Root => "the root directory",
@@ -142,14 +142,14 @@ pub(super) fn show_path(plan: &mut Plan, call: Sysno, (directory, name): (Borrow
     };
     match of(directory, name) {
         Ok(found) if is_same(&found, c"/proc/self/exe") => {
-            b.saw(&LEADS_TO, "this program's executable");
+            b.observe(&LEADS_TO, "this program's executable");
         }
-        Ok(found) if is_same(&found, c"/") => b.saw(&LEADS_TO, "the root directory"),
+        Ok(found) if is_same(&found, c"/") => b.observe(&LEADS_TO, "the root directory"),
         Ok(found) => {
             let device = format!("device {}:{}", major(found.st_rdev), minor(found.st_rdev));
-            b.saw(&LEADS_TO, device);
+            b.observe(&LEADS_TO, device);
         }
-        Err(error) => b.unseen(&LEADS_TO, error),
+        Err(error) => b.unobserved(&LEADS_TO, error),
     }
 }
 
@@ -166,7 +166,7 @@ pub(super) enum Object {
 impl Object {
     /// Proof that a descriptor refers to it.
     pub(super) fn proof(self) -> Proof {
-        KIND.sees(match self {
+        KIND.expects(match self {
             Object::Pipe => "pipe",
             Object::FileInMemory => "RegularFile /memfd:syscost (deleted)",
             Object::Zero => "CharacterDevice /dev/zero",
@@ -176,8 +176,8 @@ impl Object {
 
 pub(super) fn show_kind(b: &mut Bencher, descriptor: BorrowedFd<'_>) {
     match kind_of(descriptor) {
-        Ok(kind) => b.saw(&KIND, kind),
-        Err(reason) => b.unseen(&KIND, reason),
+        Ok(kind) => b.observe(&KIND, kind),
+        Err(reason) => b.unobserved(&KIND, reason),
     }
 }
 

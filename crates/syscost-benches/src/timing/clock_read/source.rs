@@ -111,9 +111,9 @@ impl Named {
     /// By the name alone: what [`Named::source`] makes of it is what is to be proven.
     pub(in crate::timing) fn proof(self) -> Proof {
         match self {
-            Self::Tsc => COUNTER.sees(arch::UNFENCED),
-            Self::TscFenced => COUNTER.sees(arch::FENCED),
-            Self::Rdtscp => COUNTER.sees(arch::RDTSCP),
+            Self::Tsc => COUNTER.expects(arch::UNFENCED),
+            Self::TscFenced => COUNTER.expects(arch::FENCED),
+            Self::Rdtscp => COUNTER.expects(arch::RDTSCP),
             // By chance the microseconds may be round ones.
             Self::Gettimeofday => ROUND.within(Bound::Within(1e3, 1e7)),
             Self::Time => ROUND.within(Bound::AtLeast(1e9)),
@@ -264,14 +264,14 @@ impl Source {
             let _ = read;
             "none".to_owned()
         });
-        b.saw(&COUNTER, by);
+        b.observe(&COUNTER, by);
         let failed = |cause| Failure::of("reading the clock", cause);
         let readings = (0..READINGS).map(|_| self.read());
         let readings: Vec<u64> = readings.collect::<Result<_, _>>().map_err(failed)?;
         let units = (0..=9).rev().map(|power| 10_u64.pow(power));
         let unit =
             units.filter(|unit| readings.iter().all(|reading| reading.is_multiple_of(*unit)));
-        b.saw(&ROUND, unit.max().unwrap_or(1));
+        b.observe(&ROUND, unit.max().unwrap_or(1));
         let mut alike = 0;
         for NamedClock { id, witness, .. } in &CLOCKS {
             let is_other = asked.is_some_and(|asked| asked != *id as u64);
@@ -288,12 +288,12 @@ impl Source {
             // Where the vDSO answers, its argument is not seen: CLOCK_BOOTTIME is CLOCK_MONOTONIC
             // on a machine that never slept.
             match asked.is_none() && between > 0 && between == alike {
-                true => b.unseen(
+                true => b.unobserved(
                     witness,
                     "it shows the same time as another one: CLOCK_BOOTTIME where the machine never \
                      slept, CLOCK_TAI where nobody has set its offset",
                 ),
-                false => b.saw(witness, between),
+                false => b.observe(witness, between),
             }
             alike = alike.max(between);
         }

@@ -5,9 +5,10 @@ use syscost_sys::partner::Between;
 
 use super::*;
 use crate::bencher::tests::real::{found_of, team_of, verdict_of};
-use crate::bencher::{Loop, Pass, Together};
+use crate::bencher::{Loop, Together};
 use crate::case::Case;
 use crate::expect::{at_most, within};
+use crate::pass::Pass;
 use crate::placement::Placement;
 
 fn counted(voluntary_switches: u64, switches: u64, run_ns: Option<u64>) -> Counted {

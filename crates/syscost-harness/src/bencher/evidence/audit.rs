@@ -12,11 +12,12 @@ use syscost_sys::raw::Sysno;
 use syscost_sys::scratch;
 
 use crate::arguments::ArgumentClaim;
+use crate::bencher::Plan;
 use crate::bencher::body::Body;
 use crate::bencher::published::UNMARKED;
-use crate::bencher::{Pass, Plan};
 use crate::expect::{Counter, Expect};
 use crate::failure::Failure;
+use crate::pass::Pass;
 
 const AUDIT: &str = "seccomp audit";
 

@@ -5,10 +5,11 @@ use std::hint::black_box;
 use rustix::process::getppid;
 use syscost_sys::clock::{Clock, Source};
 
+use crate::bencher::Plan;
 use crate::bencher::clocked::clocked;
 use crate::bencher::core_probes::CoreProbes;
-use crate::bencher::{Pass, Plan};
 use crate::expect::{Counter, SYSCALL_FLOOR_CYCLES};
+use crate::pass::Pass;
 
 /// Calls that are timed together, and how often: some 20 us in all.
 const CALLS: u32 = 32;

@@ -220,10 +220,11 @@ mod tests {
     use syscost_sys::cpu;
 
     use super::*;
+    use crate::bencher::Observed;
     use crate::bencher::tests::real::{beside_busy_loops, found_of};
-    use crate::bencher::{Observed, Pass};
     use crate::case::Case;
     use crate::expect::{Counter, within};
+    use crate::pass::Pass;
 
     fn ratio(pairs: &[(f64, f64)]) -> f64 {
         let mut taken = Pairs::default();

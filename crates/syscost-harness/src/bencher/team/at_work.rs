@@ -8,7 +8,7 @@ use syscost_sys::{Unsupported, cpu};
 
 use super::Team;
 use super::between::groups_of;
-use super::placing::Seen;
+use super::placing::PlacementRecord;
 use crate::bencher::body::Body;
 use crate::bencher::laps::Laps;
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ pub(super) struct AtWork<'t> {
     pub(super) per_iteration: u64,
     tasks: Vec<TaskId>,
     places: Vec<TaskPlace>,
-    seen: Seen,
+    seen: PlacementRecord,
     batches: usize,
     /// Whether all its tasks are on the measuring one's CPU, so that it is known how much of it others use.
     pub(super) is_on_one_cpu: bool,
@@ -45,7 +45,7 @@ impl<'t> AtWork<'t> {
                 team,
                 per_iteration,
                 tasks,
-                seen: Seen::default(),
+                seen: PlacementRecord::default(),
                 batches: 0,
                 is_on_one_cpu: false,
                 is_looked_up: true,
@@ -59,7 +59,7 @@ impl<'t> AtWork<'t> {
     pub(super) fn drive(
         mut self,
         measure: impl FnOnce(&mut Self) -> Result<(), Failure>,
-    ) -> Result<Seen, Failure> {
+    ) -> Result<PlacementRecord, Failure> {
         match measure(&mut self) {
             Ok(()) => self.dismiss(),
             Err(failure) => Err(Team::explain([self.team], failure)),
@@ -93,7 +93,7 @@ impl<'t> AtWork<'t> {
     }
 
     /// Records a last time where its tasks are, and of which processes, and ends the team.
-    pub(super) fn dismiss(mut self) -> Result<Seen, Failure> {
+    pub(super) fn dismiss(mut self) -> Result<PlacementRecord, Failure> {
         self.look();
         self.seen.note_groups(groups_of(self.tasks.iter().copied()));
         let partners = self.tasks[1..].iter();

@@ -117,9 +117,10 @@ mod tests {
 
     use super::*;
     use crate::bencher::tests::real::{found_of, team_of};
-    use crate::bencher::{Findings, Loop, Outcome, Pass, Plan, Together};
+    use crate::bencher::{Findings, Loop, Outcome, Plan, Together};
     use crate::case::Case;
     use crate::failure::Failure;
+    use crate::pass::Pass;
     use crate::placement::Placement;
     use crate::rows;
 

@@ -6,8 +6,8 @@ use syscost_results::ClaimId;
 use syscost_stats::order::median;
 use syscost_sys::counters::{TaskId, TaskReading};
 
-use super::driver::Handed;
-use super::{AtWork, Make, Seen, Team, Together};
+use super::driver::Slot;
+use super::{AtWork, Make, PlacementRecord, Team, Together};
 use crate::bencher::Plan;
 use crate::bencher::counts::sum;
 use crate::bencher::plan::Shape;
@@ -47,7 +47,7 @@ impl<'t, R: 't, M> Shape for Difference<'_, 't, M>
 where
     M: Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
 {
-    type Seen = R;
+    type Output = R;
 
     const MANNER: Manner = Manner::Together;
 
@@ -88,9 +88,9 @@ impl Plan<'_> {
         per_iteration: u64,
         make: Make<'_, 't>,
         baselines: &[Baseline<'_, 't>],
-    ) -> Result<Seen, Failure> {
+    ) -> Result<PlacementRecord, Failure> {
         let mut work = self.at_work(make(cpus)?, per_iteration, cpus)?;
-        let counts: Vec<Handed<u64>> = baselines.iter().map(|_| Handed::nothing()).collect();
+        let counts: Vec<Slot<u64>> = baselines.iter().map(|_| Slot::empty()).collect();
         let made = baselines.iter().zip(&counts).map(|(baseline, count)| {
             let team = (baseline.make)(cpus)?.handing_to(count);
             AtWork::new(team, baseline.per_iteration)
@@ -187,7 +187,7 @@ impl Plan<'_> {
         &mut self,
         baseline: &Baseline<'_, '_>,
         made: u64,
-        counted: &Handed<u64>,
+        counted: &Slot<u64>,
     ) -> Result<(), Failure> {
         let claim = format!("{}: operations by its own count", baseline.name);
         self.claim_equal(&claim, made, counted.take()?, "baseline");
@@ -214,11 +214,11 @@ impl Plan<'_> {
         &mut self,
         cpus: &[u32],
         baseline: &Baseline<'_, '_>,
-    ) -> Result<Seen, Failure> {
+    ) -> Result<PlacementRecord, Failure> {
         let expected = expect::complete(baseline.expect, Manner::Together, 1);
         let declared = mem::replace(&mut self.declared, expected);
         let (known, operations) = (self.findings.evidence.len(), self.done.operations);
-        let counted = Handed::nothing();
+        let counted = Slot::empty();
         let make = |cpus: &[u32]| Ok((baseline.make)(cpus)?.handing_to(&counted));
         let seen = self.count_together(cpus, baseline.per_iteration, &make);
         self.declared = declared;

@@ -70,14 +70,14 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Driver for F {
 }
 
 /// A shared place for a result.
-pub(super) struct Handed<T>(Rc<Cell<Option<T>>>);
+pub(super) struct Slot<T>(Rc<Cell<Option<T>>>);
 
-impl<T> Handed<T> {
-    pub(super) fn nothing() -> Self {
+impl<T> Slot<T> {
+    pub(super) fn empty() -> Self {
         Self(Rc::default())
     }
 
-    pub(super) fn again(&self) -> Self {
+    pub(super) fn share(&self) -> Self {
         Self(Rc::clone(&self.0))
     }
 
@@ -107,7 +107,7 @@ pub(super) trait AnyDriver {
 /// A driver that is handed back in the end.
 pub(super) struct ReturnedDriver<L> {
     pub(super) driver: L,
-    pub(super) back: Handed<L>,
+    pub(super) back: Slot<L>,
 }
 
 impl<L: Driver> AnyDriver for ReturnedDriver<L> {

@@ -18,7 +18,7 @@ mod driver;
 mod ending;
 mod placing;
 mod responder;
-mod sentinel;
+pub(super) mod sentinel;
 mod single;
 mod stop;
 mod task_group;
@@ -29,22 +29,21 @@ use syscost_sys::counters::{TaskId, TaskReading};
 use syscost_sys::partner::Partner;
 
 use super::background;
-use super::counts::{Counted, Placed, sum};
+use super::counts::{Counted, sum};
 use super::evidence::{AUDITED_TOGETHER, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::plan::{Plan, Shape};
 use super::watch::Waits;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
-use crate::placement::Placement;
+use crate::placement::{Placed, Placement};
 
 use at_work::AtWork;
 pub(super) use between::groups_of;
 pub use difference::{Baseline, Difference};
 pub use driver::Driver;
-use driver::{AnyDriver, Handed, ReturnedDriver};
-use placing::Seen;
+use driver::{AnyDriver, ReturnedDriver, Slot};
+use placing::PlacementRecord;
 pub use responder::Responder;
-pub(super) use sentinel::Sentinel;
 pub use single::OwnShare;
 pub use stop::Stop;
 use stop::Stopper;
@@ -75,8 +74,8 @@ impl<'t, L: Driver + 't> Team<'t, L> {
     /// end when [`Driver::end`] makes them. See [`TaskGroup`] and [`Responder`], which also return
     /// what partners counted.
     pub fn new(partners: Vec<Partner>, driver: L) -> Self {
-        let back = Handed::nothing();
-        let handed = back.again();
+        let back = Slot::empty();
+        let handed = back.share();
         Self {
             partners,
             stopper: None,
@@ -101,7 +100,7 @@ impl<'t, R: 't> Team<'t, R> {
     /// # Errors
     /// The error, in the partners' words if it was theirs.
     pub fn perform(self, batches: impl IntoIterator<Item = u64>) -> Result<R, Failure> {
-        let back = Handed::nothing();
+        let back = Slot::empty();
         let mut team = self.handing_to(&back);
         let done = batches.into_iter().try_for_each(|iterations| {
             team.driver.prepare()?;
@@ -129,8 +128,8 @@ impl<'t, R: 't> Team<'t, R> {
     }
 
     /// The same team without a type of its own: its result is put into `back`.
-    fn handing_to(self, back: &Handed<R>) -> Team<'t> {
-        let back = back.again();
+    fn handing_to(self, back: &Slot<R>) -> Team<'t> {
+        let back = back.share();
         self.map(move |result| back.put(result))
     }
 
@@ -165,7 +164,7 @@ where
 {
     /// A team on these CPUs. `make` gets the CPUs that partners may use and starts them; it is
     /// called anew in the audited child, so that the calls of all tasks are counted. What is
-    /// [seen](Shape::Seen) is the result of the team that was timed or counted in this process.
+    /// [Output](Shape::Output) is the result of the team that was timed or counted in this process.
     pub fn of(placement: Placement, make: M) -> Self {
         Self {
             placement,
@@ -206,9 +205,9 @@ where
     fn carry_out(
         &self,
         plan: &mut Plan,
-        pass: impl Fn(&mut Plan, &[u32], Make<'_, 't>) -> Result<Seen, Failure>,
+        pass: impl Fn(&mut Plan, &[u32], Make<'_, 't>) -> Result<PlacementRecord, Failure>,
     ) -> Result<R, Failure> {
-        let back = Handed::nothing();
+        let back = Slot::empty();
         let make = |cpus: &[u32]| Ok((self.make)(cpus)?.handing_to(&back));
         plan.placed(self.placement, &mut |plan, cpus| pass(plan, cpus, &make))?;
         back.take()
@@ -219,7 +218,7 @@ impl<'t, R: 't, M> Shape for Together<M>
 where
     M: Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
 {
-    type Seen = R;
+    type Output = R;
 
     const MANNER: Manner = Manner::Together;
     const MAY_BE_RATE: bool = true;
@@ -277,7 +276,7 @@ impl Plan<'_> {
         cpus: &[u32],
         per_iteration: u64,
         make: Make<'_, 't>,
-    ) -> Result<Seen, Failure> {
+    ) -> Result<PlacementRecord, Failure> {
         let (mut used, mut passed_ns, mut timed) = (TaskReading::default(), 0.0, None);
         let seen = self
             .at_work(make(cpus)?, per_iteration, cpus)?
@@ -326,7 +325,13 @@ impl Plan<'_> {
 
     /// Tags all samples of a team if other programs ran on its CPUs meanwhile. To be called once the
     /// team has ended: its partners may spin while they wait.
-    fn tag_background(&mut self, cpus: &[u32], seen: &Seen, used: &TaskReading, passed_ns: f64) {
+    fn tag_background(
+        &mut self,
+        cpus: &[u32],
+        seen: &PlacementRecord,
+        used: &TaskReading,
+        passed_ns: f64,
+    ) {
         let others = match cpus == [self.cpu] {
             true => background::share(used, passed_ns),
             false => background::share_of_separate(&seen.cpus(), used, passed_ns),
@@ -373,7 +378,7 @@ impl Plan<'_> {
         cpus: &[u32],
         per_iteration: u64,
         make: Make<'_, 't>,
-    ) -> Result<Seen, Failure> {
+    ) -> Result<PlacementRecord, Failure> {
         self.audit_together(cpus, per_iteration, make)?;
         let known = self.findings.evidence.len();
         let seen = self

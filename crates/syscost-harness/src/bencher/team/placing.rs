@@ -8,22 +8,22 @@ use syscost_sys::{Unsupported, cpu};
 use super::between::Groups;
 use super::sentinel::Sentinel;
 use crate::bencher::core_probes::CoreProbes;
-use crate::bencher::pass::Pass;
 use crate::bencher::sampling::PARTNERS_UNSEEN;
 use crate::bencher::{Over, Plan};
 use crate::expect::Counter;
 use crate::failure::Failure;
+use crate::pass::Pass;
 use crate::placement::Placement;
 
 /// Maximum number of partners' CPUs that are looked at.
 const MAX_WATCHED: usize = 8;
 
 /// Measures by a plan on these CPUs.
-type Measure<'m, P> = dyn FnMut(&mut P, &[u32]) -> Result<Seen, Failure> + 'm;
+type Measure<'m, P> = dyn FnMut(&mut P, &[u32]) -> Result<PlacementRecord, Failure> + 'm;
 
 /// Where the tasks of a team were seen, and to which processes they belong.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct PlacementRecord {
     /// The CPUs of all tasks at each look, the measuring one's first.
     looks: Vec<Vec<u32>>,
     /// The CPUs that the partners may use in the end.
@@ -34,7 +34,7 @@ pub(super) struct Seen {
     groups: Vec<Groups>,
 }
 
-impl Seen {
+impl PlacementRecord {
     pub(super) fn note(&mut self, look: Result<Vec<u32>, Unsupported>) {
         match look {
             Ok(cpus) => self.looks.push(cpus),
@@ -71,7 +71,7 @@ impl Seen {
         self.groups.push(groups);
     }
 
-    pub(super) fn extend(&mut self, other: Seen) {
+    pub(super) fn extend(&mut self, other: PlacementRecord) {
         self.looks.extend(other.looks);
         self.may_use.extend(other.may_use);
         self.groups.extend(other.groups);
@@ -164,7 +164,7 @@ impl Plan<'_> {
         placement: Placement,
         (measuring, may_use): (u32, &[u32]),
         partners: &[u32],
-        seen: &Seen,
+        seen: &PlacementRecord,
     ) {
         let strayed = seen.looks.iter().find(|cpus| {
             let (own, others) = cpus
@@ -209,7 +209,7 @@ impl Plan<'_> {
 
     /// Claims that the kernel may put the measuring task on any CPU, and adds where it put all of
     /// them.
-    fn claim_free(&mut self, own: &[u32], seen: &Seen) {
+    fn claim_free(&mut self, own: &[u32], seen: &PlacementRecord) {
         let all = cpu::format_list(&self.given.here.allowed);
         let claim = "CPUs that the measuring task may use";
         self.claim_equal(claim, all, cpu::format_list(own), "sched_getaffinity");
@@ -218,7 +218,7 @@ impl Plan<'_> {
 
     /// Adds details: for each relation of CPUs, the percentage of looks that found the partners placed
     /// like that.
-    fn detail_mix(&mut self, seen: &Seen) {
+    fn detail_mix(&mut self, seen: &PlacementRecord) {
         let topology = Topology::here();
         let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.given.here.allowed)
             .into_iter()
@@ -246,7 +246,7 @@ impl Plan<'_> {
     }
 
     /// A claim on CPUs that could not be looked up.
-    fn claim_unseen(&mut self, claim: &str, expected: String, seen: &Seen) {
+    fn claim_unseen(&mut self, claim: &str, expected: String, seen: &PlacementRecord) {
         let reason = seen.unread.as_ref().map(Unsupported::to_string);
         let reason = reason.unwrap_or_else(|| "it was not looked up".to_owned());
         self.claim_unobserved(claim, expected, "/proc", reason);
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn all_that_were_seen_are_named_and_none_that_were_not() {
-        let mut seen = Seen::default();
+        let mut seen = PlacementRecord::default();
         assert_eq!(seen.all(), None);
         for look in [vec![0, 1], vec![0, 3], vec![0]] {
             seen.note(Ok(look));

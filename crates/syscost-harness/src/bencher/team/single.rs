@@ -6,7 +6,7 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
 use syscost_sys::partner::Partner;
 
-use super::{Make, Seen, Team, Together};
+use super::{Make, PlacementRecord, Team, Together};
 use crate::bencher::counts::{Counted, plus, since, sum};
 use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Without};
 use crate::bencher::plan::Shape;
@@ -21,7 +21,7 @@ impl<'t, R: 't, M> Shape for OwnShare<M>
 where
     M: Fn(&[u32]) -> Result<Team<'t, R>, Failure>,
 {
-    type Seen = R;
+    type Output = R;
 
     const MANNER: Manner = Manner::SinglesTogether;
 
@@ -45,7 +45,7 @@ impl Plan<'_> {
         &mut self,
         cpus: &[u32],
         make: Make<'_, 't>,
-    ) -> Result<Seen, Failure> {
+    ) -> Result<PlacementRecord, Failure> {
         let (mut used, mut passed_ns) = (TaskReading::default(), 0.0);
         let seen = self.at_work(make(cpus)?, 1, cpus)?.drive(|work| {
             work.look();
@@ -93,7 +93,7 @@ impl Plan<'_> {
         &mut self,
         cpus: &[u32],
         make: Make<'_, 't>,
-    ) -> Result<Seen, Failure> {
+    ) -> Result<PlacementRecord, Failure> {
         self.audit_single_together(cpus, make)?;
         self.at_work(make(cpus)?, 1, cpus)?.drive(|work| {
             let begun = Instant::now();

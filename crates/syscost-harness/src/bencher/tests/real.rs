@@ -7,13 +7,16 @@ use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Partner};
 
-use crate::bencher::{ClockCost, Effort, Findings, Outcome, Pass, Plan, Situation};
+use crate::bencher::{Findings, Outcome, Plan, Situation};
 use crate::bencher::{Stop, TaskGroup, Team};
 use crate::case::Case;
+use crate::clock::ClockCost;
 use crate::cores::Cores;
 use crate::expect::Expect;
 use crate::failure::Failure;
-use crate::here::Here;
+use crate::pass::Pass;
+use crate::profile::Effort;
+use crate::testbed::Testbed;
 
 const EFFORT: Effort = Effort {
     warm_up_ns: 1e5,
@@ -55,9 +58,9 @@ pub(in crate::bencher) fn found_on(
     let found = || {
         cpu::pin(cpus[0]).expect("the CPU is allowed");
         let clock = Clock::system();
-        let here = Here {
+        let here = Testbed {
             allowed: cpus.to_vec(),
-            ..Here::plain()
+            ..Testbed::plain()
         };
         let situation = Situation {
             clock_cost: ClockCost {

@@ -222,9 +222,9 @@ fn on(
     let found = || {
         syscost_sys::cpu::pin(cpus[0]).expect("the CPU is allowed");
         let (case, clock) = (Case::default(), Clock::mock());
-        let here = Here {
+        let here = Testbed {
             allowed: cpus.to_vec(),
-            ..Here::plain()
+            ..Testbed::plain()
         };
         let mut plan = plan(&case, &[], &clock, Pass::Timed);
         (plan.cpu, plan.given.cpu, plan.given.here) = (cpus[0], cpus[0], &here);

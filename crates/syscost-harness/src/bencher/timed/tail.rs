@@ -1,9 +1,9 @@
 //! The tail of a distribution, which batch means hide: operations timed individually.
 
 use super::Batch;
-use crate::bencher::Plan;
 use crate::bencher::body::Body;
-use crate::bencher::sampling::{GATE_ALONE, GIVE_UP, MIN_SAMPLES};
+use crate::bencher::plan::{MIN_SAMPLES, Plan};
+use crate::bencher::sampling::{GATE_ALONE, GIVE_UP};
 use crate::failure::Failure;
 
 /// By what factor batches may be longer if all their operations are timed: the probes around them

@@ -5,8 +5,8 @@ use syscost_stats::order::median;
 
 use crate::bencher::Plan;
 use crate::bencher::body::Body;
-use crate::bencher::pass::Effort;
 use crate::failure::Failure;
+use crate::profile::Effort;
 
 /// Batches that are shorter by less than this share count as equally long.
 const MIN_FALL: f64 = 0.01;
@@ -86,7 +86,7 @@ impl Plan<'_> {
         let mut warm_up = WarmUp::new(self.given.effort);
         while warm_up.goes_on() {
             let began = self.given.clock.start();
-            let ns = self.time_iterations(body, iterations)?;
+            let ns = self.time_warm(body, iterations, 0)?;
             self.done.operations += iterations * per_iteration;
             // Including the preparation of a batch, which may take longer than the batch.
             let ended = self.given.clock.stop().ticks;

@@ -48,7 +48,7 @@ struct Sum {
 impl Computed for Sum {
     const FROM: &'static [&'static str] = &[COST];
 
-    fn rows(_: &Here) -> Vec<Case<Self>> {
+    fn rows(_: &Testbed) -> Vec<Case<Self>> {
         rows!(Sum { kind: Kind::ALL })
     }
 
@@ -57,7 +57,7 @@ impl Computed for Sum {
         cost.is_some_and(|cost| cost.kind == self.kind)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Testbed) -> Result<ComputedValue, Failure> {
         let sizes = points(COST, sources, |cost: &Cost| cost.size.into())?;
         if sizes.len() < 2 {
             return Err(Failure::Unsupported("two are needed".to_owned()));
@@ -136,7 +136,7 @@ fn run(rounds: [u32; 3]) -> Vec<(Row, Measurement)> {
 }
 
 fn compute(kind: Kind, run: &[(Row, Measurement)]) -> Measurement {
-    let rows = Catalogue::rows([&SUM], &Here::plain());
+    let rows = Catalogue::rows([&SUM], &Testbed::plain());
     let is_it = |row: &&Row| row.case.row().is_some_and(|sum: &Sum| sum.kind == kind);
     let row = rows.iter().find(is_it).expect("a row of each kind");
     computed(
@@ -144,7 +144,7 @@ fn compute(kind: Kind, run: &[(Row, Measurement)]) -> Measurement {
         run.iter().map(|(row, m)| (row, m)),
         0.02,
         None,
-        &Here::plain(),
+        &Testbed::plain(),
     )
 }
 

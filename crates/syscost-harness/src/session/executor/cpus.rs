@@ -8,7 +8,7 @@ use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 use syscost_sys::topology::{Cache, Topology};
 
-use crate::session::SessionError;
+use crate::session::request::SessionError;
 
 /// Maximum number of CPUs probed for noise, when none are named.
 const MAX_PROBED: usize = 8;

@@ -10,8 +10,8 @@ use syscost_results::run::Config;
 
 use super::{Header, Record};
 use crate::bencher::Findings;
-use crate::session::Profile;
-use crate::trial::Trial;
+use crate::profile::Profile;
+use crate::variation::Variation;
 
 /// Maximum size of a journal that is read, in bytes: a careful run of the whole catalogue writes a
 /// tenth of it.
@@ -121,7 +121,7 @@ fn config(config: &Config) -> Result<(), String> {
 
 /// Whether a coordinator may set this variable to such a value.
 fn is_variable(name: &str, value: &str) -> bool {
-    let mut known = Trial::ALL.iter().map(|trial| trial.variable());
+    let mut known = Variation::ALL.iter().map(|one| one.variable());
     known.any(|known| known == name) && value.len() <= MAX_VALUE
 }
 

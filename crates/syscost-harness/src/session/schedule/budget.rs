@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::order::benchmarks;
-use crate::bencher::Effort;
+use crate::profile::{EXPENSIVE_LOOKS, Effort};
 use crate::session::ledger::Ledger;
-use crate::session::profile::EXPENSIVE_LOOKS;
 use crate::session::row::RowState;
 
 /// Maximum share of the budget for the set-up of one benchmark.
@@ -269,7 +268,7 @@ pub(super) fn option(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Profile;
+    use crate::profile::Profile;
 
     #[test]
     fn a_set_up_that_eats_the_budget_is_skipped_with_advice() {

@@ -238,7 +238,7 @@ fn needed_for_all_s(known: &[Known], unknown: usize, to_go: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bencher::Pass;
+    use crate::pass::Pass;
     use crate::session::ledger::Ledger;
     use crate::session::ledger::tests::{ledger, record};
 

@@ -2,8 +2,9 @@
 
 use syscost_results::study::{Study, means};
 
-use crate::benchmark::{Entry, Setup};
+use crate::benchmark::Entry;
 use crate::catalogue::Row;
+use crate::profile::Setup;
 use crate::session::ledger::Ledger;
 use crate::session::row::RowState;
 

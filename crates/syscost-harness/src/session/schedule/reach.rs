@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syscost_stats::looks::StopRule;
 
 use super::budget::Standing;
-use crate::session::Profile;
+use crate::profile::Profile;
 use crate::session::ledger::Ledger;
 use crate::session::row::RowState;
 
@@ -113,7 +113,7 @@ fn rounds_to_go(row: &RowState, rule: StopRule<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bencher::Pass;
+    use crate::pass::Pass;
     use crate::session::ledger::tests::{ledger, record};
 
     #[test]

@@ -14,7 +14,7 @@ use rustix::process::umask;
 use syscost_fleet::NodeName;
 use syscost_fleet::engine::{Engine, ansible, slurm};
 use syscost_fleet::folder::{Collection, Folder, Request, State, checksum};
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::session::Profile;
 use syscost_results::Status;
 use syscost_results::document::DigestRow;
@@ -75,7 +75,7 @@ fn collect(
 
 /// What the command line asks for.
 fn asked(arguments: &CollectArguments) -> Result<Collection> {
-    let here = Here::plain();
+    let here = Testbed::plain();
     let profile = Profile::from(arguments.profile);
     // Found here, so that a wrong selector is one error and not one of each node.
     let selectors = &arguments.selectors;

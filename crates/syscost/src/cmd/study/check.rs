@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use syscost_benches::CATALOGUE;
-use syscost_harness::Here;
+use syscost_harness::Testbed;
 use syscost_harness::{Catalogue, Row};
 use syscost_results::study::{Study, means};
 use syscost_results::{ClaimId, Unit, row_name};
@@ -31,7 +31,7 @@ pub(super) fn check(
         return Err(StudyError { line, problem });
     }
     let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
-    let rows = Catalogue::rows(everything, &Here::plain());
+    let rows = Catalogue::rows(everything, &Testbed::plain());
     // With the beginning of what is said if there is no such count.
     let mut claims: Vec<(Counted<'_>, StudyError)> = Vec::new();
     for (index, quantity) in study.quantities.iter().enumerate() {
@@ -133,7 +133,7 @@ fn row<'r>(name: &str, unit: Unit, rows: &'r [Row]) -> Result<Option<&'r Row>, S
         return Ok(None);
     }
     // A parameter or a value that does not exist.
-    if let Err(error) = selection::check(name, &Here::plain()) {
+    if let Err(error) = selection::check(name, &Testbed::plain()) {
         return Err(error.to_string());
     }
     let near = match of_id.is_empty() {

@@ -8,7 +8,7 @@ use std::{env, fs};
 use anyhow::{Context, Result};
 use syscost_benches::HEADER;
 use syscost_harness::directory;
-use syscost_harness::programs::{Made, OwnProgram};
+use syscost_harness::programs::{Executable, OwnProgram};
 use syscost_results::study::{Quantity, Study};
 use syscost_studies::counted;
 
@@ -54,9 +54,9 @@ fn first_line(text: &str) -> String {
 }
 
 /// Makes the program of a quantity that has one.
-fn made(study: &Study, quantity: &Quantity, beside: &Path, scratch: &Path) -> Result<Made> {
+fn made(study: &Study, quantity: &Quantity, beside: &Path, scratch: &Path) -> Result<Executable> {
     let wrong = |what: String| Failed::Usage(format!("quantity `{}`: {what}", quantity.id));
-    let made = |command: Vec<String>, how: String| Made {
+    let made = |command: Vec<String>, how: String| Executable {
         command,
         directory: scratch.to_owned(),
         unit: match quantity.prints.as_deref() {

@@ -6,7 +6,7 @@ use syscost_benches::Program;
 use syscost_harness::doc::explanation;
 use syscost_harness::expect::{Manner, SYSCALL_FLOOR_CYCLES, complete};
 use syscost_harness::session::Profile;
-use syscost_harness::{Catalogue, Entry, Group, Here};
+use syscost_harness::{Catalogue, Entry, Group, Testbed};
 
 const INTRODUCTION: &str = "\
 # Benchmarks
@@ -91,7 +91,7 @@ fn first_sentence(text: &str) -> String {
 
 /// The shortest profile that measures a row of it, unless that depends on the machine.
 fn profile(benchmark: &Entry) -> Option<Profile> {
-    let cases = (!benchmark.depends_on_machine).then(|| (benchmark.cases)(&Here::plain()))?;
+    let cases = (!benchmark.depends_on_machine).then(|| (benchmark.cases)(&Testbed::plain()))?;
     let first = |case| Profile::first_with(benchmark, case);
     cases.iter().map(first).min()
 }
@@ -116,11 +116,11 @@ mod tests {
     }
 
     impl Measured for Poll {
-        fn rows(_: &Here) -> Vec<Case<Self>> {
+        fn rows(_: &Testbed) -> Vec<Case<Self>> {
             rows!(Poll { fds: [10, 500] })
         }
 
-        fn profile(&self, _: &Here) -> Profile {
+        fn profile(&self, _: &Testbed) -> Profile {
             match self.fds {
                 500.. => Profile::Standard,
                 ..500 => Profile::Quick,

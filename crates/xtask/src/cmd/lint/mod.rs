@@ -1,6 +1,7 @@
 //! `cargo xtask lint`: rules of this code that the compiler does not check.
 
 mod catalogue;
+mod circles;
 mod ids;
 mod links;
 pub(crate) mod released;
@@ -67,6 +68,7 @@ fn of_workspace() -> Result<Vec<Finding>> {
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = files.iter().flat_map(target::findings).collect();
     findings.extend(catalogue::findings(files));
+    findings.extend(circles::findings(files));
     findings.extend(ids::findings(files));
     findings.sort();
     findings

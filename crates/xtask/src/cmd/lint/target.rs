@@ -32,7 +32,7 @@ pub(super) fn findings(file: &SourceFile) -> Vec<Finding> {
 }
 
 /// The text with line comments blanked and all line ends kept.
-fn without_comments(text: &str) -> String {
+pub(super) fn without_comments(text: &str) -> String {
     text.split_inclusive('\n')
         .map(|line| match line.find("//") {
             Some(start) => format!("{}\n", &line[..start]),

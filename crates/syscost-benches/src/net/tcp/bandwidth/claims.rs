@@ -83,17 +83,17 @@ pub(super) fn see(b: &mut Bencher, delivered: &Delivered) {
     sockets::see_family(b, &delivered.sockets);
     messages::see_size(b, &delivered.sent.moved());
     match connections(delivered) {
-        Ok(count) => b.saw(&STREAMS, count),
-        Err(cause) => b.unseen(&STREAMS, cause),
+        Ok(count) => b.observe(&STREAMS, count),
+        Err(cause) => b.unobserved(&STREAMS, cause),
     }
     let (sent, copies) = (&delivered.sent, &delivered.sent.zero_copies);
     let due = copies.sends.max(sent.messages).max(1);
-    b.saw(&ZERO_COPIES, copies.completed as f64 / due as f64);
+    b.observe(&ZERO_COPIES, copies.completed as f64 / due as f64);
     let Some(near) = &delivered.near else {
-        return b.unseen(&DIRECTION, "this kernel has no TCP_INFO");
+        return b.unobserved(&DIRECTION, "this kernel has no TCP_INFO");
     };
     let extra = MAX_EXTRA * delivered.sockets.len() as u64;
-    b.saw(
+    b.observe(
         &DIRECTION,
         match near.bytes_received > extra {
             true => Direction::Receive.name(),

@@ -18,19 +18,19 @@ const OF_CORES: [OfCores; 7] = [
         "core_ours",
         "ratio",
         "Share of the time in which the core worked for nobody else while something ran on this CPU",
-        |core| core.ours,
+        |core| core.exclusive,
     ),
     (
         "core_ours_ci95_low",
         "ratio",
         "Lower end of that share's 95 % confidence interval",
-        |core| Some(core.ours_ci95?.0),
+        |core| Some(core.exclusive_ci95?.0),
     ),
     (
         "core_ours_ci95_high",
         "ratio",
         "Upper end of that share's 95 % confidence interval",
-        |core| Some(core.ours_ci95?.1),
+        |core| Some(core.exclusive_ci95?.1),
     ),
     (
         "core_slowdown",
@@ -98,8 +98,8 @@ mod tests {
         let known = CoreState {
             cpu: 0,
             probes: 40,
-            ours: Some(0.25),
-            ours_ci95: Some((0.14, 0.4)),
+            exclusive: Some(0.25),
+            exclusive_ci95: Some((0.14, 0.4)),
             slowdown: Some(0.5),
             ghz: Some(3.5),
             steal: Some(0.0),

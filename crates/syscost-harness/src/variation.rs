@@ -2,34 +2,34 @@
 //! shorter than the profile's.
 //! `cargo lab steady` tries them.
 
-use crate::bencher::Effort;
+use crate::profile::Effort;
 
 /// The quantities that can be varied by a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trial {
+pub enum Variation {
     /// How long batches are.
     Batch,
     /// How long a case is warmed up.
     WarmUp,
 }
 
-impl Trial {
+impl Variation {
     /// All variations.
-    pub const ALL: [Trial; 2] = [Trial::Batch, Trial::WarmUp];
+    pub const ALL: [Variation; 2] = [Variation::Batch, Variation::WarmUp];
 
     /// The varied quantity, in words.
     pub const fn what(self) -> &'static str {
         match self {
-            Trial::Batch => "batch",
-            Trial::WarmUp => "warm-up",
+            Variation::Batch => "batch",
+            Variation::WarmUp => "warm-up",
         }
     }
 
     /// The environment variable that holds the factor, e.g. `0.5`. The run document records it.
     pub const fn variable(self) -> &'static str {
         match self {
-            Trial::Batch => "SYSCOST_BATCH_FACTOR",
-            Trial::WarmUp => "SYSCOST_WARM_UP_FACTOR",
+            Variation::Batch => "SYSCOST_BATCH_FACTOR",
+            Variation::WarmUp => "SYSCOST_WARM_UP_FACTOR",
         }
     }
 
@@ -48,8 +48,8 @@ fn is_usable(factor: f64) -> bool {
 /// The effort with the factors that this process was given: the same number of samples, with
 /// batches and warm-up of other lengths.
 pub(crate) fn applied(effort: &Effort) -> Effort {
-    let given = |trial: Trial| trial.given().unwrap_or(1.0);
-    lengthened(effort, given(Trial::Batch), given(Trial::WarmUp))
+    let given = |one: Variation| one.given().unwrap_or(1.0);
+    lengthened(effort, given(Variation::Batch), given(Variation::WarmUp))
 }
 
 fn lengthened(effort: &Effort, batch: f64, warm_up: f64) -> Effort {
@@ -64,7 +64,7 @@ fn lengthened(effort: &Effort, batch: f64, warm_up: f64) -> Effort {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Profile;
+    use crate::profile::Profile;
 
     #[test]
     fn only_lengths_of_batches_change() {

@@ -2,12 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use syscost_stats::looks::{self, StopRule};
-
-use crate::bencher::Effort;
-use crate::benchmark::{Entry, Setup};
-use crate::case::Case;
-use crate::catalogue::Row;
 
 /// The budget of the standard and full profiles: per row, and the minimum and maximum for all of
 /// them.
@@ -18,11 +14,11 @@ const MAX_FULL: Duration = Duration::from_millis(298_000);
 
 /// Maximum number of rounds of a row, as a multiple of those it needs, where its core is shared too
 /// often.
-pub(super) const REPEATS: u32 = 3;
+pub(crate) const REPEATS: u32 = 3;
 
 /// Rounds of a benchmark with an expensive set-up: the minimum that gives an interval, each with
 /// more samples.
-pub(super) const EXPENSIVE_LOOKS: [u32; 1] = [6];
+pub(crate) const EXPENSIVE_LOOKS: [u32; 1] = [6];
 
 /// How much a run takes, from the shortest. Each profile has the rows of those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -62,17 +58,6 @@ impl Profile {
     /// The profile of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
-    }
-
-    /// The shortest profile that measures this case when nothing is selected by name; the longer
-    /// ones do, too.
-    pub fn first_with(benchmark: &Entry, case: &Case) -> Self {
-        case.facts.profile.unwrap_or(benchmark.profile)
-    }
-
-    /// Whether this profile measures a row when nothing is selected by name.
-    pub fn measures(self, row: &Row) -> bool {
-        Self::first_with(row.benchmark, &row.case) <= self
     }
 
     /// The time budget of a run of this many rows when none is given. The run ends by then,
@@ -132,7 +117,7 @@ impl Profile {
     }
 
     /// The same for a row with this set-up.
-    pub(super) fn stop_rule_with(self, setup: Setup) -> StopRule<'static> {
+    pub(crate) fn stop_rule_with(self, setup: Setup) -> StopRule<'static> {
         let looks = match setup {
             Setup::Cheap => self.looks(),
             Setup::Expensive { .. } => &EXPENSIVE_LOOKS,
@@ -160,6 +145,69 @@ impl Profile {
             patience_ns: patience_ms * 1e6,
             singles,
             second_witness: self != Profile::Quick,
+        }
+    }
+}
+
+/// How much a timed pass takes, all times in ns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Samples per case.
+    pub samples: u32,
+    /// Warm-up before the first sample.
+    pub warm_up_ns: f64,
+    /// Target length of a batch.
+    pub batch_ns: f64,
+    /// Maximum time for all samples of a case; at least five are taken regardless.
+    pub case_ns: f64,
+    /// How long a case may wait in total for a core that does no other work.
+    pub patience_ns: f64,
+    /// Number of operations of a case to time individually, for the tail of their distribution, if
+    /// they are long enough.
+    pub singles: u32,
+    /// Whether the kernel's tracepoint counts system calls in addition to the audit: opening it
+    /// takes tens of milliseconds.
+    pub second_witness: bool,
+}
+
+/// By what factor a round of a row with an expensive set-up is longer.
+const EXPENSIVE_FACTOR: u32 = 2;
+
+impl Effort {
+    /// The effort for a row with such a set-up: expensive ones get fewer, longer rounds.
+    pub fn with_setup(&self, setup: Setup) -> Effort {
+        let factor = match setup {
+            Setup::Cheap => 1,
+            Setup::Expensive { .. } => EXPENSIVE_FACTOR,
+        };
+        Effort {
+            samples: self.samples * factor,
+            case_ns: self.case_ns * f64::from(factor),
+            patience_ns: self.patience_ns * f64::from(factor),
+            ..self.clone()
+        }
+    }
+}
+
+/// How expensive a benchmark's set-up is. Expensive ones get fewer, longer rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Setup {
+    /// Cheap enough to be repeated in every round.
+    Cheap,
+    /// Takes about this many seconds, e.g. a gigabyte to fill.
+    Expensive {
+        /// Seconds of one row's set-up on a typical machine. Those of all rows of a benchmark are
+        /// added up before they are compared with the budget.
+        seconds: f64,
+    },
+}
+
+impl Setup {
+    /// Seconds of one row's set-up; 0 if it is cheap.
+    pub fn seconds(self) -> f64 {
+        match self {
+            Setup::Cheap => 0.0,
+            Setup::Expensive { seconds } => seconds,
         }
     }
 }

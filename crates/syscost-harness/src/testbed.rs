@@ -8,7 +8,7 @@ use crate::targets::Targets;
 
 /// The machine that lists its rows, and what the command line says of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Here {
+pub struct Testbed {
     /// The CPUs that may be used.
     pub allowed: Vec<u32>,
     /// What is measured against and in, and what may be done.
@@ -19,7 +19,7 @@ pub struct Here {
     pub commands: Vec<Command>,
 }
 
-impl Here {
+impl Testbed {
     /// This machine as this process sees it, with these targets.
     pub fn with(targets: Targets) -> Self {
         Self {
