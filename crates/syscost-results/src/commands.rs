@@ -1,7 +1,8 @@
 //! Commands of a user, compared with the first of them: `syscost time`.
 
 use crate::compare::{Comparison, Row, compare_pair};
-use crate::{Measurement, Run};
+use crate::measurement::Cause;
+use crate::{Flag, Measurement, Run};
 
 /// The rows of one command.
 #[derive(Debug, Clone, Copy)]
@@ -91,8 +92,30 @@ pub fn compared(run: &Run, first: &CommandRows<'_>, other: &CommandRows<'_>) -> 
         JudgedBy::Elapsed => first.wall.zip(other.wall),
         JudgedBy::CpuTime | JudgedBy::CpuTimeBesideOthers(_) => Some((first.cpu, other.cpu)),
     };
-    let row = rows.and_then(|(first, other)| alone(run, first, other).rows.pop());
+    let row = rows.and_then(|(first, other)| {
+        let own = alone(run, first, other).rows.pop();
+        // Too few rounds had a core of their own: then all count, of both, since they were in turn.
+        own.filter(|row| row.ci95_low.is_some()).or_else(|| {
+            alone(run, &whatever_core(first), &whatever_core(other))
+                .rows
+                .pop()
+        })
+    });
     ComparedCommand { by, row }
+}
+
+/// A row as if nobody had looked whose its core was.
+fn whatever_core(row: &Measurement) -> Measurement {
+    let mut row = row.clone();
+    row.flags.retain(|flag| *flag != Flag::Disturbed);
+    row.sharing = None;
+    for round in row.samples.iter_mut().flatten() {
+        round.alone_percent = None;
+        round.ratios.clear();
+        round.own_limit = None;
+        round.disturbed.retain(|tag| tag.cause != Cause::SharedCore);
+    }
+    row
 }
 
 /// Two rows of a run, compared as if they were one row of two.

@@ -10,13 +10,13 @@ use super::{CpuList, FailOn, Format, cpu_list, seconds};
 
 /// Arguments of `time`.
 #[derive(Debug, Args)]
-#[command(override_usage = "syscost time [OPTIONS] COMMAND...")]
+#[command(override_usage = "syscost time [OPTIONS] <COMMAND>...")]
 #[command(after_help = "\
 Examples:
-  syscost time 'sort a.txt'                        one command
-  syscost time 'grep -r x .' 'rg x'                which is faster, and by how much
+  syscost time 'sort a.txt'               one command
+  syscost time 'grep -r x .' 'rg x'       which is faster, and by how much
   syscost time -L n 1,2,4 'make -j{n}' -p 'make clean'
-  syscost time ./before ./after --fail-on worse:2% a gate
+  syscost time ./a ./b --fail-on worse:2% a gate
 
 Each run is a process of its own; commands take turns in shuffled rounds, until it is decided or the budget is spent. The first is what the others \
 are compared with. A command is executed without a shell unless it needs one (-S). What it prints must be the same in each run \

@@ -40,9 +40,12 @@ pub(in crate::session) fn resting(standing: &Standing<'_>, profile: Profile) -> 
         }
     }
     let mut resting = out_of_reach(needs, standing.left_s);
-    // Those that were left out and came back take part until they have the minimum number.
-    let has_minimum = |row: &RowState| row.counting().1 >= standing.min_rounds as usize;
-    resting.retain(|index| standing.each(*index).all(has_minimum));
+    // Those that were left out and came back take part until they have the minimum number; those that are
+    // compared with each other, always.
+    let may_rest = |row: &RowState| {
+        row.counting().1 >= standing.min_rounds as usize && !row.row.benchmark.settles_together
+    };
+    resting.retain(|index| standing.each(*index).all(may_rest));
     resting
 }
 

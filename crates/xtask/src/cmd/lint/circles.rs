@@ -14,7 +14,7 @@ const MOST: usize = 4;
 const MORE: [(&str, usize); 3] = [
     ("crates/syscost-benches", 5),
     ("crates/syscost-net", 6),
-    ("crates/syscost-report", 9),
+    ("crates/syscost-report", 5),
 ];
 
 /// Modules from the root of a crate on, then perhaps an item of the last one.
