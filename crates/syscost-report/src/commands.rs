@@ -153,9 +153,12 @@ fn verdict(run: &Run, first: &CommandRows<'_>, other: &CommandRows<'_>) -> Text 
     };
     let bound = match row.verdict {
         Change::Worse | Change::Better => String::new(),
-        Change::Same => format!(", which is less than {}", percent(row.same_within)),
+        Change::Same => format!(
+            "; more than {} either way is ruled out",
+            percent(row.same_within)
+        ),
         Change::Inconclusive => row.detectable.map_or_else(String::new, |least| {
-            format!(": a difference of {} could have been found", percent(least))
+            format!("; a difference of {} would have been found", percent(least))
         }),
     };
     let by = match by {
