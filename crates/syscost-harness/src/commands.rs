@@ -14,6 +14,10 @@ pub struct Command {
     pub file: String,
     /// What it is called by, and its arguments.
     pub words: Vec<String>,
+    /// Its environment, each variable as `NAME=value`; one of them is `owner`.
+    pub environment: Vec<String>,
+    /// By which variable what it starts is recognised.
+    pub owner: String,
     /// What a shell does before each run; it is not timed.
     pub prepare: Option<String>,
     /// What it reads as standard input; nothing if there is none.

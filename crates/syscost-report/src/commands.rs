@@ -17,6 +17,8 @@ const COUNTS: [(&str, &str, u8); 3] = [
     ("tasks", "tasks that made system calls", 4),
 ];
 
+const SHARED: &str = "; few runs had a core of their own, so all count";
+
 /// How many kinds of system calls are named.
 const MOST_KINDS: usize = 6;
 
@@ -140,7 +142,11 @@ fn calls(command: &CommandRows<'_>) -> Option<String> {
 /// How a command compares with the first, in a sentence.
 fn verdict(run: &Run, first: &CommandRows<'_>, other: &CommandRows<'_>) -> Text {
     let [base, name] = [first, other].map(|one| readable(one.name));
-    let ComparedCommand { by, row } = compared(run, first, other);
+    let ComparedCommand {
+        by,
+        row,
+        in_company,
+    } = compared(run, first, other);
     let Some(row) = row else {
         let words = format!("{name}: cannot tell, one of the two has no number");
         return Text::from(words).tone(Tone::Care);
@@ -173,6 +179,7 @@ fn verdict(run: &Run, first: &CommandRows<'_>, other: &CommandRows<'_>) -> Text 
         .with(Look::Plain, format!(" takes {} the {by} of ", ratio(&row)))
         .with(Look::Code, base)
         .with(Look::Plain, bound)
+        .with(Look::Plain, if in_company { SHARED } else { "" })
         .tone(tone)
 }
 
@@ -224,7 +231,15 @@ fn exit_code(row: &Measurement) -> Option<i32> {
 /// The commands in the form of hyperfine's `--export-json`.
 pub fn hyperfine(run: &Run) -> serde_json::Value {
     let results = commands(run).into_iter().map(|command| {
+        if command.cpu.status != Status::Ok {
+            let error = sentence::no_number(command.cpu);
+            return serde_json::json!({ "command": readable(command.name), "error": error });
+        }
         let samples = command.cpu.samples.iter().flatten();
+        let bytes = samples
+            .clone()
+            .flat_map(|round| round.also.get("peak_bytes").into_iter().flatten());
+        let bytes: Vec<u64> = bytes.map(|bytes| *bytes as u64).collect();
         let of = |series: &str| -> Vec<f64> {
             let all = samples
                 .clone()
@@ -252,7 +267,7 @@ pub fn hyperfine(run: &Run) -> serde_json::Value {
             "min": sorted.first(),
             "max": sorted.last(),
             "times": times.clone(),
-            "memory_usage_byte": of("peak_bytes").iter().map(|one| one * 1e9).collect::<Vec<_>>(),
+            "memory_usage_byte": bytes,
             "exit_codes": vec![exit_code(command.cpu); times.len()],
         })
     });

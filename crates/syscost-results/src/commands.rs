@@ -36,16 +36,25 @@ pub struct ComparedCommand {
     pub by: JudgedBy,
     /// The verdict; `None` where one has no number.
     pub row: Option<Row>,
+    /// Whether too few runs had a core of their own, so that all count.
+    pub in_company: bool,
 }
 
 /// Minimum share of the elapsed time that CPU time is of a command that does nothing else.
 const MOSTLY_CPU: f64 = 0.9;
+
+/// The same at most, of one that uses no two CPUs at once: the clocks differ a little.
+const ONE_CPU: f64 = 1.02;
 
 /// Maximum share of the elapsed time, in percent, that a command may have waited for the CPU for that time to be
 /// its own: the least difference that is called one ([`MIN_PAIRED_MARGIN`](crate::compare::MIN_PAIRED_MARGIN)).
 const MOST_WAITED_PERCENT: f64 = 1.0;
 
 const COMMAND: &str = "command";
+
+/// The detail with the share of the elapsed time in which a command was ready and had no CPU; of one that had a single
+/// task at a time.
+pub const WAITED_PERCENT: &str = "waited_percent";
 
 /// The commands of a run, in the order in which they were given.
 pub fn commands(run: &Run) -> Vec<CommandRows<'_>> {
@@ -66,7 +75,7 @@ pub fn commands(run: &Run) -> Vec<CommandRows<'_>> {
 impl CommandRows<'_> {
     /// The share of its elapsed time in which it was ready and had no CPU, in percent.
     pub fn waited_percent(&self) -> Option<f64> {
-        self.cpu.details.get("waited_percent").copied()
+        self.cpu.details.get(WAITED_PERCENT).copied()
     }
 
     fn is_mostly_cpu(&self) -> bool {
@@ -75,7 +84,7 @@ impl CommandRows<'_> {
             .estimate
             .median
             .zip(self.wall.and_then(|row| row.estimate.median));
-        medians.is_some_and(|(cpu, wall)| cpu >= MOSTLY_CPU * wall)
+        medians.is_some_and(|(cpu, wall)| (MOSTLY_CPU * wall..=ONE_CPU * wall).contains(&cpu))
     }
 }
 
@@ -92,16 +101,24 @@ pub fn compared(run: &Run, first: &CommandRows<'_>, other: &CommandRows<'_>) -> 
         JudgedBy::Elapsed => first.wall.zip(other.wall),
         JudgedBy::CpuTime | JudgedBy::CpuTimeBesideOthers(_) => Some((first.cpu, other.cpu)),
     };
-    let row = rows.and_then(|(first, other)| {
-        let own = alone(run, first, other).rows.pop();
-        // Too few rounds had a core of their own: then all count, of both, since they were in turn.
-        own.filter(|row| row.ci95_low.is_some()).or_else(|| {
-            alone(run, &whatever_core(first), &whatever_core(other))
-                .rows
-                .pop()
+    let own = rows.and_then(|(first, other)| alone(run, first, other).rows.pop());
+    let in_company = own.as_ref().is_none_or(|row| row.ci95_low.is_none());
+    // Then all count, of both, since they were in turn.
+    let all = rows.filter(|_| in_company).and_then(|(first, other)| {
+        let row = alone(run, &whatever_core(first), &whatever_core(other))
+            .rows
+            .pop()?;
+        Some(Row {
+            disturbed: true,
+            company: own.as_ref().and_then(|own| own.company),
+            ..row
         })
     });
-    ComparedCommand { by, row }
+    ComparedCommand {
+        by,
+        row: all.or(own),
+        in_company,
+    }
 }
 
 /// A row as if nobody had looked whose its core was.

@@ -104,17 +104,23 @@ impl Lean {
         };
         let (their_commands, commands) = pipe().map_err(failed("pipe"))?;
         let (replies, their_replies) = pipe().map_err(failed("pipe"))?;
-        let data = script.data(their_commands.as_raw_fd(), their_replies.as_raw_fd())?;
-        let program = TinyProgram::holding(&script::image(&data, script.apart())?)?;
         // It never reads the end of the commands, after which it would have to do something: calls
         // that an audit counts, or not, as it happens. It is killed with this process.
         let held = commands.try_clone().map_err(failed("fcntl"))?;
+        let kept = [
+            their_commands.as_raw_fd(),
+            their_replies.as_raw_fd(),
+            held.as_raw_fd(),
+        ];
+        let data = script.data(kept)?;
+        let program = TinyProgram::holding(&script::image(&data, script.apart())?)?;
         let execute = move || -> Result<(), String> {
             if let Some([input, output, error]) = &files {
                 let taken = stdio::dup2_stdin(input)
                     .and_then(|()| stdio::dup2_stdout(output))
                     .and_then(|()| stdio::dup2_stderr(error));
                 taken.map_err(|cause| format!("dup2: {cause}"))?;
+                os::heed_signals();
             }
             let kept = [their_commands.as_fd(), their_replies.as_fd(), held.as_fd()];
             Err(format!("execve: {}", os::execute(program.path(), &kept)))

@@ -1,13 +1,12 @@
 //! Shared: one run of a command, with what the kernel counted of it and all that it started.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{self as program, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,7 +18,7 @@ use syscost_sys::clock::Clock;
 use syscost_sys::counters::{TaskId, TaskStat};
 use syscost_sys::files;
 use syscost_sys::lean::{Lean, Script, ScriptCall};
-use syscost_sys::process::{self, ChildEnd, proc_of};
+use syscost_sys::process::{self, ChildEnd, Owner, proc_of};
 
 /// Maximum number of bytes that a command prints: they are kept in memory until it ends.
 const MAX_PRINTED: u64 = 256 << 20;
@@ -44,6 +43,8 @@ pub struct Run {
     pub said: Said,
     /// The last line on standard error.
     pub complaint: String,
+    /// Its length by the processor's counter, read by who starts it, in ns; `None` where the run has another clock.
+    pub(super) counter_ns: Option<f64>,
     /// The time from before its start until its end was seen, by the system's clock, in ns.
     pub(super) around_ns: f64,
     /// CPU time of its first task by the scheduler, in ns.
@@ -87,41 +88,53 @@ pub fn prepare(command: &Command) -> Result<(), Failure> {
 /// # Errors
 /// How it ended, with the last line that it said.
 pub fn shell(step: &str) -> Result<(), String> {
-    let ran = program::Command::new("/bin/sh")
+    let failed = |cause: io::Error| format!("/bin/sh: {cause}");
+    // Not a pipe, whose end a process that it leaves running would keep open.
+    let said = memfd_create("syscost-step", MemfdFlags::CLOEXEC).map(File::from);
+    let said = said.map_err(|cause| failed(cause.into()))?;
+    let status = program::Command::new("/bin/sh")
         .args(["-c", step])
         .stdin(Stdio::null())
-        .output()
-        .map_err(|cause| format!("/bin/sh: {cause}"))?;
-    match ran.status.success() {
+        .stdout(Stdio::null())
+        .stderr(said.try_clone().map_err(failed)?)
+        .status()
+        .map_err(failed)?;
+    match status.success() {
         true => Ok(()),
-        false => Err(format!("{}: {}", ran.status, last_line(&ran.stderr))),
+        false => Err(format!(
+            "{status}: {}",
+            last_line(&end_of(said).unwrap_or_default())
+        )),
     }
 }
 
-/// Runs a command once, on these CPUs, and ends it if it takes longer than it may.
+/// Runs a command once, on these CPUs, and ends it if it takes longer than it may, or at Ctrl-C.
 ///
 /// # Errors
 /// Why it has no figures.
-pub fn run(command: &Command, clock: Option<&Clock>, cpus: &[u32]) -> Result<Run, Failure> {
+pub fn run(
+    command: &Command,
+    clock: Option<&Clock>,
+    cpus: &[u32],
+    interrupted: Option<&AtomicBool>,
+) -> Result<Run, Failure> {
     let Start {
-        mut lean,
+        mut started,
         printed,
         complaints,
     } = Start::of(command, cpus, Then::Run)?;
-    let launcher = lean.task().process;
+    let lean = started.lean()?;
     let begun = Instant::now();
-    let deadline = begun + Duration::from_secs_f64(command.time_limit_s);
-    let watched = of_programs(|| {
+    let limits = Limits {
+        outputs: [printed.as_ref(), Some(&complaints)],
+        deadline: begun + Duration::from_secs_f64(command.time_limit_s),
+        interrupted,
+    };
+    of_programs(|| {
         lean.begin(0, 1).tried("start the command")?;
-        watch(&lean, printed.as_ref(), deadline)
-    });
+        limits.watch(lean)
+    })?;
     let around_ns = begun.elapsed().as_nanos() as f64;
-    if let Err(why) = watched {
-        let _ = process::kill_tree(launcher);
-        drop(lean);
-        end_orphans();
-        return Err(why);
-    }
     let done = lean.done(0, 1).tried("start the command")?;
     let pid = done.iterations().next().map_or(0, |words| words[0]);
     let pid = u32::try_from(pid).map_err(|_| Failure::Failed("it cannot be started".into()))?;
@@ -134,20 +147,9 @@ pub fn run(command: &Command, clock: Option<&Clock>, cpus: &[u32]) -> Result<Run
     };
     let first = TaskStat::of(id).and_then(|task| task.read()).ok();
     let moved = moved_by(pid);
-    // Its end is this process' to take once its parent is gone.
-    drop(lean);
-    let taken = process::take_end(pid).map_err(|cause| Failure::Failed(cause.to_string()))?;
-    let mut end = taken.ok_or_else(|| Failure::Broken("is taken for ended too early".into()))?;
-    let left = orphans(&mut end);
-    if !left.is_empty() {
-        end_orphans();
-        return Err(Failure::Failed(format!(
-            "it leaves processes running when it ends ({}): what they cost is not known by then",
-            left.join(", ")
-        )));
-    }
+    let end = started.end(pid)?;
     let printed = printed.map(checksum).transpose();
-    let printed = printed.map_err(|cause| Failure::of("read what it printed", cause))?;
+    let printed = printed.tried("read what it printed")?;
     let cpu_ns = (end.user_ns + end.system_ns) as f64;
     let usage = end.usage;
     let switches = usage.voluntary_switches + usage.involuntary_switches;
@@ -160,6 +162,10 @@ pub fn run(command: &Command, clock: Option<&Clock>, cpus: &[u32]) -> Result<Run
         ("user_ns", end.user_ns as f64),
         ("peak_bytes", (usage.max_rss_kib << 10) as f64),
     ]);
+    let said = Said {
+        ended: end.status.to_string(),
+        printed,
+    };
     Ok(Run {
         execution: Execution {
             cpu_ns,
@@ -167,12 +173,11 @@ pub fn run(command: &Command, clock: Option<&Clock>, cpus: &[u32]) -> Result<Run
             usage,
             waited_ns: first.and_then(|first| first.delay_ns).unwrap_or(0),
             has_several_tasks: !has_one_task,
+            is_as_expected: command.expected.as_ref().is_none_or(|one| *one == said),
         },
-        said: Said {
-            ended: end.status.to_string(),
-            printed,
-        },
-        complaint: last_line(&contents(complaints).unwrap_or_default()),
+        said,
+        complaint: last_line(&end_of(complaints).unwrap_or_default()),
+        counter_ns,
         around_ns,
         scheduled_ns: first.and_then(|first| first.run_ns).map(|ns| ns as f64),
         moved,
@@ -181,9 +186,7 @@ pub fn run(command: &Command, clock: Option<&Clock>, cpus: &[u32]) -> Result<Run
 
 /// What is needed to start a command.
 struct Start {
-    /// Starts it, and waits for its end without taking that. It is small, for the kernel counts the memory of whoever
-    /// starts a command as that of the command.
-    lean: Lean,
+    started: Started,
     /// What it prints, where that is compared, and what it complains of.
     printed: Option<File>,
     complaints: File,
@@ -218,11 +221,82 @@ impl Start {
         let (files, printed, complaints) =
             opened.tried("open what the command reads and writes")?;
         let lean = Lean::start_with(&script(command, then), cpus, Some(files))?;
+        let owner = Owner {
+            group: lean.task().process,
+            variable: command.owner.clone(),
+        };
         Ok(Self {
-            lean,
+            started: Started {
+                lean: Some(lean),
+                owner,
+            },
             printed,
             complaints,
         })
+    }
+}
+
+/// A command that was started: dropping it ends all of it that still runs, and nothing else.
+struct Started {
+    /// Starts it, and waits for its end without taking that. It is small, for the kernel counts the memory of whoever
+    /// starts a command as that of the command.
+    lean: Option<Lean>,
+    owner: Owner,
+}
+
+impl Started {
+    fn lean(&mut self) -> Result<&mut Lean, Failure> {
+        let gone = || Failure::Broken("starts a command twice".into());
+        self.lean.as_mut().ok_or_else(gone)
+    }
+
+    /// Takes the end of the command, of this process, and adds what those cost that it started and did not wait for.
+    ///
+    /// # Errors
+    /// Some of them still run.
+    fn end(&mut self, pid: u32) -> Result<ChildEnd, Failure> {
+        // Then it is this process' child.
+        drop(self.lean.take());
+        self.owner.group = pid;
+        let taken = process::take_end(pid).map_err(|cause| Failure::Failed(cause.to_string()))?;
+        let mut end =
+            taken.ok_or_else(|| Failure::Broken("is taken for ended too early".into()))?;
+        let until = Instant::now() + GRACE;
+        loop {
+            let mut left = Vec::new();
+            for orphan in self.owner.children() {
+                match process::take_end(orphan) {
+                    Ok(Some(other)) => {
+                        end.user_ns += other.user_ns;
+                        end.system_ns += other.system_ns;
+                    }
+                    Ok(None) => left.push(name_of(orphan)),
+                    Err(cause) => return Err(Failure::Failed(cause.to_string())),
+                }
+            }
+            match left.is_empty() {
+                true => return Ok(end),
+                false if Instant::now() > until => {
+                    return Err(Failure::Failed(format!(
+                        "it leaves processes running when it ends ({}): what they cost is not known by then",
+                        left.join(", ")
+                    )));
+                }
+                false => process::pause(Duration::from_millis(1)),
+            }
+        }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(lean) = self.lean.take() {
+            let _ = process::kill_tree(lean.task().process);
+        }
+        for orphan in self.owner.children() {
+            let _ = process::kill_tree(orphan);
+            process::reap(orphan);
+        }
     }
 }
 
@@ -240,16 +314,16 @@ fn script(command: &Command, then: Then) -> Script {
     let mut script = Script::new();
     let file = script.place_apart(&[command.file.as_bytes(), b"\0"].concat());
     let arguments = script.place_list(&command.words);
-    let variables =
-        env::vars_os().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
-    let environment = script.place_list(variables);
+    let environment = script.place_list(&command.environment);
     let execute = [
         ScriptCall::new(Sysno::EXECVE, [file, arguments, environment]),
         ScriptCall::new(Sysno::EXIT_GROUP, [NOT_EXECUTED]),
     ];
     let trace = ScriptCall::new(Sysno::PTRACE, [libc::PTRACE_TRACEME.into()]);
+    // It may end all of its group.
+    let leave = ScriptCall::leaving_the_group();
     let (until, child) = match then {
-        Then::Run => (libc::WEXITED, execute.to_vec()),
+        Then::Run => (libc::WEXITED, [&leave[..], &execute].concat()),
         Then::Stop => (
             libc::WEXITED | libc::WSTOPPED,
             [&[trace], &execute[..]].concat(),
@@ -257,7 +331,7 @@ fn script(command: &Command, then: Then) -> Script {
     };
     let wait = [libc::P_ALL.into(), 0, 0, (until | libc::WNOWAIT) as u64, 0];
     script
-        .uncounted()
+        .launching()
         .iteration([
             ScriptCall::new(Sysno::CLONE, [FLAGS as u64]).forking(),
             ScriptCall::new(Sysno::WAITID, wait),
@@ -297,56 +371,51 @@ pub fn privileged(path: &Path) -> Option<&'static str> {
     capabilities.is_ok().then_some("given capabilities")
 }
 
-/// Returns once the command has ended.
-fn watch(lean: &Lean, printed: Option<&File>, deadline: Instant) -> Result<(), Failure> {
-    let mut next_look = Instant::now() + LOOK_AT_PROCESSES;
-    loop {
-        let look = Timespec::try_from(LOOK).expect("it is short");
-        let ready = poll(&mut [PollFd::new(lean, PollFlags::IN)], Some(&look));
-        if matches!(ready, Ok(1..)) {
-            return Ok(());
-        }
-        let now = Instant::now();
-        let failed = |what: String| Err(Failure::Failed(what));
-        if now > deadline {
-            return failed("it still runs at the time limit (--time-limit SECONDS)".to_owned());
-        }
-        let bytes = printed
-            .and_then(|file| file.metadata().ok())
-            .map_or(0, |found| found.len());
-        if bytes > MAX_PRINTED {
-            let most = MAX_PRINTED >> 20;
-            return failed(format!("it prints more than {most} MiB (--output null)"));
-        }
-        if now >= next_look {
-            next_look = now + LOOK_AT_PROCESSES;
-            if process::descendants(lean.task().process).len() > MAX_PROCESSES {
-                return failed(format!("it has more than {MAX_PROCESSES} processes"));
-            }
-        }
-    }
+/// What ends a command before its own end.
+struct Limits<'a> {
+    outputs: [Option<&'a File>; 2],
+    deadline: Instant,
+    interrupted: Option<&'a AtomicBool>,
 }
 
-/// Adds what processes cost that the command did not wait for, and returns those that still run.
-fn orphans(end: &mut ChildEnd) -> Vec<String> {
-    let until = Instant::now() + GRACE;
-    loop {
-        let mut left = Vec::new();
-        for pid in process::descendants(program::id()) {
-            match process::take_end(pid) {
-                Ok(Some(other)) => {
-                    end.user_ns += other.user_ns;
-                    end.system_ns += other.system_ns;
+impl Limits<'_> {
+    /// Returns once the command has ended.
+    fn watch(&self, lean: &Lean) -> Result<(), Failure> {
+        let mut next_look = Instant::now() + LOOK_AT_PROCESSES;
+        loop {
+            let look = Timespec::try_from(LOOK).expect("it is short");
+            let ready = poll(&mut [PollFd::new(lean, PollFlags::IN)], Some(&look));
+            if matches!(ready, Ok(1..)) {
+                return Ok(());
+            }
+            let failed = |what: String| Err(Failure::Failed(what));
+            if self
+                .interrupted
+                .is_some_and(|flag| flag.load(Ordering::Relaxed))
+            {
+                return failed("interrupted".to_owned());
+            }
+            let now = Instant::now();
+            if now > self.deadline {
+                return failed("it still runs at the time limit (--time-limit SECONDS)".to_owned());
+            }
+            let length = |file: &File| file.metadata().map_or(0, |found| found.len());
+            if self
+                .outputs
+                .iter()
+                .flatten()
+                .any(|file| length(file) > MAX_PRINTED)
+            {
+                let most = MAX_PRINTED >> 20;
+                return failed(format!("it prints more than {most} MiB (--output null)"));
+            }
+            if now >= next_look {
+                next_look = now + LOOK_AT_PROCESSES;
+                if process::descendants(lean.task().process).len() > MAX_PROCESSES {
+                    return failed(format!("it has more than {MAX_PROCESSES} processes"));
                 }
-                Ok(None) => left.push(pid),
-                // One that another one started, and waits for.
-                Err(_) => {}
             }
         }
-        if left.is_empty() || Instant::now() > until {
-            return left.into_iter().map(name_of).collect();
-        }
-        process::pause(Duration::from_millis(1));
     }
 }
 
@@ -355,26 +424,17 @@ fn name_of(pid: u32) -> String {
     name.map_or_else(|_| pid.to_string(), |name| name.trim_end().to_owned())
 }
 
-fn end_orphans() {
-    for pid in process::descendants(program::id()) {
-        let _ = process::kill_tree(pid);
-        process::reap(pid);
-    }
-}
-
 /// The command line of a command that the kernel has executed, and that was ended before its first instruction.
 ///
 /// # Errors
 /// The kernel does not let it be stopped there, or /proc does not show it.
 pub(super) fn command_line(command: &Command, cpus: &[u32]) -> Result<Vec<String>, Failure> {
-    let Start { mut lean, .. } = Start::of(command, cpus, Then::Stop)?;
-    let done = lean.make(0, 1).tried("start the command")?;
+    let Start { mut started, .. } = Start::of(command, cpus, Then::Stop)?;
+    let done = started.lean()?.make(0, 1).tried("start the command")?;
     let pid = done.iterations().next().map_or(0, |words| words[0]);
     let pid = u32::try_from(pid).map_err(|_| Failure::Failed("it cannot be started".into()))?;
     let line = proc_of(pid).map(|path| std::fs::read(format!("{path}/cmdline")));
-    let _ = process::kill_tree(pid);
-    drop(lean);
-    end_orphans();
+    drop(started);
     let line = line?.tried("read the command line of what was executed")?;
     let words = line.split(|byte| *byte == 0);
     let words = words.map(|word| String::from_utf8_lossy(word).into_owned());
@@ -403,6 +463,16 @@ fn moved_by(pid: u32) -> Option<(u64, u64)> {
             .find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
     };
     Some((value("rchar:")?, value("wchar:")?))
+}
+
+/// The last part of a file.
+fn end_of(mut file: File) -> io::Result<Vec<u8>> {
+    const MOST: u64 = 4096;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn contents(mut file: File) -> io::Result<Vec<u8>> {

@@ -10,6 +10,8 @@ use super::plan::{Plan, Shape};
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 
+const OTHERWISE: &str = "it ends or prints otherwise where its calls are counted";
+
 /// One run of a command, with what the kernel counted of it and all that it started and waited for.
 #[derive(Debug, Clone, Default)]
 pub struct Execution {
@@ -23,6 +25,8 @@ pub struct Execution {
     pub waited_ns: u64,
     /// Whether it had several tasks, which wait for each other.
     pub has_several_tasks: bool,
+    /// Whether it ended and printed as it was to.
+    pub is_as_expected: bool,
 }
 
 /// Runs of a command: a sample is the CPU time of one.
@@ -98,6 +102,14 @@ where
             plan.add_evidence(Evidence::note(counter.claim(), count as f64, RUSAGE));
         }
         (self.prepare)()?;
-        plan.note_calls(&[], &mut || (self.run)().map(drop))
+        let counted = plan.note_calls(&[], &mut || match (self.run)()?.is_as_expected {
+            true => Ok(()),
+            false => Err(Failure::Failed(OTHERWISE.to_owned())),
+        });
+        // What is timed is not counted, and may well do what it cannot do there.
+        counted.or_else(|why| {
+            plan.claim_unobserved("system calls of the program", "any", "seccomp audit", why);
+            Ok(())
+        })
     }
 }

@@ -47,6 +47,16 @@ pub(super) enum Heard {
     End,
 }
 
+/// What is the same for all that this process starts.
+fn run() -> &'static str {
+    RUN.get_or_init(|| format!("{}-{:x}", std::process::id(), fastrand::u64(..)))
+}
+
+/// The variable, as `NAME=value`, by which what this process starts is recognised.
+pub fn owner_variable() -> String {
+    format!("{OWNER}={}", run())
+}
+
 /// A worker's process, and everything it started: dropping it ends them all.
 pub(super) struct Worker {
     child: Child,
@@ -65,7 +75,7 @@ impl Worker {
         let mut line = serde_json::to_vec(job)?;
         line.push(b'\n');
         let mut command = program.command();
-        let run = RUN.get_or_init(|| format!("{}-{:x}", std::process::id(), fastrand::u64(..)));
+        let run = run();
         let mut child = command
             .arg(ARGUMENT)
             .env(OWNER, run)
@@ -82,7 +92,7 @@ impl Worker {
         let worker = Self {
             owner: Owner {
                 group: child.id(),
-                variable: format!("{OWNER}={run}"),
+                variable: owner_variable(),
             },
             child,
             replies,

@@ -15,6 +15,7 @@ mod supervise;
 #[cfg(test)]
 mod tests;
 
+pub use child::owner_variable;
 pub(crate) use entry::is_of_tracer;
 pub use entry::{print_about, run};
 pub use program::{ABOUT, About, Program, ProgramError};

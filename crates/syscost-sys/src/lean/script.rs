@@ -46,6 +46,15 @@ impl ScriptCall {
         }
     }
 
+    /// Has the task lead a process group of its own; no audit counts that.
+    pub fn leaving_the_group() -> [Self; 3] {
+        [
+            Self::new(Sysno::PRCTL, os::UNCOUNTED),
+            Self::new(Sysno::SETPGID, [0, 0]),
+            Self::new(Sysno::PRCTL, os::COUNTED),
+        ]
+    }
+
     /// The call returns twice: in the child, whose calls follow, with 0.
     #[must_use]
     pub fn forking(self) -> Self {
@@ -103,7 +112,7 @@ pub struct Script {
     child: Vec<ScriptCall>,
     texts: Vec<u8>,
     apart: Vec<u8>,
-    is_uncounted: bool,
+    is_launching: bool,
 }
 
 impl Script {
@@ -128,7 +137,7 @@ impl Script {
             child: Vec::new(),
             texts: Vec::new(),
             apart: Vec::new(),
-            is_uncounted: false,
+            is_launching: false,
         }
     }
 
@@ -171,11 +180,12 @@ impl Script {
         self.place(&bytes)
     }
 
-    /// The same in a process of which an audit counts no calls, only those of its children.
+    /// The same in a process that only starts others: an audit counts none of its calls, it is in a process group of
+    /// its own, with its children, and these have none of its descriptors but standard input, output and error.
     #[must_use]
-    pub fn uncounted(self) -> Self {
+    pub fn launching(self) -> Self {
         Self {
-            is_uncounted: true,
+            is_launching: true,
             ..self
         }
     }
@@ -203,8 +213,10 @@ impl Script {
         self.iteration.iter().map(ScriptCall::words).sum()
     }
 
-    /// The program's data, without the zeros.
-    pub(super) fn data(&self, commands: i32, replies: i32) -> Result<Vec<u8>, Unsupported> {
+    /// The program's data, without the zeros, in a process that keeps these descriptors: those of its commands, of its
+    /// replies, and a third one.
+    pub(super) fn data(&self, kept: [i32; 3]) -> Result<Vec<u8>, Unsupported> {
+        let [commands, replies, _] = kept;
         let mut data = vec![0; ZEROS];
         let reply = [
             replies as u64,
@@ -218,14 +230,18 @@ impl Script {
             ScriptCall::new(Sysno::READ, [commands as u64, DATA + COMMAND as u64, 16]),
         ];
         let heap = ScriptCall::new(Sysno::MMAP, os::private_pages_at(HEAP, HEAP_BYTES));
-        let uncounted = ScriptCall::new(Sysno::PRCTL, os::UNCOUNTED);
-        let start = [heap, uncounted];
-        let start = &start[..1 + usize::from(self.is_uncounted)];
+        let mut start = vec![heap];
+        if self.is_launching {
+            start.push(ScriptCall::new(Sysno::PRCTL, os::UNCOUNTED));
+            start.push(ScriptCall::new(Sysno::SETPGID, [0, 0]));
+            let close = |descriptor| ScriptCall::new(Sysno::FCNTL, os::close_on_exec(descriptor));
+            start.extend(kept.map(close));
+        }
         let lists = [
             (TURN, &*self.iteration),
             (CHILD, &self.child),
             (WAIT, &wait),
-            (START, start),
+            (START, &start),
         ];
         for (at, calls) in lists {
             assert!(

@@ -41,6 +41,15 @@ pub(crate) fn execute(program: &CStr, kept: &[BorrowedFd<'_>]) -> io::Error {
     io::Error::last_os_error()
 }
 
+/// The arguments of fcntl by which a descriptor is closed when another program is executed.
+pub(crate) fn close_on_exec(descriptor: i32) -> [u64; 3] {
+    [
+        descriptor as u64,
+        libc::F_SETFD as u64,
+        libc::FD_CLOEXEC as u64,
+    ]
+}
+
 /// The arguments of the call that maps this many bytes of private memory at an address.
 pub(crate) fn private_pages_at(address: u64, bytes: u64) -> [u64; 6] {
     let access = libc::PROT_READ | libc::PROT_WRITE;

@@ -24,7 +24,7 @@ mod zero_copy;
 
 pub(crate) use affinity::{affinity, current_cpu, set_affinity, shown_in};
 pub(crate) use audit::{
-    UNCOUNTED, count_calls, count_syscalls, mark_program, one_system_call, signal_name,
+    COUNTED, UNCOUNTED, count_calls, count_syscalls, mark_program, one_system_call, signal_name,
 };
 pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use ethtool::{interface_index, offloads};
@@ -40,7 +40,7 @@ pub(crate) use folder::{
 pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for, wait_for_nothing};
 #[cfg(not(target_feature = "crt-static"))]
 pub(crate) use imports::replaced;
-pub(crate) use memfd::{execute, private_pages_at, program_in_memory};
+pub(crate) use memfd::{close_on_exec, execute, private_pages_at, program_in_memory};
 pub(crate) use memory::{
     advise_copying, advise_huge, bind_to_node, forbid, make_executable, map, map_blocks_from,
     nodes_of, page_size, populate, unmap,
@@ -49,9 +49,9 @@ pub(crate) use network::{interface_addresses, only_echo_replies};
 pub(crate) use perf::PerfCounter;
 pub(crate) use process::{
     MAX_LANDLOCK_LAYERS, add_landlock_layers, address_space_limit, allow_tsc, aslr_disabled,
-    become_subreaper, close_files_on_exec, ignore_file_size_signal, kill_found, kill_group,
-    kill_me_with_parent, kill_process, leave_no_core, make_idle_timer, parent_id, reap, reap_group,
-    reset_signals, set_name, set_timer_slack, stop_process, timer_slack, vdso,
+    become_subreaper, close_files_on_exec, heed_signals, ignore_file_size_signal, kill_found,
+    kill_group, kill_me_with_parent, kill_process, leave_no_core, make_idle_timer, parent_id, reap,
+    reap_group, reset_signals, set_name, set_timer_slack, stop_process, timer_slack, vdso,
 };
 pub(crate) use rtnetlink::queue_dump;
 pub(crate) use scheduler::{class, limit_real_time, niceness, set_class};

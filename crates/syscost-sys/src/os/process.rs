@@ -22,6 +22,15 @@ pub(crate) fn ignore_file_size_signal() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
+/// Gives the signals their default effect that Rust's runtime and [`ignore_file_size_signal`] ignore: for a program
+/// of the user.
+pub(crate) fn heed_signals() {
+    for signal in [libc::SIGPIPE, libc::SIGXFSZ] {
+        // SAFETY: the default effect needs no handler, and the signals are valid ones.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 /// Signals whose being ignored is the user's wish: `nohup`, a job in the background, a terminal
 /// that is not to stop it. Rust's runtime ignores SIGPIPE, and [`ignore_file_size_signal`] SIGXFSZ.
 const LEFT_IGNORED: [i32; 8] = [

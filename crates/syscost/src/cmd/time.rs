@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -10,14 +10,14 @@ use syscost_benches::CATALOGUE;
 use syscost_benches::command::execute;
 use syscost_harness::commands::{Command, Output, row_value};
 use syscost_harness::session::{Options, Session};
-use syscost_harness::worker::Program;
+use syscost_harness::worker::{Program, owner_variable};
 use syscost_harness::{Catalogue, Row, Testbed};
 use syscost_report::{TableOptions, commands as render};
 use syscost_results::commands::{commands, compared};
 use syscost_results::compare::Gated;
-use syscost_results::{Measurement, Run, Status};
+use syscost_results::{Run, Status};
 use syscost_store::Store;
-use syscost_sys::cpu;
+use syscost_sys::{cpu, process};
 
 use crate::cli::{CommandOutput, Format, TimeArguments};
 use crate::error::exit;
@@ -52,12 +52,13 @@ pub(crate) fn run(arguments: &TimeArguments) -> Result<u8> {
     if let Some(step) = &arguments.setup {
         execute::shell(step).map_err(|why| Failed::Usage(format!("--setup {step}: {why}")))?;
     }
-    let measured = tried(&mut commands, arguments).and_then(|took_s| {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Failed::Interrupted.into());
-        }
-        measured(commands, took_s, arguments, &store, &interrupted)
-    });
+    let tried = tried(&mut commands, arguments, &interrupted);
+    let tried = match interrupted.load(Ordering::Relaxed) {
+        true => Err(Failed::Interrupted.into()),
+        false => tried,
+    };
+    let measured =
+        tried.and_then(|took_s| measured(commands, took_s, arguments, &store, &interrupted));
     if let Some(step) = &arguments.cleanup
         && let Err(why) = execute::shell(step)
     {
@@ -77,7 +78,13 @@ pub(crate) fn run(arguments: &TimeArguments) -> Result<u8> {
     }
     match arguments.format {
         Format::Json => super::print_json(&run)?,
-        Format::Table => super::print(&render::text(&run, &options()))?,
+        Format::Table => {
+            if arguments.show_output {
+                // Behind what the commands have printed into a file.
+                let _ = rustix::fs::seek(std::io::stdout(), rustix::fs::SeekFrom::End(0));
+            }
+            super::print(&render::text(&run, &options()))?;
+        }
     }
     if was_interrupted {
         say!("interrupted");
@@ -98,8 +105,7 @@ fn options() -> TableOptions {
 /// The exit code: 4 where nothing has a number, else that of the gate.
 fn code(run: &Run, arguments: &TimeArguments) -> u8 {
     let all = commands(run);
-    let is_answered = |row: &Measurement| matches!(row.status, Status::Ok | Status::Withheld);
-    if !all.iter().any(|one| is_answered(one.cpu)) {
+    if !all.iter().any(|one| one.cpu.status == Status::Ok) {
         return exit::NOTHING;
     }
     let Some((fail_on, (first, others))) = arguments.fail_on.zip(all.split_first()) else {
@@ -126,7 +132,7 @@ fn measured(
     took_s: f64,
     arguments: &TimeArguments,
     store: &Store,
-    interrupted: &std::sync::atomic::AtomicBool,
+    interrupted: &AtomicBool,
 ) -> Result<Run> {
     let rounds = match (arguments.runs, arguments.min_runs) {
         (Some(runs), _) => Some((runs, runs)),
@@ -141,7 +147,9 @@ fn measured(
         None => (1.3 * wanted * took_s).clamp(SHORTEST_S, LONGEST_S),
     };
     let budget_s = usual_s.max(1.3 * LEAST_ROUNDS * took_s) + beside_s;
-    let in_a_case = arguments.time_limit * (4 + arguments.warmup);
+    // With the steps before each run.
+    let once = arguments.time_limit + Duration::from_secs_f64(took_s);
+    let in_a_case = once * (4 + arguments.warmup);
     let here = Testbed {
         commands,
         ..Testbed::plain()
@@ -177,7 +185,13 @@ fn measured(
 }
 
 /// Runs each command once, and learns what it ends with and prints, whether it has one task, and how long all take.
-fn tried(commands: &mut [Command], arguments: &TimeArguments) -> Result<f64> {
+fn tried(
+    commands: &mut [Command],
+    arguments: &TimeArguments,
+    interrupted: &AtomicBool,
+) -> Result<f64> {
+    process::leave_no_core();
+
     let cpus = cpu::allowed().context("finding the CPUs that may be used")?;
     let mut took_s = 0.0;
     let mut have_one_task = true;
@@ -191,7 +205,8 @@ fn tried(commands: &mut [Command], arguments: &TimeArguments) -> Result<f64> {
         }
         let begun = Instant::now();
         execute::prepare(command).map_err(|why| failed(why.to_string()))?;
-        let ran = execute::run(command, None, &cpus).map_err(|why| failed(why.to_string()))?;
+        let ran = execute::run(command, None, &cpus, Some(interrupted))
+            .map_err(|why| failed(why.to_string()))?;
         took_s += begun.elapsed().as_secs_f64();
         let is_failed = ran.said.ended != SUCCESS;
         if ran.said.ended == NOT_EXECUTED && ran.complaint.is_empty() {
@@ -248,6 +263,13 @@ fn given(arguments: &TimeArguments) -> Result<Vec<Command>> {
         );
         return Err(Failed::Usage(what).into());
     }
+    let owner = owner_variable();
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, value.to_str()?)));
+    let environment: Vec<String> = variables.chain([owner.clone()]).collect();
+    // They are compared, so each has a shell if one needs it.
+    let texts = arguments.commands.iter();
+    let has_shell = texts.clone().any(|text| needs_shell(text));
     let mut commands = Vec::new();
     let mut names = BTreeSet::new();
     for (index, text) in arguments.commands.iter().enumerate() {
@@ -265,11 +287,13 @@ fn given(arguments: &TimeArguments) -> Result<Vec<Command>> {
             let again = (2..).map(|count| format!("{name} #{count}"));
             let mut free = std::iter::once(name.clone()).chain(again);
             let name = free.find(|name| names.insert(name.clone())).unwrap_or(name);
-            let words = words(&text, arguments)?;
+            let words = words(&text, arguments, has_shell)?;
             commands.push(Command {
                 name,
                 file: found(&words[0])?,
                 words,
+                environment: environment.clone(),
+                owner: owner.clone(),
                 prepare: step.map(|step| fill(step)),
                 input: arguments.input.clone(),
                 warm: arguments.warm.clone(),
@@ -306,40 +330,31 @@ fn shortened(text: &str) -> String {
     )
 }
 
-/// The executable and the arguments of a command.
-fn words(text: &str, arguments: &TimeArguments) -> Result<Vec<String>> {
-    let shell = if arguments.no_shell {
-        "none"
-    } else {
-        &arguments.shell
-    };
+/// Whether a command has what only a shell understands: other characters than words have, or an assignment before it.
+fn needs_shell(text: &str) -> bool {
     let is_plain = |letter: char| letter.is_alphanumeric() || " /._-+:@,=^".contains(letter);
-    let by = match shell {
-        "auto" if text.chars().all(is_plain) => None,
-        "none" => None,
-        "auto" => Some("/bin/sh"),
-        shell => Some(shell),
-    };
+    let is_assignment = |word: &str| word.contains('=') && !Path::new(word).exists();
+    !text.chars().all(is_plain) || text.split_whitespace().next().is_some_and(is_assignment)
+}
+
+/// The executable and the arguments of a command.
+fn words(text: &str, arguments: &TimeArguments, has_shell: bool) -> Result<Vec<String>> {
     if text.contains('\0') {
         return Err(Failed::Usage("a command cannot contain a zero byte".to_owned()).into());
     }
-    let words = match by {
-        Some(shell) => vec![shell.to_owned(), "-c".to_owned(), text.to_owned()],
-        None => shlex::split(text)
-            .ok_or_else(|| Failed::Usage(format!("`{text}`: a quotation mark is not closed")))?,
+    if text.trim().is_empty() {
+        return Err(Failed::Usage("a command is empty".to_owned()).into());
+    }
+    let shell = match &*arguments.shell {
+        "auto" if arguments.no_shell || !has_shell => None,
+        "auto" => Some("/bin/sh"),
+        "none" => None,
+        shell => Some(shell),
     };
-    match words.first().map(String::as_str) {
-        None | Some("") => Err(Failed::Usage("a command is empty".to_owned()).into()),
-        // An assignment before a command is the shell's.
-        Some(first)
-            if by.is_none()
-                && shell == "auto"
-                && first.contains('=')
-                && !Path::new(first).exists() =>
-        {
-            Ok(vec!["/bin/sh".to_owned(), "-c".to_owned(), text.to_owned()])
-        }
-        Some(_) => Ok(words),
+    let open = || Failed::Usage(format!("`{text}`: a quotation mark is not closed"));
+    match shell {
+        Some(shell) => Ok(vec![shell.to_owned(), "-c".to_owned(), text.to_owned()]),
+        None => Ok(shlex::split(text).ok_or_else(open)?),
     }
 }
 

@@ -44,6 +44,7 @@ fn what_cannot_be_measured_is_refused_before_it_is() {
         ("", "a command is empty"),
         ("sleep 100", "--time-limit"),
         ("yes", "it prints more than"),
+        ("yes >&2", "it prints more than"),
     ] {
         let ended = match command {
             "'" => time(&program, &["-N", command]),
@@ -217,6 +218,118 @@ fn who_tries_a_command_elsewhere_is_told_of_it() {
     ] {
         program.run(line).says(2, "syscost time");
     }
+}
+
+#[test]
+fn a_command_has_what_it_would_have_without_syscost() {
+    let program = Program::new();
+    // A broken pipe ends who writes into it; nothing but standard input, output and error is open; its process group is
+    // its own, so that it may end that; its environment is the same each time.
+    for command in [
+        "while :; do echo y; done | head -1",
+        "ls /proc/self/fd | wc -l",
+        "trap 'kill 0' EXIT; true",
+        "env",
+    ] {
+        let run = measured(&program, &["--runs", "2", "--ignore-failure", command]);
+        let row = &run["measurements"][0];
+        assert_eq!(row["status"], "ok", "{command}: {row:#}");
+    }
+    let listed = time(
+        &program,
+        &["--show-output", "--runs", "1", "ls /proc/self/fd"],
+    )
+    .ran();
+    let open: Vec<&str> = listed.out.lines().filter(|line| line.len() == 1).collect();
+    // `ls` has the folder open as well.
+    assert!(
+        !open.is_empty()
+            && open
+                .iter()
+                .all(|number| ["0", "1", "2", "3"].contains(number)),
+        "{}",
+        listed.out
+    );
+}
+
+#[test]
+fn what_others_started_is_let_alone() {
+    let program = Program::new();
+    let mark = format!("{}.{}", std::process::id(), "6133");
+    // A child of the shell that becomes syscost, and what a step leaves running.
+    let text = format!(
+        "sleep {mark} >/dev/null 2>&1 & before=$!; \
+         (exec $syscost time --no-save --budget 5 --runs 1 --setup 'sleep {mark} & echo $! > step' true) >/dev/null; code=$?; \
+         kill -0 $before && kill $before $(cat step) && echo both, $code"
+    );
+    let Some(ended) = program.script(&["sh", "-c"], &text) else {
+        return;
+    };
+    assert_eq!(ended.out.trim(), "both, 0", "{}", ended.err);
+    let text = format!(
+        "sleep {mark} >/dev/null 2>&1 & exec $syscost time --no-save --budget 5 --runs 1 true"
+    );
+    let ended = program
+        .script(&["sh", "-c"], &text)
+        .expect("the shell is there");
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let is_it = |path: &Path| {
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&mark)
+    };
+    let processes = std::fs::read_dir("/proc").expect("readable").flatten();
+    let left: Vec<_> = processes
+        .map(|one| one.path())
+        .filter(|path| is_it(path))
+        .collect();
+    assert_eq!(left.len(), 1, "it still runs, and is this test's: {left:?}");
+    let id = left[0]
+        .file_name()
+        .and_then(|name| name.to_str()?.parse().ok());
+    let id = id
+        .and_then(rustix::process::Pid::from_raw)
+        .expect("a process");
+    rustix::process::kill_process(id, rustix::process::Signal::KILL).expect("it is ours");
+}
+
+#[test]
+fn ctrl_c_ends_a_command_and_what_it_started() {
+    let program = Program::new();
+    let mark = format!("{}.{}", std::process::id(), "7127");
+    let mut command = program.command("time --no-save --time-limit 60");
+    command.arg(format!(
+        "trap '' INT TERM; sleep {mark} & sleep {mark}; true"
+    ));
+    let child = command
+        .stderr(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn();
+    let child = child.expect("started");
+    let line_has = |path: &Path| {
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).starts_with("sleep")
+            && String::from_utf8_lossy(&line).contains(&mark)
+    };
+    let sleeping = || {
+        let processes = std::fs::read_dir("/proc").expect("readable").flatten();
+        processes
+            .map(|one| one.path())
+            .filter(|path| line_has(path))
+            .count()
+    };
+    while sleeping() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is ours");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(
+        output.status.code(),
+        Some(130),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(sleeping(), 0);
 }
 
 #[test]

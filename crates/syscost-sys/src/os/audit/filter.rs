@@ -100,8 +100,9 @@ pub(super) enum Mark {
 /// itself, before the listener hears of it.
 const MARK: u64 = 0x2d70_55f1;
 
-/// The arguments of the mark after which calls do not count.
+/// The arguments of the marks after which calls do not count, and count again.
 pub(crate) const UNCOUNTED: [u64; 2] = [MARK, 0];
+pub(crate) const COUNTED: [u64; 2] = [MARK, 1];
 
 impl Mark {
     /// The mark that this call is; `None` for any other call.

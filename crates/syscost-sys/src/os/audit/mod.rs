@@ -14,7 +14,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 use crate::audit::{AuditError, Death, SyscallCounts};
 use crate::raw::{Sysno, syscall0};
 
-pub(crate) use filter::{UNCOUNTED, count_calls, mark_program};
+pub(crate) use filter::{COUNTED, UNCOUNTED, count_calls, mark_program};
 
 /// The status with which the child reports that the operation came to its end: one that no operation
 /// exits with on its own.

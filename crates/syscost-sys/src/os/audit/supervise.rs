@@ -152,12 +152,12 @@ struct Paused {
 
 impl Paused {
     /// Takes note of a task's mark.
-    fn mark(&mut self, task: u32, mark: Mark) {
+    fn mark(&mut self, task: u32, own: u32, mark: Mark) {
         match mark {
             Mark::Uncounted => *self.depths.entry(task).or_default() += 1,
             Mark::Counted => {
-                // The program that this part has started ended without saying so.
-                self.is_in_program = false;
+                // The program that this part of the operation's has started ended without saying so.
+                self.is_in_program &= task != own;
                 let depth = self.depths.entry(task).or_default();
                 *depth = depth.saturating_sub(1);
             }
@@ -221,7 +221,7 @@ fn count_one(
         if let Mark::ProgramEnds(operations) = mark {
             counts.record_operations(operations);
         }
-        paused.mark(task, mark);
+        paused.mark(task, counts.own_task(), mark);
         return Ok(());
     }
     if !paused.counts(task, counts.own_task()) {
