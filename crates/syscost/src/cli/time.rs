@@ -18,14 +18,14 @@ Examples:
   syscost time -L n 1,2,4 'make -j{n}' -p 'make clean'
   syscost time ./a ./b --fail-on worse:2% a gate
 
-Each run is a process of its own; commands take turns in shuffled rounds, until it is decided or the budget is spent. The first is what the others \
-are compared with. A command is executed without a shell unless it needs one (-S). What it prints must be the same in each run \
+Each run is a process of its own; commands take turns in shuffled rounds, until the CPU time of each is known to 2 % or the budget is spent. The first is what the others \
+are compared with. A shell starts them if one of them needs it (-S), and is part of what they cost. What it prints must be the same in each run \
 (--output null if it cannot be), and so must its exit status.")]
 pub struct TimeArguments {
     /// What to run, each command one argument
     #[arg(value_name = "COMMAND", required = true)]
     pub commands: Vec<String>,
-    /// The shell that runs them: a program that takes `-c COMMAND`, `none`, or `auto`: /bin/sh for commands with
+    /// The shell that runs them: a program that takes `-c COMMAND`, `none`, or `auto`: /bin/sh if one of them has
     /// other characters than words have
     #[arg(short = 'S', long, value_name = "SHELL", default_value = "auto")]
     pub shell: String,
@@ -71,7 +71,7 @@ pub struct TimeArguments {
     /// Where output goes: compared from run to run, or not
     #[arg(long, value_enum, default_value_t = CommandOutput::Compare, conflicts_with = "show_output")]
     pub output: CommandOutput,
-    /// Let the commands print
+    /// Let the commands write to standard output
     #[arg(long)]
     pub show_output: bool,
     /// File that is in the page cache when a run begins; may be repeated
