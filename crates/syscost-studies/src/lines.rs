@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue, Deserializer, Error};
 use super::StudyError;
 use syscost_results::study::Quantity;
 
-/// The lines of a study's parts, of which a [`Study`](super::Study) knows nothing.
+/// The lines of a study's parts, of which a [`Study`](syscost_results::study::Study) knows nothing.
 #[derive(Debug)]
 pub struct Lines<'t> {
     text: &'t str,

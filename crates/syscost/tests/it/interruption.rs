@@ -202,7 +202,12 @@ fn ctrl_c_keeps_what_is_done() {
     assert_eq!(output.code, Some(130));
     let run = output.json();
     assert_eq!(run["complete"], false);
-    assert!(!rounds(&run).is_empty());
+    // A row that others on its CPU have refuted in its only process shows no samples.
+    let is_withheld = |row: &Value| row["status"] == "withheld";
+    assert!(
+        !rounds(&run).is_empty() || rows(&run).iter().any(is_withheld),
+        "{run:#}"
+    );
     assert!(journal.exists(), "it can be resumed");
 }
 
