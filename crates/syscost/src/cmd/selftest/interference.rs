@@ -78,10 +78,10 @@ impl InterferenceResult {
         let (own, shared) = (seen.own_percent(), seen.shared_percent());
         let few = "the core was ours too seldom to tell what work before a probe does";
         let (outcome, reason) = match () {
+            () if seen.moments.min(seen.slowed) < MIN_MOMENTS => (Outcome::Skip, Some(few)),
             () if shared < 100.0 - MAX_WRONG_PERCENT => {
                 (Outcome::Fail, Some("the interference was not seen"))
             }
-            () if seen.moments < MIN_MOMENTS => (Outcome::Skip, Some(few)),
             () if own < control - MAX_MISSED_PERCENT => (
                 Outcome::Fail,
                 Some("what ran before makes a core seem shared"),
@@ -207,7 +207,7 @@ struct AfterWork {
     moments: u32,
     /// In how many of them the probe after the work did.
     own: u32,
-    /// Slowed probes after the work, and how many of them found the core shared.
+    /// Slowed probes after the work in such moments, and how many of them found the core shared.
     slowed: u32,
     shared: u32,
 }
@@ -239,8 +239,12 @@ fn after_work(probe: &Probe, alone: &Alone) -> [AfterWork; Work::ALL.len()] {
                 seen.own += u32::from(own);
             }
             worker.work(work);
-            seen.slowed += 1;
-            seen.shared += u32::from(!alone.holds(&slowed.read()));
+            let is_shared = !alone.holds(&slowed.read());
+            // Beside a neighbour, who slows either part of a probe, another one cannot be simulated.
+            if after && is_ours() && is_ours() {
+                seen.slowed += 1;
+                seen.shared += u32::from(is_shared);
+            }
         }
     }
     all
