@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A command, and how it is run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Command {
-    /// What its rows call it, as [`row_value`] writes it.
+    /// What its rows call it, as [`row_value`](syscost_results::commands::row_value) writes it.
     pub name: String,
     /// The path of the file that is executed.
     pub file: String,
@@ -61,39 +61,4 @@ pub struct Said {
     pub ended: String,
     /// Bytes on standard output with their checksum (CRC-32); `None` where they are not looked at.
     pub printed: Option<(u64, u32)>,
-}
-
-/// A text as the value of a row's parameter: what has a meaning in a row's name, and control characters, are
-/// written as `%` and two hexadecimal digits.
-pub fn row_value(text: &str) -> String {
-    let is_plain = |character: char| !character.is_control() && !",{}%".contains(character);
-    let written = |character: char| match is_plain(character) {
-        true => character.to_string(),
-        false => {
-            let mut bytes = [0; 4];
-            let bytes = character.encode_utf8(&mut bytes).bytes();
-            bytes.map(|byte| format!("%{byte:02x}")).collect()
-        }
-    };
-    text.chars().map(written).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use syscost_results::row_name;
-
-    #[test]
-    fn any_text_is_a_value() {
-        for (text, value) in [
-            ("git status -s", "git status -s"),
-            ("awk '{print $1,$2}' a=b", "awk '%7bprint $1%2c$2%7d' a=b"),
-            ("100%\n\u{1b}[2J\u{85}", "100%25%0a%1b[2J%c2%85"),
-        ] {
-            assert_eq!(row_value(text), value);
-            let name = format!("command.cpu{{command={value}}}");
-            let parameters: Vec<_> = row_name::parameters(&name).collect();
-            assert_eq!(parameters, [("command", value)]);
-        }
-    }
 }

@@ -96,9 +96,6 @@ pub trait Computed: Params {
     /// Whether it depends on the machine which rows there are.
     const DEPENDS_ON_MACHINE: bool = false;
 
-    /// What of its only source's samples its own are ([`Computation::series`]); then it computes nothing.
-    const SERIES: Option<&'static str> = None;
-
     /// The rows that there are here, in order; see [`rows`](crate::rows).
     fn rows(here: &Testbed) -> Vec<Case<Self>>;
 
@@ -146,13 +143,21 @@ impl Benchmark {
             parameters: R::MEANINGS,
             support: |case, here| case.own_row::<R>().support(here),
             computation: Some(Computation {
-                series: R::SERIES,
+                series: None,
                 from: R::FROM,
                 takes: |case, other| case.own_row::<R>().takes(other),
                 compute: |case, sources, here| case.own_row::<R>().compute(sources, here),
             }),
             ..Benchmark::DEFAULT
         }
+    }
+
+    /// The same, whose samples are this quantity of those of their only source; then nothing is computed.
+    pub const fn taking(mut self, series: &'static str) -> Benchmark {
+        if let Some(computation) = &mut self.computation {
+            computation.series = Some(series);
+        }
+        self
     }
 }
 

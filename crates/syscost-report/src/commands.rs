@@ -1,8 +1,12 @@
 //! Commands of a user: a line each, and a sentence for each that is compared with the first.
 
-use syscost_results::commands::{CommandRows, ComparedCommand, JudgedBy, commands, compared};
+use syscost_results::commands::{
+    CommandRows, ComparedCommand, JudgedBy, commands, compared, text_of,
+};
 use syscost_results::compare::{Change, Row as ComparedRow};
-use syscost_results::{ClaimId, Evidence, Fact, Measurement, Run, Status};
+use syscost_results::{ClaimId, Fact, Measurement, Run, Status};
+use syscost_stats::order::median;
+use syscost_stats::student::{deviation, mean};
 
 use crate::TableOptions;
 use crate::document::{Block, Column, Look, Row, Table, Text, terminal};
@@ -19,8 +23,8 @@ const COUNTS: [(&str, &str, u8); 3] = [
 
 const SHARED: &str = "; few runs had a core of their own, so all count";
 
-/// How many kinds of system calls are named.
-const MOST_KINDS: usize = 6;
+/// Maximum number of kinds of system calls that are named.
+const MAX_KINDS: usize = 6;
 
 /// The commands of a run, for a terminal.
 pub fn text(run: &Run, options: &TableOptions) -> String {
@@ -34,8 +38,8 @@ pub fn blocks(run: &Run, is_quiet: bool) -> Vec<Block> {
         Column::right("CPU time"),
         Column::right("elapsed"),
         Column::right("peak memory"),
+        Column::right("calls").rank(1),
     ];
-    columns.push(Column::right("calls").rank(1));
     columns.extend(COUNTS.map(|(heading, _, rank)| Column::right(heading).rank(rank)));
     let mut blocks = vec![Block::Table(Table {
         class: "commands",
@@ -60,7 +64,7 @@ fn line(command: &CommandRows<'_>) -> Row {
     let rows = [Some(command.cpu), command.wall, command.memory];
     let figures = rows.map(|row| row.map_or_else(String::new, figure));
     let counts = COUNTS.map(|(_, claim, _)| {
-        noted(command.cpu, claim).map_or_else(String::new, |n| format!("{n}"))
+        observed(command.cpu, claim).map_or_else(String::new, Fact::to_string)
     });
     let calls = match kinds(command.cpu)
         .iter()
@@ -97,26 +101,19 @@ fn figure(row: &Measurement) -> String {
     }
 }
 
-/// What was noted of a command by this claim.
-fn noted(row: &Measurement, claim: &str) -> Option<f64> {
+/// What was observed of a command by this claim.
+fn observed<'r>(row: &'r Measurement, claim: &str) -> Option<&'r Fact> {
     let id = ClaimId::of(claim);
-    let mut notes = row.evidence.iter().filter(|one| one.claim.id == id);
-    match notes.next()?.observed {
-        Some(Fact::Number(number)) => Some(number),
-        Some(Fact::Text(_)) | None => None,
-    }
+    let found = row.evidence.iter().find(|one| one.claim.id == id);
+    found?.observed.as_ref()
 }
 
 /// How often a command makes each kind of system call, the most frequent first.
 fn kinds(row: &Measurement) -> Vec<(&str, f64)> {
     const OF_CALL: &str = " system calls per operation";
-    let count = |one: &Evidence| match one.observed {
-        Some(Fact::Number(count)) => Some(count),
-        Some(Fact::Text(_)) | None => None,
-    };
     let kinds = row.evidence.iter().filter_map(|one| {
         let call = one.claim.sentence.strip_suffix(OF_CALL)?;
-        Some((call, count(one)?))
+        Some((call, one.observed.as_ref()?.number()?))
     });
     let mut kinds: Vec<(&str, f64)> = kinds.collect();
     kinds.sort_by(|one, other| other.1.total_cmp(&one.1));
@@ -126,11 +123,11 @@ fn kinds(row: &Measurement) -> Vec<(&str, f64)> {
 /// The kinds of system calls that a command makes most.
 fn calls(command: &CommandRows<'_>) -> Option<String> {
     let kinds = kinds(command.cpu);
-    let named = kinds.iter().take(MOST_KINDS);
+    let named = kinds.iter().take(MAX_KINDS);
     let named: Vec<String> = named
         .map(|(call, count)| format!("{call} {count}"))
         .collect();
-    let more = kinds.len().saturating_sub(MOST_KINDS);
+    let more = kinds.len().saturating_sub(MAX_KINDS);
     let more = match more {
         0 => String::new(),
         more => format!(" and {}", sentence::count(more, "other kind")),
@@ -195,37 +192,15 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// The name of a command without what its rows' names need.
+/// The name of a command, for people.
 pub fn readable(name: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = name.as_bytes();
-    while let [first, more @ ..] = rest {
-        let digits = more
-            .get(..2)
-            .filter(|_| *first == b'%')
-            .and_then(|two| str::from_utf8(two).ok());
-        match digits.and_then(|two| u8::from_str_radix(two, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &more[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = more;
-            }
-        }
-    }
-    sentence::fact(&String::from_utf8_lossy(&bytes))
+    sentence::fact(&text_of(name))
 }
 
 /// With what a command ended each time; `None` where a signal ended it, or nothing tells.
 fn exit_code(row: &Measurement) -> Option<i32> {
-    let id = ClaimId::of("end of each run");
-    let ended = row.evidence.iter().find(|one| one.claim.id == id)?;
-    match &ended.observed {
-        Some(Fact::Text(text)) => text.strip_prefix("exit status: ")?.parse().ok(),
-        _ => None,
-    }
+    let ended = observed(row, "end of each run")?.to_string();
+    ended.strip_prefix("exit status: ")?.parse().ok()
 }
 
 /// The commands in the form of hyperfine's `--export-json`.
@@ -235,40 +210,29 @@ pub fn hyperfine(run: &Run) -> serde_json::Value {
             let error = sentence::no_number(command.cpu);
             return serde_json::json!({ "command": readable(command.name), "error": error });
         }
-        let samples = command.cpu.samples.iter().flatten();
-        let bytes = samples
-            .clone()
-            .flat_map(|round| round.also.get("peak_bytes").into_iter().flatten());
-        let bytes: Vec<u64> = bytes.map(|bytes| *bytes as u64).collect();
-        let of = |series: &str| -> Vec<f64> {
-            let all = samples
-                .clone()
-                .flat_map(|round| round.also.get(series).into_iter().flatten());
-            all.map(|ns| ns / 1e9).collect()
+        let rounds = || command.cpu.samples.iter().flatten();
+        let series = |name: &str| -> Vec<f64> {
+            let all = rounds().filter_map(|round| round.also.get(name));
+            all.flatten().copied().collect()
         };
-        let cpu = samples
-            .clone()
-            .flat_map(|round| round.values.iter().map(|ns| ns / 1e9));
-        let (times, user) = (of("wall_ns"), of("user_ns"));
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let middle = mean(&times);
-        let squares: f64 = times.iter().map(|one| (one - middle).powi(2)).sum();
-        let deviation = (times.len() > 1).then(|| (squares / (times.len() - 1) as f64).sqrt());
-        let user = mean(&user);
+        let seconds = |name: &str| -> Vec<f64> { series(name).iter().map(|ns| ns / 1e9).collect() };
+        let cpu: Vec<f64> = rounds().flat_map(|round| round.values.clone()).collect();
+        let (times, user) = (seconds("wall_ns"), mean(&seconds("user_ns")));
+        let bytes = series("peak_bytes").into_iter().map(|bytes| bytes as u64);
         let mut sorted = times.clone();
         sorted.sort_by(f64::total_cmp);
         serde_json::json!({
             "command": readable(command.name),
-            "mean": middle,
-            "stddev": deviation,
-            "median": syscost_stats::order::median(&times),
+            "mean": mean(&times),
+            "stddev": (times.len() > 1).then(|| deviation(&times)),
+            "median": median(&times),
             "user": user,
-            "system": mean(&cpu.collect::<Vec<_>>()) - user,
+            "system": mean(&cpu) / 1e9 - user,
             "min": sorted.first(),
             "max": sorted.last(),
-            "times": times.clone(),
-            "memory_usage_byte": bytes,
-            "exit_codes": vec![exit_code(command.cpu); times.len()],
+            "times": times,
+            "memory_usage_byte": bytes.collect::<Vec<u64>>(),
+            "exit_codes": vec![exit_code(command.cpu); sorted.len()],
         })
     });
     serde_json::json!({ "results": results.collect::<Vec<_>>() })
@@ -324,18 +288,5 @@ mod tests {
         assert!(beside.contains("waited for the CPU for 30 %"), "{beside}");
         let same = said(1.0, 0.99, 0.0);
         assert!(same.contains("no difference found: b,"), "{same}");
-    }
-
-    #[test]
-    fn a_name_is_read_as_it_was_given() {
-        for (name, text) in [
-            ("a%2cb", "a,b"),
-            ("100%25", "100%"),
-            ("%", "%"),
-            ("%zz", "%zz"),
-            ("%c3%bc", "ü"),
-        ] {
-            assert_eq!(readable(name), text);
-        }
     }
 }

@@ -56,6 +56,35 @@ const COMMAND: &str = "command";
 /// task at a time.
 pub const WAITED_PERCENT: &str = "waited_percent";
 
+/// A text as the value of a row's parameter: what has a meaning in a row's name, and control characters, are
+/// written as `%` and two hexadecimal digits.
+pub fn row_value(text: &str) -> String {
+    let is_plain = |character: char| !character.is_control() && !",{}%".contains(character);
+    let written = |character: char| match is_plain(character) {
+        true => character.to_string(),
+        false => {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).bytes();
+            bytes.map(|byte| format!("%{byte:02x}")).collect()
+        }
+    };
+    text.chars().map(written).collect()
+}
+
+/// The text that a value was made of.
+pub fn text_of(value: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = value.as_bytes();
+    while let [first, more @ ..] = rest {
+        let digits = more.get(..2).filter(|_| *first == b'%');
+        let digits = digits.and_then(|two| str::from_utf8(two).ok());
+        let byte = digits.and_then(|two| u8::from_str_radix(two, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = byte.map_or(more, |_| &more[2..]);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// The commands of a run, in the order in which they were given.
 pub fn commands(run: &Run) -> Vec<CommandRows<'_>> {
     let of = |id: &'static str| run.measurements.iter().filter(move |row| row.id == id);
@@ -146,4 +175,32 @@ fn alone(run: &Run, first: &Measurement, other: &Measurement) -> Comparison {
         ..run.clone()
     };
     compare_pair(&of(first), &of(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row_name;
+
+    #[test]
+    fn any_text_is_a_value() {
+        for (text, value) in [
+            ("git status -s", "git status -s"),
+            ("awk '{print $1,$2}' a=b", "awk '%7bprint $1%2c$2%7d' a=b"),
+            ("100%\n\u{1b}[2J\u{85}", "100%25%0a%1b[2J%c2%85"),
+        ] {
+            assert_eq!(row_value(text), value);
+            assert_eq!(text_of(value), text);
+            let name = format!("command.cpu{{command={value}}}");
+            let parameters: Vec<_> = row_name::parameters(&name).collect();
+            assert_eq!(parameters, [("command", value)]);
+        }
+    }
+
+    #[test]
+    fn a_value_that_no_text_was_made_into_is_read_as_it_stands() {
+        for (value, text) in [("%", "%"), ("%zz", "%zz"), ("%c3%bc", "ü")] {
+            assert_eq!(text_of(value), text);
+        }
+    }
 }

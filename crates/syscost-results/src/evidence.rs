@@ -102,6 +102,16 @@ pub enum Fact {
     Text(String),
 }
 
+impl Fact {
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Fact::Number(number) => Some(*number),
+            Fact::Text(_) => None,
+        }
+    }
+}
+
 impl From<f64> for Fact {
     fn from(value: f64) -> Self {
         Fact::Number(value)

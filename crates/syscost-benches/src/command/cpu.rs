@@ -14,12 +14,13 @@
 //! `hyperfine`, `perf stat`, `time`.
 
 use syscost_harness::bencher::Over;
-use syscost_harness::commands::{Command, row_value};
+use syscost_harness::commands::Command;
 use syscost_harness::prelude::*;
-use syscost_results::commands::WAITED_PERCENT;
+use syscost_results::commands::{WAITED_PERCENT, row_value};
 use syscost_sys::audit::uncounted;
 
 use super::execute::{self, Run};
+use super::names;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "A command of your own: CPU time",
@@ -37,18 +38,17 @@ const AS_SCHEDULED: f64 = 0.05;
 const SCHEDSTAT: &str = "schedstat";
 
 #[derive(Params, Clone)]
-struct CpuTime {
+pub(super) struct CpuTime {
     /// The command.
-    command: String,
+    pub(super) command: String,
 }
 
 impl Measured for CpuTime {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Testbed) -> Vec<Case<Self>> {
-        let names = here.commands.iter().map(|one| one.name.clone());
         rows!(CpuTime {
-            command: names.collect::<Vec<_>>()
+            command: names(here)
         })
     }
 
@@ -160,9 +160,9 @@ fn claim(outcome: &mut Bencher, command: &Command, runs: &[Run]) {
             None => outcome.note(claim, "not known of any run", source),
         }
     }
-    for (name, part) in [("read_bytes", 0), ("written_bytes", 1)] {
-        if let Some(bytes) = runs.iter().find_map(|run| run.moved) {
-            outcome.note(name, [bytes.0, bytes.1][part] as f64, "/proc/PID/io");
+    if let Some(moved) = runs.iter().find_map(|run| run.moved) {
+        for (name, bytes) in [("read_bytes", moved.rchar), ("written_bytes", moved.wchar)] {
+            outcome.note(name, bytes as f64, "/proc/PID/io");
         }
     }
     // Tasks of one command wait for each other.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{self as program, Stdio};
@@ -10,12 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
 use syscost_harness::commands::{Command, Output, Said};
 use syscost_harness::prelude::*;
 use syscost_sys::audit::of_programs;
 use syscost_sys::clock::Clock;
-use syscost_sys::counters::{TaskId, TaskStat};
+use syscost_sys::counters::{Io, IoReader, TaskId, TaskStat};
 use syscost_sys::files;
 use syscost_sys::lean::{Lean, Script, ScriptCall};
 use syscost_sys::process::{self, ChildEnd, Owner, proc_of};
@@ -49,8 +48,8 @@ pub struct Run {
     pub(super) around_ns: f64,
     /// CPU time of its first task by the scheduler, in ns.
     pub(super) scheduled_ns: Option<f64>,
-    /// Bytes that it read and wrote by any call; `None` where the kernel does not tell.
-    pub(super) moved: Option<(u64, u64)>,
+    /// What it and the children that it waited for read and wrote; `None` where the kernel does not tell.
+    pub(super) moved: Option<Io>,
 }
 
 impl Run {
@@ -90,8 +89,7 @@ pub fn prepare(command: &Command) -> Result<(), Failure> {
 pub fn shell(step: &str) -> Result<(), String> {
     let failed = |cause: io::Error| format!("/bin/sh: {cause}");
     // Not a pipe, whose end a process that it leaves running would keep open.
-    let said = memfd_create("syscost-step", MemfdFlags::CLOEXEC).map(File::from);
-    let said = said.map_err(|cause| failed(cause.into()))?;
+    let said = files::in_memory("syscost-step").map_err(failed)?;
     let status = program::Command::new("/bin/sh")
         .args(["-c", step])
         .stdin(Stdio::null())
@@ -101,10 +99,7 @@ pub fn shell(step: &str) -> Result<(), String> {
         .map_err(failed)?;
     match status.success() {
         true => Ok(()),
-        false => Err(format!(
-            "{status}: {}",
-            last_line(&end_of(said).unwrap_or_default())
-        )),
+        false => Err(format!("{status}: {}", last_line(said))),
     }
 }
 
@@ -146,17 +141,13 @@ pub fn run(
         thread: pid,
     };
     let first = TaskStat::of(id).and_then(|task| task.read()).ok();
-    let moved = moved_by(pid);
+    let moved = IoReader::of_process(pid).and_then(|file| file.read()).ok();
     let end = started.end(pid)?;
     let printed = printed.map(checksum).transpose();
     let printed = printed.tried("read what it printed")?;
     let cpu_ns = (end.user_ns + end.system_ns) as f64;
     let usage = end.usage;
-    let switches = usage.voluntary_switches + usage.involuntary_switches;
-    // Its last switch, at its end, may come after it was looked at.
-    let has_one_task = first.is_some_and(|first| {
-        first.minor_faults == usage.minor_faults && switches <= first.switches() + 1
-    });
+    let has_one_task = first.is_some_and(|first| first.is_all_of(&usage));
     let also = BTreeMap::from([
         (WALL, counter_ns.unwrap_or(around_ns)),
         ("user_ns", end.user_ns as f64),
@@ -176,7 +167,7 @@ pub fn run(
             is_as_expected: command.expected.as_ref().is_none_or(|one| *one == said),
         },
         said,
-        complaint: last_line(&end_of(complaints).unwrap_or_default()),
+        complaint: last_line(complaints),
         counter_ns,
         around_ns,
         scheduled_ns: first.and_then(|first| first.run_ns).map(|ns| ns as f64),
@@ -196,7 +187,7 @@ impl Start {
     fn of(command: &Command, cpus: &[u32], then: Then) -> Result<Self, Failure> {
         // What it starts and does not wait for is this process's to end, and to count.
         process::become_subreaper().map_err(|cause| Failure::Failed(cause.to_string()))?;
-        let memory = || memfd_create("syscost-command", MemfdFlags::CLOEXEC).map(File::from);
+        let memory = || files::in_memory("syscost-command");
         let files = || -> io::Result<_> {
             let input = match &command.input {
                 Some(path) => File::open(path)?,
@@ -270,7 +261,7 @@ impl Started {
                         end.user_ns += other.user_ns;
                         end.system_ns += other.system_ns;
                     }
-                    Ok(None) => left.push(name_of(orphan)),
+                    Ok(None) => left.push(process::name_of(orphan).unwrap_or_default()),
                     Err(cause) => return Err(Failure::Failed(cause.to_string())),
                 }
             }
@@ -419,11 +410,6 @@ impl Limits<'_> {
     }
 }
 
-fn name_of(pid: u32) -> String {
-    let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
-    name.map_or_else(|_| pid.to_string(), |name| name.trim_end().to_owned())
-}
-
 /// The command line of a command that the kernel has executed, and that was ended before its first instruction.
 ///
 /// # Errors
@@ -455,40 +441,16 @@ pub(super) fn is_executed_as(command: &Command, line: &[String]) -> bool {
     line == &command.words[..] || (line.len() > command.words.len() && line.ends_with(arguments))
 }
 
-/// Bytes that a process and the children that it waited for read and wrote.
-fn moved_by(pid: u32) -> Option<(u64, u64)> {
-    let text = std::fs::read_to_string(format!("{}/io", proc_of(pid).ok()?)).ok()?;
-    let value = |key: &str| {
-        text.lines()
-            .find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
-    };
-    Some((value("rchar:")?, value("wchar:")?))
-}
-
-/// The last part of a file.
-fn end_of(mut file: File) -> io::Result<Vec<u8>> {
-    const MOST: u64 = 4096;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn contents(mut file: File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0))?;
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn checksum(file: File) -> io::Result<(u64, u32)> {
-    let bytes = contents(file)?;
+fn checksum(mut file: File) -> io::Result<(u64, u32)> {
+    let bytes = files::end_of(&mut file, u64::MAX)?;
     Ok((bytes.len() as u64, crc32fast::hash(&bytes)))
 }
 
-fn last_line(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
+/// The last line of a file that says something.
+fn last_line(mut file: File) -> String {
+    const MOST: u64 = 4096;
+    let bytes = files::end_of(&mut file, MOST).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     let line = text.lines().rev().find(|line| !line.trim().is_empty());
     let line = line
         .unwrap_or_default()

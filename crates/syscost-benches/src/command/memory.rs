@@ -13,34 +13,11 @@
 use syscost_harness::prelude::*;
 use syscost_results::Unit;
 
+use super::OfCommand;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "A command of your own: peak memory",
     tags: "hyperfine, time, resident set size, maxrss",
     unit: Unit::Bytes,
-    ..Benchmark::computed::<PeakMemory>()
+    ..Benchmark::computed::<OfCommand>().taking("peak_bytes")
 };
-
-#[derive(Params, Clone)]
-struct PeakMemory {
-    /// The command.
-    command: String,
-}
-
-impl Computed for PeakMemory {
-    const FROM: &'static [&'static str] = &["command.cpu"];
-
-    const DEPENDS_ON_MACHINE: bool = true;
-
-    const SERIES: Option<&'static str> = Some("peak_bytes");
-
-    fn rows(here: &Testbed) -> Vec<Case<Self>> {
-        let names = here.commands.iter().map(|one| one.name.clone());
-        rows!(PeakMemory {
-            command: names.collect::<Vec<_>>()
-        })
-    }
-
-    fn takes(&self, other: &syscost_harness::Row) -> bool {
-        other.case.find("command") == Some(&*self.command)
-    }
-}

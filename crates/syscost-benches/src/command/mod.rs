@@ -9,7 +9,10 @@ pub mod execute;
 mod memory;
 mod wall;
 
+use syscost_harness::Row;
 use syscost_harness::prelude::*;
+
+use cpu::CpuTime;
 
 pub(crate) const GROUP: Group = Group {
     name: "command",
@@ -22,3 +25,33 @@ pub(crate) const GROUP: Group = Group {
     ],
     hidden: true,
 };
+
+/// The names of the commands that are measured.
+fn names(here: &Testbed) -> Vec<String> {
+    let names = here.commands.iter().map(|one| one.name.clone());
+    names.collect()
+}
+
+/// What else was seen of the runs of `command.cpu`.
+#[derive(Params, Clone)]
+struct OfCommand {
+    /// The command.
+    command: String,
+}
+
+impl Computed for OfCommand {
+    const FROM: &'static [&'static str] = &["command.cpu"];
+
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Testbed) -> Vec<Case<Self>> {
+        rows!(OfCommand {
+            command: names(here)
+        })
+    }
+
+    fn takes(&self, other: &Row) -> bool {
+        let source: Option<&CpuTime> = other.case.row();
+        source.is_some_and(|source| source.command == self.command)
+    }
+}

@@ -13,33 +13,10 @@
 
 use syscost_harness::prelude::*;
 
+use super::OfCommand;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "A command of your own: elapsed time",
     tags: "hyperfine, time, wall clock",
-    ..Benchmark::computed::<WallTime>()
+    ..Benchmark::computed::<OfCommand>().taking("wall_ns")
 };
-
-#[derive(Params, Clone)]
-struct WallTime {
-    /// The command.
-    command: String,
-}
-
-impl Computed for WallTime {
-    const FROM: &'static [&'static str] = &["command.cpu"];
-
-    const DEPENDS_ON_MACHINE: bool = true;
-
-    const SERIES: Option<&'static str> = Some("wall_ns");
-
-    fn rows(here: &Testbed) -> Vec<Case<Self>> {
-        let names = here.commands.iter().map(|one| one.name.clone());
-        rows!(WallTime {
-            command: names.collect::<Vec<_>>()
-        })
-    }
-
-    fn takes(&self, other: &syscost_harness::Row) -> bool {
-        other.case.find("command") == Some(&*self.command)
-    }
-}

@@ -1,13 +1,13 @@
 //! Shared: a program that is started and waited for, with what the kernel counted for it.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use syscost_sys::counters::{TaskId, TaskReading, TaskStat, Usage};
+use syscost_sys::files;
 
 /// A program that has ended.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Ended {
 /// read a pipe, this process would take its CPU. What children used is counted by process: meanwhile no other
 /// child must be waited for.
 pub(super) fn run(command: &mut Command, see: impl FnOnce(&Child)) -> io::Result<Ended> {
-    let written = || memfd_create("syscost-study", MemfdFlags::CLOEXEC).map(File::from);
+    let written = || files::in_memory("syscost-study");
     let (mut printed, mut said) = (written()?, written()?);
     let error = |cause: syscost_sys::Unsupported| io::Error::other(cause.to_string());
     let before = Usage::children().map_err(error)?;
@@ -55,8 +55,6 @@ pub(super) fn run(command: &mut Command, see: impl FnOnce(&Child)) -> io::Result
 }
 
 fn text(file: &mut File) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    file.rewind()?;
-    file.read_to_end(&mut bytes)?;
+    let bytes = files::end_of(file, u64::MAX)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

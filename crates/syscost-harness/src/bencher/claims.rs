@@ -29,11 +29,7 @@ impl Bencher<'_> {
         doubt: Option<&str>,
     ) {
         let value = value.into();
-        let number = match value {
-            Fact::Number(number) => Some(number),
-            Fact::Text(_) => None,
-        };
-        self.enter_observation(witness, number, |awaited| {
+        self.enter_observation(witness, value.number(), |awaited| {
             awaited.judge(value.clone()).tolerated(|| doubt)
         });
     }

@@ -384,11 +384,8 @@ impl Plan<'_> {
 /// For each claim, the evidence with the worst verdict and, among these, the largest count.
 fn worst(evidence: Vec<Evidence>) -> Vec<Evidence> {
     let badness = |one: &Evidence| {
-        let count = match one.observed {
-            Some(Fact::Number(count)) => count,
-            _ => f64::INFINITY,
-        };
-        (one.verdict, count)
+        let count = one.observed.as_ref().and_then(Fact::number);
+        (one.verdict, count.unwrap_or(f64::INFINITY))
     };
     let mut worst: Vec<Evidence> = Vec::new();
     for one in evidence {

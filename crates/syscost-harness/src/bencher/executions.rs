@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use syscost_results::Evidence;
 use syscost_sys::counters::Usage;
 
-use super::counts::RUSAGE;
 use super::plan::{Plan, Shape};
-use crate::expect::{Counter, Manner};
+use super::published::Marked;
+use crate::expect::Manner;
 use crate::failure::Failure;
 
 const OTHERWISE: &str = "it ends or prints otherwise where its calls are counted";
@@ -88,19 +87,11 @@ where
 
     fn count(mut self, plan: &mut Plan) -> Result<(), Failure> {
         (self.prepare)()?;
-        let Execution { usage, .. } = (self.run)()?;
-        plan.done.operations += 1;
-        for (counter, count) in [
-            (Counter::MinorFaults, usage.minor_faults),
-            (Counter::MajorFaults, usage.major_faults),
-            (Counter::VoluntarySwitches, usage.voluntary_switches),
-            (
-                Counter::Switches,
-                usage.voluntary_switches + usage.involuntary_switches,
-            ),
-        ] {
-            plan.add_evidence(Evidence::note(counter.claim(), count as f64, RUSAGE));
-        }
+        let Execution { usage: used, .. } = (self.run)()?;
+        plan.note_counts(Marked {
+            operations: 1,
+            used,
+        });
         (self.prepare)()?;
         let counted = plan.note_calls(&[], &mut || match (self.run)()?.is_as_expected {
             true => Ok(()),

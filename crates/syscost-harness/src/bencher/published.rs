@@ -44,15 +44,9 @@ pub struct Marked {
 }
 
 impl Ran {
-    /// Whether it had one task only: others have faults or, where they share its memory, at least
-    /// switches.
+    /// Whether it had one task only.
     fn is_one_task(&self) -> bool {
-        let whole = self.whole;
-        let switches = whole.voluntary_switches + whole.involuntary_switches;
-        self.first.is_none_or(|first| {
-            // Its last switch, at its end, may come after it was looked at.
-            first.minor_faults == whole.minor_faults && switches <= first.switches() + 1
-        })
+        self.first.is_none_or(|first| first.is_all_of(&self.whole))
     }
 
     /// How long it was ready and did not run, as far as its first task tells, in ns. Outside of its
@@ -123,7 +117,9 @@ impl<P: FnMut() -> Result<Ran, Failure>> Shape for Published<P> {
             ),
             Counted::Noted(calls) => {
                 let ran = (self.procedure)()?;
-                plan.note_counts(ran.marked);
+                if let Some(marked) = ran.marked {
+                    plan.note_counts(marked);
+                }
                 plan.note_calls(&calls, &mut || (self.procedure)().map(drop))
             }
         }
@@ -152,10 +148,7 @@ impl Plan<'_> {
     }
 
     /// Notes faults and switches per operation.
-    fn note_counts(&mut self, marked: Option<Marked>) {
-        let Some(Marked { operations, used }) = marked else {
-            return;
-        };
+    pub(super) fn note_counts(&mut self, Marked { operations, used }: Marked) {
         self.done.operations += operations;
         for (counter, count) in [
             (Counter::MinorFaults, used.minor_faults),

@@ -2,6 +2,7 @@
 
 use super::proc_file::ProcFile;
 use crate::Unsupported;
+use crate::process::proc_of;
 
 /// What the process read and wrote (/proc/self/io).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,6 +41,14 @@ impl IoReader {
     /// As [`IoReader::open`].
     pub fn of_thread() -> Result<IoReader, Unsupported> {
         ProcFile::open("/proc/thread-self/io").map(IoReader)
+    }
+
+    /// Opens the counters of a process; those of children that ended and were waited for are in them.
+    ///
+    /// # Errors
+    /// As [`IoReader::open`], and where /proc does not show it.
+    pub fn of_process(pid: u32) -> Result<IoReader, Unsupported> {
+        ProcFile::open(format!("{}/io", proc_of(pid)?)).map(IoReader)
     }
 
     /// Reads them now; this read itself is not yet included.

@@ -8,6 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::proc_file::ProcFile;
 use super::sched::{parse, parse_migrations};
+use super::usage::Usage;
 use crate::process::proc_of;
 use crate::{Unsupported, os};
 
@@ -252,6 +253,14 @@ fn field(text: &str, name: &str) -> Option<u64> {
 }
 
 impl TaskReading {
+    /// Whether what was counted for this task, when it had ended, is all of what was counted for its program: other tasks
+    /// have faults or, where they share its memory, at least switches.
+    pub fn is_all_of(&self, whole: &Usage) -> bool {
+        let switches = whole.voluntary_switches + whole.involuntary_switches;
+        // Its last switch, at its end, may come after it was looked at.
+        self.minor_faults == whole.minor_faults && switches <= self.switches() + 1
+    }
+
     /// Voluntary and involuntary switches together: a wake-up that preempts counts as involuntary.
     pub fn switches(&self) -> u64 {
         self.voluntary_switches + self.involuntary_switches

@@ -9,9 +9,11 @@ mod mountstats;
 pub mod stamp;
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::thread;
 use std::time::Duration;
+
+use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::{SystemError, Unsupported, os};
 
@@ -40,6 +42,27 @@ pub struct Alignment {
     pub memory: usize,
     /// Alignment of the position in the file, and of the length.
     pub offset: usize,
+}
+
+/// An empty file in memory, which is gone with its last descriptor; `name` is what /proc calls it. Programs that are
+/// started do not inherit it.
+///
+/// # Errors
+/// When there is no memory, or no descriptor, for it.
+pub fn in_memory(name: &str) -> io::Result<File> {
+    Ok(memfd_create(name, MemfdFlags::CLOEXEC)?.into())
+}
+
+/// The last bytes of a file, at most this many.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn end_of(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// What the page cache holds of a file. On overlayfs the result is always empty: the cached pages

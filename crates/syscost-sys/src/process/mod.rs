@@ -20,8 +20,8 @@ pub use status::{
 };
 pub use surroundings::{Observer, landlock_layers, observer};
 pub use tree::{
-    Owner, ProcShows, descendants, has_variable, is_asleep, kill_tree, killed_children, proc_of,
-    proc_shows, sees_itself, waited_for_cpu,
+    Owner, ProcShows, descendants, has_variable, is_asleep, kill_tree, killed_children, name_of,
+    proc_of, proc_shows, sees_itself, waited_for_cpu,
 };
 
 use crate::counters::Usage;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::tree::{parent_of, proc_of};
+use super::tree::{name_of, parent_of, proc_of};
 use crate::{SystemError, Unsupported, os};
 
 const ALL: i32 = os::MAX_LANDLOCK_LAYERS;
@@ -53,8 +53,7 @@ fn observer_from(mut process: u32) -> Option<Observer> {
     // A process cannot be its own ancestor, but /proc may change between two looks.
     for _ in 0..MAX_ANCESTORS {
         if counts(process) {
-            let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-            let name = name.trim_end().to_owned();
+            let name = name_of(process).unwrap_or_default();
             return Some(Observer { name, process });
         }
         process = parent_of(process)?;

@@ -164,6 +164,12 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
+/// The name of the program that a process executes, cut to 15 bytes; `None` where /proc does not show it.
+pub fn name_of(pid: u32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
 /// Whether the first thread of `pid` sleeps until something wakes it: it neither runs nor waits for
 /// a CPU, nor has it been stopped.
 pub fn is_asleep(pid: u32) -> bool {

@@ -333,8 +333,17 @@ fn save(
             None => Ok(None),
         };
     }
-    let path = store.keep(run, &text)?;
-    if let Some(tag) = &arguments.tag {
+    let path = keep(store, run, &text, arguments.tag.as_deref())?;
+    if let Some(output) = &output {
+        files::write_document(output, &text)?;
+    }
+    Ok(Some(path))
+}
+
+/// Keeps a run in the data folder, with its tag unless it was interrupted: a comparison would take its few rows for all.
+pub(super) fn keep(store: &Store, run: &Run, text: &[u8], tag: Option<&str>) -> Result<PathBuf> {
+    let path = store.keep(run, text)?;
+    if let Some(tag) = tag {
         let id = &run.id;
         let tagged = match kept::was_interrupted(run) {
             true => Err("it was interrupted".to_owned()),
@@ -346,10 +355,7 @@ fn save(
             ));
         }
     }
-    if let Some(output) = &output {
-        files::write_document(output, &text)?;
-    }
-    Ok(Some(path))
+    Ok(path)
 }
 
 fn close(finished: Finished, arguments: &RunArguments, command: &str) -> u8 {

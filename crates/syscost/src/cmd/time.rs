@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
 use syscost_benches::command::execute;
-use syscost_harness::commands::{Command, Output, row_value};
-use syscost_harness::session::{Options, Session};
+use syscost_harness::commands::{Command, Output};
+use syscost_harness::session::{Options, Profile, Session};
 use syscost_harness::worker::{Program, owner_variable};
 use syscost_harness::{Catalogue, Row, Testbed};
 use syscost_report::{TableOptions, commands as render};
-use syscost_results::commands::{commands, compared};
+use syscost_results::commands::{commands, compared, row_value};
 use syscost_results::compare::Gated;
 use syscost_results::{Run, Status};
 use syscost_store::Store;
@@ -25,17 +25,17 @@ use crate::progress::Progress;
 use crate::terminal::{self, note, say, warn};
 use crate::{Failed, files, interrupt, selection};
 
-/// How long commands may take in all where nothing is said: what 51 rounds take, between these.
+/// Default budget: the time of 51 rounds, within these limits, in seconds.
 const ROUNDS: f64 = 51.0;
-const SHORTEST_S: f64 = 5.0;
-const LONGEST_S: f64 = 60.0;
+const MIN_S: f64 = 5.0;
+const MAX_S: f64 = 60.0;
 
-/// The rounds that there are time for however long a command takes: those that an exact interval needs, with what
-/// counts and tries it.
-const LEAST_ROUNDS: f64 = 6.0 + 3.0;
+/// Rounds that fit into the default budget however long a command takes: six for an exact interval, and runs that are
+/// only counted.
+const MIN_ROUNDS: f64 = 6.0 + 3.0;
 
-/// The longest name that a command has where none is given, in characters.
-const LONGEST_NAME: usize = 60;
+/// Maximum length of the name of a command that is given none, in characters.
+const MAX_NAME: usize = 60;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &TimeArguments) -> Result<u8> {
@@ -67,10 +67,8 @@ pub(crate) fn run(arguments: &TimeArguments) -> Result<u8> {
     let run = measured?;
     let was_interrupted = interrupted.load(Ordering::Relaxed);
     if !arguments.no_save {
-        let path = store.keep(&run, &serde_json::to_vec_pretty(&run)?)?;
-        if let Some(tag) = &arguments.tag {
-            store.tag(&run.id, tag)?;
-        }
+        let text = serde_json::to_vec_pretty(&run)?;
+        let path = super::run::keep(&store, &run, &text, arguments.tag.as_deref())?;
         note!("saved to {}", path.display());
     }
     if let Some(path) = &arguments.export_json {
@@ -126,7 +124,7 @@ fn code(run: &Run, arguments: &TimeArguments) -> u8 {
     }
 }
 
-/// Measures these commands, one run of all of which takes so long.
+/// Measures these commands; `took_s` is the time of one run of each, in seconds.
 fn measured(
     commands: Vec<Command>,
     took_s: f64,
@@ -144,9 +142,9 @@ fn measured(
     let beside_s = 2.0 + 0.02 * wanted;
     let usual_s = match rounds {
         Some(_) => 1.3 * wanted * took_s,
-        None => (1.3 * wanted * took_s).clamp(SHORTEST_S, LONGEST_S),
+        None => (1.3 * wanted * took_s).clamp(MIN_S, MAX_S),
     };
-    let budget_s = usual_s.max(1.3 * LEAST_ROUNDS * took_s) + beside_s;
+    let budget_s = usual_s.max(1.3 * MIN_ROUNDS * took_s) + beside_s;
     // With the steps before each run.
     let once = arguments.time_limit + Duration::from_secs_f64(took_s);
     let in_a_case = once * (4 + arguments.warmup);
@@ -170,7 +168,7 @@ fn measured(
         here,
         tag: arguments.tag.clone(),
         selectors: vec!["command".to_owned()],
-        profile: syscost_harness::session::Profile::Standard,
+        profile: Profile::Standard,
         ..Options::quick(program, in_a_case, crate::VERSION)
     };
     let mut progress = Progress::new("time");
@@ -191,7 +189,6 @@ fn tried(
     interrupted: &AtomicBool,
 ) -> Result<f64> {
     process::leave_no_core();
-
     let cpus = cpu::allowed().context("finding the CPUs that may be used")?;
     let mut took_s = 0.0;
     let mut have_one_task = true;
@@ -208,12 +205,11 @@ fn tried(
         let ran = execute::run(command, None, &cpus, Some(interrupted))
             .map_err(|why| failed(why.to_string()))?;
         took_s += begun.elapsed().as_secs_f64();
-        let is_failed = ran.said.ended != SUCCESS;
         if ran.said.ended == NOT_EXECUTED && ran.complaint.is_empty() {
             let why = execute::not_executable(Path::new(&command.file));
             return Err(failed(format!("{} cannot be executed: {why}", command.file)).into());
         }
-        if is_failed && !arguments.ignore_failure {
+        if ran.said.ended != SUCCESS && !arguments.ignore_failure {
             let said = match ran.complaint.as_str() {
                 "" => String::new(),
                 said => format!(": {said}"),
@@ -268,8 +264,7 @@ fn given(arguments: &TimeArguments) -> Result<Vec<Command>> {
         .filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, value.to_str()?)));
     let environment: Vec<String> = variables.chain([owner.clone()]).collect();
     // They are compared, so each has a shell if one needs it.
-    let texts = arguments.commands.iter();
-    let has_shell = texts.clone().any(|text| needs_shell(text));
+    let has_shell = arguments.commands.iter().any(|text| needs_shell(text));
     let mut commands = Vec::new();
     let mut names = BTreeSet::new();
     for (index, text) in arguments.commands.iter().enumerate() {
@@ -318,10 +313,10 @@ fn given(arguments: &TimeArguments) -> Result<Vec<Command>> {
 /// The text, or its beginning and its end with what tells it from others between them.
 fn shortened(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
-    if letters.len() <= LONGEST_NAME {
+    if letters.len() <= MAX_NAME {
         return text.to_owned();
     }
-    let (begin, end) = (40, LONGEST_NAME - 40 - 3);
+    let (begin, end) = (40, MAX_NAME - 40 - 3);
     let part = |letters: &[char]| letters.iter().collect::<String>();
     format!(
         "{}...{}",
@@ -400,23 +395,16 @@ fn parameters(arguments: &TimeArguments) -> Result<Vec<Vec<(String, String)>>> {
         });
         all.push((scan[0].clone(), values.collect()));
     }
-    let mut combined = vec![Vec::new()];
-    for (name, values) in all {
-        let with = |before: &Vec<(String, String)>, value: &String| {
-            let mut one = before.clone();
-            one.push((name.clone(), value.clone()));
-            one
-        };
-        combined = combined
-            .iter()
-            .flat_map(|before| {
-                values
-                    .iter()
-                    .map(|value| with(before, value))
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-    }
+    let combined = all
+        .iter()
+        .fold(vec![Vec::new()], |combined, (name, values)| {
+            let with = |before: &Vec<_>| {
+                let extended =
+                    |value: &String| [&before[..], &[(name.clone(), value.clone())]].concat();
+                values.iter().map(extended).collect::<Vec<_>>()
+            };
+            combined.iter().flat_map(with).collect()
+        });
     Ok(combined)
 }
 
@@ -480,10 +468,7 @@ mod tests {
         assert_eq!(names(&["-n", "a{b}", "true"]), ["a%7bb%7d"]);
         let long = format!("echo {} end", "x".repeat(200));
         let name = &names(&[&long])[0];
-        assert!(
-            name.len() == LONGEST_NAME && name.ends_with(" end"),
-            "{name}"
-        );
+        assert!(name.len() == MAX_NAME && name.ends_with(" end"), "{name}");
         let endless = ["-P", "n", "0", "1", "-D", "0", "true"];
         assert!(given(&arguments(&endless)).is_err());
         let steps = ["-p", "a", "-p", "b", "x", "y", "z"];
