@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use syscost_params::Params;
-use syscost_results::Evidence;
+use syscost_results::{Evidence, RoundSamples};
 use syscost_sys::Unsupported;
 
 use crate::benchmark::Benchmark;
@@ -27,10 +27,13 @@ pub struct Computation {
     pub takes: fn(&Case, &Row) -> bool,
     /// Computes a case from its sources.
     pub compute: fn(&Case, &[Source<'_>], &Testbed) -> Result<ComputedValue, Failure>,
-    /// The quantity of its only source's samples that its samples are
-    /// ([`RoundSamples::also`](syscost_results::RoundSamples::also)); then nothing is computed.
-    pub series: Option<&'static str>,
+    /// What of a round of its only source its samples are, such as another quantity
+    /// ([`RoundSamples::also`]); then nothing is computed.
+    pub series: Option<Series>,
 }
+
+/// Makes samples of a round of another row.
+pub type Series = fn(&RoundSamples) -> RoundSamples;
 
 /// A row from which another is computed.
 #[derive(Debug, Clone, Copy)]
@@ -152,8 +155,8 @@ impl Benchmark {
         }
     }
 
-    /// The same, whose samples are this quantity of those of their only source; then nothing is computed.
-    pub const fn taking(mut self, series: &'static str) -> Benchmark {
+    /// The same, whose samples are these of their only source; then nothing is computed.
+    pub const fn taking(mut self, series: Series) -> Benchmark {
         if let Some(computation) = &mut self.computation {
             computation.series = Some(series);
         }

@@ -21,7 +21,7 @@ const COUNTS: [(&str, &str, u8); 3] = [
     ("tasks", "tasks that made system calls", 4),
 ];
 
-const SHARED: &str = "; few runs had a core of their own, so all count";
+const SHARED: &str = "; few runs were undisturbed, so all count";
 
 /// Maximum number of kinds of system calls that are named.
 const MAX_KINDS: usize = 6;

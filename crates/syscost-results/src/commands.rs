@@ -1,8 +1,7 @@
 //! Commands of a user, compared with the first of them: `syscost time`.
 
 use crate::compare::{Comparison, Row, compare_pair};
-use crate::measurement::Cause;
-use crate::{Flag, Measurement, Run};
+use crate::{Flag, Measurement, Run, row_name};
 
 /// The rows of one command.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +35,7 @@ pub struct ComparedCommand {
     pub by: JudgedBy,
     /// The verdict; `None` where one has no number.
     pub row: Option<Row>,
-    /// Whether too few runs had a core of their own, so that all count.
+    /// Whether too few runs were undisturbed, so that all count.
     pub in_company: bool,
 }
 
@@ -50,7 +49,11 @@ const ONE_CPU: f64 = 1.02;
 /// its own: the least difference that is called one ([`MIN_PAIRED_MARGIN`](crate::compare::MIN_PAIRED_MARGIN)).
 const MOST_WAITED_PERCENT: f64 = 1.0;
 
-const COMMAND: &str = "command";
+/// The parameter of rows that names a command.
+pub(crate) const COMMAND: &str = "command";
+
+/// The claim that names the command that was measured.
+pub const EXECUTED: &str = "command that the kernel executes";
 
 /// The detail with the share of the elapsed time in which a command was ready and had no CPU; of one that had a single
 /// task at a time.
@@ -85,14 +88,20 @@ pub fn text_of(value: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// The command that a row is of, as its name has it; `None` of a row that syscost's own catalogue names.
+pub(crate) fn command_of(row: &Measurement) -> Option<&str> {
+    let is_of_user = row_name::group(&row.id) == COMMAND;
+    let command = row.case.get(COMMAND).filter(|_| is_of_user);
+    command.map(String::as_str)
+}
+
 /// The commands of a run, in the order in which they were given.
 pub fn commands(run: &Run) -> Vec<CommandRows<'_>> {
     let of = |id: &'static str| run.measurements.iter().filter(move |row| row.id == id);
-    let name = |row: &'_ Measurement| row.case.get(COMMAND).cloned();
     let rows = of("command.cpu").filter_map(|cpu| {
-        let other = |id| of(id).find(|row| name(row) == name(cpu));
+        let other = |id| of(id).find(|row| command_of(row) == command_of(cpu));
         Some(CommandRows {
-            name: cpu.case.get(COMMAND)?,
+            name: command_of(cpu)?,
             cpu,
             wall: other("command.wall"),
             memory: other("command.memory"),
@@ -130,28 +139,32 @@ pub fn compared(run: &Run, first: &CommandRows<'_>, other: &CommandRows<'_>) -> 
         JudgedBy::Elapsed => first.wall.zip(other.wall),
         JudgedBy::CpuTime | JudgedBy::CpuTimeBesideOthers(_) => Some((first.cpu, other.cpu)),
     };
-    let own = rows.and_then(|(first, other)| alone(run, first, other).rows.pop());
-    let in_company = own.as_ref().is_none_or(|row| row.ci95_low.is_none());
-    // Then all count, of both, since they were in turn.
-    let all = rows.filter(|_| in_company).and_then(|(first, other)| {
-        let row = alone(run, &whatever_core(first), &whatever_core(other))
-            .rows
-            .pop()?;
-        Some(Row {
-            disturbed: true,
-            company: own.as_ref().and_then(|own| own.company),
-            ..row
+    let row = rows.and_then(|(first, other)| {
+        let own = alone(run, first, other).rows.pop();
+        let own = own.filter(|row| row.ci95_low.is_some());
+        // Else all count, of both, since they were in turn.
+        own.or_else(|| {
+            let all = [first, other].map(with_all_samples);
+            let row = alone(run, &all[0], &all[1]).rows.pop()?;
+            Some(Row {
+                disturbed: true,
+                ..row
+            })
         })
     });
     ComparedCommand {
         by,
-        row: all.or(own),
-        in_company,
+        in_company: row.as_ref().is_some_and(|row| row.disturbed),
+        // Measured in turn, company meets both alike: it may hide a difference, and does not make one.
+        row: row.map(|row| Row {
+            company: Some(1.0),
+            ..row
+        }),
     }
 }
 
-/// A row as if nobody had looked whose its core was.
-fn whatever_core(row: &Measurement) -> Measurement {
+/// A row all of whose samples count, whatever disturbed them.
+fn with_all_samples(row: &Measurement) -> Measurement {
     let mut row = row.clone();
     row.flags.retain(|flag| *flag != Flag::Disturbed);
     row.sharing = None;
@@ -159,7 +172,7 @@ fn whatever_core(row: &Measurement) -> Measurement {
         round.alone_percent = None;
         round.ratios.clear();
         round.own_limit = None;
-        round.disturbed.retain(|tag| tag.cause != Cause::SharedCore);
+        round.disturbed.clear();
     }
     row
 }
@@ -180,7 +193,6 @@ fn alone(run: &Run, first: &Measurement, other: &Measurement) -> Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row_name;
 
     #[test]
     fn any_text_is_a_value() {

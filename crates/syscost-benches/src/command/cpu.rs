@@ -16,7 +16,7 @@
 use syscost_harness::bencher::Over;
 use syscost_harness::commands::Command;
 use syscost_harness::prelude::*;
-use syscost_results::commands::{WAITED_PERCENT, row_value};
+use syscost_results::commands::{EXECUTED, WAITED_PERCENT, row_value};
 use syscost_sys::audit::uncounted;
 
 use super::execute::{self, Run};
@@ -29,7 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<CpuTime>()
 };
 
-static COMMAND: Witness = Witness::of("command that the kernel executes", "/proc/PID/cmdline");
+static COMMAND: Witness = Witness::of(EXECUTED, "/proc/PID/cmdline");
 
 /// By what share the CPU times by wait4 and by the scheduler of the first task may differ: the one ends somewhat later, and
 /// is in whole microseconds.

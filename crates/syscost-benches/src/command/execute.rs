@@ -59,7 +59,10 @@ impl Run {
     }
 }
 
-const WALL: &str = "wall_ns";
+/// The names of what is seen of a run besides its CPU time.
+pub(super) const WALL: &str = "wall_ns";
+pub(super) const WAITED: &str = "waited_ns";
+pub(super) const PEAK: &str = "peak_bytes";
 
 /// Does what precedes a run.
 ///
@@ -148,10 +151,12 @@ pub fn run(
     let cpu_ns = (end.user_ns + end.system_ns) as f64;
     let usage = end.usage;
     let has_one_task = first.is_some_and(|first| first.is_all_of(&usage));
+    let waited_ns = first.and_then(|first| first.delay_ns).unwrap_or(0);
     let also = BTreeMap::from([
         (WALL, counter_ns.unwrap_or(around_ns)),
+        (WAITED, waited_ns as f64),
         ("user_ns", end.user_ns as f64),
-        ("peak_bytes", (usage.max_rss_kib << 10) as f64),
+        (PEAK, (usage.max_rss_kib << 10) as f64),
     ]);
     let said = Said {
         ended: end.status.to_string(),
@@ -162,7 +167,7 @@ pub fn run(
             cpu_ns,
             also,
             usage,
-            waited_ns: first.and_then(|first| first.delay_ns).unwrap_or(0),
+            waited_ns,
             has_several_tasks: !has_one_task,
             is_as_expected: command.expected.as_ref().is_none_or(|one| *one == said),
         },

@@ -13,11 +13,12 @@
 use syscost_harness::prelude::*;
 use syscost_results::Unit;
 
-use super::OfCommand;
+use super::execute::PEAK;
+use super::{OfCommand, seen};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "A command of your own: peak memory",
     tags: "hyperfine, time, resident set size, maxrss",
     unit: Unit::Bytes,
-    ..Benchmark::computed::<OfCommand>().taking("peak_bytes")
+    ..Benchmark::computed::<OfCommand>().taking(|round| seen(round, PEAK))
 };

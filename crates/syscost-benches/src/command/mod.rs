@@ -11,6 +11,7 @@ mod wall;
 
 use syscost_harness::Row;
 use syscost_harness::prelude::*;
+use syscost_results::RoundSamples;
 
 use cpu::CpuTime;
 
@@ -30,6 +31,15 @@ pub(crate) const GROUP: Group = Group {
 fn names(here: &Testbed) -> Vec<String> {
     let names = here.commands.iter().map(|one| one.name.clone());
     names.collect()
+}
+
+/// Another quantity of the runs of a round of `command.cpu`.
+fn seen(round: &RoundSamples, name: &str) -> RoundSamples {
+    RoundSamples {
+        values: round.also.get(name).cloned().unwrap_or_default(),
+        also: Default::default(),
+        ..round.clone()
+    }
 }
 
 /// What else was seen of the runs of `command.cpu`.

@@ -75,7 +75,8 @@ where
             plan.wait_before_sample();
             plan.probe_before();
             let ran = (self.run)()?;
-            plan.waits.add_program(ran.waited_ns, ran.has_several_tasks);
+            // What it waited for the CPU is no part of its CPU time.
+            plan.waits.add_program(0, ran.has_several_tasks);
             plan.probe_after();
             for (name, value) in ran.also {
                 let values = plan.findings.samples.also.entry(name.to_owned());

@@ -1,7 +1,5 @@
 //! Rows computed at the end of a run from what it measured.
 
-use std::collections::BTreeMap;
-
 use syscost_results::estimate::KeptRuns;
 use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::sharing::OwnCores;
@@ -13,7 +11,7 @@ use super::frequencies::Frequencies;
 use super::row::RowState;
 use crate::bencher::{Detail, Findings, Over};
 use crate::catalogue::Row;
-use crate::computed::{Computation, Source};
+use crate::computed::{Computation, Series, Source};
 use crate::failure::Failure;
 use crate::pass::Pass;
 use crate::testbed::Testbed;
@@ -186,8 +184,8 @@ fn compute(
     }
 }
 
-/// Takes another quantity of the samples of the only source for the row's own.
-fn take_series(state: &mut RowState, series: &str, sources: &[(&Row, &Measurement)]) {
+/// Takes another series of the rounds of the only source for the row's own.
+fn take_series(state: &mut RowState, series: Series, sources: &[(&Row, &Measurement)]) {
     let sources: Vec<_> = sources.iter().collect();
     state.take(
         Pass::Evidence,
@@ -201,11 +199,7 @@ fn take_series(state: &mut RowState, series: &str, sources: &[(&Row, &Measuremen
         .iter()
         .flat_map(|(_, source)| source.samples.iter().flatten());
     for round in rounds {
-        let samples = RoundSamples {
-            values: round.also.get(series).cloned().unwrap_or_default(),
-            also: BTreeMap::new(),
-            ..round.clone()
-        };
+        let samples = series(round);
         state.take(
             Pass::Timed,
             Ok(Findings {
