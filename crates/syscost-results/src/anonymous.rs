@@ -8,6 +8,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::commands::{COMMAND, EXECUTED, command_of};
 use crate::directory::KEY;
 use crate::run::{Config, NfsServer, Peer, Warning};
 use crate::study::{Chart, Figure, Quantity, Ratio, Study, StudyMachine};
@@ -23,7 +24,7 @@ const ENVIRONMENT: &str = "environment";
 impl Run {
     /// Keeps what is known to identify nobody, and clears all else: host names, addresses, paths, the
     /// kernel's command line and build line, the environment, what a user wrote (labels, texts of own
-    /// studies), and the names of servers, users, volumes and images that directories are on.
+    /// studies, commands), and the names of servers, users, volumes and images that directories are on.
     /// What is measured and what explains it stays: hardware, kernel release, settings, and every
     /// claim and count. Labels of directories stay too unless they are paths, since they are parts
     /// of rows' names. A field that is new does not compile until somebody says here what becomes
@@ -38,10 +39,18 @@ impl Run {
     pub fn anonymize_together(runs: &mut [Run]) -> BTreeMap<String, String> {
         let names: Vec<Names> = runs.iter().map(names_in).collect();
         let labels = new_labels(runs, &names);
+        let commands = new_commands(runs);
         let mut renamed = BTreeMap::new();
         for (run, names) in runs.iter_mut().zip(&names) {
             for row in &mut run.measurements {
-                let name = relabeled(&row.name, &labels);
+                let command = command_of(row).and_then(|old| commands.get(old));
+                let name = match command {
+                    Some(new) => format!("{}{{{COMMAND}={new}}}", row.id),
+                    None => relabeled(&row.name, &labels),
+                };
+                if let Some(new) = command {
+                    anonymize_command(row, new);
+                }
                 if name != row.name {
                     renamed.insert(std::mem::replace(&mut row.name, name.clone()), name);
                 }
@@ -107,6 +116,33 @@ fn new_labels(runs: &[Run], names: &[Names]) -> BTreeMap<String, String> {
         }
     }
     labels
+}
+
+/// New names for the commands of a user, by their own.
+fn new_commands(runs: &[Run]) -> BTreeMap<String, String> {
+    let mut commands = BTreeMap::new();
+    let rows = runs.iter().flat_map(|run| &run.measurements);
+    for command in rows.filter_map(command_of) {
+        let new = format!("command-{}", commands.len() + 1);
+        commands.entry(command.to_owned()).or_insert(new);
+    }
+    commands
+}
+
+/// Gives a command this name, and removes what it or its user wrote: what it ends with, and how much it prints, stays.
+fn anonymize_command(row: &mut Measurement, new: &str) {
+    row.reason = row.reason.take().map(|_| UNNAMED.to_owned());
+    for evidence in &mut row.evidence {
+        evidence.reason = evidence.reason.take().map(|_| UNNAMED.to_owned());
+        if evidence.claim.id == ClaimId::of(EXECUTED) {
+            let facts = [&mut evidence.expected, &mut evidence.observed];
+            for fact in facts.into_iter().flatten() {
+                let is_it = Some(fact.to_string()) == row.case.get(COMMAND).cloned();
+                *fact = if is_it { new } else { UNNAMED }.into();
+            }
+        }
+    }
+    row.case.insert(COMMAND.to_owned(), new.to_owned());
 }
 
 /// The text (a row's name, or a text with parts of one) with the new labels.

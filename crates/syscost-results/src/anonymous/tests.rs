@@ -265,3 +265,41 @@ fn directories_called_by_their_paths_get_the_same_labels_in_all_runs() {
         }
     }
 }
+
+#[test]
+fn a_command_of_the_user_is_a_number() {
+    let of = |id: &str, command: &str| {
+        let mut row = fixture::row(&format!("{id}{{command={command}}}"), vec![vec![1.0]]);
+        row.id = id.to_owned();
+        row.case = [("command".to_owned(), command.to_owned())].into();
+        row.reason = Some(format!("{command} failed: secret-password"));
+        let claim = Claim::from(crate::commands::EXECUTED);
+        let seen = Evidence::new(claim, command, "secret-other", "/proc", Verdict::Refuted);
+        row.evidence = vec![seen.because("secret-reason")];
+        row
+    };
+    let deploy = "deploy --token secret-token";
+    let rows = [
+        of("command.cpu", deploy),
+        of("command.cpu", "secret"),
+        of("command.wall", deploy),
+    ];
+    let mut run = fixture::run("r", rows.to_vec());
+    run.anonymize();
+    let names: Vec<&str> = run
+        .measurements
+        .iter()
+        .map(|row| row.name.as_str())
+        .collect();
+    let expected = [
+        "command.cpu{command=command-1}",
+        "command.cpu{command=command-2}",
+        "command.wall{command=command-1}",
+    ];
+    assert_eq!(names, expected);
+    let text = serde_json::to_string(&run).expect("a document");
+    assert!(
+        !text.contains("secret") && !text.contains("deploy"),
+        "{text}"
+    );
+}
