@@ -35,16 +35,15 @@ pub(crate) fn violations(run: &Run, catalogue: &Catalogue) -> Vec<String> {
 
 /// Benchmarks must be known, and rows in the catalogue's order.
 fn order(rows: &[Measurement], catalogue: &Catalogue) -> Vec<String> {
-    let everything = catalogue.groups().iter().flat_map(|group| group.benchmarks);
-    let ids: HashMap<&str, usize> = everything
-        .clone()
+    let ids: HashMap<&str, usize> = catalogue
+        .all()
         .enumerate()
         .map(|(place, benchmark)| (benchmark.id, place))
         .collect();
     // A case of another machine is not in this machine's catalogue: then only its benchmark
     // determines the order.
     let names: HashMap<String, usize> =
-        Catalogue::rows(everything, &syscost_harness::Testbed::plain())
+        Catalogue::rows(catalogue.all(), &syscost_harness::Testbed::plain())
             .iter()
             .enumerate()
             .map(|(place, row)| (row.name(), place))

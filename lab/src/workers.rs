@@ -35,7 +35,7 @@ const EFFORT: Effort = Effort {
 /// The benchmarks that are measured, of these ids; of hidden groups only what is asked for.
 pub(crate) fn chosen(ids: &[String]) -> Result<Vec<&'static Entry>> {
     let is_shown = |group: &&Group| !group.hidden || !ids.is_empty();
-    let groups = CATALOGUE.groups().iter().filter(is_shown);
+    let groups = CATALOGUE.groups().filter(is_shown);
     let all = groups.flat_map(|group| group.benchmarks);
     let all = all.filter(|one| one.computation.is_none());
     let is_asked = |one: &&Entry| {

@@ -12,7 +12,7 @@ use syscost_results::{Role, numbers, summary};
 use super::{CATALOGUE, GROUPS, NEGATIVE_CONTROLS, POSITIVE_CONTROLS};
 
 fn all() -> impl Iterator<Item = &'static Entry> {
-    CATALOGUE.groups().iter().flat_map(|group| group.benchmarks)
+    CATALOGUE.all()
 }
 
 fn source_folder() -> &'static Path {
@@ -29,7 +29,7 @@ fn names_are_unique() {
 #[test]
 fn every_file_of_a_group_is_in_its_list() {
     // But for the negative controls, which stand by family in a few files.
-    let by_file = CATALOGUE.groups().iter().filter(|one| one.name != "liar");
+    let by_file = CATALOGUE.groups().filter(|one| one.name != "liar");
     for group in by_file {
         let listed: BTreeSet<String> = group
             .benchmarks
@@ -125,7 +125,6 @@ fn only_computed_rows_have_sources() {
 fn every_hidden_row_is_judged_by_the_self_test() {
     let hidden: Vec<Row> = CATALOGUE
         .groups()
-        .iter()
         // Procedures of studies are judged by their studies.
         .filter(|g| g.hidden && g.name != "study")
         .flat_map(|g| Catalogue::rows(g.benchmarks.iter(), &Testbed::plain()))

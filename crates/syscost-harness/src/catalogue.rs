@@ -1,6 +1,7 @@
 //! The catalogue: every benchmark of every group, and how rows of it are named.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use syscost_results::{Role, Run};
 
@@ -11,9 +12,29 @@ use crate::profile::Setup;
 use crate::testbed::Testbed;
 
 /// Every group of benchmarks this program has.
-#[derive(Clone, Copy)]
 pub struct Catalogue {
     groups: &'static [Group],
+    /// Groups of whoever has made a program of his own of this library.
+    own: OnceLock<Vec<Group>>,
+}
+
+/// Why a program's own benchmarks are not added to the catalogue.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAdded {
+    /// One has another name than benchmarks have.
+    #[error(
+        "`{0}` is no id of a benchmark, which is two names with a dot between them, each of small letters, digits and `_`: `text.sort`"
+    )]
+    NoId(&'static str),
+    /// One is in a group of syscost's.
+    #[error("`{0}`: the group `{1}` is syscost's; use another name before the dot")]
+    Taken(&'static str, &'static str),
+    /// Two have the same id.
+    #[error("two benchmarks are `{0}`")]
+    Twice(&'static str),
+    /// Some have been added before.
+    #[error("benchmarks are added once, all together")]
+    Again,
 }
 
 /// One row of a run: a benchmark and one of its cases.
@@ -63,17 +84,74 @@ impl Profile {
 impl Catalogue {
     /// A catalogue of these groups.
     pub const fn new(groups: &'static [Group]) -> Self {
-        Self { groups }
+        Self {
+            groups,
+            own: OnceLock::new(),
+        }
+    }
+
+    /// Adds a program's own benchmarks, which are then measured where nothing is named, by every profile. Groups follow
+    /// from their ids.
+    ///
+    /// # Errors
+    /// What is wrong with an id.
+    pub fn add(&self, own: Vec<Entry>) -> Result<(), NotAdded> {
+        let mut groups: Vec<(&'static str, Vec<Entry>)> = Vec::new();
+        for mut entry in own {
+            let name = entry.group();
+            if !is_id(entry.id) {
+                return Err(NotAdded::NoId(entry.id));
+            }
+            if self.groups.iter().any(|known| known.name == name) {
+                return Err(NotAdded::Taken(entry.id, name));
+            }
+            entry.benchmark.profile = Profile::Quick;
+            match groups.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, all)) if all.iter().any(|one| one.id == entry.id) => {
+                    return Err(NotAdded::Twice(entry.id));
+                }
+                Some((_, all)) => all.push(entry),
+                None => groups.push((name, vec![entry])),
+            }
+        }
+        let group = |(name, entries): (_, Vec<Entry>)| Group {
+            name,
+            title: "functions of this program",
+            source: "",
+            // They live as long as the program, as those of its own lists do.
+            benchmarks: entries.leak(),
+            hidden: false,
+        };
+        let groups = groups.into_iter().map(group).collect();
+        self.own.set(groups).map_err(|_| NotAdded::Again)
+    }
+
+    fn own(&self) -> &[Group] {
+        self.own.get().map_or(&[], Vec::as_slice)
     }
 
     /// The groups, hidden ones included, in the report's order.
-    pub fn groups(&self) -> &'static [Group] {
-        self.groups
+    pub fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.own().iter().chain(self.groups)
+    }
+
+    /// The benchmarks of all groups, in the report's order.
+    pub fn all(&self) -> impl Iterator<Item = &'static Entry> {
+        self.groups().flat_map(|group| group.benchmarks)
+    }
+
+    /// What is measured and listed where nothing is named: the program's own benchmarks, or, where it has none, all
+    /// that are not hidden.
+    pub fn default_benchmarks(&self) -> impl Iterator<Item = &'static Entry> {
+        let has_own = !self.own().is_empty();
+        let groups = if has_own { self.own() } else { self.groups };
+        let groups = groups.iter().filter(|group| !group.hidden);
+        groups.flat_map(|group| group.benchmarks)
     }
 
     /// The groups that are not hidden.
-    pub fn visible_groups(&self) -> impl Iterator<Item = &'static Group> {
-        self.groups.iter().filter(|group| !group.hidden)
+    pub fn visible_groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups().filter(|group| !group.hidden)
     }
 
     /// The visible benchmarks, in the report's order.
@@ -83,10 +161,7 @@ impl Catalogue {
 
     /// A benchmark by its id, hidden ones included.
     pub fn find(&self, id: &str) -> Option<&'static Entry> {
-        self.groups
-            .iter()
-            .flat_map(|group| group.benchmarks)
-            .find(|benchmark| benchmark.id == id)
+        self.all().find(|benchmark| benchmark.id == id)
     }
 
     /// Says of each row of a document what it stands for in reports.
@@ -113,7 +188,7 @@ impl Catalogue {
         if computed.is_empty() {
             return rows;
         }
-        let mut all = Self::rows(self.groups.iter().flat_map(|group| group.benchmarks), here);
+        let mut all = Self::rows(self.all(), here);
         all.retain(|row| {
             names.contains(&row.name()) || computed.iter().any(|one| one.is_computed_from(row))
         });
@@ -129,5 +204,58 @@ impl Catalogue {
                 cases.map(move |case| Row { benchmark, case })
             })
             .collect()
+    }
+}
+
+/// Whether this is what ids of benchmarks look like.
+fn is_id(id: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let is_name = |name: &str| {
+        name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(is_plain)
+    };
+    id.split('.').count() > 1 && id.split('.').all(is_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Benchmark;
+
+    static KNOWN: Catalogue = Catalogue::new(&[Group {
+        name: "known",
+        title: "",
+        source: "",
+        benchmarks: &[Benchmark::DEFAULT.named("known.one", "")],
+        hidden: false,
+    }]);
+
+    #[test]
+    fn own_benchmarks_are_the_default_and_none_has_the_id_of_another() {
+        let of = |ids: &[&'static str]| -> Vec<Entry> {
+            let named = ids.iter().map(|id| Benchmark::DEFAULT.named(id, ""));
+            named.collect()
+        };
+        for (ids, error) in [
+            (&["sort"][..], NotAdded::NoId("sort")),
+            (&["text.Sort"], NotAdded::NoId("text.Sort")),
+            (&["text."], NotAdded::NoId("text.")),
+            (&["known.two"], NotAdded::Taken("known.two", "known")),
+            (&["a.b", "c.d", "a.b"], NotAdded::Twice("a.b")),
+        ] {
+            assert_eq!(KNOWN.add(of(ids)), Err(error));
+        }
+        let ids = |of: Vec<&'static Entry>| of.iter().map(|one| one.id).collect::<Vec<_>>();
+        assert_eq!(ids(KNOWN.default_benchmarks().collect()), ["known.one"]);
+        assert_eq!(KNOWN.add(of(&["a.b", "c.d", "a.e"])), Ok(()));
+        assert_eq!(KNOWN.add(of(&["x.y"])), Err(NotAdded::Again));
+        let own = ids(KNOWN.default_benchmarks().collect());
+        assert_eq!(own, ["a.b", "a.e", "c.d"]);
+        let all = ids(KNOWN.all().collect());
+        assert_eq!(all, ["a.b", "a.e", "c.d", "known.one"]);
+        assert!(
+            KNOWN
+                .find("a.e")
+                .is_some_and(|one| one.profile == Profile::Quick)
+        );
     }
 }

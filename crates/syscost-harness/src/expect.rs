@@ -18,6 +18,8 @@ pub enum Counter {
     /// Growth of resident anonymous memory per operation, in bytes: negative if the operation gives
     /// memory back. Only for batches.
     ResidentBytes,
+    /// Blocks of memory that the measuring task asks the C library's allocator for. Only for batches and single operations.
+    Allocations,
     /// Times the task gave up its CPU.
     VoluntarySwitches,
     /// Times any task of the operation was switched out, waiting or preempted.
@@ -45,6 +47,7 @@ impl Counter {
             Counter::ResidentBytes => {
                 "resident bytes of anonymous memory gained per operation".to_owned()
             }
+            Counter::Allocations => "allocations per operation".to_owned(),
             Counter::VoluntarySwitches => "voluntary switches per operation".to_owned(),
             Counter::Switches => "switches of all its tasks per operation".to_owned(),
             Counter::Migrations => "migrations of all its tasks per operation".to_owned(),
@@ -191,6 +194,15 @@ pub enum Manner {
 }
 
 impl Manner {
+    /// Whether this is counted of what is measured so.
+    pub(crate) fn counts(self, counter: Counter) -> bool {
+        match counter {
+            Counter::ResidentBytes => self == Manner::Batches,
+            Counter::Allocations => matches!(self, Manner::Batches | Manner::Singles),
+            _ => true,
+        }
+    }
+
     /// Whether several tasks work together, so that all of them are counted.
     pub fn is_together(self) -> bool {
         matches!(self, Manner::Together | Manner::SinglesTogether)

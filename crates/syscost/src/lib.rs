@@ -24,10 +24,10 @@ mod selection;
 mod terminal;
 
 use std::env;
-use std::process::ExitCode;
 use std::thread;
 
-use syscost_harness::worker;
+use syscost_benches::CATALOGUE;
+use syscost_harness::{Entry, worker};
 use syscost_sys::process;
 
 use cli::Command;
@@ -38,10 +38,50 @@ use terminal::say;
 /// Version of the program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// What the file of a benchmark needs, in one import.
+pub use syscost_harness::prelude;
+
+/// Runs the program with benchmarks of its own, which are measured where nothing is named, and returns its exit code: the
+/// `main` of a program that measures its own functions. docs/functions.md shows one.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// use syscost::prelude::*;
+///
+/// const SQRT: Benchmark = Benchmark {
+///     title: "square root",
+///     measure: |plan| {
+///         let mut x = 2.0_f64;
+///         plan.measure(Loop::infallible(move || {
+///             x = (x + 2.0).sqrt();
+///             x
+///         }))
+///     },
+///     ..Benchmark::DEFAULT
+/// };
+///
+/// fn main() -> ExitCode {
+///     syscost::main_with(vec![SQRT.named("math.sqrt", "//! The square root of a number.")]).into()
+/// }
+/// ```
+pub fn main_with(own: Vec<Entry>) -> u8 {
+    match CATALOGUE.add(own) {
+        Ok(()) => main(),
+        Err(error) => usage_error(&error),
+    }
+}
+
+/// Says that the program is wrong about this, and returns the exit code of it.
+pub fn usage_error(what: &dyn std::fmt::Display) -> u8 {
+    say!("{}error:{} {what}", terminal::RED, terminal::RESET);
+    exit::USAGE
+}
+
 /// Runs the program and returns its exit code.
-pub fn main() -> ExitCode {
-    // Ignores SIGXFSZ, as the runtime ignores SIGPIPE; all other signals are as in a fresh session.
-    process::survive_file_size_limit();
+pub fn main() -> u8 {
+    // All other signals are as in a fresh session.
+    process::survive_failed_writes();
     process::reset_signals();
     process::reset_settings();
     // A run starts some thousand workers: they are recognised before anything else is set up.
@@ -55,13 +95,13 @@ pub fn main() -> ExitCode {
         let result = if is_asked {
             worker::print_about(VERSION)
         } else {
-            worker::run(syscost_benches::CATALOGUE)
+            worker::run(&CATALOGUE)
         };
         return match result {
-            Ok(()) => ExitCode::SUCCESS,
+            Ok(()) => exit::DONE,
             Err(error) => {
                 say!("syscost worker: {error}");
-                ExitCode::from(exit::FAILURE)
+                exit::FAILURE
             }
         };
     }
@@ -71,7 +111,7 @@ pub fn main() -> ExitCode {
             bytes >> 20,
             MIN_ADDRESS_SPACE >> 20
         );
-        return ExitCode::from(exit::FAILURE);
+        return exit::FAILURE;
     }
     // `ulimit -s` limits only the main thread, and users should not have to know how much stack the
     // parser needs.
@@ -83,7 +123,7 @@ pub fn main() -> ExitCode {
     {
         Ok(Ok(code)) => code,
         // The panic has printed its message.
-        Ok(Err(_)) => ExitCode::from(exit::PANICKED),
+        Ok(Err(_)) => exit::PANICKED,
         Err(_) => dispatch(),
     }
 }
@@ -96,7 +136,7 @@ const MIN_ADDRESS_SPACE: u64 = 96 << 20;
 const STACK_BYTES: usize = 8 << 20;
 
 /// Runs the requested command.
-fn dispatch() -> ExitCode {
+fn dispatch() -> u8 {
     cli::answer();
     terminal::choose_color(cli::color_of(
         env::args_os().map(|word| word.to_string_lossy().into_owned()),
@@ -131,11 +171,11 @@ fn dispatch() -> ExitCode {
         Command::Completions(arguments) => cmd::completions::run(&arguments),
     };
     match result {
-        Ok(code) => ExitCode::from(code),
-        Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Ok(code) => code,
+        Err(error) if error::is_broken_pipe(&error) => exit::DONE,
         Err(error) => {
             say!("{}error:{} {error:#}", terminal::RED, terminal::RESET);
-            ExitCode::from(error::code_of(&error))
+            error::code_of(&error)
         }
     }
 }

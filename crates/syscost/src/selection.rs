@@ -36,14 +36,14 @@ pub(crate) fn rows(selectors: &[String], here: &Testbed) -> Result<Vec<Row>> {
 
 /// As [`rows`], and how they were chosen.
 fn chosen(selectors: &[String], here: &Testbed) -> Result<(Vec<Row>, Vec<Choice>)> {
-    let all = Catalogue::rows(CATALOGUE.benchmarks(), here);
     if selectors.is_empty() {
+        let all = Catalogue::rows(CATALOGUE.default_benchmarks(), here);
         return Ok((all, Vec::new()));
     }
+    let all = Catalogue::rows(CATALOGUE.benchmarks(), here);
     // A hidden benchmark is selected by its exact id only.
     let hidden = CATALOGUE
         .groups()
-        .iter()
         .filter(|group| group.hidden)
         .flat_map(|group| group.benchmarks)
         .filter(|benchmark| {
@@ -222,8 +222,7 @@ pub(crate) fn choose_of<'a>(
     names: &[String],
     here: &Testbed,
 ) -> Result<Vec<Choice>, Failed> {
-    let groups = CATALOGUE.groups().iter();
-    let rows = Catalogue::rows(groups.flat_map(|group| group.benchmarks), here);
+    let rows = Catalogue::rows(CATALOGUE.all(), here);
     let mut known: Vec<String> = rows.iter().map(Row::name).collect();
     known.extend(kept.map(str::to_owned));
     let is_name = |selector: &Selector| {

@@ -25,7 +25,7 @@ pub(crate) fn slip(number: u32) -> bool {
 /// A program that is nothing but a worker, so that little is built.
 const WORKER: &str = r#"
 fn main() -> std::io::Result<()> {
-    syscost_sys::process::survive_file_size_limit();
+    syscost_sys::process::survive_failed_writes();
     syscost_sys::process::reset_signals();
     syscost_sys::process::reset_settings();
     match std::env::args().nth(2) {

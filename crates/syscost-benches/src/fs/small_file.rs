@@ -242,7 +242,7 @@ mod tests {
         let space = or_skip!(on_disk().ok_or("the build lies in memory"));
         let folder = space.folder().clone();
         let limited = move || -> Result<(), Failure> {
-            process::survive_file_size_limit();
+            process::survive_failed_writes();
             let limit = Some(4 << 10);
             let limit = Rlimit {
                 current: limit,

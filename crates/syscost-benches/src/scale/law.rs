@@ -324,10 +324,7 @@ mod tests {
 
     #[test]
     fn every_measured_row_of_the_group_belongs_to_one_law_of_both_terms() {
-        let scale = CATALOGUE
-            .groups()
-            .iter()
-            .find(|group| group.name == "scale");
+        let scale = CATALOGUE.groups().find(|group| group.name == "scale");
         let benchmarks = scale.expect("the group").benchmarks;
         let rows = Catalogue::rows(benchmarks.iter(), &syscost_harness::Testbed::plain());
         let (laws, measured): (Vec<&Row>, Vec<&Row>) = rows

@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_row_of_a_study_is_one_of_the_catalogue_in_its_unit() {
-        let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+        let everything = CATALOGUE.all();
         let rows = Catalogue::rows(everything, &syscost_harness::Testbed::plain());
         for study in studies() {
             for quantity in &study.quantities {
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn every_size_is_compared_with_the_nearest_that_there_is() {
-        let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+        let everything = CATALOGUE.all();
         let names: Vec<String> = Catalogue::rows(everything, &syscost_harness::Testbed::plain())
             .iter()
             .map(Row::name)

@@ -1,5 +1,6 @@
 //! The evidence pass: counts what the operation does, in a process that times nothing for the record.
 
+mod allocations;
 mod audit;
 mod growth;
 mod price;
@@ -112,6 +113,11 @@ impl Plan<'_> {
         if body.usage().is_none() {
             self.count_by_tracepoint(iterations, per_iteration, body)?;
         }
+        self.judge_allocations(operations, |counted| {
+            body.before(iterations);
+            counted(&mut || body.run(iterations))?;
+            body.after(iterations)
+        })?;
         // Before the audited child, which shares this memory and leaves in the caches what it read
         // last, where this process would find it.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
@@ -171,6 +177,12 @@ impl Plan<'_> {
             }
         }
         self.judge_counts(used.map(Counted::from), count);
+        self.judge_allocations(count, |counted| {
+            (0..count).try_for_each(|_| {
+                prepare()?;
+                counted(op)
+            })
+        })?;
         self.audit_singles(prepare, op)
     }
 

@@ -27,6 +27,8 @@ pub(super) const MIN_SAMPLES: u32 = 5;
 /// What precedes a measurement, and what measures.
 pub struct Plan<'a> {
     pub(super) bencher: Bencher<'a>,
+    /// The benchmark that measures.
+    pub(crate) id: &'static str,
     /// What must be counted.
     pub(super) declared: Vec<Expect>,
     pub(super) arguments: Vec<ArgumentClaim>,
@@ -150,6 +152,7 @@ impl<'a> Plan<'a> {
         let (cpu, clock, cores) = (given.cpu, given.clock, given.cores);
         let bencher = Bencher::new(given);
         let mut plan = Self {
+            id: "",
             declared: declared.to_vec(),
             arguments: Vec::new(),
             fewest: MIN_SAMPLES,
@@ -177,6 +180,11 @@ impl<'a> Plan<'a> {
             plan.expect(proven);
         }
         plan
+    }
+
+    /// The id of the benchmark that measures: many functions may be measured by one.
+    pub fn id(&self) -> &'static str {
+        self.id
     }
 
     /// Measures this.
@@ -223,7 +231,13 @@ impl<'a> Plan<'a> {
         }
         self.findings.observed = manner == Manner::Observations;
         self.respect_proofs()?;
-        self.refuse_growth(manner)?;
+        if let Some(expect) = self.find(|counter| !manner.counts(counter)) {
+            let what = format!(
+                "expects {}, which are not counted of its shape",
+                expect.counter.claim()
+            );
+            return Err(Failure::Broken(what));
+        }
         self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner, cpus);
         self.try_a_call();

@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
     /// other studies.
     pub fn resume(
         path: &Path,
-        catalogue: Catalogue,
+        catalogue: &Catalogue,
         options: &Options,
         observer: &mut dyn Observer,
         interrupted: &'a AtomicBool,
@@ -79,7 +79,7 @@ impl<'a> Session<'a> {
         if let Some(difference) = difference(&header, options.version) {
             return Err(foreign(difference));
         }
-        let everything = catalogue.groups().iter().flat_map(|group| group.benchmarks);
+        let everything = catalogue.all();
         let all = Catalogue::rows(everything, &options.here);
         let rows = header
             .rows

@@ -38,7 +38,7 @@ pub fn print_about(version: &str) -> io::Result<()> {
 /// # Errors
 /// When the job cannot be read or the answer cannot be written: the coordinator has ended or is
 /// another program.
-pub fn run(catalogue: Catalogue) -> io::Result<()> {
+pub fn run(catalogue: &Catalogue) -> io::Result<()> {
     // Its image may have been started as /proc/self/exe. It measures without a name, too.
     let _ = process::set_name(c"syscost");
     process::leave_no_core();
@@ -175,7 +175,7 @@ fn lacking(name: &str, here: &Testbed) -> Failure {
 }
 
 /// The row of this name, with its benchmark.
-fn row(catalogue: Catalogue, here: &Testbed, name: &str) -> Option<(&'static Entry, Case)> {
+fn row(catalogue: &Catalogue, here: &Testbed, name: &str) -> Option<(&'static Entry, Case)> {
     let (id, _) = name.split_once('{').unwrap_or((name, ""));
     let benchmark = catalogue.find(id)?;
     let mut cases = (benchmark.cases)(here).into_iter();
@@ -217,6 +217,7 @@ pub(crate) fn measure(
     (benchmark.support)(case, situation.here)?;
     let rate = Rate::of(situation.clock);
     let mut plan = Plan::new(benchmark.expect, situation);
+    plan.id = by.id;
     if benchmark.disregards(case) {
         plan.ignore_interference();
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Unsupported, os, process};
 
-pub use allocator::map_blocks_from;
+pub use allocator::{Allocations, map_blocks_from};
 pub use limit::{available_bytes, group_limit_bytes, machine_available_bytes};
 pub use nodes::nodes;
 pub use pages::Pages;

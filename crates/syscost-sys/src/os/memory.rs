@@ -94,6 +94,16 @@ pub(crate) fn map_blocks_from(_: usize) -> io::Result<()> {
     Err(Errno::NOTSUP.into())
 }
 
+/// The functions of the C library that allocate.
+pub(crate) fn allocators() -> [*const u64; 4] {
+    [
+        libc::malloc as *const u64,
+        libc::calloc as *const u64,
+        libc::realloc as *const u64,
+        libc::posix_memalign as *const u64,
+    ]
+}
+
 /// Makes a mapping readable and executable, and no longer writable.
 pub(crate) fn make_executable(start: *mut u8, bytes: usize) -> io::Result<()> {
     let access = MprotectFlags::READ | MprotectFlags::EXEC;

@@ -42,14 +42,14 @@ pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for, wa
 pub(crate) use imports::replaced;
 pub(crate) use memfd::{close_on_exec, execute, private_pages_at, program_in_memory};
 pub(crate) use memory::{
-    advise_copying, advise_huge, bind_to_node, forbid, make_executable, map, map_blocks_from,
-    nodes_of, page_size, populate, unmap,
+    advise_copying, advise_huge, allocators, bind_to_node, forbid, make_executable, map,
+    map_blocks_from, nodes_of, page_size, populate, unmap,
 };
 pub(crate) use network::{interface_addresses, only_echo_replies};
 pub(crate) use perf::PerfCounter;
 pub(crate) use process::{
     MAX_LANDLOCK_LAYERS, add_landlock_layers, address_space_limit, allow_tsc, aslr_disabled,
-    become_subreaper, close_files_on_exec, heed_signals, ignore_file_size_signal, kill_found,
+    become_subreaper, close_files_on_exec, heed_signals, ignore_signals_of_writes, kill_found,
     kill_group, kill_me_with_parent, kill_process, leave_no_core, make_idle_timer, parent_id, reap,
     reap_group, reset_signals, set_name, set_timer_slack, stop_process, timer_slack, vdso,
 };

@@ -17,22 +17,24 @@ pub(crate) fn kill_me_with_parent() -> io::Result<()> {
     ))?)
 }
 
-pub(crate) fn ignore_file_size_signal() {
-    // SAFETY: ignoring a signal needs no handler, and the signal is a valid one.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+pub(crate) fn ignore_signals_of_writes() {
+    take_signals_of_writes(libc::SIG_IGN);
 }
 
-/// Gives the signals their default effect that Rust's runtime and [`ignore_file_size_signal`] ignore: for a program
-/// of the user.
+/// Gives the signals their default effect that [`ignore_signals_of_writes`] ignores: for a program of the user.
 pub(crate) fn heed_signals() {
+    take_signals_of_writes(libc::SIG_DFL);
+}
+
+fn take_signals_of_writes(how: libc::sighandler_t) {
     for signal in [libc::SIGPIPE, libc::SIGXFSZ] {
-        // SAFETY: the default effect needs no handler, and the signals are valid ones.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        // SAFETY: neither needs a handler, and the signals are valid ones.
+        unsafe { libc::signal(signal, how) };
     }
 }
 
 /// Signals whose being ignored is the user's wish: `nohup`, a job in the background, a terminal
-/// that is not to stop it. Rust's runtime ignores SIGPIPE, and [`ignore_file_size_signal`] SIGXFSZ.
+/// that is not to stop it. [`ignore_signals_of_writes`] ignores the others.
 const LEFT_IGNORED: [i32; 8] = [
     libc::SIGHUP,
     libc::SIGINT,

@@ -112,7 +112,7 @@ pub(super) fn measured(
         let mut session = match &arguments.resume {
             Some(journal) => {
                 let session =
-                    Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?;
+                    Session::resume(journal, &CATALOGUE, &options, &mut progress, &interrupted)?;
                 far_end = far_end_of(&session)?;
                 arguments.tag = arguments.tag.or_else(|| session.header().tag.clone());
                 let then = session.header().nfs.as_deref();

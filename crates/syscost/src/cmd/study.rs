@@ -314,7 +314,7 @@ fn left_out_of(studies: &[Study], run: &Run, is_thorough: bool) -> Vec<String> {
 /// decides, means the same in a selector. Names that match no row on this machine, such as rows of
 /// a far end, are left out.
 fn selectors(studies: &[Study], has_peer: bool, here: &Testbed) -> Vec<String> {
-    let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+    let everything = CATALOGUE.all();
     let rows: Vec<String> = Catalogue::rows(everything, here)
         .iter()
         .map(Row::name)

@@ -152,7 +152,7 @@ fn measured(
         commands,
         ..Testbed::plain()
     };
-    let all = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+    let all = CATALOGUE.all();
     let of_commands = all.filter(|one| one.group() == "command");
     let rows: Vec<Row> = Catalogue::rows(of_commands, &here);
     let program = Program::this().context("finding this program's own file")?;

@@ -5,9 +5,7 @@ use syscost_results::Evidence;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::resident_anonymous_bytes;
 
-use crate::bencher::Plan;
-use crate::expect::{Counter, Expect, Manner};
-use crate::failure::Failure;
+use crate::expect::Expect;
 
 /// Growth of resident memory. Read only where an expectation needs it: the kernel walks all pages.
 pub(super) struct Growth {
@@ -51,20 +49,6 @@ impl Growth {
     }
 }
 
-impl Plan<'_> {
-    /// Fails if resident bytes are expected of anything but batches, since only these are read
-    /// before and after.
-    pub(in crate::bencher) fn refuse_growth(&self, manner: Manner) -> Result<(), Failure> {
-        match self.find(|counter| counter == Counter::ResidentBytes) {
-            Some(_) if manner != Manner::Batches => {
-                let what = "counts resident bytes of what is no batch";
-                Err(Failure::Broken(what.into()))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::hint::black_box;
@@ -74,7 +58,7 @@ mod tests {
     use syscost_sys::partner::{Between, Partner};
 
     use super::*;
-    use crate::expect::within;
+    use crate::expect::{Counter, within};
 
     /// Above malloc's maximum threshold: mapped anew each time, and given back.
     const BYTES: usize = 40 << 20;

@@ -30,7 +30,7 @@ pub(super) fn check(
         let line = lines.of("id");
         return Err(StudyError { line, problem });
     }
-    let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+    let everything = CATALOGUE.all();
     let rows = Catalogue::rows(everything, &Testbed::plain());
     // With the beginning of what is said if there is no such count.
     let mut claims: Vec<(Counted<'_>, StudyError)> = Vec::new();

@@ -1,0 +1,91 @@
+//! How often operations allocate, counted where something is expected of it.
+
+use syscost_sys::memory::Allocations;
+
+use crate::bencher::Plan;
+use crate::expect::Counter;
+use crate::failure::Failure;
+
+/// What makes operations.
+pub(super) type Operations<'o> = &'o mut dyn FnMut() -> Result<(), Failure>;
+
+impl Plan<'_> {
+    /// Judges how often these operations allocate, if something is expected of it. `run` makes them by what it is given, and
+    /// prepares them beside it.
+    pub(super) fn judge_allocations(
+        &mut self,
+        operations: u64,
+        run: impl FnOnce(&mut dyn FnMut(Operations) -> Result<(), Failure>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        const SOURCE: &str = "debug registers";
+        let Some(expect) = self.find(|counter| counter == Counter::Allocations) else {
+            return Ok(());
+        };
+        let counted = match Allocations::begin() {
+            Ok(allocations) => {
+                let mut counted: Result<u64, String> = Ok(0);
+                run(&mut |operations| {
+                    let before = allocations.count();
+                    operations()?;
+                    let made = allocations.count().and_then(|after| Ok(after - before?));
+                    counted = (counted.as_ref().copied().map_err(String::clone))
+                        .and_then(|sum| Ok(sum + made.map_err(|error| error.to_string())?));
+                    Ok(())
+                })?;
+                self.done.operations += operations;
+                counted
+            }
+            Err(reason) => Err(reason.to_string()),
+        };
+        self.findings.evidence.push(match counted {
+            Ok(count) => expect.judge_count(count, operations, SOURCE),
+            Err(reason) => expect.unverified(SOURCE, reason),
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+
+    use syscost_results::Verdict;
+    use syscost_sys::cpu;
+
+    use crate::bencher::tests::real::{found_of, verdict_of};
+    use crate::bencher::{Loop, Single};
+    use crate::case::Case;
+    use crate::expect::{Counter, exactly};
+    use crate::pass::Pass;
+
+    #[test]
+    fn allocations_of_batches_and_of_single_operations_are_counted() {
+        let Ok(cpus) = cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        let blocks = |count: usize| (0..count).for_each(|_| drop(black_box(Box::new(1_u64))));
+        let verdicts = [0, 1, 2].map(|count| {
+            let expected = [exactly(Counter::Allocations, 1.0)];
+            let case = Case::default();
+            let batches = found_of(&case, &cpus, Pass::Evidence, &expected, |plan| {
+                plan.measure(Loop::infallible(|| blocks(count)))
+            });
+            let singles = found_of(&case, &cpus, Pass::Evidence, &expected, |plan| {
+                let op = || {
+                    blocks(count);
+                    Ok(())
+                };
+                plan.measure(Single::of(|| Ok(blocks(3)), op))
+            });
+            let verdict = |found| verdict_of(&found, "allocations per operation");
+            [batches, singles].map(|found| verdict(found.expect("measured")))
+        });
+        use Verdict::{Confirmed, Refuted, Unverified};
+        let is_unsupported = verdicts == [[Unverified; 2]; 3];
+        assert!(
+            is_unsupported || verdicts == [[Refuted; 2], [Confirmed; 2], [Refuted; 2]],
+            "{verdicts:?}"
+        );
+    }
+}
