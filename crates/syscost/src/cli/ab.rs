@@ -15,6 +15,7 @@ Two environments, two ways to start it, or two programs:
   syscost ab call --b-wrapper 'env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2'
   syscost ab syscall --a ./syscost-old --b ./syscost-new
   syscost ab memory.malloc --b-wrapper 'setarch -R' --tag aslr
+  syscost ab -- grep -r x . -- rg x       two commands: `syscost time` of both
 Without any of these options A and B are the same, and any difference found is due to chance.
 
 Each round of a benchmark is measured for A and B right after each other, A B in one round and B A in the next, so that the \

@@ -51,9 +51,26 @@ fn is_check(words: impl Iterator<Item = String>) -> bool {
 
 fn of(words: impl Iterator<Item = OsString>) -> Result<Cli, Error> {
     let words: Vec<OsString> = words.collect();
+    let words = as_time(&words).unwrap_or(words);
     let parsed = with_signs(Cli::command()).try_get_matches_from(&words);
     let parsed = parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
     parsed.map_err(|error| unknown_command(&error, &words).unwrap_or(error))
+}
+
+/// `ab OPTIONS -- COMMAND -- COMMAND` as what it is: `time OPTIONS -- 'COMMAND' 'COMMAND'`.
+fn as_time(words: &[OsString]) -> Option<Vec<OsString>> {
+    let mut parts = words.split(|word| word == "--");
+    let (before, first, other) = (parts.next()?, parts.next()?, parts.next()?);
+    let verb = before.iter().position(|word| word == "ab")?;
+    let is_of_two = parts.next().is_none() && !first.is_empty() && !other.is_empty();
+    let joined = |command: &[OsString]| {
+        let words: Option<Vec<&str>> = command.iter().map(|word| word.to_str()).collect();
+        shlex::try_join(words?).ok().map(OsString::from)
+    };
+    let mut time = before.to_vec();
+    time[verb] = "time".into();
+    time.extend(["--".into(), joined(first)?, joined(other)?]);
+    is_of_two.then_some(time)
 }
 
 /// A negative number is a value: who reads it knows better what is wrong with it than the parser of
@@ -103,6 +120,22 @@ fn meant(typed: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ab_of_two_commands_is_time_of_both() {
+        let of_line = |line: &str| of(line.split(' ').map(OsString::from)).map(|cli| cli.command);
+        let line = "syscost ab --budget 9 -- ls -l -- grep -r a b.c";
+        match of_line(line) {
+            Ok(crate::cli::Command::Time(time)) => {
+                assert_eq!(time.commands, ["ls -l", "grep -r a b.c"]);
+                assert!(time.budget.is_some());
+            }
+            other => panic!("{other:?}"),
+        }
+        for line in ["syscost ab -- syscall.null", "syscost ab memory"] {
+            assert!(matches!(of_line(line), Ok(crate::cli::Command::Ab(_))));
+        }
+    }
 
     fn refused(line: &str) -> String {
         let words = line.split(' ').map(OsString::from);
