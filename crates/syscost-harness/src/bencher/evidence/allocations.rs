@@ -72,11 +72,11 @@ mod tests {
                 plan.measure(Loop::infallible(|| blocks(count)))
             });
             let singles = found_of(&case, &cpus, Pass::Evidence, &expected, |plan| {
-                let op = || {
+                let made = |count| {
                     blocks(count);
                     Ok(())
                 };
-                plan.measure(Single::of(|| Ok(blocks(3)), op))
+                plan.measure(Single::of(|| made(3), || made(count)))
             });
             let verdict = |found| verdict_of(&found, "allocations per operation");
             [batches, singles].map(|found| verdict(found.expect("measured")))
