@@ -163,7 +163,7 @@ fn judged<'c>(
         let mut cells = [base, new, change, interval, margin(row)]
             .map(Text::from)
             .to_vec();
-        cells.extend(shown.plot.iter().map(|(_, draw)| Text::drawn(draw(row))));
+        cells.extend(shown.plot.iter().map(|(_, draw)| Text::drawn("", draw(row))));
         let notes: Vec<&str> = match shown.verbose {
             true => row.notes.iter().map(String::as_str).collect(),
             false => own_notes(row),

@@ -26,6 +26,7 @@ fn document() -> Vec<Block> {
             verdict.with(Look::Plain, "by 2 %."),
             Text::from("Likewise."),
         ],
+        ..Row::default()
     };
     let table = |rows| Table {
         class: "stack",

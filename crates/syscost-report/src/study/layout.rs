@@ -270,6 +270,7 @@ fn table(
                     name: one.quantity.title.as_str().into(),
                     cells: cells(one, &machines, runs),
                     notes: said(one, procedure, verbose),
+                    ..Row::default()
                 }
             })
         });
