@@ -128,7 +128,6 @@ fn dispatch() -> ExitCode {
         #[cfg(feature = "studies")]
         Command::Study(arguments) => cmd::study::run(arguments),
         Command::Selftest(arguments) => cmd::selftest::run(&arguments),
-        Command::Completions(arguments) => cmd::completions::run(&arguments),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -55,6 +55,9 @@ pub(super) fn alone(comparison: &Comparison, verbose: bool, quiet: bool) -> Vec<
         plot: None,
     };
     all.extend(changes(comparison, &shown));
+    if verbose {
+        all.extend(smallest(comparison));
+    }
     all
 }
 
@@ -270,11 +273,13 @@ fn uncompared(comparison: &Comparison, verbose: bool) -> Vec<Block> {
 }
 
 /// What the list of the smallest changes says.
-const POWER: &str = "power: the smallest change that four of five comparisons like this find, had \
-    it been the only one";
+const POWER: &str = "The smallest change that four of five comparisons like this find, had it been the only one.";
 
 /// The rows, those in which the smallest change could have been found first.
-pub(super) fn smallest(comparison: &Comparison) -> Vec<Block> {
+fn smallest(comparison: &Comparison) -> Vec<Block> {
+    if comparison.rows.is_empty() {
+        return Vec::new();
+    }
     let mut rows: Vec<&Row> = comparison.rows.iter().collect();
     let detectable = |row: &Row| row.detectable.unwrap_or(f64::INFINITY);
     rows.sort_by(|a, b| detectable(a).total_cmp(&detectable(b)));
@@ -295,7 +300,8 @@ pub(super) fn smallest(comparison: &Comparison) -> Vec<Block> {
         columns: vec![Column::right("base"), Column::left("could have found")],
         rows: rows.iter().map(row).collect(),
     };
-    vec![Block::paragraph(POWER), Block::Table(table)]
+    let heading = Block::heading(3, "Power");
+    vec![heading, Block::note(POWER), Block::Table(table)]
 }
 
 /// Two long values that differ, from the word on in which they begin to, and as much of either as

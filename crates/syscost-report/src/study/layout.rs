@@ -201,7 +201,7 @@ pub(crate) fn study(repeated: &Repeated, runs: &[&Run], level: u8, verbose: bool
         ));
     }
     if !runs.is_empty() {
-        let programs = format!("Its programs: `syscost study show {} --source`", study.id);
+        let programs = format!("Its programs: `syscost study {} --source`", study.id);
         all.push(Block::note(programs));
     }
     if let [run] = runs {

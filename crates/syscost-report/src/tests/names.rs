@@ -159,16 +159,13 @@ fn no_two_rows_print_alike_and_no_word_is_cut_at_any_width() {
     let (over_time, changes) = (over_time(&series, &zone), changes(&series, &zone));
     let compared = compare::table;
     // With the number of rows of these names.
-    let texts: [(&str, usize, Draw<'_>); 9] = [
+    let texts: [(&str, usize, Draw<'_>); 8] = [
         ("table", all, &|width| table(&plain, &options(width))),
         ("directories", lines, &|width| {
             table(&directories, &options(width))
         }),
         ("comparison", longest, &|width| {
             compared(&comparison, &options(width))
-        }),
-        ("power", longest, &|width| {
-            compare::power_table(&comparison, width)
         }),
         ("over time", longest, &|width| {
             terminal(&over_time, &options(width))

@@ -147,12 +147,12 @@ const ENVIRONMENT: &[Entry<&str>] = &[
     (
         "CC",
         "The compiler of a study's programs; cc if not set.",
-        &["study run", "study show"],
+        &["study run", "study"],
     ),
     (
         "SYSCOST_COMPLETE",
-        "Set by completion scripts: the program prints completions instead of running a command.",
-        &["completions"],
+        "bash, zsh or fish: the program prints the script by which this shell completes commands, options, benchmarks and kept runs, such as for `source <(SYSCOST_COMPLETE=bash syscost)`.",
+        &[],
     ),
 ];
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use syscost_report::TableOptions;
-use syscost_report::compare::{markdown, power_markdown, power_table, table};
+use syscost_report::compare::{markdown, table};
 use syscost_report::sentence;
 use syscost_results::Run;
 use syscost_results::compare::{Comparison, Gated, How, Row, compare_as};
@@ -109,16 +109,8 @@ fn write(comparison: &Comparison, runs: &[&Run], output: &CompareOutput) -> Resu
             text.push('\n');
             text
         }
-        CompareFormat::Markdown => {
-            let power = output.power.then(|| power_markdown(comparison));
-            markdown(comparison, output.verbose) + &power.unwrap_or_default()
-        }
-        CompareFormat::Table => {
-            let power = output
-                .power
-                .then(|| power_table(comparison, terminal::width()));
-            table_of(comparison, output.verbose) + &power.unwrap_or_default()
-        }
+        CompareFormat::Markdown => markdown(comparison, output.verbose),
+        CompareFormat::Table => table_of(comparison, output.verbose),
         CompareFormat::Html => super::report::of_comparison(runs, comparison)?,
     };
     super::print(&text)

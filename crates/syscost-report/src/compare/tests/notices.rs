@@ -2,7 +2,7 @@
 
 use syscost_results::compare::{ComparedIn, Missing, Pair};
 
-use super::super::{markdown, power_markdown, power_table, table};
+use super::super::{markdown, table};
 use super::{comparison, fact};
 use crate::TableOptions;
 use crate::expect::{fits, has, lacks};
@@ -194,14 +194,15 @@ fn the_verdict_comes_first_and_quiet_leaves_the_groups_out() {
 
 #[test]
 fn the_power_of_each_row_is_listed_the_best_known_first() {
-    let text = power_table(&comparison(), 100);
-    let lines: Vec<&str> = text.lines().skip(4).collect();
+    let text = table(&comparison(), &TableOptions::default().verbose(true));
+    let (_, list) = text.split_once("\nPower\n").expect("a list");
+    let lines: Vec<&str> = list.lines().skip(3).collect();
     assert_eq!(lines.len(), 5, "{text}");
     assert!(
         lines[0].ends_with("2.2 %") && lines[4].ends_with("none"),
         "{text}"
     );
-    let text = power_markdown(&comparison());
+    let text = markdown(&comparison(), true);
     has(&text, &["| `signal.catch` | 1.03 µs | none |"]);
 }
 
