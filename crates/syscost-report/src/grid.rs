@@ -229,7 +229,10 @@ impl<'t> Grid<'t> {
     }
 
     pub(crate) fn heading(&mut self, title: &str, style: Style) {
-        let headings = self.columns.iter().map(|column| column.heading.to_owned().into());
+        let headings = self
+            .columns
+            .iter()
+            .map(|column| column.heading.to_owned().into());
         self.headed(Cell::new(title, style), headings.collect());
     }
 

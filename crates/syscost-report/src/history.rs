@@ -40,7 +40,10 @@ pub(crate) fn one(series: &Series, zone: &TimeZone) -> Vec<Block> {
             low: point.ci95_low,
             high: point.ci95_high,
         };
-        (formatted(&point.started, "%Y-%m-%d %H:%M", zone), Some(value))
+        (
+            formatted(&point.started, "%Y-%m-%d %H:%M", zone),
+            Some(value),
+        )
     });
     let changes = series.changes.iter();
     let chart = Chart::OverRuns {
@@ -64,7 +67,9 @@ pub(crate) fn one(series: &Series, zone: &TimeZone) -> Vec<Block> {
             false => format!("= {:.4}", change.p_value),
         };
         let words = format!("{levels}, {relative}, {} (p {p_value})", day(change, zone));
-        Text::of(Look::Tag, word).with(Look::Plain, words).tone(tone)
+        Text::of(Look::Tag, word)
+            .with(Look::Plain, words)
+            .tone(tone)
     });
     let changes: Vec<Text> = changes.collect();
     let has_changes = !changes.is_empty();
@@ -85,7 +90,10 @@ pub fn lines(series: &[Series], zone: &TimeZone) -> Table {
         });
         let [change, since] = change.unwrap_or_default();
         let course = Text::sparkline(&values, series.unit);
-        Row::new(Text::of(Look::Case, &series.name), [course, latest.into(), change, since])
+        Row::new(
+            Text::of(Look::Case, &series.name),
+            [course, latest.into(), change, since],
+        )
     };
     Table {
         class: "stack",
@@ -104,13 +112,20 @@ pub fn lines(series: &[Series], zone: &TimeZone) -> Table {
 /// Every change of these rows, newest first.
 pub fn changes(series: &[Series], zone: &TimeZone) -> Vec<Block> {
     let of_one = |series| move |change| (series, change);
-    let all = series.iter().flat_map(|one: &Series| one.changes.iter().map(of_one(one)));
+    let all = series
+        .iter()
+        .flat_map(|one: &Series| one.changes.iter().map(of_one(one)));
     let mut all: Vec<(&Series, &ChangePoint)> = all.collect();
     all.sort_by(|(one, a), (other, b)| (&b.started, &one.name).cmp(&(&a.started, &other.name)));
     let line = |(series, change): (&Series, &ChangePoint)| {
         let (word, tone) = verdict(series.better, change);
         let [date, relative] = [day(change, zone), relative(change)].map(Text::from);
-        let cells = [date, relative, Text::from(word).tone(tone), levels(series, change).into()];
+        let cells = [
+            date,
+            relative,
+            Text::from(word).tone(tone),
+            levels(series, change).into(),
+        ];
         Row::new(Text::of(Look::Case, &series.name), cells)
     };
     let table = Table {
@@ -126,7 +141,10 @@ pub fn changes(series: &[Series], zone: &TimeZone) -> Vec<Block> {
         rows: all.into_iter().map(line).collect(),
     };
     let has_rows = !table.rows.is_empty();
-    has_rows.then_some(Block::Table(table)).into_iter().collect()
+    has_rows
+        .then_some(Block::Table(table))
+        .into_iter()
+        .collect()
 }
 
 /// `83.1 ns → 92.4 ns`.

@@ -94,7 +94,11 @@ impl SideBySide<'_> {
         });
         let mut rows = Vec::new();
         for of_one in self.lines.chunk_by(|one, other| one.id == other.id) {
-            let place = if of_one.len() > 1 { Place::Below } else { Place::Row };
+            let place = if of_one.len() > 1 {
+                Place::Below
+            } else {
+                Place::Row
+            };
             if let ([first, ..], Place::Below) = (of_one, place) {
                 let name = Text::of(Look::Code, first.operation());
                 let name = name.with(Look::Plain, format!("  {}", first.title));
@@ -121,12 +125,16 @@ impl SideBySide<'_> {
         let views: Vec<Option<RowView<'_>>> = views.collect();
         let cells = views.iter().enumerate().flat_map(|(at, view)| {
             let ratio = Text::from(line.ratio_text(at)).tone(Tone::Quiet);
-            [number(view.as_ref())].into_iter().chain((at > 0).then_some(ratio))
+            [number(view.as_ref())]
+                .into_iter()
+                .chain((at > 0).then_some(ratio))
         });
         let mut row = Row::new(Text::of(Look::Case, name), cells);
         row.place = place;
         let named = || self.labels.iter().zip(views.iter().flatten());
-        row.signs = named().filter_map(|(label, view)| first_sign(label, view)).collect();
+        row.signs = named()
+            .filter_map(|(label, view)| first_sign(label, view))
+            .collect();
         let notes = named().filter(|_| verbose).flat_map(|(label, view)| {
             let notes = footer::notes(view).into_iter();
             notes.map(move |note| Text::from(format!("{label}: {note}")).tone(Tone::Quiet))

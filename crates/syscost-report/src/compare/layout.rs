@@ -166,7 +166,12 @@ fn judged<'c>(
         let mut cells = [base, new, change, interval, margin(row)]
             .map(Text::from)
             .to_vec();
-        cells.extend(shown.plot.iter().map(|(_, draw)| Text::drawn("", draw(row))));
+        cells.extend(
+            shown
+                .plot
+                .iter()
+                .map(|(_, draw)| Text::drawn("", draw(row))),
+        );
         let notes: Vec<&str> = match shown.verbose {
             true => row.notes.iter().map(String::as_str).collect(),
             false => own_notes(row),
@@ -273,7 +278,8 @@ fn uncompared(comparison: &Comparison, verbose: bool) -> Vec<Block> {
 }
 
 /// What the list of the smallest changes says.
-const POWER: &str = "The smallest change that four of five comparisons like this find, had it been the only one.";
+const POWER: &str =
+    "The smallest change that four of five comparisons like this find, had it been the only one.";
 
 /// The rows, those in which the smallest change could have been found first.
 fn smallest(comparison: &Comparison) -> Vec<Block> {
@@ -297,7 +303,10 @@ fn smallest(comparison: &Comparison) -> Vec<Block> {
         class: "stack",
         caption: "The smallest change of each row".to_owned(),
         names: "row".into(),
-        columns: vec![Column::right("base"), Column::left("could have found")],
+        columns: vec![
+            Column::right(sides(comparison)[0]),
+            Column::left("could have found"),
+        ],
         rows: rows.iter().map(row).collect(),
     };
     let heading = Block::heading(3, "Power");

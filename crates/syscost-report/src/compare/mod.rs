@@ -177,11 +177,9 @@ pub(crate) const IN_TURN: &str = "measured in turn, B against A: where the round
 
 /// What the further runs were given for; `None` if there are none.
 pub(crate) fn spread(comparison: &Comparison) -> Option<String> {
-    Some(match comparison.spread.len() {
-        0 => return None,
-        1 => "1 further run shows how far runs differ when nothing changed".to_owned(),
-        count => format!("{count} further runs show how far runs differ when nothing changed"),
-    })
+    const SPREAD: &str = "# further run[s] [shows|show] how far runs differ when nothing changed";
+    let runs = comparison.spread.len();
+    (runs > 0).then(|| sentence::agreeing(runs, SPREAD))
 }
 
 /// Why rows were not compared because a number is missing.

@@ -5,9 +5,7 @@ use syscost_results::estimate::Tail;
 use syscost_results::estimate::selection::Selection;
 use syscost_results::{RoundSamples, Run};
 
-use crate::chart::{
-    self, Chart, Distribution, Labels, Round, Sharing, Theme, formatted,
-};
+use crate::chart::{self, Chart, Distribution, Labels, Round, Sharing, Theme, formatted};
 use crate::document;
 use crate::sentence::time;
 use crate::view::value;

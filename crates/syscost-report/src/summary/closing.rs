@@ -41,7 +41,9 @@ pub(super) fn blocks(
         let saved = options.saved_to.as_ref();
         all.extend(saved.map(|path| Block::paragraph(format!("saved to {path}"))));
         let next = options.name.as_ref().map(|name| {
-            format!("Next: syscost show {name} | syscost explain ID | syscost report {name} -o r.html")
+            format!(
+                "Next: syscost show {name} | syscost explain ID | syscost report {name} -o r.html"
+            )
         });
         all.extend(next.map(Block::note));
     }
@@ -63,8 +65,14 @@ fn first(begin: &str, all: &[&str], columns: usize) -> Option<String> {
 fn legend(rows: &[RowView<'_>]) -> String {
     let any = |has: fn(&RowView<'_>) -> bool| rows.iter().any(has);
     let marks = [
-        (any(|view| view.mark == Mark::Confirmed), "✓ confirmed by counts"),
-        (any(|view| view.mark == Mark::Unverified), "? unconfirmed (-v: why)"),
+        (
+            any(|view| view.mark == Mark::Confirmed),
+            "✓ confirmed by counts",
+        ),
+        (
+            any(|view| view.mark == Mark::Unverified),
+            "? unconfirmed (-v: why)",
+        ),
         (
             any(|view| view.estimate.ci95_low.is_some() && !is_upper(&view.estimate)),
             "± larger side of 95 % interval",
@@ -76,7 +84,9 @@ fn legend(rows: &[RowView<'_>]) -> String {
         ),
         (any(|view| view.signs().len() > 1), "+1: a flag more"),
     ];
-    let marks = marks.into_iter().filter_map(|(is_there, words)| is_there.then_some(words));
+    let marks = marks
+        .into_iter()
+        .filter_map(|(is_there, words)| is_there.then_some(words));
     let marks: Vec<&str> = marks.collect();
     let flags = rows.iter().flat_map(|view| &view.row.flags);
     let parts = [

@@ -120,11 +120,15 @@ fn command() -> Command {
 
 /// The scripts by which shells complete `syscost`, a name in PATH, each with the name of its file.
 pub fn scripts() -> [(&'static str, String); 3] {
-    let all: [(_, &dyn EnvCompleter); 3] =
-        [("syscost.bash", &Bash), ("syscost.fish", &Fish), ("_syscost", &Zsh)];
+    let all: [(_, &dyn EnvCompleter); 3] = [
+        ("syscost.bash", &Bash),
+        ("syscost.fish", &Fish),
+        ("_syscost", &Zsh),
+    ];
     all.map(|(file, shell)| {
         let mut script = Vec::new();
-        let written = shell.write_registration(VARIABLE, "syscost", "syscost", "syscost", &mut script);
+        let written =
+            shell.write_registration(VARIABLE, "syscost", "syscost", "syscost", &mut script);
         written.expect("memory takes it");
         (file, String::from_utf8(script).expect("it is made of text"))
     })

@@ -13,9 +13,7 @@ use crate::Failed;
 /// Arguments of `study`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-#[command(
-    override_usage = "syscost study [OPTIONS] [STUDY]\n       syscost study <COMMAND>"
-)]
+#[command(override_usage = "syscost study [OPTIONS] [STUDY]\n       syscost study <COMMAND>")]
 #[command(after_help = "\
 A study is called by its id, or by the path of a TOML file of your own:
   syscost study                   the published experiments there are

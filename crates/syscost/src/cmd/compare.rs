@@ -142,17 +142,13 @@ fn judge(comparison: &Comparison, fail_on: Option<FailOn>, min_conclusive: f64) 
     let lost: Vec<(&str, &str)> = comparison.lost().collect();
     let judged = Judged::of(comparison, fail_on.worse_by);
     if let Some((name, reason)) = lost.first() {
-        let verb = if lost.len() == 1 { "is" } else { "are" };
+        let verb = sentence::agreeing(lost.len(), "[is|are]");
         let others = and_more(lost.len() - 1);
         say!("the gate failed: {name}{others} {verb} lost on the new side ({reason})");
         return Ok(exit::GATE);
     }
     if let Some(first) = judged.failed.first() {
-        let verb = if judged.failed.len() == 1 {
-            "is"
-        } else {
-            "are"
-        };
+        let verb = sentence::agreeing(judged.failed.len(), "[is|are]");
         let others = and_more(judged.failed.len() - 1);
         say!("the gate failed: {}{others} {verb} worse", first.name);
         return Ok(exit::GATE);
@@ -161,10 +157,9 @@ fn judge(comparison: &Comparison, fail_on: Option<FailOn>, min_conclusive: f64) 
     let rows = sentence::count(judged.all(), "row");
     if judged.passed == 0 || 100.0 * (judged.passed as f64) < min_conclusive * due as f64 {
         bail!(
-            "--fail-on cannot tell: of {rows} {} {} no worse, and --min-conclusive asks for {min_conclusive} %{}; measure again when the machine is \
+            "--fail-on cannot tell: of {rows} {}, and --min-conclusive asks for {min_conclusive} %{}; measure again when the machine is \
              quieter, longer, or pool several runs of a side",
-            judged.passed,
-            if judged.passed == 1 { "is" } else { "are" },
+            sentence::agreeing(judged.passed, "# [is|are] no worse"),
             if left_out.is_empty() {
                 left_out
             } else {

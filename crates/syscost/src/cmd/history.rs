@@ -420,10 +420,7 @@ fn report_of_pruning(going: &[KeptRun], spared: usize, bytes: u64, now: Timestam
     if spared > 0 {
         text += &format!(
             "{} (syscost history tag --delete takes a tag away)\n",
-            match spared {
-                1 => "1 run with a tag stays".to_owned(),
-                spared => format!("{spared} runs with a tag stay"),
-            },
+            sentence::agreeing(spared, "# run[s] with a tag [stays|stay]"),
         );
     }
     text

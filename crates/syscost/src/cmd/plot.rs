@@ -163,10 +163,12 @@ fn chosen(meant: &Meant, arguments: &PlotArguments) -> Result<(Chosen, Labels)> 
         }
     }
     source.push(shown(&chosen.chart, arguments));
-    match chosen.left_out.len() {
-        0 => {}
-        1 => source.push("1 row without a number not drawn".to_owned()),
-        count => source.push(format!("{count} rows without a number not drawn")),
+    if !chosen.left_out.is_empty() {
+        let rows = chosen.left_out.len();
+        source.push(sentence::agreeing(
+            rows,
+            "# row[s] without a number not drawn",
+        ));
     }
     if let Some(run) = runs.last() {
         source.push(format!("syscost {}", run.tool.version));

@@ -25,8 +25,7 @@ use syscost_results::study::{Quantity, Study, means};
 use syscost_studies::{StudyError, figures, left_out};
 
 use crate::cli::{
-    Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyFormat,
-    StudyRunArguments,
+    Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyFormat, StudyRunArguments,
 };
 use crate::error::exit;
 use crate::selection::similar;

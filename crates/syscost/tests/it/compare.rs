@@ -129,7 +129,10 @@ fn a_comparison_has_the_format_asked_for() {
         let words = format!("base.json new.json --format {format}");
         let printed = compare(&program, &words).succeeded().out;
         assert!(printed.starts_with(begins), "{format}: {printed}");
-        assert!(!printed.contains("The smallest change"), "only if asked: {printed}");
+        assert!(
+            !printed.contains("The smallest change"),
+            "only if asked: {printed}"
+        );
     }
 }
 

@@ -70,8 +70,7 @@ fn a_node_that_dies_costs_no_other_and_is_measured_when_resumed() {
     let folder = cluster.shared().join("kept");
     // What a dead node leaves goes with the cluster.
     let scratch = cluster.shared().display().to_string();
-    let line =
-        format!("fleet run syscall.null --budget 10 -o kept --scratch {scratch}");
+    let line = format!("fleet run syscall.null --budget 10 -o kept --scratch {scratch}");
     let child = started(cluster.syscost(&line));
     until("a run on n5", || {
         let running = cluster.hosts.running("n5");
@@ -327,10 +326,7 @@ fn what_is_missing_is_said() {
     let program = Program::new();
     for (arguments, words) in [
         ("fleet run", "apt install slurm-client"),
-        (
-            "fleet run -i hosts",
-            "apt install ansible-core",
-        ),
+        ("fleet run -i hosts", "apt install ansible-core"),
     ] {
         let mut command = program.command(arguments);
         command
@@ -338,9 +334,7 @@ fn what_is_missing_is_said() {
             .current_dir(program.folder());
         command.ended().says(1, words);
     }
-    program
-        .run("fleet run no.such_row")
-        .says(2, "no.such_row");
+    program.run("fleet run no.such_row").says(2, "no.such_row");
     program
         .run("fleet run --resume /no/such/folder")
         .says(1, "/no/such/folder/fleet.json");

@@ -173,16 +173,28 @@ pub(super) fn over_runs(
     });
     let medians = Course {
         is_scattered: true,
-        ..course(all.clone().map(|(index, value)| place(index, value.median)).collect())
+        ..course(
+            all.clone()
+                .map(|(index, value)| place(index, value.median))
+                .collect(),
+        )
     };
     let courses: Vec<Course> = intervals.chain([medians]).collect();
-    let borders = changes.iter().map(|index| ((*index as f64 - 0.5) / last, String::new()));
+    let borders = changes
+        .iter()
+        .map(|index| ((*index as f64 - 0.5) / last, String::new()));
     let borders: Vec<(f64, String)> = borders.collect();
     let marks = match points {
         [(first, _), .., (newest, _)] => vec![(0.0, first.clone()), (1.0, newest.clone())],
         all => all.iter().map(|(only, _)| (0.0, only.clone())).collect(),
     };
-    field(&courses, (&up, unit, axis_title(unit)), (marks, ""), &borders, options)
+    field(
+        &courses,
+        (&up, unit, axis_title(unit)),
+        (marks, ""),
+        &borders,
+        options,
+    )
 }
 
 fn field(

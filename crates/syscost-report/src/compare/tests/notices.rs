@@ -260,7 +260,7 @@ fn sides_measured_in_turn_are_called_a_and_b_throughout() {
         for part in ["as if both sides had run at A's", "Cost of B relative to A"] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        assert!(text.contains("with the 95 % interval"), "{text}");
+        assert!(text.contains("The 95 % interval"), "{text}");
         lacks(&text, &["base  ", "- base:", "Base", "New"]);
     }
     // Without an interval in any group none is explained.

@@ -281,18 +281,10 @@ fn close(folder: &Folder, was_interrupted: bool) -> u8 {
         }
     }
     for (reason, names) in by_reason {
-        let more = match names.len().saturating_sub(MAX_NAMES) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let names = names[..names.len().min(MAX_NAMES)].join(", ");
+        let names = syscost_report::sentence::listed(&names, MAX_NAMES);
         say!(
             "{}",
-            wrapped_item(
-                &format!("{RED}{names}{more}{RESET}: {reason}"),
-                "  ",
-                "    "
-            )
+            wrapped_item(&format!("{RED}{names}{RESET}: {reason}"), "  ", "    ")
         );
     }
     if done < all {

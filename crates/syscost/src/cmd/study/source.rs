@@ -51,10 +51,7 @@ fn begin(study: &Study, program: &SourceFile, includes: &[SourceFile]) -> String
     );
     for file in includes {
         let plain = file.name.trim_start_matches("../");
-        text += &format!(
-            " * {}: syscost study {id} --source {plain}\n",
-            file.name
-        );
+        text += &format!(" * {}: syscost study {id} --source {plain}\n", file.name);
     }
     text + " */\n"
 }
