@@ -17,7 +17,7 @@ const MIN_RANGE: f64 = 0.1;
 impl Text {
     /// These values as a line in a page, and a block for each elsewhere; neighbours share one if there are many.
     pub fn sparkline(values: &[f64], unit: Unit) -> Self {
-        let blocks = range(values).map(|(low, high)| {
+        let blocks: Option<String> = range(values).map(|(low, high)| {
             let columns = values.len().min(COLUMNS);
             let medians = (0..columns).filter_map(|at| {
                 let bucket = at * values.len() / columns..(at + 1) * values.len() / columns;
@@ -27,7 +27,7 @@ impl Text {
             medians.map(|value| BLOCKS[height(value).min(7)]).collect()
         });
         let line = line(values.iter().copied().map(Some), unit);
-        Text::drawn(blocks.unwrap_or_else(String::new), line)
+        Text::drawn(blocks.unwrap_or_default(), line)
     }
 }
 

@@ -259,7 +259,7 @@ fn a_step_is_shown_with_its_date() {
     let mut show = program.command("history a.b");
     let shown = show.env("TZ", "UTC").ended().out;
     assert!(
-        shown.contains("▲ 101 ns → 121 ns, +20 %, 2026-01-21: worse"),
+        shown.contains("worse: 101 ns → 121 ns, +20 %, 2026-01-21"),
         "{shown}"
     );
     let changes = program.run("history --changes").out;
