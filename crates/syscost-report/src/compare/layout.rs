@@ -265,11 +265,7 @@ fn uncompared(comparison: &Comparison, verbose: bool) -> Vec<Block> {
         }
         Some(first) => {
             let rows = sentence::count(missing.len(), "row");
-            let which = if missing.len() == 1 {
-                ""
-            } else {
-                "the first is "
-            };
+            let which = sentence::agreeing(missing.len(), "[|the first is ]");
             let first = format!("{which}{}: {}", first.name, first.reason);
             all.push(Block::note(format!("{rows} {why} ({first})")));
         }

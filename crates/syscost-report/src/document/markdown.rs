@@ -79,6 +79,9 @@ fn table(table: &Table) -> String {
             let texts = cells.iter().flat_map(Cell::texts);
             texts.map(inline).collect::<Vec<_>>().join("<br>")
         });
+        let cells = cells
+            .chain(std::iter::repeat(String::new()))
+            .take(columns().count());
         let cells = cells.chain(signs(escaped(&row.signs.join(", "))));
         out += &line([inline(&row.name)].into_iter().chain(cells));
     }

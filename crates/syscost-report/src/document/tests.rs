@@ -80,6 +80,31 @@ fn a_document_as_a_page() {
 }
 
 #[test]
+fn a_table_has_parts_signs_and_reasons_in_place_of_cells() {
+    let row = |name, place| Row {
+        place,
+        signs: vec!["few".to_owned(), "modes".to_owned()],
+        ..Row::new(Text::of(Look::Case, name), ["1", "2"])
+    };
+    let block = Block::Table(Table {
+        class: "stack",
+        caption: "Costs".to_owned(),
+        names: Text::of(Look::Strong, "fs"),
+        columns: vec![Column::right("here"), Column::right("there")],
+        rows: vec![
+            row("read", Place::Row),
+            row("size=4K", Place::Below),
+            Row::heading(Text::of(Look::Strong, "net"), Place::Part),
+            Row::new("sync", ["failed: a reason"]),
+        ],
+    });
+    let page = html(std::slice::from_ref(&block)).into_string();
+    let text = terminal(std::slice::from_ref(&block), &TableOptions::of_width(60));
+    let all = [text, markdown(&[block], None), page.replace("><", ">\n<")];
+    assert_snapshot!(all.join("\n"));
+}
+
+#[test]
 fn no_name_brings_markup_into_markdown() {
     let text = |text: &str| markdown(&[Block::paragraph(text)], None);
     assert_eq!(text("a`<b>*c*|"), "a\\`&lt;b&gt;\\*c\\*\\|\n");

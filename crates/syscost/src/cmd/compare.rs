@@ -141,16 +141,18 @@ fn judge(comparison: &Comparison, fail_on: Option<FailOn>, min_conclusive: f64) 
     };
     let lost: Vec<(&str, &str)> = comparison.lost().collect();
     let judged = Judged::of(comparison, fail_on.worse_by);
-    if let Some((name, reason)) = lost.first() {
-        let verb = sentence::agreeing(lost.len(), "[is|are]");
-        let others = and_more(lost.len() - 1);
-        say!("the gate failed: {name}{others} {verb} lost on the new side ({reason})");
+    if let Some((_, reason)) = lost.first() {
+        let names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
+        let are_lost = sentence::agreeing(lost.len(), "[is|are] lost on the new side");
+        let names = sentence::listed(&names, 1);
+        say!("the gate failed: {names} {are_lost} ({reason})");
         return Ok(exit::GATE);
     }
-    if let Some(first) = judged.failed.first() {
-        let verb = sentence::agreeing(judged.failed.len(), "[is|are]");
-        let others = and_more(judged.failed.len() - 1);
-        say!("the gate failed: {}{others} {verb} worse", first.name);
+    if !judged.failed.is_empty() {
+        let names: Vec<&str> = judged.failed.iter().map(|row| &*row.name).collect();
+        let are_worse = sentence::agreeing(names.len(), "[is|are] worse");
+        let names = sentence::listed(&names, 1);
+        say!("the gate failed: {names} {are_worse}");
         return Ok(exit::GATE);
     }
     let (due, left_out) = (comparison.due(), judged.left_out());
@@ -221,13 +223,5 @@ impl<'a> Judged<'a> {
         let parts = parts.iter().filter(|(rows, _)| *rows > 0);
         let parts = parts.map(|(rows, what)| format!("{rows} {what}"));
         parts.collect::<Vec<String>>().join(", ")
-    }
-}
-
-/// ` and 2 more`; empty if there are none.
-fn and_more(others: usize) -> String {
-    match others {
-        0 => String::new(),
-        others => format!(" and {others} more"),
     }
 }

@@ -261,7 +261,7 @@ fn latest_says_what_it_passed_over_and_why() {
     let (said, shown_run) = shown(&program);
     assert_eq!(shown_run, Some(old.clone()));
     assert!(
-        said.contains("skipped a.b{c=d}") && said.contains("one more was passed over"),
+        said.contains("skipped a.b{c=d}") && said.contains("1 more was passed over"),
         "{said}"
     );
 
